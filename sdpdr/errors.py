@@ -1,0 +1,107 @@
+"""Every error and warning a user can meet: what was passed, what was expected, what to do.
+
+All errors derive from :class:`SdpdrError`. Errors about data also derive from ``ValueError``,
+so that code written for scikit-learn catches them without knowing this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SdpdrError(Exception):
+    """Base class of every error raised on purpose by sdpdr."""
+
+
+class DataError(SdpdrError, ValueError):
+    """The data given cannot be used; the message names the offending part."""
+
+
+class DisconnectedGraphError(DataError):
+    """The neighbour graph falls into several parts, so variance is unbounded.
+
+    Attributes
+    ----------
+    components : list of ndarray
+        The nodes of each connected part, largest part first.
+    """
+
+    def __init__(self, message: str, components: list | None = None) -> None:
+        super().__init__(message)
+        self.components = components or []
+
+
+class UnknownNameError(SdpdrError, ValueError):
+    """A name (solver, form, method, card, ...) is not known; the nearest ones are offered."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        known = sorted(known)
+        near = get_close_matches(str(name), known, n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"unknown {kind} {name!r}.{hint} Known: {', '.join(known)}.")
+        self.kind, self.name, self.known = kind, name, known
+
+
+class ShapeError(SdpdrError, ValueError):
+    """Two things that must fit together do not; the message gives both shapes."""
+
+
+class ModelError(SdpdrError, ValueError):
+    """A model is not well posed: a variable is missing, declared twice, or has no bound."""
+
+
+class CompileError(SdpdrError):
+    """A model cannot be written in the form asked for; names the block and the reason."""
+
+    def __init__(self, block: str, reason: str) -> None:
+        super().__init__(f"block {block!r} cannot be lowered: {reason}")
+        self.block, self.reason = block, reason
+
+
+class InfeasibleError(SdpdrError):
+    """No point satisfies the constraints, and that is visible without solving."""
+
+
+class NotAcceptedError(SdpdrError):
+    """A reduction or solver cannot take this program; the message says why and what can."""
+
+
+class SolverMissingError(SdpdrError):
+    """A solver's package is not installed; the message gives the extra to install."""
+
+
+class SolverLicenceError(SdpdrError):
+    """A solver is installed but has no valid licence."""
+
+
+class SolveFailedError(SdpdrError):
+    """Raised by ``Solution.raise_for_status()`` when the solve gave no certified answer."""
+
+
+class FileFormatError(SdpdrError, ValueError):
+    """A file could not be read; the message names the file, the line and what was expected."""
+
+
+class CardError(SdpdrError, ValueError):
+    """A problem card is not valid; the message names the card, the key and what is allowed."""
+
+
+class SdpdrWarning(UserWarning):
+    """Base class of every warning raised on purpose by sdpdr."""
+
+
+class DuplicatePointsWarning(SdpdrWarning):
+    """Several rows of the data are the same point; they were merged and counted."""
+
+
+class DroppedPointsWarning(SdpdrWarning):
+    """Points outside the largest connected part of the graph were left out."""
+
+
+class RigidGraphWarning(SdpdrWarning):
+    """The constraints leave no freedom, so the result repeats the input."""
+
+
+class UncertifiedWarning(SdpdrWarning):
+    """The answer could not be certified to the tolerance asked for."""

@@ -1,0 +1,177 @@
+"""Maps made of maps: stacked, summed, and with their rows combined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.errors import ShapeError
+from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.svec import Array, Index, Matrix
+
+
+class Stacked(LinearMap):
+    """Several maps below each other.
+
+    Parameters
+    ----------
+    maps : sequence of LinearMap
+        All on matrices of one order.
+    """
+
+    def __init__(self, maps: Sequence[LinearMap]) -> None:
+        self.maps = tuple(maps)
+        self.n = _common("order", [a.n for a in self.maps])
+        self.m = sum(a.m for a in self.maps)
+
+    def _split(self, values: Array) -> list[Array]:
+        return np.split(values, np.cumsum([a.m for a in self.maps])[:-1])
+
+    def matrix(self) -> sp.csr_array:
+        """The matrices below each other."""
+        return sp.vstack([a.matrix() for a in self.maps], format="csr")
+
+    def apply(self, gram: Matrix) -> Array:
+        """All values in turn."""
+        return np.concatenate([a.apply(gram) for a in self.maps])
+
+    def apply_factor(self, factor: Array) -> Array:
+        """All values in turn."""
+        return np.concatenate([a.apply_factor(factor) for a in self.maps])
+
+    def adjoint(self, multipliers: Array) -> Matrix:
+        """The sum of the adjoints."""
+        parts = self._split(self._check_multipliers(multipliers))
+        return _sum([a.adjoint(y) for a, y in zip(self.maps, parts, strict=True)])
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Each map in the new basis."""
+        return Stacked([a.congruence(basis) for a in self.maps])
+
+    def null_vectors(self, rhs: Array) -> sp.csr_array:
+        """Those of every part."""
+        parts = zip(self.maps, self._split(np.asarray(rhs, dtype=float)), strict=True)
+        return sp.hstack([a.null_vectors(b) for a, b in parts], format="csr")
+
+
+class Summed(LinearMap):
+    """The sum of maps with equally many rows.
+
+    Parameters
+    ----------
+    maps : sequence of LinearMap
+    """
+
+    def __init__(self, maps: Sequence[LinearMap]) -> None:
+        self.maps = tuple(maps)
+        self.n = _common("order", [a.n for a in self.maps])
+        self.m = _common("number of rows", [a.m for a in self.maps])
+
+    def matrix(self) -> sp.csr_array:
+        """The sum of the matrices."""
+        return sp.csr_array(_sum([a.matrix() for a in self.maps]))
+
+    def apply(self, gram: Matrix) -> Array:
+        """The sum of the values."""
+        return np.asarray(_sum([a.apply(gram) for a in self.maps]))
+
+    def apply_factor(self, factor: Array) -> Array:
+        """The sum of the values."""
+        return np.asarray(_sum([a.apply_factor(factor) for a in self.maps]))
+
+    def adjoint(self, multipliers: Array) -> Matrix:
+        """The sum of the adjoints."""
+        return _sum([a.adjoint(multipliers) for a in self.maps])
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Each map in the new basis."""
+        return Summed([a.congruence(basis) for a in self.maps])
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """The rows in mathematics."""
+        parts = [a.formula(variable) for a in self.maps]
+        return " + ".join(p for p, _ in parts), " + ".join(t for _, t in parts)
+
+
+class Combined(LinearMap):
+    """Rows combined: K -> T A(K). Scalings, differences and selections of rows are of this kind.
+
+    Parameters
+    ----------
+    weights : sparse array of shape (p, m)
+        T.
+    inner : LinearMap
+        A, with m rows.
+    """
+
+    def __init__(self, weights: Any, inner: LinearMap) -> None:
+        self.weights, self.inner = sp.csr_array(weights), inner
+        if self.weights.shape[1] != inner.m:
+            raise ShapeError(
+                f"weights must have one column per row of the map ({inner.m}); "
+                f"they have shape {self.weights.shape}."
+            )
+        self.n, self.m = inner.n, int(self.weights.shape[0])
+
+    def matrix(self) -> sp.csr_array:
+        """The product of T with the inner matrix."""
+        return sp.csr_array(self.weights @ self.inner.matrix())
+
+    def apply(self, gram: Matrix) -> Array:
+        """T A(K)."""
+        return np.asarray(self.weights @ self.inner.apply(gram))
+
+    def apply_factor(self, factor: Array) -> Array:
+        """T A(R R^T)."""
+        return np.asarray(self.weights @ self.inner.apply_factor(factor))
+
+    def adjoint(self, multipliers: Array) -> Matrix:
+        """A*(T^T y)."""
+        return self.inner.adjoint(np.asarray(self.weights.T @ self._check_multipliers(multipliers)))
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """The same combination of the inner map in the new basis."""
+        return Combined(self.weights, self.inner.congruence(basis))
+
+    def pattern(self) -> Index:
+        """Entries that the combined rows read."""
+        used = np.unique(self.weights.indices)
+        if used.size == self.inner.m:
+            return self.inner.pattern()
+        return super().pattern()
+
+    def null_vectors(self, rhs: Array) -> sp.csr_array:
+        """Those of the inner map, where every row is an inner row times a number."""
+        single = np.diff(self.weights.indptr) == 1
+        if not single.all() or np.unique(self.weights.indices).size != self.inner.m:
+            return sp.csr_array((self.n, 0))
+        inner = np.empty(self.inner.m)
+        inner[self.weights.indices] = rhs / self.weights.data
+        return self.inner.null_vectors(inner)
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """Typical row in mathematics; a plain scaling shows as t_e."""
+        plain, latex = self.inner.formula(variable)
+        if np.all(np.diff(self.weights.indptr) == 1):
+            factors = np.unique(self.weights.data)
+            if factors.size == 1:
+                t = {1.0: "", -1.0: "−"}.get(float(factors[0]), f"{factors[0]:g} ")
+                return f"{t}({plain})" if t else plain, f"{t}({latex})" if t else latex
+            return f"t_e ({plain})", f"t_e ({latex})"
+        return f"T ({plain})", f"T ({latex})"
+
+
+def _common(what: str, sizes: list[int]) -> int:
+    if len(set(sizes)) != 1:
+        raise ShapeError(f"maps joined together must share their {what}; they have {sizes}.")
+    return sizes[0]
+
+
+def _sum(parts: Sequence[Any]) -> Any:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total

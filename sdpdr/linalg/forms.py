@@ -1,0 +1,200 @@
+r"""Maps whose rows are quadratic or bilinear forms: lengths of edges, entries, the diagonal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.errors import ShapeError
+from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_size
+
+
+class BilinearForms(LinearMap):
+    r"""Rows :math:`f_e^T K g_e`.
+
+    Parameters
+    ----------
+    left, right : array or sparse array of shape (m, n)
+        The vectors f_e and g_e as rows.
+    """
+
+    def __init__(self, left: Any, right: Any) -> None:
+        self.left, self.right = sp.csr_array(left), sp.csr_array(right)
+        if self.left.shape != self.right.shape:
+            raise ShapeError(
+                f"left and right vectors must have one shape (m, n); they have "
+                f"{self.left.shape} and {self.right.shape}."
+            )
+        self.m, self.n = (int(k) for k in self.left.shape)
+
+    def matrix(self) -> sp.csr_array:
+        """Sparse matrix on ``svec(K)``: row e holds all products of entries of f_e and g_e."""
+        f, g = self.left, self.right
+        f_count, g_count = np.diff(f.indptr), np.diff(g.indptr)
+        products = f_count * g_count
+        row = np.repeat(np.arange(self.m), products)
+        within = np.arange(products.sum()) - np.repeat(np.cumsum(products) - products, products)
+        a = f.indptr[row] + within // np.maximum(g_count[row], 1)
+        b = g.indptr[row] + within % np.maximum(g_count[row], 1)
+        i, j = f.indices[a], g.indices[b]
+        values = f.data[a] * g.data[b] * np.where(i == j, 1.0, 1.0 / SQRT2)
+        shape = (self.m, svec_size(self.n))
+        return sp.csr_array((values, (row, svec_index(i, j))), shape=shape)
+
+    def apply(self, gram: Matrix) -> Array:
+        """Values f_e^T K g_e."""
+        self._check_order(gram.shape)
+        product = self.left @ gram
+        if sp.issparse(product):
+            return np.asarray((product * self.right).sum(axis=1)).ravel()
+        right = self.right.tocoo()
+        terms = product[right.row, right.col] * right.data
+        return np.bincount(right.row, terms, minlength=self.m)
+
+    def apply_factor(self, factor: Array) -> Array:
+        """Values (R^T f_e) . (R^T g_e)."""
+        self._check_order((factor.shape[0],) * 2)
+        return np.einsum("ek,ek->e", self.left @ factor, self.right @ factor)
+
+    def adjoint(self, multipliers: Array) -> Matrix:
+        """Sparse symmetric matrix, the sum of y_e (f_e g_e^T + g_e f_e^T) / 2."""
+        weights = sp.diags_array(self._check_multipliers(multipliers))
+        half = self.left.T @ (weights @ self.right)
+        return ((half + half.T) * 0.5).tocsr()
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Forms in the vectors V^T f_e and V^T g_e."""
+        return BilinearForms(self.left @ basis, self.right @ basis)
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """Typical row in mathematics."""
+        return f"f_eᵀ {variable} g_e", rf"f_e^\top {variable} g_e"
+
+
+class QuadraticForms(BilinearForms):
+    r"""Rows :math:`f_e^T K f_e`, each the inner product of K with a matrix of rank one.
+
+    Parameters
+    ----------
+    vectors : array or sparse array of shape (m, n)
+        The vectors f_e as rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> QuadraticForms([[1.0, 1.0]]).apply(np.eye(2))
+    array([2.])
+    """
+
+    def __init__(self, vectors: Any) -> None:
+        super().__init__(vectors, vectors)
+
+    @property
+    def vectors(self) -> sp.csr_array:
+        """The vectors f_e as rows, shape (m, n)."""
+        return self.left
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Quadratic forms in the vectors V^T f_e."""
+        return QuadraticForms(self.left @ basis)
+
+    def null_vectors(self, rhs: Array) -> sp.csr_array:
+        """The vectors whose form must vanish: f^T K f = 0 and K PSD give K f = 0."""
+        return self.left[np.flatnonzero(rhs == 0.0)].T.tocsr()
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """Typical row in mathematics."""
+        return f"f_eᵀ {variable} f_e", rf"f_e^\top {variable} f_e"
+
+
+class SquaredEdgeLengths(QuadraticForms):
+    r"""Squared lengths of edges, :math:`K_{ii} + K_{jj} - 2 K_{ij} = |y_i - y_j|^2`.
+
+    The adjoint of multipliers w is the Laplacian of the graph with edge weights w.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    edges : array_like of shape (m, 2)
+        Pairs of point indices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
+    >>> lengths.apply_factor(np.array([[0.0], [1.0], [3.0]]))
+    array([1., 4.])
+    >>> lengths.adjoint(np.ones(2)).toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    """
+
+    def __init__(self, n: int, edges: Any) -> None:
+        self.edges: Index = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+        if self.edges.size and (self.edges.min() < 0 or self.edges.max() >= n):
+            raise ShapeError(
+                f"edges must join points 0..{n - 1}; they range over "
+                f"{self.edges.min()}..{self.edges.max()}."
+            )
+        m = self.edges.shape[0]
+        values = np.tile([1.0, -1.0], m)
+        starts = np.arange(0, 2 * m + 1, 2)
+        incidence = sp.csr_array((values, self.edges.ravel(), starts), shape=(m, n))
+        super().__init__(incidence)
+
+    def apply_factor(self, factor: Array) -> Array:
+        """Squared distances between the rows of R that the edges join."""
+        self._check_order((factor.shape[0],) * 2)
+        steps = factor[self.edges[:, 0]] - factor[self.edges[:, 1]]
+        return np.einsum("ek,ek->e", steps, steps)
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """Typical row in mathematics."""
+        k = variable
+        return f"{k}_ii + {k}_jj − 2 {k}_ij", f"{k}_{{ii}} + {k}_{{jj}} - 2{k}_{{ij}}"
+
+
+class Entries(BilinearForms):
+    """Single entries K_ij.
+
+    Parameters
+    ----------
+    n : int
+    pairs : array_like of shape (m, 2)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Entries(2, [[0, 1]]).apply(np.array([[1.0, 5.0], [5.0, 2.0]]))
+    array([5.])
+    """
+
+    def __init__(self, n: int, pairs: Any) -> None:
+        self.pairs: Index = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        unit = sp.eye_array(n, format="csr")
+        super().__init__(unit[self.pairs[:, 0]], unit[self.pairs[:, 1]])
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """Typical row in mathematics."""
+        return f"{variable}_ij", f"{variable}_{{ij}}"
+
+
+class Diagonal(QuadraticForms):
+    """The diagonal K_11, ..., K_nn.
+
+    Parameters
+    ----------
+    n : int
+    """
+
+    def __init__(self, n: int) -> None:
+        super().__init__(sp.eye_array(n, format="csr"))
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """Typical row in mathematics."""
+        return f"{variable}_ii", f"{variable}_{{ii}}"

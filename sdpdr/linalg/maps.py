@@ -1,0 +1,214 @@
+r"""Linear maps :math:`\mathcal A : S^n \to R^m`, the heart of the package.
+
+A map knows how to act on a symmetric matrix, on a factor (K = R R^T, never formed), how its
+adjoint looks, and how it changes under a change of basis (K = V M V^T). One object therefore
+serves the cvxpy compiler, the low-rank solver and every reduction. A new map needs only
+``matrix``; the methods here then follow, and a subclass overrides those it can do faster.
+`sdpdr.linalg.check_map` tests the laws that bind them together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.errors import ShapeError
+from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec, svec_index, svec_pairs, svec_size
+
+
+class LinearMap(ABC):
+    """A linear map from symmetric n x n matrices to R^m.
+
+    Attributes
+    ----------
+    n : int
+        Order of the matrices it acts on.
+    m : int
+        Number of rows (values it yields).
+    """
+
+    n: int
+    m: int
+
+    @abstractmethod
+    def matrix(self) -> sp.csr_array:
+        """Sparse (m, n(n+1)/2) matrix that acts on ``svec(K)``."""
+
+    def apply(self, gram: Matrix) -> Array:
+        """Values A(K), shape (m,), of a symmetric matrix ``gram`` of shape (n, n)."""
+        self._check_order(gram.shape)
+        return np.asarray(self.matrix() @ svec(gram))
+
+    def apply_factor(self, factor: Array) -> Array:
+        """Values A(R R^T) of a factor of shape (n, r), without forming the product."""
+        self._check_order((factor.shape[0],) * 2)
+        rows = self.matrix().tocoo()
+        i, j = svec_pairs(rows.col)
+        products = np.einsum("ek,ek->e", factor[i], factor[j]) * np.where(i == j, 1.0, SQRT2)
+        return np.bincount(rows.row, rows.data * products, minlength=self.m)
+
+    def adjoint(self, multipliers: Array) -> Matrix:
+        """Symmetric matrix A*(y) with <A(K), y> = <K, A*(y)>; sparse where the map is."""
+        weights = self.matrix().T @ self._check_multipliers(multipliers)
+        index = np.flatnonzero(weights)
+        i, j = svec_pairs(index)
+        values = np.where(i == j, weights[index] / 2.0, weights[index] / SQRT2)
+        half = sp.coo_array((values, (i, j)), shape=(self.n, self.n))
+        return (half + half.T).tocsr()
+
+    def pattern(self) -> Index:
+        """Entries (i, j), i <= j, that the map reads; shape (p, 2), sorted."""
+        return np.column_stack(svec_pairs(np.unique(self.matrix().indices)))
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Map M -> A(V M V^T) on symmetric r x r matrices, for a basis V of shape (n, r)."""
+        rows = self.matrix()
+        changed = [
+            sp.csr_array(svec(basis.T @ (_row_matrix(rows, e, self.n) @ basis))[None, :])
+            for e in range(self.m)
+        ]
+        return SvecMap(basis.shape[1], sp.vstack(changed, format="csr"))
+
+    def null_vectors(self, rhs: Array) -> sp.csr_array:
+        """Vectors u, as columns, with K u = 0 for every PSD K that has A(K) = rhs.
+
+        A reduction uses them to restrict K to a face of the cone. No map is obliged to know
+        any, so the default has no columns.
+        """
+        return sp.csr_array((self.n, 0))
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """Typical row in mathematics, (plain text, LaTeX), for the variable's name."""
+        return f"<A_e, {variable}>", rf"\langle A_e, {variable}\rangle"
+
+    def _check_order(self, shape: tuple[int, ...]) -> None:
+        if shape != (self.n, self.n):
+            raise ShapeError(
+                f"{type(self).__name__} acts on symmetric matrices of order {self.n}; "
+                f"it was given shape {tuple(shape)}."
+            )
+
+    def _check_multipliers(self, multipliers: Array) -> Array:
+        multipliers = np.asarray(multipliers, dtype=float)
+        if multipliers.shape != (self.m,):
+            raise ShapeError(
+                f"{type(self).__name__} has {self.m} rows and so takes multipliers of shape "
+                f"({self.m},); it was given {multipliers.shape}."
+            )
+        return multipliers
+
+    # The algebra lives in `combine`, which needs this class; hence the imports inside.
+    def __add__(self, other: LinearMap) -> LinearMap:
+        from sdpdr.linalg.combine import Summed
+
+        return Summed((self, other))
+
+    def __sub__(self, other: LinearMap) -> LinearMap:
+        return self + (-1.0) * other
+
+    def __neg__(self) -> LinearMap:
+        return (-1.0) * self
+
+    def __rmul__(self, scale: float | Array) -> LinearMap:
+        """Every row times a number, or row e times ``scale[e]``."""
+        scales = np.broadcast_to(np.asarray(scale, dtype=float), (self.m,))
+        return sp.diags_array(scales, format="csr") @ self
+
+    def __rmatmul__(self, weights: Any) -> LinearMap:
+        """Rows combined: (T @ A)(K) = T A(K) for a matrix T of shape (p, m)."""
+        from sdpdr.linalg.combine import Combined
+
+        return Combined(sp.csr_array(weights), self)
+
+    def __getitem__(self, rows: Any) -> LinearMap:
+        """The rows chosen, by anything that indexes a NumPy vector."""
+        return sp.eye_array(self.m, format="csr")[np.atleast_1d(np.arange(self.m)[rows])] @ self
+
+    # NumPy and SciPy must leave `T @ A` and `t * A` to the methods above.
+    __array_ufunc__ = None
+
+
+class SvecMap(LinearMap):
+    """A map given by its matrix on ``svec(K)``.
+
+    Parameters
+    ----------
+    n : int
+        Order of the symmetric matrices.
+    matrix : sparse array of shape (m, n(n+1)/2)
+        One row per value.
+    """
+
+    def __init__(self, n: int, matrix: Any) -> None:
+        self._matrix = sp.csr_array(matrix)
+        if self._matrix.shape[1] != svec_size(n):
+            raise ShapeError(
+                f"a map on symmetric matrices of order {n} needs {svec_size(n)} columns; "
+                f"the matrix has {self._matrix.shape[1]}."
+            )
+        self._matrix.sort_indices()
+        self.n, self.m = n, int(self._matrix.shape[0])
+
+    @classmethod
+    def from_entries(cls, n: int, m: int, row: Index, i: Index, j: Index, value: Array) -> SvecMap:
+        """Rows from symmetric matrices: ``value`` is entry (i, j), and (j, i), of matrix ``row``."""
+        scaled = np.where(i == j, value, SQRT2 * value)
+        shape = (m, svec_size(n))
+        return cls(n, sp.csr_array((scaled, (row, svec_index(i, j))), shape=shape))
+
+    def matrix(self) -> sp.csr_array:
+        """Sparse (m, n(n+1)/2) matrix that acts on ``svec(K)``."""
+        return self._matrix
+
+
+class VectorMap:
+    """A linear map on vectors, z -> B z, with the few methods it shares with `LinearMap`.
+
+    Parameters
+    ----------
+    matrix : array or sparse array of shape (m, q)
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix = sp.csr_array(matrix)
+        self.m, self.n = (int(k) for k in self._matrix.shape)
+
+    def matrix(self) -> sp.csr_array:
+        """Sparse matrix B of shape (m, q)."""
+        return self._matrix
+
+    def apply(self, vector: Array) -> Array:
+        """Values B z, shape (m,)."""
+        return np.asarray(self._matrix @ vector)
+
+    def adjoint(self, multipliers: Array) -> Array:
+        """Vector B^T y, shape (q,)."""
+        return np.asarray(self._matrix.T @ multipliers)
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """Typical row in mathematics, (plain text, LaTeX)."""
+        if self.m == self.n and (self._matrix != sp.eye_array(self.n)).nnz == 0:
+            return f"{variable}_e", f"{variable}_e"
+        return f"(B {variable})_e", f"(B {variable})_e"
+
+    def __neg__(self) -> VectorMap:
+        return VectorMap(-self._matrix)
+
+    def __rmul__(self, scale: float | Array) -> VectorMap:
+        scales = np.broadcast_to(np.asarray(scale, dtype=float), (self.m,))
+        return VectorMap(sp.diags_array(scales) @ self._matrix)
+
+    def __rmatmul__(self, weights: Any) -> VectorMap:
+        return VectorMap(sp.csr_array(weights) @ self._matrix)
+
+    __array_ufunc__ = None
+
+
+def _row_matrix(rows: sp.csr_array, e: int, n: int) -> sp.csr_array:
+    """Symmetric matrix of row ``e``."""
+    unit = np.zeros(rows.shape[0])
+    unit[e] = 1.0
+    return sp.csr_array(SvecMap(n, rows).adjoint(unit))

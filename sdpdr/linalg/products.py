@@ -1,0 +1,149 @@
+r"""Maps built on one matrix or vector: inner products, the trace, products K u (row sums)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.errors import ShapeError
+from sdpdr.linalg.forms import BilinearForms
+from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_size
+
+
+class InnerProduct(LinearMap):
+    r"""The single row :math:`\langle C, K\rangle`.
+
+    Parameters
+    ----------
+    coefficients : array or sparse array of shape (n, n)
+        C; only its symmetric part matters, and it is kept sparse if given sparse.
+    """
+
+    def __init__(self, coefficients: Any) -> None:
+        c = coefficients if sp.issparse(coefficients) else np.asarray(coefficients, dtype=float)
+        if c.ndim != 2 or c.shape[0] != c.shape[1]:
+            raise ShapeError(f"an inner product needs a square matrix; it was given {c.shape}.")
+        self.coefficients: Matrix = (c + c.T) * 0.5
+        self.n, self.m = int(c.shape[0]), 1
+
+    def matrix(self) -> sp.csr_array:
+        """Sparse row on ``svec(K)``."""
+        upper = sp.coo_array(sp.triu(sp.coo_array(self.coefficients)))
+        values = np.where(upper.row == upper.col, upper.data, SQRT2 * upper.data)
+        index = svec_index(upper.row, upper.col)
+        shape = (1, svec_size(self.n))
+        return sp.csr_array((values, (np.zeros_like(index), index)), shape=shape)
+
+    def apply(self, gram: Matrix) -> Array:
+        """The value <C, K>, shape (1,)."""
+        self._check_order(gram.shape)
+        return np.array([float((self.coefficients * gram).sum())])
+
+    def apply_factor(self, factor: Array) -> Array:
+        """The value <R, C R>, shape (1,)."""
+        self._check_order((factor.shape[0],) * 2)
+        return np.array([float(np.sum(factor * (self.coefficients @ factor)))])
+
+    def adjoint(self, multipliers: Array) -> Matrix:
+        """The matrix y C."""
+        return self.coefficients * float(self._check_multipliers(multipliers)[0])
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Inner product with V^T C V."""
+        return InnerProduct(basis.T @ (self.coefficients @ basis))
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """The row in mathematics."""
+        return f"⟨C, {variable}⟩", rf"\langle C, {variable}\rangle"
+
+
+class Trace(InnerProduct):
+    """The trace, the sum of squared norms of the points when K is a Gram matrix.
+
+    Parameters
+    ----------
+    n : int
+    weights : array_like of shape (n,), optional
+        Weighted trace, the sum of weights_i K_ii; all one by default.
+    """
+
+    def __init__(self, n: int, weights: Any = None) -> None:
+        self.weights: Array = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
+        self._weighted = weights is not None
+        super().__init__(sp.diags_array(self.weights, format="csr"))
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """The row in mathematics."""
+        if self._weighted:
+            return f"Σ_i c_i {variable}_ii", rf"\sum_i c_i {variable}_{{ii}}"
+        return f"tr {variable}", rf"\operatorname{{tr}} {variable}"
+
+
+class Products(LinearMap):
+    r"""The vector K u; with u all ones, the row sums.
+
+    The equations K u = 0 say that the points, weighted by u, have their mean at the origin.
+    The matrix of this map is dense (n^2 entries): reductions read `null_vectors` instead.
+
+    Parameters
+    ----------
+    n : int
+    vector : array_like of shape (n,), optional
+        u; all ones by default.
+    """
+
+    def __init__(self, n: int, vector: Any = None) -> None:
+        self._weighted = vector is not None
+        self.vector: Array = np.ones(n) if vector is None else np.asarray(vector, dtype=float)
+        if self.vector.shape != (n,):
+            raise ShapeError(f"vector must have shape ({n},); it has {self.vector.shape}.")
+        self.n = self.m = n
+
+    def _forms(self) -> BilinearForms:
+        return BilinearForms(sp.eye_array(self.n), np.tile(self.vector, (self.n, 1)))
+
+    def matrix(self) -> sp.csr_array:
+        """Matrix on ``svec(K)`` (dense by nature)."""
+        return self._forms().matrix()
+
+    def apply(self, gram: Matrix) -> Array:
+        """The vector K u."""
+        self._check_order(gram.shape)
+        return np.asarray(gram @ self.vector)
+
+    def apply_factor(self, factor: Array) -> Array:
+        """The vector R (R^T u)."""
+        self._check_order((factor.shape[0],) * 2)
+        return np.asarray(factor @ (factor.T @ self.vector))
+
+    def adjoint(self, multipliers: Array) -> Matrix:
+        """The dense matrix (u y^T + y u^T) / 2."""
+        outer = np.outer(self.vector, self._check_multipliers(multipliers))
+        return np.asarray((outer + outer.T) * 0.5)
+
+    def pattern(self) -> Index:
+        """Every entry in a row or column where u is not zero."""
+        i, j = np.triu_indices(self.n)
+        read = (self.vector[i] != 0) | (self.vector[j] != 0)
+        return np.column_stack([i[read], j[read]]).astype(np.int64)
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Rows v_i^T M (V^T u), with v_i the rows of V."""
+        image = np.asarray(basis.T @ self.vector)
+        return BilinearForms(basis, np.tile(image, (self.n, 1)))
+
+    def null_vectors(self, rhs: Array) -> sp.csr_array:
+        """The vector u itself where the whole right side vanishes."""
+        if np.any(rhs):
+            return sp.csr_array((self.n, 0))
+        return sp.csr_array(self.vector[:, None])
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """The rows in mathematics."""
+        return (f"{variable} c", f"{variable} c") if self._weighted else (
+            f"{variable} 1",
+            rf"{variable} \mathbf{{1}}",
+        )

@@ -1,0 +1,93 @@
+r"""The one convention for symmetric matrices as vectors.
+
+``svec(K)`` stacks the upper triangle of ``K`` column by column and multiplies the entries off
+the diagonal by :math:`\sqrt 2`, so that :math:`\langle A, B\rangle = svec(A)^T svec(B)`.
+Entry (i, j), i <= j, stands at position ``j (j + 1) / 2 + i``, whatever the order of the matrix.
+Every other convention (a solver's triangle, a file's) is converted where it enters or leaves.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.int64]
+Matrix: TypeAlias = "Array | sp.sparray"
+
+SQRT2 = float(np.sqrt(2.0))
+
+
+def svec_size(n: int) -> int:
+    """Length of ``svec`` of an n x n matrix: n (n + 1) / 2."""
+    return n * (n + 1) // 2
+
+
+def svec_index(i: ArrayLike, j: ArrayLike) -> Index:
+    """Positions of the entries (i, j) in ``svec``; the order of i and j does not matter."""
+    i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    return high * (high + 1) // 2 + low
+
+
+def svec_pairs(index: ArrayLike) -> tuple[Index, Index]:
+    """Entries (i, j), i <= j, that stand at the positions given: the inverse of `svec_index`."""
+    index = np.asarray(index, dtype=np.int64)
+    column = ((np.sqrt(8.0 * index + 1.0) - 1.0) // 2).astype(np.int64)
+    column -= column * (column + 1) // 2 > index
+    column += (column + 1) * (column + 2) // 2 <= index
+    return index - column * (column + 1) // 2, column
+
+
+def svec(matrix: Matrix) -> Array:
+    """Upper triangle of a symmetric matrix as a vector, off-diagonal entries times sqrt 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> svec(np.array([[1.0, 2.0], [2.0, 3.0]])).round(3)
+    array([1.   , 2.828, 3.   ])
+    """
+    dense = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)
+    column, row = np.tril_indices(dense.shape[0])
+    return np.asarray(dense[row, column] * np.where(row == column, 1.0, SQRT2))
+
+
+def smat(vector: ArrayLike) -> Array:
+    """Symmetric matrix of a vector made by `svec`.
+
+    Examples
+    --------
+    >>> smat([1.0, 0.0, 3.0])
+    array([[1., 0.],
+           [0., 3.]])
+    """
+    vector = np.asarray(vector, dtype=float)
+    n = order_of(vector.size)
+    column, row = np.tril_indices(n)
+    matrix = np.empty((n, n))
+    matrix[row, column] = vector / np.where(row == column, 1.0, SQRT2)
+    matrix[column, row] = matrix[row, column]
+    return matrix
+
+
+def order_of(size: int) -> int:
+    """Order n of the matrix whose ``svec`` has the length given."""
+    n = int((np.sqrt(8.0 * size + 1.0) - 1.0) / 2.0 + 0.5)
+    if svec_size(n) != size:
+        raise ValueError(f"{size} is not n (n + 1) / 2 for any n, so it is no svec length.")
+    return n
+
+
+def full_from_svec(n: int) -> sp.csr_array:
+    """Sparse (n^2, n(n+1)/2) matrix D with ``vec(K) = D svec(K)`` (column by column)."""
+    i, j = svec_pairs(np.arange(svec_size(n)))
+    off = i != j
+    rows = np.concatenate([j * n + i, (i * n + j)[off]])
+    columns = np.concatenate([np.arange(i.size), np.flatnonzero(off)])
+    values = np.where(off, 1.0 / SQRT2, 1.0)
+    data = np.concatenate([values, values[off]])
+    return sp.csr_array((data, (rows, columns)), shape=(n * n, svec_size(n)))
