@@ -18,6 +18,10 @@ class DataError(SdpdrError, ValueError):
     """The data given cannot be used; the message names the offending part."""
 
 
+class DataTypeError(DataError, TypeError):
+    """The data or an argument is of a kind that cannot be used: sparse, objects, not a number."""
+
+
 class DisconnectedGraphError(DataError):
     """The neighbour graph falls into several parts, so variance is unbounded.
 
@@ -97,6 +101,10 @@ class DuplicatePointsWarning(SdpdrWarning):
 
 class DroppedPointsWarning(SdpdrWarning):
     """Points outside the largest connected part of the graph were left out."""
+
+
+class SquaredDistancesWarning(SdpdrWarning):
+    """Precomputed distances look like squared ones but were passed as plain ones."""
 
 
 class RigidGraphWarning(SdpdrWarning):

@@ -109,6 +109,9 @@ class Combined(LinearMap):
 
     def __init__(self, weights: Any, inner: LinearMap) -> None:
         self.weights, self.inner = sp.csr_array(weights), inner
+        if isinstance(inner, Combined):
+            self.weights, self.inner = self.weights @ inner.weights, inner.inner
+            inner = self.inner
         if self.weights.shape[1] != inner.m:
             raise ShapeError(
                 f"weights must have one column per row of the map ({inner.m}); "

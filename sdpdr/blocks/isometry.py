@@ -1,0 +1,147 @@
+"""Local isometry: what becomes of the lengths of a graph's edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from sdpdr.errors import ModelError, UnknownNameError
+from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.model import AtMost, Block, Equal, Var, relax, soften
+from sdpdr.model.terms import Term
+
+
+@dataclass(frozen=True)
+class Band:
+    """Squared lengths may change by a relative ``width`` either way.
+
+    Parameters
+    ----------
+    width : float
+        In (0, 1).
+    """
+
+    width: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.width < 1.0:
+            raise ModelError(f"the width of a band must lie in (0, 1); it is {self.width}.")
+
+
+@dataclass(frozen=True)
+class Slack:
+    r"""Lengths may change at a price.
+
+    Parameters
+    ----------
+    weight : float
+        The price :math:`\nu`. Of a unit of relative change (q - d)/d if ``relative``, of a unit
+        of squared length otherwise.
+    penalty : {"square", "absolute"}, default "square"
+        :math:`\tfrac\nu2 v^2` or :math:`\nu |v|` for a change v. With the absolute price the
+        program is unbounded when :math:`\nu` is below a sharp threshold; with the square never.
+    relative : bool, default False
+        Whether changes are measured relative to the length, which keeps short edges from being
+        nearly free.
+    """
+
+    weight: float
+    penalty: Literal["square", "absolute"] = "square"
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.weight) and self.weight > 0):
+            raise ModelError(f"the weight of slack must be positive; it is {self.weight}.")
+        if self.penalty not in ("square", "absolute"):
+            raise UnknownNameError("penalty", self.penalty, ("square", "absolute"))
+
+
+Relation: TypeAlias = "Literal['equality', 'inequality'] | Band | Slack"
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths(Block):
+    r"""Squared edge lengths kept exactly, or kept from growing.
+
+    :math:`K_{ii} + K_{jj} - 2 K_{ij} = d_{ij}` (or :math:`\le d_{ij}`) for every edge.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    exact : bool
+        Equality rather than inequality.
+    relative : bool, default False
+        Divide each row by its :math:`d_{ij}`.
+    gram : str, default "K"
+    """
+
+    graph: NeighborGraph
+    exact: bool
+    relative: bool = False
+    gram: str = "K"
+
+    @property
+    def label(self) -> str:
+        """The word people use for these rows."""
+        return "isometry"
+
+    def terms(self) -> Iterable[Term]:
+        """One row per edge."""
+        lengths = SquaredEdgeLengths(self.graph.n, self.graph.edges)
+        side = Equal if self.exact else AtMost
+        if self.relative:
+            lhs = (1.0 / self.graph.sqdist) * lengths @ Var(self.gram)
+            yield side(lhs, 1.0)
+        else:
+            yield side(lengths @ Var(self.gram), self.graph.sqdist, symbol="d_ij")
+
+
+def Isometry(  # noqa: N802  (a block to its users; it chooses among several)
+    graph: NeighborGraph, relation: Relation = "inequality", gram: str = "K"
+) -> Block:
+    r"""Block that keeps the local geometry of a graph.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    relation : {"inequality", "equality"}, Band or Slack, default "inequality"
+        With q the squared lengths after unfolding and d those before: ``"inequality"`` is
+        q <= d, ``"equality"`` q = d, ``Band(a)`` is (1 - a) d <= q <= (1 + a) d, and ``Slack(v)``
+        charges for q - d.
+    gram : str, default "K"
+
+    Returns
+    -------
+    Block
+        Labelled ``isometry``.
+
+    Raises
+    ------
+    UnknownNameError
+        For a relation that is none of these.
+
+    References
+    ----------
+    Vasiloglou thesis, section 3.1; inequality form: Sun, Boyd, Xiao, Diaconis, SIAM Review 48(4),
+    2006.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> Isometry(graphs.path([1.0, 1.0]), Band(0.1)).label
+    'isometry'
+    """
+    if relation == "inequality":
+        return Lengths(graph, exact=False, gram=gram)
+    if relation == "equality":
+        return Lengths(graph, exact=True, gram=gram)
+    if isinstance(relation, Band):
+        return relax(Lengths(graph, exact=True, gram=gram), relation.width)
+    if isinstance(relation, Slack):
+        exact = Lengths(graph, exact=True, relative=relation.relative, gram=gram)
+        return soften(exact, relation.weight, square=relation.penalty == "square")
+    raise UnknownNameError("relation", relation, ("equality", "inequality", "Band(a)", "Slack(v)"))

@@ -1,0 +1,125 @@
+"""From neighbourhoods to a finished graph: merging duplicates, cliques, connecting the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from warnings import warn
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sdpdr.errors import DataError, DroppedPointsWarning, DuplicatePointsWarning
+from sdpdr.graphs import validate
+from sdpdr.graphs.arrays import Index
+from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
+from sdpdr.graphs.pairs import upper_pairs
+from sdpdr.graphs.space import Space
+from sdpdr.graphs.spanning import shortest_links
+
+# Up to this many points an error message may take the time to search for a way out.
+ADVICE_POINTS = 2000
+
+
+def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
+    """Space of the distinct points, and for each original point its place in it.
+
+    Points at distance zero leave a model without interior, so one of them stands for all: the
+    first. Distinct points keep their order.
+
+    Parameters
+    ----------
+    space : Space
+    duplicates : {"merge", "error"}
+
+    Raises
+    ------
+    DataError
+        There are duplicates and ``duplicates="error"``.
+
+    Warns
+    -----
+    DuplicatePointsWarning
+        There are duplicates and they were merged.
+    """
+    validate.choice("duplicates", duplicates, ("merge", "error"))
+    same = space.representatives()
+    nodes, index = np.unique(same, return_inverse=True)
+    if len(nodes) == space.n:
+        return space, index
+    copies = np.flatnonzero(same != np.arange(space.n))
+    found = f"{len(copies)} of {space.n} points repeat an earlier one: {validate.listed(copies)}."
+    if duplicates == "error":
+        raise DataError(f"{found} Drop them, or pass duplicates='merge' to merge and count them.")
+    warn(
+        f"{found} They were merged; graph.counts says how often each point occurs and "
+        "graph.index where each row of X went.",
+        DuplicatePointsWarning,
+        stacklevel=4,
+    )
+    return space.take(nodes), index
+
+
+def finish(
+    space: Space,
+    index: Index,
+    neighborhoods: csr_array,
+    *,
+    method: str,
+    options: Mapping[str, object],
+    angles: bool,
+    connect: str,
+    way_out: Callable[[], str],
+) -> NeighborGraph:
+    """Graph whose edges are the neighbourhoods, either way round, then connected as asked.
+
+    Parameters
+    ----------
+    space : Space
+        The distinct points.
+    index : ndarray of shape (n_original,)
+        Place of each original point among them.
+    neighborhoods : csr_array of bool, shape (n, n)
+    method, options
+        What the graph's provenance will say.
+    angles : bool
+        Whether to add every pair inside a neighbourhood.
+    connect : {"error", "mst", "largest", "none"}
+    way_out : callable
+        Says how to choose the neighbourhoods so that the graph is connected. Called only for
+        the message of an error, on few enough points.
+    """
+    edges = upper_pairs(neighborhoods)
+    graph = NeighborGraph(
+        n=space.n,
+        edges=edges,
+        sqdist=space.sqdist(*edges.T),
+        counts=np.bincount(index),
+        index=index,
+        provenance=Provenance(method, options, space, neighborhoods),
+    )
+    return _connected(graph.with_cliques() if angles else graph, space, connect, way_out)
+
+
+def _connected(
+    graph: NeighborGraph, space: Space, connect: str, way_out: Callable[[], str]
+) -> NeighborGraph:
+    validate.choice("connect", connect, ("error", "mst", "largest", "none"))
+    if connect == "none" or graph.is_connected:
+        return graph
+    if connect == "mst":
+        return graph.with_edges(shortest_links(space, graph.components))
+    if connect == "error":
+        more = way_out() if graph.n <= ADVICE_POINTS else "take larger neighbourhoods"
+        return graph.require_connected(
+            f"{more}, or connect='mst' to add the shortest missing edges, or connect='largest' "
+            "to keep the largest component only"
+        )
+    largest = graph.largest_component()
+    dropped = np.flatnonzero(largest.index < 0)
+    warn(
+        f"kept the largest of {graph.n_components} components and dropped {len(dropped)} of "
+        f"{len(graph.index)} points: {validate.listed(dropped)}. graph.index is -1 there.",
+        DroppedPointsWarning,
+        stacklevel=4,
+    )
+    return largest

@@ -1,0 +1,368 @@
+"""The one noun of this room: a graph whose edges have squared lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.csgraph import connected_components
+
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
+from sdpdr.graphs import validate
+from sdpdr.graphs.arrays import Array, Index
+from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
+from sdpdr.graphs.space import Space
+
+
+def _unset() -> Index:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Provenance:
+    """How a graph was made.
+
+    Parameters
+    ----------
+    method : str
+        Name of the function that made it.
+    options : mapping
+        What that function was told.
+    space : Space, optional
+        Where lengths of further pairs can be had; ``None`` when only the edges are known.
+    neighborhoods : sparse array of bool, optional
+        Entry (i, j) is true when j lies in the neighbourhood of i. Directed: j may be near i
+        without i being near j. ``None`` means the edges themselves.
+    """
+
+    method: str = "edges"
+    options: Mapping[str, object] = field(default_factory=dict)
+    space: Space | None = None
+    neighborhoods: csr_array | None = None
+
+    def __str__(self) -> str:
+        return f"{self.method}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"
+
+    def take(self, nodes: Index) -> Provenance:
+        """Restrict to some of the nodes, in the order given."""
+        near = self.neighborhoods
+        return replace(
+            self,
+            space=None if self.space is None else self.space.take(nodes),
+            neighborhoods=None if near is None else csr_array(near[nodes][:, nodes]),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NeighborGraph:
+    """Undirected graph with squared edge lengths; immutable.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes.
+    edges : array_like of int, shape (m, 2)
+        Each edge once, as (i, j) with i < j, sorted. `sdpdr.graphs.from_edges` takes edges in
+        any order.
+    sqdist : array_like of float, shape (m,)
+        SQUARED edge lengths, positive.
+    counts : array_like of int, shape (n,), optional
+        How many of the original points each node stands for (duplicates are merged into one
+        node). Default: one each.
+    index : array_like of int, shape (n_original,), optional
+        The node of each original point, -1 where the point was dropped. Default: 0, ..., n - 1.
+    provenance : Provenance, optional
+        How the graph was made.
+
+    Raises
+    ------
+    DataError
+        An edge is out of range, a loop, repeated or unsorted; a length is not positive and
+        finite; a count is below one; an index is out of range.
+    ShapeError
+        The arrays do not fit together.
+
+    Examples
+    --------
+    >>> graph = NeighborGraph(3, [[0, 1], [1, 2]], [1.0, 4.0])
+    >>> graph
+    NeighborGraph(n=3, m=2, made by edges())
+    >>> graph.laplacian().toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    """
+
+    n: int
+    edges: Index
+    sqdist: Array
+    counts: Index = field(default_factory=_unset)
+    index: Index = field(default_factory=_unset)
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        n = validate.positive_integer("n", self.n)
+        counts = np.asarray(self.counts)
+        index = np.asarray(self.index)
+        checked = {
+            "n": n,
+            "edges": _fixed(_checked_edges(n, self.edges)),
+            "sqdist": _fixed(_checked_sqdist(self.sqdist, len(self.edges))),
+            "counts": _fixed(_checked_counts(n, counts if counts.size else np.ones(n, int))),
+            "index": _fixed(_checked_index(n, index if index.size else np.arange(n))),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"NeighborGraph(n={self.n}, m={self.m}, made by {self.provenance})"
+
+    @property
+    def m(self) -> int:
+        """Number of edges."""
+        return len(self.edges)
+
+    @property
+    def degree(self) -> Index:
+        """Number of edges at each node, shape (n,)."""
+        return np.bincount(self.edges.ravel(), minlength=self.n)
+
+    @cached_property
+    def components(self) -> Index:
+        """Label of the connected component of each node, shape (n,)."""
+        _, labels = connected_components(self.adjacency(), directed=False)
+        return _fixed(np.asarray(labels, dtype=np.int64))
+
+    @property
+    def n_components(self) -> int:
+        """Number of connected components."""
+        return int(self.components.max()) + 1
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a path between any two nodes."""
+        return self.n_components == 1
+
+    def adjacency(self, weights: ArrayLike | None = None) -> csr_array:
+        """Symmetric sparse matrix W of shape (n, n) with W_ij the weight of the edge (i, j).
+
+        Parameters
+        ----------
+        weights : array_like of shape (m,), optional
+            Default: ones.
+        """
+        values = np.ones(self.m) if weights is None else np.asarray(weights, dtype=float)
+        if values.shape != (self.m,):
+            raise ShapeError(
+                f"weights have shape {values.shape} but the graph has {self.m} edges. "
+                "Pass one weight for each row of graph.edges."
+            )
+        half = csr_array((values, tuple(self.edges.T)), shape=(self.n, self.n))
+        return csr_array(half + half.T)
+
+    def laplacian(self, weights: ArrayLike | None = None) -> csr_array:
+        r"""Weighted Laplacian :math:`L(w) = \sum_e w_e b_e b_e^T`, :math:`b_e = e_i - e_j`.
+
+        Parameters
+        ----------
+        weights : array_like of shape (m,), optional
+            Default: ones. They may be negative.
+
+        Returns
+        -------
+        csr_array of shape (n, n)
+            Symmetric, with row sums zero.
+        """
+        W = self.adjacency(weights)
+        return csr_array(diags_array(W.sum(axis=1)) - W)
+
+    def require_connected(
+        self, advice: str = "take more neighbours, or connect='mst' or connect='largest'"
+    ) -> NeighborGraph:
+        """Return the graph itself, or say how it falls apart.
+
+        Parameters
+        ----------
+        advice : str, optional
+            What to do, as the end of the message.
+
+        Raises
+        ------
+        DisconnectedGraphError
+            With the sizes of the components, some of the points in the small ones, and the
+            nodes of each as the attribute ``components``, largest first.
+        """
+        if self.is_connected:
+            return self
+        parts = self._parts()
+        sizes = validate.listed([len(part) for part in parts])
+        strays = np.flatnonzero(np.isin(self.index, np.concatenate(parts[1:])))
+        raise DisconnectedGraphError(
+            f"the graph made by {self.provenance} has {len(parts)} components, of sizes {sizes}. "
+            f"Points outside the largest: {validate.listed(strays)}. "
+            f"Methods that spread points apart need a connected graph: {advice}.",
+            parts,
+        )
+
+    def largest_component(self) -> NeighborGraph:
+        """Component with most nodes (of equals, the one with the smallest node)."""
+        return self.subgraph(np.sort(self._parts()[0]))
+
+    def subgraph(self, nodes: ArrayLike) -> NeighborGraph:
+        """Graph on some of the nodes, which become 0, 1, ... in the order given.
+
+        Parameters
+        ----------
+        nodes : array_like of int
+            Distinct nodes. In ``index`` the points of all others get -1.
+
+        Raises
+        ------
+        DataError
+            A node is repeated or out of range, or there is none.
+        """
+        nodes = np.asarray(nodes, dtype=np.int64).ravel()
+        inside = (nodes >= 0) & (nodes < self.n)
+        if not nodes.size or not inside.all() or len(np.unique(nodes)) < len(nodes):
+            raise DataError(
+                f"nodes must be distinct numbers from 0 to {self.n - 1}, at least one of them, "
+                f"got {validate.listed(nodes)}."
+            )
+        # One place more than there are nodes, so that the mark -1 finds itself at the end.
+        place = np.full(self.n + 1, -1)
+        place[nodes] = np.arange(len(nodes))
+        kept = (place[self.edges] >= 0).all(axis=1)
+        edges, position = sorted_pairs(place[self.edges[kept]])
+        sqdist = np.empty(len(edges))
+        sqdist[position] = self.sqdist[kept]
+        return NeighborGraph(
+            n=len(nodes),
+            edges=edges,
+            sqdist=sqdist,
+            counts=self.counts[nodes],
+            index=place[self.index],
+            provenance=self.provenance.take(nodes),
+        )
+
+    def with_edges(self, pairs: ArrayLike) -> NeighborGraph:
+        """Add edges, with their lengths taken from the data the graph was made from.
+
+        Parameters
+        ----------
+        pairs : array_like of int, shape (p, 2)
+            Pairs of nodes in any order; those that are edges already change nothing.
+
+        Raises
+        ------
+        DataError
+            The graph was made from edges alone, so the lengths are not known.
+        """
+        space = self.provenance.space
+        if space is None:
+            raise DataError(
+                f"the graph made by {self.provenance} knows only the lengths of its own edges, "
+                "and further edges need more. Make it from points or a full distance matrix, "
+                "with graphs.knn, graphs.radius or graphs.complete."
+            )
+        edges, position = sorted_pairs(np.vstack([self.edges, np.asarray(pairs).reshape(-1, 2)]))
+        sqdist = space.sqdist(*edges.T)
+        sqdist[position[: self.m]] = self.sqdist
+        return replace(self, edges=edges, sqdist=sqdist)
+
+    def with_cliques(self) -> NeighborGraph:
+        r"""Add an edge between any two points of one neighbourhood.
+
+        Keeping these lengths keeps the angles between the edges at each point. With A the
+        directed neighbourhood matrix the edges are the off-diagonal pattern of
+        :math:`A^T A + A + A^T`; for a graph that was not made from directed neighbourhoods, A
+        is its adjacency matrix.
+
+        Raises
+        ------
+        DataError
+            As for `with_edges`.
+
+        References
+        ----------
+        Vasiloglou thesis, section 3.1; Weinberger and Saul, "Unsupervised learning of image
+        manifolds by semidefinite programming", IJCV 70 (2006).
+        """
+        near = self.provenance.neighborhoods
+        return self.with_edges(
+            clique_pairs(from_pairs(self.n, self.edges) if near is None else near)
+        )
+
+    def _parts(self) -> list[Index]:
+        by_label = np.argsort(self.components, kind="stable")
+        parts = np.split(by_label, np.cumsum(np.bincount(self.components))[:-1])
+        return sorted(parts, key=len, reverse=True)
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _checked_edges(n: int, edges: ArrayLike) -> Index:
+    array = np.asarray(edges)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ShapeError(
+            f"edges must be an integer array of shape (m, 2), got {array.dtype} of shape "
+            f"{array.shape}. Each row names the two ends of an edge."
+        )
+    i, j = array.T
+    _refuse((array < 0).any(axis=1) | (array >= n).any(axis=1), array, f"leaves 0 to {n - 1}")
+    _refuse(i == j, array, "is a loop: an edge joins two different nodes")
+    ahead = (i[1:] > i[:-1]) | ((i[1:] == i[:-1]) & (j[1:] > j[:-1]))
+    _refuse(
+        (i > j) | ~np.append(True, ahead),
+        array,
+        "is not in its place: edges must be (i, j) with i < j, sorted and distinct. "
+        "graphs.from_edges does that for you",
+    )
+    return array.astype(np.int64)
+
+
+def _refuse(wrong: ArrayLike, edges: np.ndarray, fault: str) -> None:
+    if np.any(wrong):
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(f"edge {row}, ({edges[row, 0]}, {edges[row, 1]}), {fault}.")
+
+
+def _checked_sqdist(sqdist: ArrayLike, m: int) -> Array:
+    array = np.asarray(sqdist, dtype=float)
+    if array.shape != (m,):
+        raise ShapeError(f"sqdist has shape {array.shape} but there are {m} edges: pass one each.")
+    wrong = np.flatnonzero(~((array > 0) & np.isfinite(array)))
+    if wrong.size:
+        raise DataError(
+            f"edge {wrong[0]} has squared length {array[wrong[0]]}; it must be positive and "
+            "finite. Merge points that coincide, and rescale data so large or so small that its "
+            "squares overflow or vanish."
+        )
+    return array
+
+
+def _checked_counts(n: int, counts: np.ndarray) -> Index:
+    if counts.shape != (n,):
+        raise ShapeError(f"counts has shape {counts.shape} but there are {n} nodes: pass one each.")
+    if counts.dtype.kind not in "iu" or (counts < 1).any():
+        raise DataError("counts must be whole numbers, at least 1: each node is some point.")
+    return counts.astype(np.int64)
+
+
+def _checked_index(n: int, index: np.ndarray) -> Index:
+    whole = index.ndim == 1 and index.dtype.kind in "iu"
+    if not whole or index.min() < -1 or index.max() >= n:
+        raise DataError(
+            f"index must hold, for each original point, its node from 0 to {n - 1}, or -1 where "
+            "the point was dropped."
+        )
+    return index.astype(np.int64)

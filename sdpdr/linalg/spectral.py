@@ -1,0 +1,135 @@
+"""Spectra: factors of positive semidefinite matrices with fixed signs, extreme eigenvalues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from sdpdr.linalg.svec import Array, Matrix
+
+DENSE_ORDER = 400
+
+
+def fix_signs(vectors: Array) -> Array:
+    """Columns with the sign that makes the entry of largest size positive (first one on ties).
+
+    Entries within a relative 1e-9 of the largest count as ties, so that rounding decides nothing.
+    """
+    size = np.abs(vectors)
+    first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), axis=0)
+    signs = np.sign(vectors[first, np.arange(vectors.shape[1])])
+    return np.asarray(vectors * np.where(signs == 0, 1.0, signs))
+
+
+def gram_spectrum(gram: Array) -> tuple[Array, Array]:
+    """Eigenvalues (descending) and eigenvectors (signs fixed) of a symmetric matrix."""
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2.0)
+    return values[::-1].copy(), fix_signs(vectors[:, ::-1])
+
+
+def factor_spectrum(factor: Array) -> tuple[Array, Array]:
+    """Non-zero part of the spectrum of R R^T from R: values (r,) and vectors (n, r)."""
+    left, singular, _ = np.linalg.svd(factor, full_matrices=False)
+    return singular**2, fix_signs(left)
+
+
+def project_psd(matrix: Array) -> Array:
+    """Nearest positive semidefinite matrix in the Frobenius norm."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+def complement(null: Matrix) -> Array:
+    """Orthonormal basis (n, n - p) of the vectors orthogonal to the columns of ``null``."""
+    dense = null.toarray() if sp.issparse(null) else np.asarray(null)
+    if dense.shape[1] == 0:
+        return np.eye(dense.shape[0])
+    return np.asarray(sl.null_space(dense.T))
+
+
+def smallest_eigenvalue(
+    matrix: Matrix, null: Matrix | None = None, mass: Matrix | None = None
+) -> tuple[float, Array]:
+    """Smallest eigenvalue of ``matrix x = t mass x`` among x orthogonal to ``null``.
+
+    Dense up to a few hundred rows; beyond that by shifted Lanczos iteration on the sparse
+    matrix. A Ritz value lies *above* the true one, so it estimates and does not prove:
+    `sdpdr.linalg.inertia.is_positive_on` proves.
+
+    Parameters
+    ----------
+    matrix : array or sparse array of shape (n, n)
+        Symmetric.
+    null : array or sparse array of shape (n, p), optional
+        Directions left out.
+    mass : array or sparse array of shape (n, n), optional
+        Positive definite on what is left; the identity by default.
+
+    Returns
+    -------
+    value : float
+    vector : array of shape (n,)
+    """
+    n = matrix.shape[0]
+    if n <= DENSE_ORDER or not sp.issparse(matrix):
+        return _smallest_dense(matrix, null, mass)
+    return _smallest_sparse(matrix, null, mass)
+
+
+def _smallest_dense(matrix: Matrix, null: Matrix | None, mass: Matrix | None) -> tuple[float, Array]:
+    basis = complement(sp.csr_array((matrix.shape[0], 0)) if null is None else null)
+    reduced = basis.T @ (matrix @ basis)
+    weight = None if mass is None else basis.T @ (mass @ basis)
+    values, vectors = sl.eigh(reduced, weight, subset_by_index=[0, 0])
+    return float(values[0]), basis @ vectors[:, 0]
+
+
+def _smallest_sparse(
+    matrix: Matrix, null: Matrix | None, mass: Matrix | None
+) -> tuple[float, Array]:
+    n = matrix.shape[0]
+    identity = sp.eye_array(n, format="csr") if mass is None else sp.csr_array(mass)
+    columns = sp.csr_array((n, 0)) if null is None else sp.csr_array(null)
+    p = columns.shape[1]
+    # Below every eigenvalue by Gershgorin's theorem would be safe but far away, which makes
+    # Lanczos slow; a shift just below the estimate found from there makes the answer sharp.
+    shift = _lower_bound(matrix, identity)
+    value, vector = np.inf, np.zeros(n)
+    for _ in range(8):
+        value, vector = _shifted(matrix, identity, columns, shift)
+        closer = value - max(1e-3 * abs(value), 1e-6)
+        if shift >= closer - 1e-2 * abs(value) - 1e-5 or p > n // 2:
+            break
+        shift = closer
+    return value, vector
+
+
+def _shifted(
+    matrix: Matrix, mass: sp.csr_array, null: sp.csr_array, shift: float
+) -> tuple[float, Array]:
+    """Eigenvalue nearest above ``shift`` of the pencil, restricted to the complement of null."""
+    n, p = null.shape
+    bordered = sp.block_array([[matrix - shift * mass, null], [null.T, None]] if p else
+                              [[matrix - shift * mass]], format="csc")
+    solve = spl.splu(bordered).solve
+
+    def inverse(x: Array) -> Array:
+        right = np.concatenate([np.ravel(x), np.zeros(p)])
+        return np.asarray(solve(right)[:n])
+
+    operator = spl.LinearOperator((n, n), matvec=inverse, dtype=float)
+    start = inverse(np.random.default_rng(0).standard_normal(n))
+    values, vectors = spl.eigsh(
+        sp.csr_array(matrix), k=1, M=mass, sigma=shift, OPinv=operator, v0=start, which="LM"
+    )
+    return float(values[0]), np.asarray(vectors[:, 0])
+
+
+def _lower_bound(matrix: Any, mass: sp.csr_array) -> float:
+    diagonal = matrix.diagonal()
+    radius = np.asarray(abs(matrix).sum(axis=1)).ravel() - np.abs(diagonal)
+    return float(np.min((diagonal - radius) / np.maximum(mass.diagonal(), 1e-300))) - 1e-3

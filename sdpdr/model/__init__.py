@@ -1,0 +1,27 @@
+"""The modelling language: variables, affine expressions, terms, blocks, models, two compilers."""
+
+from sdpdr.model.affine import Affine, Var
+from sdpdr.model.block import Block, from_cvxpy, relax, soften
+from sdpdr.model.check import check_block
+from sdpdr.model.model import Model
+from sdpdr.model.terms import AtMost, Equal, InCone, Minimize, Penalize, Raw
+from sdpdr.program.variables import PsdVariable, VectorVariable
+
+__all__ = [
+    "Affine",
+    "AtMost",
+    "Block",
+    "Equal",
+    "InCone",
+    "Minimize",
+    "Model",
+    "Penalize",
+    "PsdVariable",
+    "Raw",
+    "Var",
+    "VectorVariable",
+    "check_block",
+    "from_cvxpy",
+    "relax",
+    "soften",
+]

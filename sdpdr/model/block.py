@@ -1,0 +1,202 @@
+"""Blocks: the sentences of a model. A block needs data, names of variables, and ``terms()``."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sdpdr.errors import ModelError
+from sdpdr.model.terms import AtMost, Equal, Penalize, Raw, Term
+from sdpdr.program.variables import Variable
+
+if TYPE_CHECKING:
+    from sdpdr.model.model import Model
+
+
+class Block(ABC):
+    """A statement about named variables. Subclass it as a frozen dataclass.
+
+    A block yields terms of the vocabulary in `sdpdr.model.terms`; it may also declare variables.
+    It never sees cvxpy, a solver, or another block. Blocks add up to models with ``+``.
+
+    Examples
+    --------
+    A block of one's own, the squared distance of one pair of points pinned to a value:
+
+    >>> from dataclasses import dataclass
+    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> from sdpdr.model import Block, Equal, Var
+    >>> @dataclass(frozen=True, eq=False)
+    ... class PinnedPair(Block):
+    ...     n: int
+    ...     i: int
+    ...     j: int
+    ...     sqdist: float
+    ...     def terms(self):
+    ...         length = SquaredEdgeLengths(self.n, [(self.i, self.j)]) @ Var("K")
+    ...         yield Equal(length, self.sqdist, symbol="d_ij")
+    """
+
+    @abstractmethod
+    def terms(self) -> Iterable[Term]:
+        """The statements, in any order."""
+
+    def variables(self) -> Iterable[Variable]:
+        """Variables that this block declares; none by default."""
+        return ()
+
+    @property
+    def label(self) -> str:
+        """Name under which the block's rows and multipliers are found: its class, in lower case."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(self).__name__).lower()
+
+    def __add__(self, other: Block | Model) -> Model:
+        from sdpdr.model.model import Model
+
+        return Model((self,)) + other
+
+
+@dataclass(frozen=True, eq=False)
+class _Changed(Block):
+    """A block whose terms pass through a function."""
+
+    block: Block
+    change: Callable[[Term], Iterable[Term]]
+
+    def terms(self) -> Iterable[Term]:
+        for term in self.block.terms():
+            yield from self.change(term)
+
+    def variables(self) -> Iterable[Variable]:
+        return self.block.variables()
+
+    @property
+    def label(self) -> str:
+        return self.block.label
+
+
+def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
+    """Turn every constraint of a block into a price for breaking it.
+
+    Parameters
+    ----------
+    block : Block
+    weight : float or array_like with one value per row
+        Price of a unit of violation.
+    square : bool, default False
+        Charge ``weight / 2 * violation**2`` instead of ``weight * violation``. Only for
+        equalities.
+
+    Returns
+    -------
+    Block
+        With the same label.
+
+    Raises
+    ------
+    ModelError
+        For a block without constraints, or with constraints that have no price (cones).
+    """
+
+    def change(term: Term) -> Iterable[Term]:
+        if isinstance(term, Equal):
+            kind = "square" if square else "absolute"
+            yield Penalize(term.lhs, term.rhs, kind, weight, term.name, term.symbol)
+        elif isinstance(term, AtMost):
+            if square:
+                raise ModelError(
+                    "square=True prices equalities only; this block has inequalities. "
+                    "Use square=False."
+                )
+            yield Penalize(term.lhs, term.rhs, "positive", weight, term.name, term.symbol)
+        else:
+            raise ModelError(
+                f"{block.label!r} has a {type(term).__name__} term, which has no right side to "
+                "move away from; soften blocks made of Equal and AtMost terms."
+            )
+
+    return _Changed(block, change)
+
+
+def relax(block: Block, band: float) -> Block:
+    """Let every equality of a block hold within a relative band.
+
+    ``lhs == rhs`` becomes ``(1 - band) rhs <= lhs <= (1 + band) rhs`` (with the size of rhs).
+
+    Parameters
+    ----------
+    block : Block
+    band : float
+        In (0, 1).
+
+    Raises
+    ------
+    ModelError
+        If the band is out of range, or the block has no equality.
+    """
+    if not 0.0 < band < 1.0:
+        raise ModelError(f"band must lie strictly between 0 and 1; it is {band}.")
+
+    def change(term: Term) -> Iterable[Term]:
+        if not isinstance(term, Equal):
+            raise ModelError(
+                f"{block.label!r} has a {type(term).__name__} term; relax takes equalities."
+            )
+        width = band * np.abs(term.rhs)
+        prefix = f"{term.name}." if term.name else ""
+        upper, lower = f"{1 + band:g} {term.symbol}", f"−{1 - band:g} {term.symbol}"
+        yield AtMost(term.lhs, term.rhs + width, f"{prefix}upper", upper)
+        yield AtMost(-term.lhs, width - term.rhs, f"{prefix}lower", lower)
+
+    return _Changed(block, change)
+
+
+@dataclass(frozen=True, eq=False)
+class _FromCvxpy(Block):
+    build: Callable[..., Any]
+    name: str
+
+    def terms(self) -> Iterable[Term]:
+        yield Raw(self.build)
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+
+def from_cvxpy(build: Callable[..., Any], name: str | None = None) -> Block:
+    """A block written in cvxpy directly, for a first try of an idea.
+
+    The model then runs on the cvxpy path only (``form="cvxpy"``) and has no certificate; once
+    the idea holds, write it as terms.
+
+    Parameters
+    ----------
+    build : callable
+        Takes a mapping from variable name to cvxpy variable; returns a list of constraints or a
+        scalar expression to minimise.
+    name : str, optional
+        The block's label; the function's name by default.
+
+    Examples
+    --------
+    >>> block = from_cvxpy(lambda v: [v["K"][0, 0] <= 1.0], name="first_norm")
+    """
+    return _FromCvxpy(build, name or getattr(build, "__name__", "from_cvxpy").strip("<>"))
+
+
+def relabel(label: str, seen: set[str]) -> str:
+    """The label itself, or with the first free number where it is taken."""
+    if label not in seen:
+        return label
+    k = 2
+    while f"{label}_{k}" in seen:
+        k += 1
+    return f"{label}_{k}"
+
+

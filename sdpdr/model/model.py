@@ -1,0 +1,225 @@
+"""Models: sums of blocks, with two compilers that read the same terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sdpdr.errors import ModelError
+from sdpdr.linalg import LinearMap
+from sdpdr.linalg.svec import Array
+from sdpdr.model.affine import Affine
+from sdpdr.model.block import Block, relabel
+from sdpdr.model.terms import AtMost, Equal, InCone, Minimize, Penalize, Raw, Term
+from sdpdr.program.point import Factor, Value
+from sdpdr.program.sdp import SDP
+from sdpdr.program.variables import PsdVariable, Variable
+
+if TYPE_CHECKING:
+    import cvxpy
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A sum of blocks: a semidefinite program in the words of the field.
+
+    Parameters
+    ----------
+    blocks : tuple of Block
+    name : str, default ""
+    maximize : bool, default False
+        Whether people think of it as a maximisation; values are then reported in that sense.
+
+    Examples
+    --------
+    >>> from sdpdr import blocks, graphs
+    >>> graph = graphs.path([1.0, 2.0])
+    >>> model = (blocks.Gram(3) + blocks.Centered(3)
+    ...          + blocks.Isometry(graph, "inequality") + blocks.Variance(3))
+    >>> print(model.describe())
+    maximise    tr K
+    over        K ∈ S^3, K ⪰ 0
+    subject to  K 1 = 0                            centered, 3 rows
+                K_ii + K_jj − 2 K_ij ≤ d_ij        isometry, 2 rows
+    """
+
+    blocks: tuple[Block, ...]
+    name: str = ""
+    maximize: bool | None = None
+
+    def __add__(self, other: Block | Model) -> Model:
+        if isinstance(other, Model):
+            return Model(self.blocks + other.blocks, self.name or other.name, self.maximize)
+        if isinstance(other, Block):
+            return Model((*self.blocks, other), self.name, self.maximize)
+        raise ModelError(
+            f"a model adds blocks and models; it was given a {type(other).__name__}. "
+            "Use from_cvxpy(function) to admit raw cvxpy."
+        )
+
+    # -- the terms, labelled: what both compilers read --------------------------------------
+
+    def variables(self) -> tuple[Variable, ...]:
+        """All variables declared, in order.
+
+        Raises
+        ------
+        ModelError
+            If two blocks declare one name, or none declares any.
+        """
+        found: dict[str, Variable] = {}
+        for block in self.blocks:
+            for variable in block.variables():
+                if variable.name in found:
+                    raise ModelError(
+                        f"variable {variable.name!r} is declared twice; give one of the blocks "
+                        "another name."
+                    )
+                found[variable.name] = variable
+        if not found:
+            raise ModelError("no block declares a variable; add Gram(n), for instance.")
+        return tuple(found.values())
+
+    def labelled_terms(self) -> Iterator[tuple[str, Term]]:
+        """Every term with its label, ``block`` or ``block.name``; labels are unique.
+
+        Raises
+        ------
+        ModelError
+            If a term speaks of a variable that no block declares.
+        """
+        known = {v.name for v in self.variables()}
+        seen: set[str] = set()
+        for block in self.blocks:
+            own = relabel(block.label, {s.split(".")[0] for s in seen})
+            for term in block.terms():
+                label = relabel(f"{own}.{term.name}" if term.name else own, seen)
+                seen.add(label)
+                missing = set() if isinstance(term, Raw) else set(term.lhs.maps) - known
+                if missing:
+                    raise ModelError(
+                        f"block {own!r} speaks of variable {sorted(missing)[0]!r}, which no block "
+                        f"declares; declared are {', '.join(sorted(known))}."
+                    )
+                yield label, term
+
+    @property
+    def is_maximization(self) -> bool:
+        """Whether values are reported as of a maximisation: as asked, else by the objective.
+
+        Without an explicit choice it is one if every affine objective is a negated one, which is
+        how `Variance` and its kin are stated.
+        """
+        if self.maximize is not None:
+            return self.maximize
+        objectives = [t for _, t in self.labelled_terms() if isinstance(t, Minimize)]
+        return bool(objectives) and all(_is_negated(t.lhs) for t in objectives)
+
+    # -- evaluating without a solver --------------------------------------------------------
+
+    def objective(self, values: Mapping[str, Value]) -> float:
+        """The objective at a point, penalties included, in the sense people think of it."""
+        total = 0.0
+        for label, term in self.labelled_terms():
+            if isinstance(term, Minimize):
+                total += float(evaluate(term.lhs, values)[0])
+            elif isinstance(term, Penalize):
+                total += term.cost(evaluate(term.lhs, values) - term.rhs)
+            elif isinstance(term, Raw):
+                raise ModelError(f"{label!r} is written in cvxpy; only cvxpy can evaluate it.")
+        return -total if self.is_maximization else total
+
+    def violations(self, values: Mapping[str, Value]) -> dict[str, float]:
+        """Largest violation of every constraint at a point, by label; 0 where it holds."""
+        found: dict[str, float] = {}
+        for label, term in self.labelled_terms():
+            if isinstance(term, Equal):
+                found[label] = _worst(np.abs(evaluate(term.lhs, values) - term.rhs))
+            elif isinstance(term, AtMost):
+                found[label] = _worst(evaluate(term.lhs, values) - term.rhs)
+            elif isinstance(term, InCone):
+                found[label] = _worst(_outside(term, evaluate(term.lhs, values)))
+        return found
+
+    # -- compiling and telling ----------------------------------------------------------------
+
+    def to_sdp(self) -> SDP:
+        """Lower to the solver-neutral standard form, keeping structure and labels.
+
+        Raises
+        ------
+        CompileError
+            If a block is written in cvxpy directly.
+        """
+        from sdpdr.model.to_sdp import to_sdp
+
+        return to_sdp(self)
+
+    def to_cvxpy(self) -> cvxpy.Problem:
+        """The model as a named ``cvxpy.Problem``, ready for any cvxpy solver."""
+        from sdpdr.model.to_cvxpy import to_cvxpy
+
+        return to_cvxpy(self)
+
+    def describe(self, style: str = "text") -> str:
+        """The program in mathematics, with sizes.
+
+        Parameters
+        ----------
+        style : {"text", "latex"}
+        """
+        from sdpdr.model.describe import describe
+
+        return describe(self, style)
+
+    def size(self) -> dict[str, Any]:
+        """Numbers that matter before solving: orders of matrices, scalars, rows by label."""
+        variables = self.variables()
+        rows = {
+            label: term.lhs.m
+            for label, term in self.labelled_terms()
+            if isinstance(term, (Equal, AtMost, InCone, Penalize))
+        }
+        return {
+            "matrices": {v.name: v.n for v in variables if isinstance(v, PsdVariable)},
+            "scalars": sum(v.size for v in variables if not isinstance(v, PsdVariable)),
+            "rows": rows,
+        }
+
+    def __repr__(self) -> str:
+        return " + ".join(type(b).__name__ for b in self.blocks) or "Model()"
+
+
+def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
+    """Values of an affine expression at a point."""
+    total = affine.constant.copy()
+    for name, linear_map in affine.maps.items():
+        value = values[name]
+        if isinstance(value, Factor) and isinstance(linear_map, LinearMap):
+            total += linear_map.apply_factor(value.factor)
+        else:
+            total += linear_map.apply(np.asarray(value))
+    return total
+
+
+def _worst(excess: Array) -> float:
+    return float(np.max(excess, initial=0.0))
+
+
+def _outside(term: InCone, values: Array) -> Array:
+    from sdpdr.linalg import smat
+
+    return -values if term.cone == "nonnegative" else -np.linalg.eigvalsh(smat(values))
+
+
+def _is_negated(lhs: Affine) -> bool:
+    """Whether an objective takes only non-positive coefficients on the diagonal of matrices."""
+    for linear_map in lhs.maps.values():
+        cost = linear_map.adjoint(np.ones(1))
+        diagonal = cost.diagonal() if getattr(cost, "ndim", 1) == 2 else cost
+        if np.any(np.asarray(diagonal) > 0):
+            return False
+    return bool(lhs.maps)

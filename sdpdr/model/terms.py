@@ -1,0 +1,164 @@
+"""The whole vocabulary a block may use: equal, at most, in a cone, minimise, penalise.
+
+Left and right side stay apart, so that any term can be softened or relaxed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from sdpdr.errors import ModelError, ShapeError
+from sdpdr.linalg.svec import Array, order_of
+from sdpdr.model.affine import Affine
+
+Penalty = Literal["absolute", "positive", "square"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sided:
+    lhs: Affine
+    rhs: Any
+    name: str = ""
+    symbol: str = "b"
+
+    def __post_init__(self) -> None:
+        rhs = np.asarray(self.rhs, dtype=float)
+        if rhs.ndim > 1 or rhs.size not in (1, self.lhs.m):
+            raise ShapeError(
+                f"{type(self).__name__}: the left side has {self.lhs.m} values, the right side "
+                f"shape {rhs.shape}."
+            )
+        object.__setattr__(self, "rhs", np.broadcast_to(rhs, (self.lhs.m,)).copy())
+
+
+@dataclass(frozen=True, eq=False)
+class Equal(_Sided):
+    """``lhs == rhs``, row by row.
+
+    Parameters
+    ----------
+    lhs : Affine
+    rhs : array_like of shape (m,) or number
+    name : str
+        Distinguishes the terms of one block; the rows' label is ``block.name``.
+    symbol : str
+        How the right side is written in mathematics.
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class AtMost(_Sided):
+    """``lhs <= rhs``, row by row (parameters as for `Equal`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class InCone:
+    """``lhs`` lies in a cone.
+
+    Parameters
+    ----------
+    lhs : Affine
+        For ``"psd"`` in ``svec`` coordinates.
+    cone : {"psd", "nonnegative"}
+    name : str
+    """
+
+    lhs: Affine
+    cone: Literal["psd", "nonnegative"]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.cone not in ("psd", "nonnegative"):
+            raise ModelError(f"cone must be 'psd' or 'nonnegative'; it is {self.cone!r}.")
+        if self.cone == "psd":
+            order_of(self.lhs.m)
+
+
+@dataclass(frozen=True, eq=False)
+class Minimize:
+    """Adds an affine expression of one value to the objective; ``-lhs`` maximises.
+
+    Parameters
+    ----------
+    lhs : Affine
+        One value.
+    """
+
+    lhs: Affine
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.lhs.m != 1:
+            raise ShapeError(f"an objective has one value; this expression has {self.lhs.m}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Penalize:
+    r"""Adds a price for the rows' excess ``v = lhs - rhs`` to the minimised objective.
+
+    =============  ===========================================
+    ``penalty``    cost of a row
+    =============  ===========================================
+    ``absolute``   weight * \|v\|
+    ``positive``   weight * max(v, 0)
+    ``square``     weight / 2 * v**2
+    =============  ===========================================
+
+    Parameters
+    ----------
+    lhs : Affine
+    rhs : array_like of shape (m,) or number
+    penalty : {"absolute", "positive", "square"}
+    weight : array_like of shape (m,) or number
+        Positive.
+    name, symbol : str
+    """
+
+    lhs: Affine
+    rhs: Any
+    penalty: Penalty
+    weight: Any
+    name: str = ""
+    symbol: str = "b"
+
+    def __post_init__(self) -> None:
+        for field in ("rhs", "weight"):
+            value = np.asarray(getattr(self, field), dtype=float)
+            if value.ndim > 1 or value.size not in (1, self.lhs.m):
+                raise ShapeError(f"Penalize: {field} must have {self.lhs.m} values or one.")
+            object.__setattr__(self, field, np.broadcast_to(value, (self.lhs.m,)).copy())
+        if self.penalty not in ("absolute", "positive", "square"):
+            raise ModelError(
+                f"penalty must be 'absolute', 'positive' or 'square'; it is {self.penalty!r}."
+            )
+        if not np.all(np.isfinite(self.weight)) or not np.all(self.weight > 0):
+            raise ModelError("the weight of a penalty must be positive and finite.")
+
+    def cost(self, excess: Array) -> float:
+        """The price of a vector of excesses."""
+        if self.penalty == "square":
+            return float(0.5 * self.weight @ np.square(excess))
+        size = np.abs(excess) if self.penalty == "absolute" else np.maximum(excess, 0.0)
+        return float(self.weight @ size)
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """Constraints or an objective written in cvxpy directly; such a model has no SDP form.
+
+    Parameters
+    ----------
+    build : callable
+        Takes the mapping from variable name to cvxpy variable; returns a list of cvxpy
+        constraints, or a scalar cvxpy expression to minimise.
+    """
+
+    build: Callable[..., Any]
+    name: str = ""
+
+
+Term: TypeAlias = "Equal | AtMost | InCone | Minimize | Penalize | Raw"

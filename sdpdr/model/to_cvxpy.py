@@ -1,0 +1,72 @@
+"""The compiler from terms to a cvxpy problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import cvxpy as cp
+
+from sdpdr.linalg.svec import full_from_svec, order_of
+from sdpdr.model.affine import Affine
+from sdpdr.model.model import Model
+from sdpdr.model.terms import AtMost, Equal, InCone, Minimize, Penalize, Raw
+from sdpdr.solvers.render import Rendered, apply, declare
+
+
+def to_cvxpy(model: Model) -> cp.Problem:
+    """The model as a cvxpy problem (see `Model.to_cvxpy`)."""
+    return render_model(model).problem
+
+
+def render_model(model: Model) -> Rendered:
+    """The cvxpy problem with its variables by name and its constraints by label."""
+    variables = {v.name: declare(v) for v in model.variables()}
+    constraints: dict[str, Any] = {}
+    extra: list[Any] = []
+    objective: Any = cp.Constant(0.0)
+    for label, term in model.labelled_terms():
+        if isinstance(term, Raw):
+            built = term.build(variables)
+            if isinstance(built, (list, tuple)):
+                extra.extend(built)
+            else:
+                objective = objective + built
+            continue
+        lhs = express(term.lhs, variables)
+        if isinstance(term, Equal):
+            constraints[label] = lhs == term.rhs
+        elif isinstance(term, AtMost):
+            constraints[label] = lhs <= term.rhs
+        elif isinstance(term, InCone):
+            constraints[label] = _in_cone(term, lhs)
+        elif isinstance(term, Minimize):
+            objective = objective + cp.sum(lhs)
+        else:
+            objective = objective + _price(term, lhs)
+    sense = cp.Maximize(-objective) if model.is_maximization else cp.Minimize(objective)
+    problem = cp.Problem(sense, [*constraints.values(), *extra])
+    return Rendered(problem, variables, constraints)
+
+
+def express(affine: Affine, variables: Mapping[str, cp.Variable]) -> cp.Expression:
+    """An affine expression on cvxpy variables."""
+    total: Any = affine.constant
+    for name, linear_map in affine.maps.items():
+        total = apply(linear_map, variables[name]) + total
+    return total
+
+
+def _in_cone(term: InCone, lhs: Any) -> Any:
+    if term.cone == "nonnegative":
+        return lhs >= 0
+    n = order_of(term.lhs.m)
+    return cp.reshape(full_from_svec(n) @ lhs, (n, n), order="F") >> 0
+
+
+def _price(term: Penalize, lhs: Any) -> Any:
+    excess = lhs - term.rhs
+    if term.penalty == "square":
+        return 0.5 * cp.sum(cp.multiply(term.weight, cp.square(excess)))
+    size = cp.abs(excess) if term.penalty == "absolute" else cp.pos(excess)
+    return cp.sum(cp.multiply(term.weight, size))

@@ -1,0 +1,87 @@
+"""The compiler from terms to the standard form. Nothing of size n^2 is formed on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.errors import CompileError
+from sdpdr.linalg import VectorMap
+from sdpdr.linalg.svec import order_of
+from sdpdr.model.affine import Affine, Var
+from sdpdr.model.model import Model
+from sdpdr.model.terms import AtMost, Equal, InCone, Minimize, Penalize, Raw, Term
+from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
+from sdpdr.program.variables import Variable, VectorVariable
+
+
+def to_sdp(model: Model) -> SDP:
+    """Lower a model to the standard form (see `Model.to_sdp`)."""
+    parts = _Parts(list(model.variables()))
+    for label, term in model.labelled_terms():
+        parts.lower(label, term)
+    return SDP(
+        variables=tuple(parts.variables),
+        objective=dict(parts.objective.maps),
+        rows=tuple(parts.rows),
+        lmis=tuple(parts.lmis),
+        constant=float(parts.objective.constant[0]),
+        maximize=model.is_maximization,
+        name=model.name,
+    )
+
+
+@dataclass
+class _Parts:
+    """The program under construction."""
+
+    variables: list[Variable]
+    objective: Affine = field(default_factory=Affine)
+    rows: list[Rows] = field(default_factory=list)
+    lmis: list[Lmi] = field(default_factory=list)
+
+    def lower(self, label: str, term: Term) -> None:
+        if isinstance(term, Equal):
+            self._rows(label, "==", term.lhs, term.rhs)
+        elif isinstance(term, AtMost):
+            self._rows(label, "<=", term.lhs, term.rhs)
+        elif isinstance(term, InCone) and term.cone == "nonnegative":
+            self._rows(label, "<=", -term.lhs, np.zeros(term.lhs.m))
+        elif isinstance(term, InCone):
+            self.lmis.append(
+                Lmi(label, order_of(term.lhs.m), dict(term.lhs.maps), term.lhs.constant)
+            )
+        elif isinstance(term, Minimize):
+            self.objective = self.objective + term.lhs
+        elif isinstance(term, Penalize):
+            self._penalty(label, term)
+        elif isinstance(term, Raw):
+            raise CompileError(
+                label, "it is written in cvxpy directly; use form='cvxpy', or write it as terms."
+            )
+
+    def _rows(self, label: str, relation: Relation, lhs: Affine, rhs: np.ndarray) -> None:
+        self.rows.append(Rows(label, relation, dict(lhs.maps), rhs - lhs.constant))
+
+    def _penalty(self, label: str, term: Penalize) -> None:
+        """``lhs - slack <= rhs`` (or ==), with the price on the slack."""
+        m, eye = term.lhs.m, sp.eye_array(term.lhs.m, format="csr")
+        if term.penalty == "square":
+            slack = VectorVariable(f"{label}.slack", m, curvature=term.weight)
+            self.variables.append(slack)
+            self._rows(label, "==", term.lhs + (-eye) @ Var(slack.name), term.rhs)
+            return
+        over = VectorVariable(f"{label}.over", m, nonnegative=True)
+        self.variables.append(over)
+        price = VectorMap(term.weight[None, :])
+        self.objective = self.objective + price @ Var(over.name)
+        lhs = term.lhs + (-eye) @ Var(over.name)
+        if term.penalty == "positive":
+            self._rows(label, "<=", lhs, term.rhs)
+            return
+        under = VectorVariable(f"{label}.under", m, nonnegative=True)
+        self.variables.append(under)
+        self.objective = self.objective + price @ Var(under.name)
+        self._rows(label, "==", lhs + eye @ Var(under.name), term.rhs)

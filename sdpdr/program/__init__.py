@@ -1,0 +1,28 @@
+"""The standard form, its points and residuals, certificates, solutions, and SDPA files."""
+
+from sdpdr.program.certificate import Certificate, certify
+from sdpdr.program.point import Factor, Point, Value, as_dense
+from sdpdr.program.residuals import Residuals, dimacs_errors
+from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
+
+__all__ = [
+    "SDP",
+    "Certificate",
+    "Claim",
+    "Factor",
+    "Lmi",
+    "Point",
+    "PsdVariable",
+    "Residuals",
+    "Rows",
+    "Solution",
+    "Status",
+    "Value",
+    "Variable",
+    "VectorVariable",
+    "as_dense",
+    "certify",
+    "dimacs_errors",
+]

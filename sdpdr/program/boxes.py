@@ -1,0 +1,138 @@
+"""Scalars that act as slack of single rows: the box they put the rows' multipliers in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpdr.linalg.svec import Array
+from sdpdr.program.point import Value
+from sdpdr.program.sdp import SDP, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class SlackColumn:
+    """The part of a vector variable that is slack of a group of rows, one scalar a row at most.
+
+    Attributes
+    ----------
+    variable : str
+    label : str
+        Of the rows.
+    row, scalar : arrays of int
+        Scalar ``scalar[k]`` appears in row ``row[k]`` and nowhere else.
+    coefficient, cost : arrays
+        Its coefficient in the row, its price in the objective.
+    curvature : array or None
+    """
+
+    variable: str
+    label: str
+    row: Array
+    scalar: Array
+    coefficient: Array
+    cost: Array
+    curvature: Array | None
+
+
+def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
+    """All scalars of a program as slack of single rows; None if one is anything else."""
+    found: list[SlackColumn] = []
+    if sdp.lmis and sdp.vector_variables:
+        return None
+    for v in sdp.vector_variables:
+        seen = np.zeros(v.size, dtype=int)
+        for rows in sdp.rows:
+            if v.name not in rows.lhs:
+                continue
+            entries = rows.lhs[v.name].matrix().tocoo()
+            keep = entries.data != 0.0
+            np.add.at(seen, entries.col[keep], 1)
+            scalar = entries.col[keep]
+            cost = np.asarray(sdp.cost(v.name))[scalar]
+            curvature = None if v.curvature is None else v.curvature[scalar]
+            found.append(
+                SlackColumn(
+                    v.name, rows.label, entries.row[keep], scalar, entries.data[keep], cost, curvature
+                )
+            )
+        if np.any(seen != 1) or (not v.nonnegative and v.curvature is None):
+            return None
+    return found
+
+
+def dual_box(sdp: SDP) -> Mapping[str, tuple[Array, Array]] | None:
+    """Lower and upper limits of every row's multiplier; None where they are not a box.
+
+    A non-negative slack z with cost c and coefficient a in its row demands c + a y >= 0.
+    """
+    columns = slack_columns(sdp)
+    if columns is None:
+        return None
+    box = {}
+    for r in sdp.rows:
+        lower = np.full(r.m, 0.0 if r.relation == "<=" else -np.inf)
+        box[r.label] = (lower, np.full(r.m, np.inf))
+    for column in columns:
+        if column.curvature is not None:
+            continue
+        lower, upper = box[column.label]
+        limit = -column.cost / column.coefficient
+        down = column.coefficient < 0.0
+        np.minimum.at(upper, column.row[down], limit[down])
+        np.maximum.at(lower, column.row[~down], limit[~down])
+    return box
+
+
+def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
+    """The nearest point that is exactly feasible, where a closed form knows one.
+
+    Slack takes the cheapest values that satisfy its rows. Where all that is left are upper
+    limits on one matrix, homogeneous otherwise, the matrix is shrunk until they hold. In any
+    other case the point is returned as it is, and its residuals tell.
+    """
+    columns = slack_columns(sdp)
+    if columns is None or not all(v.name in values for v in sdp.variables):
+        return values
+    values = _shrink(sdp, values, {c.label for c in columns})
+    return {**values, **_fill_slack(sdp, values, columns)}
+
+
+def _shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[str, Value]:
+    from sdpdr.program.point import Factor
+
+    if len(sdp.psd_variables) != 1:
+        return values
+    name = sdp.psd_variables[0].name
+    excess = 1.0
+    for r in sdp.rows:
+        if r.label in slacked or (r.relation == "==" and not np.any(r.rhs)):
+            continue
+        if r.relation == "==" or np.any(r.rhs <= 0.0):
+            return values
+        lhs = r.rhs - sdp.slack(r, values)
+        excess = max(excess, float(np.max(lhs / r.rhs, initial=0.0)))
+    value = values[name]
+    if isinstance(value, Factor):
+        return {**values, name: Factor(value.factor / np.sqrt(excess))}
+    return {**values, name: np.asarray(value) / excess}
+
+
+def _fill_slack(
+    sdp: SDP, values: Mapping[str, Value], columns: list[SlackColumn]
+) -> dict[str, Value]:
+    filled: dict[str, Array] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
+    by_label: dict[str, Rows] = {r.label: r for r in sdp.rows}
+    for column in columns:
+        rows = by_label[column.label]
+        alone = {**values, **{name: np.zeros_like(z) for name, z in filled.items()}}
+        missing = sdp.slack(rows, alone)[column.row]
+        wanted = missing / column.coefficient
+        if rows.relation == "<=":
+            wanted = np.where(missing < 0.0, wanted, 0.0)
+        if column.curvature is None:
+            wanted = np.maximum(wanted, 0.0)
+        filled[column.variable][column.scalar] = wanted
+    return dict(filled)

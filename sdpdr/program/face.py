@@ -1,0 +1,46 @@
+"""The face of the cone that a program's equality rows confine a matrix variable to."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import LinearMap
+from sdpdr.program.sdp import SDP, Rows
+
+
+def exposing_rows(sdp: SDP, name: str) -> tuple[Rows, ...]:
+    """Groups of rows that hold exactly when the variable lies on a face.
+
+    They are equalities with a right side of zeros, on this variable alone, whose map knows
+    vectors u with K u = 0. On the face their adjoint vanishes, so their multipliers are free.
+    """
+    found = []
+    for rows in sdp.rows:
+        if rows.relation != "==" or set(rows.lhs) != {name} or np.any(rows.rhs):
+            continue
+        linear_map = rows.lhs[name]
+        if isinstance(linear_map, LinearMap) and linear_map.null_vectors(rows.rhs).shape[1]:
+            found.append(rows)
+    return tuple(found)
+
+
+def null_vectors(sdp: SDP, name: str) -> sp.csr_array:
+    """Vectors u, as independent columns of shape (n, p), with K u = 0 for every feasible K."""
+    columns = []
+    for rows in exposing_rows(sdp, name):
+        linear_map = rows.lhs[name]
+        assert isinstance(linear_map, LinearMap)
+        columns.append(linear_map.null_vectors(rows.rhs))
+    n = sdp.variable(name).n  # type: ignore[union-attr]  # exposing rows are on matrices only
+    if not columns:
+        return sp.csr_array((n, 0))
+    stacked = sp.hstack(columns, format="csr")
+    return stacked if stacked.shape[1] == 1 else _independent(stacked)
+
+
+def _independent(columns: sp.csr_array) -> sp.csr_array:
+    dense = columns.toarray()
+    left, singular, _ = np.linalg.svd(dense, full_matrices=False)
+    rank = int(np.sum(singular > 1e-12 * singular[0]))
+    return columns if rank == dense.shape[1] else sp.csr_array(left[:, :rank])

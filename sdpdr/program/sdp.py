@@ -1,0 +1,258 @@
+r"""The solver-neutral standard form.
+
+.. math::
+
+    \min\ & \textstyle\sum_k \langle C_k, X_k\rangle + c^T z + \tfrac12 z^T Q z + c_0 \\
+    \text{s.t. } & \textstyle\sum_k A_k(X_k) + B z \ (=, \le)\ b, \qquad
+      \sum_k G_k(X_k) + H z + g \succeq 0, \\
+    & X_k \succeq 0, \quad z \text{ free or } \ge 0, \quad Q \text{ diagonal.}
+
+Every group of rows carries the label of the block it came from and keeps its structured maps.
+
+Its dual, with multipliers y (:math:`y \ge 0` on the rows with :math:`\le`) and
+:math:`Z \succeq 0` for the matrix inequalities, is
+
+.. math::
+
+    \max\ & -b^T y - \langle g, Z\rangle - \tfrac12 u^T Q^{-1} u + c_0 \\
+    \text{s.t. } & S_k = C_k + A_k^*(y) - G_k^*(Z) \succeq 0, \qquad
+      s = c + B^T y - H^* Z,
+
+where s vanishes for free scalars, is non-negative for non-negative ones, and is the u of the
+objective for scalars that have a quadratic cost. A program that a person wrote as a maximisation
+is stored negated, with ``maximize=True``; `SDP.report` turns values back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from sdpdr.errors import ModelError, ShapeError
+from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
+from sdpdr.linalg.svec import Array, Matrix, smat, svec
+from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
+
+Expression: TypeAlias = Mapping[str, "LinearMap | VectorMap"]
+Relation = Literal["==", "<="]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A group of rows ``lhs (== or <=) rhs`` under one label.
+
+    Parameters
+    ----------
+    label : str
+        Where the rows come from, ``"block"`` or ``"block.part"``; unique in a program.
+    relation : {"==", "<="}
+    lhs : mapping from variable name to map
+    rhs : array of shape (m,)
+    """
+
+    label: str
+    relation: Relation
+    lhs: Expression
+    rhs: Array
+
+    @property
+    def m(self) -> int:
+        """Number of rows."""
+        return int(self.rhs.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Lmi:
+    """A linear matrix inequality ``lhs + constant >= 0`` in ``svec`` coordinates.
+
+    Parameters
+    ----------
+    label : str
+    order : int
+        Order of the matrix.
+    lhs : mapping from variable name to map with order (order + 1) / 2 rows
+    constant : array of shape (order (order + 1) / 2,)
+    """
+
+    label: str
+    order: int
+    lhs: Expression
+    constant: Array
+
+
+@dataclass(frozen=True, eq=False)
+class SDP:
+    """A semidefinite program in standard form (see the module's text for the mathematics).
+
+    Parameters
+    ----------
+    variables : tuple of PsdVariable or VectorVariable
+    objective : mapping from variable name to a map with one row
+        Of the minimisation.
+    rows : tuple of Rows
+    lmis : tuple of Lmi
+    constant : float, default 0
+    maximize : bool, default False
+        Whether the person's objective is the negative of the one stored.
+    name : str
+    """
+
+    variables: tuple[Variable, ...]
+    objective: Expression
+    rows: tuple[Rows, ...] = ()
+    lmis: tuple[Lmi, ...] = ()
+    constant: float = 0.0
+    maximize: bool = False
+    name: str = ""
+    _by_name: dict[str, Variable] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        names = [v.name for v in self.variables]
+        if len(set(names)) != len(names):
+            raise ModelError(f"variable names must differ; they are {names}.")
+        object.__setattr__(self, "_by_name", {v.name: v for v in self.variables})
+        labels = [r.label for r in self.rows] + [lmi.label for lmi in self.lmis]
+        if len(set(labels)) != len(labels):
+            raise ModelError(f"row labels must differ; they are {labels}.")
+        self._check("objective", self.objective, 1)
+        for r in self.rows:
+            self._check(r.label, r.lhs, r.m)
+        for lmi in self.lmis:
+            self._check(lmi.label, lmi.lhs, svec_size(lmi.order))
+
+    def _check(self, label: str, expression: Expression, m: int) -> None:
+        for name, linear_map in expression.items():
+            variable = self.variable(name)
+            order = variable.n if isinstance(variable, PsdVariable) else variable.size
+            if linear_map.n != order or linear_map.m != m:
+                raise ShapeError(
+                    f"{label}: the map on {name!r} must take order {order} to {m} rows; "
+                    f"it takes {linear_map.n} to {linear_map.m}."
+                )
+
+    # -- looking inside -----------------------------------------------------------------
+
+    def variable(self, name: str) -> Variable:
+        """The variable of that name."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            known = ", ".join(self._by_name) or "none"
+            raise ModelError(f"no variable {name!r} in this program (it has: {known}).") from None
+
+    @property
+    def psd_variables(self) -> tuple[PsdVariable, ...]:
+        """The matrix variables."""
+        return tuple(v for v in self.variables if isinstance(v, PsdVariable))
+
+    @property
+    def vector_variables(self) -> tuple[VectorVariable, ...]:
+        """The scalar variables."""
+        return tuple(v for v in self.variables if isinstance(v, VectorVariable))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of scalar rows."""
+        return sum(r.m for r in self.rows)
+
+    def cost(self, name: str) -> Matrix:
+        """C_k of a matrix variable (sparse where possible), or c of a vector."""
+        variable = self.variable(name)
+        if name in self.objective:
+            return self.objective[name].adjoint(np.ones(1))
+        if isinstance(variable, PsdVariable):
+            return SvecMap(variable.n, np.zeros((1, variable.size))).adjoint(np.ones(1))
+        return np.zeros(variable.size)
+
+    def with_cost(self, name: str, cost: Matrix) -> SDP:
+        """The same program with another cost for one variable (minimisation sense)."""
+        variable = self.variable(name)
+        psd = isinstance(variable, PsdVariable)
+        new = InnerProduct(cost) if psd else VectorMap(np.reshape(cost, (1, -1)))
+        return replace(self, objective={**self.objective, name: new})
+
+    def report(self, value: float) -> float:
+        """A value of the minimisation in the sense the person wrote."""
+        return -value if self.maximize else value
+
+    def __repr__(self) -> str:
+        matrices = ", ".join(f"{v.name}: {v.n}x{v.n}" for v in self.psd_variables)
+        scalars = sum(v.size for v in self.vector_variables)
+        return (
+            f"SDP({self.name or 'unnamed'}; matrices [{matrices}], {scalars} scalars, "
+            f"{self.n_rows} rows, {len(self.lmis)} matrix inequalities)"
+        )
+
+    # -- evaluating ---------------------------------------------------------------------
+
+    def evaluate(self, expression: Expression, values: Mapping[str, Value], m: int) -> Array:
+        """Value of an expression at a point; shape (m,)."""
+        total = np.zeros(m)
+        for name, linear_map in expression.items():
+            value = values[name]
+            if isinstance(value, Factor):
+                assert isinstance(linear_map, LinearMap)
+                total += linear_map.apply_factor(value.factor)
+            else:
+                total += linear_map.apply(value)
+        return total
+
+    def primal_value(self, values: Mapping[str, Value]) -> float:
+        """Objective of the minimisation at a point."""
+        quadratic = 0.0
+        for v in self.vector_variables:
+            if v.curvature is not None:
+                quadratic += 0.5 * float(v.curvature @ np.square(values[v.name]))
+        return float(self.evaluate(self.objective, values, 1)[0]) + quadratic + self.constant
+
+    def slack(self, rows: Rows, values: Mapping[str, Value]) -> Array:
+        """``rhs - lhs`` of a group of rows at a point."""
+        return np.asarray(rows.rhs - self.evaluate(rows.lhs, values, rows.m))
+
+    def lmi_value(self, lmi: Lmi, values: Mapping[str, Value]) -> Array:
+        """The matrix that an LMI says is positive semidefinite, at a point."""
+        return smat(lmi.constant + self.evaluate(lmi.lhs, values, svec_size(lmi.order)))
+
+    def dual_slack(self, name: str, duals: Mapping[str, Array]) -> Matrix:
+        """S_k = C_k + A_k*(y) - G_k*(Z) of a matrix variable, or s of a vector."""
+        total = self.cost(name)
+        for linear_map, y in self._column(name, duals):
+            total = total + linear_map.adjoint(y)
+        return total
+
+    def _column(
+        self, name: str, duals: Mapping[str, Array]
+    ) -> Iterator[tuple[LinearMap | VectorMap, Array]]:
+        for r in self.rows:
+            if name in r.lhs and r.label in duals:
+                yield r.lhs[name], duals[r.label]
+        for lmi in self.lmis:
+            if name in lmi.lhs and lmi.label in duals:
+                yield lmi.lhs[name], -svec(duals[lmi.label])
+
+    def dual_value(self, duals: Mapping[str, Array]) -> float:
+        """Objective of the dual of the minimisation, whether or not the point is feasible."""
+        value = self.constant
+        for r in self.rows:
+            value -= float(r.rhs @ duals[r.label]) if r.label in duals else 0.0
+        for lmi in self.lmis:
+            value -= float(lmi.constant @ svec(duals[lmi.label])) if lmi.label in duals else 0.0
+        for v in self.vector_variables:
+            if v.curvature is not None:
+                u = self.dual_slack(v.name, duals)
+                value -= 0.5 * float(np.sum(np.square(u) / v.curvature))
+        return value
+
+    def zero_point(self) -> Point:
+        """A point of zeros in the right shapes, handy for tests and starts."""
+        values: dict[str, Value] = {
+            v.name: np.zeros((v.n, v.n)) if isinstance(v, PsdVariable) else np.zeros(v.size)
+            for v in self.variables
+        }
+        duals = {r.label: np.zeros(r.m) for r in self.rows}
+        duals |= {lmi.label: np.zeros((lmi.order, lmi.order)) for lmi in self.lmis}
+        return Point(values, duals)

@@ -1,0 +1,223 @@
+"""The answer to a solve: what the solver claimed, what we verified, and everything to look at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdpdr.errors import DataError, SolveFailedError
+from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
+from sdpdr.linalg.svec import Array
+from sdpdr.program.point import Factor, Value
+from sdpdr.program.residuals import Residuals
+
+
+class Status(Enum):
+    """How a solve ended, by our own grading; the value of each member is advice."""
+
+    SOLVED = "Our gap and residuals meet the tolerance asked for."
+    INACCURATE = (
+        "The solver stopped, but our gap or residuals miss the tolerance. Look at `gap` and "
+        "`residuals`; a tighter `tol`, another form, or another solver may help."
+    )
+    INFEASIBLE = (
+        "The solver says that no point satisfies all constraints. Soften a block "
+        "(`soften(block, weight)`) or relax it (`relax(block, band)`)."
+    )
+    UNBOUNDED = (
+        "The objective grows without limit. For an unfolding this means that the graph is "
+        "disconnected, centring is missing, or the price of slack is too low."
+    )
+    TIME_LIMIT = "The time limit was reached; the best point so far is graded and returned."
+    ITERATION_LIMIT = "The iteration limit was reached; the best point so far is graded."
+    INTERRUPTED = "Interrupted; the best point so far is graded and returned."
+    FAILED = "The solver gave up or crashed; see `claimed.message`, and try another one."
+
+    @property
+    def advice(self) -> str:
+        """What the status means and what to do."""
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"Status.{self.name}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the solver said about its own answer.
+
+    Attributes
+    ----------
+    status : str
+        In the solver's own words.
+    value : float or None
+        The objective it reports, in the person's sense.
+    iterations : int or None
+    message : str
+    """
+
+    status: str
+    value: float | None = None
+    iterations: int | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A graded answer.
+
+    Attributes
+    ----------
+    status : Status
+        Our grade, not the solver's word.
+    value : float
+        Objective at the point returned, computed by us, in the sense the person wrote. ``nan``
+        if there is no point.
+    bound : float or None
+        Proven bound from the other side (see `argument`).
+    gap : float
+        ``|bound - value| / max(|value|, 1e-12)``; negative if the point lies beyond the bound
+        because it is not feasible (see `residuals`), ``inf`` without a bound.
+    argument : str
+        Which argument proves the bound, or why there is none.
+    values : mapping from variable name to array or Factor
+    duals : mapping from row label to array
+        Multipliers; on inequalities they are >= 0, and for a maximisation they are the rate at
+        which the optimum grows with the right side.
+    residuals : Residuals
+        The six DIMACS errors, computed by us.
+    claimed : Claim
+    timings : mapping from phase to seconds
+    solver, form : str
+    seed : int
+    versions : mapping from package to version
+    history : tuple of mappings
+        Progress of solvers that report it.
+    """
+
+    status: Status
+    value: float
+    bound: float | None
+    argument: str
+    values: Mapping[str, Value]
+    duals: Mapping[str, Array]
+    residuals: Residuals
+    claimed: Claim
+    timings: Mapping[str, float]
+    solver: str
+    form: str
+    tol: float
+    seed: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+    history: tuple[Mapping[str, Any], ...] = ()
+    maximize: bool = False
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between the value and the proven bound."""
+        if self.bound is None or not np.isfinite(self.value):
+            return float("inf")
+        signed = self.bound - self.value if self.maximize else self.value - self.bound
+        return signed / max(abs(self.value), 1e-12)
+
+    def certified(self, tol: float | None = None) -> bool:
+        """Whether value and bound agree to ``tol`` at a point that is feasible to ``tol``."""
+        tol = self.tol if tol is None else tol
+        return abs(self.gap) <= tol and self.residuals.primal() <= tol
+
+    def raise_for_status(self) -> Solution:
+        """Return the solution itself if it is `Status.SOLVED`; raise otherwise.
+
+        Raises
+        ------
+        SolveFailedError
+        """
+        if self.status is Status.SOLVED:
+            return self
+        raise SolveFailedError(
+            f"{self.solver} ({self.form} form) ended {self.status.name}: {self.status.advice} "
+            f"It claimed {self.claimed.status!r}; our gap is {self.gap:.1e}. "
+            f"{self.claimed.message}"
+        )
+
+    # -- reading off --------------------------------------------------------------------
+
+    def gram(self, name: str | None = None) -> Value:
+        """The matrix of one variable (the first by default), dense or as a factor."""
+        if not self.values:
+            raise SolveFailedError(f"{self.solver} returned no point ({self.status.name}).")
+        if name is not None:
+            return self.values[name]
+        return next(v for v in self.values.values() if isinstance(v, Factor) or v.ndim == 2)
+
+    def spectrum(self, name: str | None = None) -> Array:
+        """Eigenvalues of a matrix variable, descending; of a factor, only its columns' many."""
+        return self._eigen(name)[0]
+
+    def embedding(self, n_components: int = 2, name: str | None = None) -> Array:
+        """Coordinates Y of shape (n, n_components) with Y Y^T nearest to the Gram matrix.
+
+        Column k is eigenvector k times the root of its eigenvalue; its entry of largest size
+        is positive, so that the same matrix always gives the same picture.
+        """
+        values, vectors = self._eigen(name)
+        n = vectors.shape[0]
+        if not 1 <= n_components <= n:
+            raise DataError(f"n_components must lie in 1..{n}; it is {n_components}.")
+        embedding = np.zeros((n, n_components))
+        d = min(n_components, values.size)
+        embedding[:, :d] = vectors[:, :d] * np.sqrt(np.maximum(values[:d], 0.0))
+        return embedding
+
+    def _eigen(self, name: str | None) -> tuple[Array, Array]:
+        gram = self.gram(name)
+        if isinstance(gram, Factor):
+            return factor_spectrum(gram.factor)
+        return gram_spectrum(gram)
+
+    # -- telling ------------------------------------------------------------------------
+
+    def record(self) -> dict[str, Any]:
+        """Everything but the large arrays, ready for JSON."""
+        return {
+            "status": self.status.name,
+            "advice": self.status.advice,
+            "solver": self.solver,
+            "form": self.form,
+            "tol": self.tol,
+            "value": _plain(self.value),
+            "bound": _plain(self.bound),
+            "gap": _plain(self.gap),
+            "argument": self.argument,
+            "certified": self.certified(),
+            "residuals": {k: _plain(v) for k, v in asdict(self.residuals).items()},
+            "claimed": {k: _plain(v) for k, v in asdict(self.claimed).items()},
+            "timings": dict(self.timings),
+            "seed": self.seed,
+            "versions": dict(self.versions),
+            "history": [{k: _plain(v) for k, v in entry.items()} for entry in self.history],
+        }
+
+    def save_record(self, path: str | Path) -> None:
+        """Write `record` as JSON."""
+        Path(path).write_text(json.dumps(self.record(), indent=2) + "\n", encoding="utf-8")
+
+    def __repr__(self) -> str:
+        bound = "none" if self.bound is None else f"{self.bound:.8g}"
+        return (
+            f"Solution({self.status.name} by {self.solver}, {self.form} form: "
+            f"value {self.value:.8g}, bound {bound}, gap {self.gap:.1e})"
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as JSON knows them: no infinities, no NumPy types."""
+    if isinstance(value, (float, np.floating)):
+        return float(value) if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value

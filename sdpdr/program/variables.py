@@ -1,0 +1,60 @@
+"""The two kinds of variable: positive semidefinite matrices and vectors of scalars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from sdpdr.linalg.svec import Array, svec_size
+
+
+@dataclass(frozen=True)
+class PsdVariable:
+    """A symmetric positive semidefinite n x n matrix.
+
+    Parameters
+    ----------
+    name : str
+    n : int
+    """
+
+    name: str
+    n: int
+
+    @property
+    def size(self) -> int:
+        """Number of free entries, n (n + 1) / 2."""
+        return svec_size(self.n)
+
+
+@dataclass(frozen=True, eq=False)
+class VectorVariable:
+    """A vector of scalars, free or non-negative, with an optional quadratic cost.
+
+    Parameters
+    ----------
+    name : str
+    size : int
+    nonnegative : bool, default False
+    curvature : array of shape (size,), optional
+        The objective (in its minimisation sense) contains ``sum(curvature * z**2) / 2``. All
+        entries positive. Only for free vectors.
+    """
+
+    name: str
+    size: int
+    nonnegative: bool = False
+    curvature: Array | None = None
+
+    def __post_init__(self) -> None:
+        if self.curvature is None:
+            return
+        if self.nonnegative:
+            raise ValueError(f"variable {self.name!r}: a quadratic cost needs a free vector.")
+        if np.shape(self.curvature) != (self.size,) or not np.all(self.curvature > 0):
+            raise ValueError(f"variable {self.name!r}: curvature must be {self.size} positives.")
+
+
+Variable: TypeAlias = PsdVariable | VectorVariable

@@ -1,0 +1,219 @@
+"""What a point and its multipliers prove: the value below, the bound above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import qdldl
+from scipy.linalg import eigh
+from scipy.sparse import csc_matrix, diags, triu
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
+
+_DENSE = 200  # below this size a full eigendecomposition is fastest
+_SHIFTS = (1 - 0.25e-8, 1 - 1e-8, 1 - 1e-7, 1 - 1e-6, 1 - 1e-5, 1 - 1e-4, 0.999, 0.99, 0.9, 0.5, 0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class Connectivity:
+    r"""The low end of the pencil :math:`L(w) v = \lambda\, \mathrm{diag}(c)\, v`.
+
+    Attributes
+    ----------
+    lower : float
+        Number not above the second smallest eigenvalue (counted over all eigenvalues), shown by
+        the inertia of a sparse factorization or by a dense eigendecomposition.
+    value : float
+        The second smallest eigenvalue as computed; equal to ``lower`` when only that was needed.
+    escape : (n, k) array
+        Eigenvectors for eigenvalues clearly below 1: directions in which a stationary R can
+        still be improved. May have no column.
+    """
+
+    lower: float
+    value: float
+    escape: Matrix
+
+
+def laplacian(program: EdgeProgram, weights: Vector) -> csc_matrix:
+    """Weighted graph Laplacian of the program's edges.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
+    >>> laplacian(path, np.array([1.0, 2.0])).toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  3., -2.],
+           [ 0., -2.,  2.]])
+    """
+    i, j = program.edges.T
+    n = program.n
+    degree = np.bincount(i, weights, n) + np.bincount(j, weights, n)
+    nodes = np.arange(n)
+    return csc_matrix(
+        (
+            np.concatenate([degree, -weights, -weights]),
+            (np.concatenate([nodes, i, j]), np.concatenate([nodes, j, i])),
+        ),
+        shape=(n, n),
+    )
+
+
+def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 0) -> Connectivity:
+    r"""Second smallest eigenvalue of the weighted Laplacian, from below.
+
+    By Sylvester's law, :math:`\lambda_2 \ge \sigma` when :math:`L(w) - \sigma\,\mathrm{diag}(c)`
+    has at most one negative pivot. Shifts just below 1 are tried first, because that is where a
+    solution has its eigenvalue; only when they fail are eigenvectors computed.
+
+    Examples
+    --------
+    >>> cycle = EdgeProgram(edges=[[0, 1], [1, 2], [0, 2]], n=3, sqdist=1.0)
+    >>> round(connectivity(cycle, np.ones(3), tol=1e-8).lower, 12)
+    3.0
+    """
+    L = laplacian(program, weights)
+    root = np.sqrt(program.mass)
+    symmetric = (diags(1 / root) @ L @ diags(1 / root)).tocsc()
+    if program.n <= _DENSE:
+        spectrum, vectors = eigh(symmetric.toarray(), subset_by_index=[0, min(program.n, 7) - 1])
+        lower = float(spectrum[1])
+        low = (spectrum < 1 - tol) & (np.abs(root @ vectors) < 0.5 * np.linalg.norm(root))
+        return Connectivity(lower, lower, vectors[:, low] / root[:, None])
+    return _sparse_connectivity(symmetric, root, tol, seed)
+
+
+def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> Connectivity:
+    n = len(root)
+    nothing = np.empty((n, 0))
+    upper = triu(A, format="csc")
+    nodes = upper.indptr[1:] - 1
+    diagonal = upper.data[nodes].copy()
+    solver: qdldl.Solver | None = None
+    for sigma in _shifts(float(abs(diagonal).max())):
+        upper.data[nodes] = diagonal - sigma
+        if solver is None:
+            solver = qdldl.Solver(upper, True)
+        else:
+            solver.update(upper, True)
+        if np.count_nonzero(solver.factors()[1] < 0) <= (sigma > 0):
+            break
+    if sigma >= 1 - tol:
+        return Connectivity(sigma, sigma, nothing)
+    inverse = LinearOperator((n, n), matvec=solver.solve, dtype=float)
+    v0 = np.random.default_rng(seed).standard_normal(n)
+    try:
+        spectrum, vectors = eigsh(A, k=min(8, n - 1), sigma=sigma, OPinv=inverse, v0=v0, tol=1e-6)
+    except ArpackNoConvergence:
+        return Connectivity(sigma, sigma, nothing)
+    low = (spectrum < 1 - tol) & (abs(root @ vectors) < 0.5 * np.linalg.norm(root))
+    value = float(spectrum[low].min()) if low.any() else 1.0
+    return Connectivity(sigma, value, vectors[:, low][:, :6] / root[:, None])
+
+
+def _shifts(size: float) -> list[float]:
+    below = -0.01 * 10.0 ** np.arange(np.ceil(np.log10(max(size, 1.0))) + 4)
+    return [*_SHIFTS, *below.tolist()]
+
+
+def conjugate(program: EdgeProgram, weights: Vector) -> float:
+    r"""Sum of the conjugates :math:`u w^+ - l w^- + w^2 / 2v`; inf outside the multiplier box.
+
+    Examples
+    --------
+    >>> band = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, lower=0.5, upper=2.0)
+    >>> conjugate(band, np.array([3.0])), conjugate(band, np.array([-3.0]))
+    (6.0, -1.5)
+    """
+    up, down = np.maximum(weights, 0), np.maximum(-weights, 0)
+    with np.errstate(invalid="ignore"):
+        linear = np.where(up > 0, program.upper * up, 0) - np.where(
+            down > 0, program.lower * down, 0
+        )
+    if (np.maximum(up, down) > program.price * (1 + 1e-15)).any():
+        return np.inf
+    return float((linear + weights**2 / (2 * program.stiffness)).sum())
+
+
+def clip_weights(program: EdgeProgram, weights: Vector) -> Vector:
+    """Nearest weights for which `conjugate` is finite."""
+    low = np.where(np.isfinite(program.lower), -program.price, 0.0)
+    high = np.where(np.isfinite(program.upper), program.price, 0.0)
+    return np.clip(weights, low, high)
+
+
+def dual_bound(program: EdgeProgram, weights: Vector, lower: float) -> float:
+    r"""Upper bound on the optimum from any weights w with :math:`\lambda_2(L(w)) \ge` ``lower``.
+
+    Every feasible R has :math:`\sum_i c_i |R_i|^2 \le \langle L(s w), R R^T\rangle` for
+    :math:`s = 1/\lambda_2`, so the conjugate at s w is a bound. When a price forbids s w, the
+    weights are mixed with a heavier admissible set instead, :math:`\lambda_2` being concave.
+
+    References
+    ----------
+    Sun, Boyd, Xiao and Diaconis (2006), the fastest mixing Markov process and its dual.
+    """
+    if lower > 0:
+        bound = conjugate(program, weights / lower)
+        if np.isfinite(bound) or lower >= 1:
+            return min(bound, conjugate(program, weights)) if lower >= 1 else bound
+    heavy, strength = _heavy_weights(program)
+    if strength <= 1 or lower >= 1:
+        return np.inf
+    t = (1 - lower) / (strength - lower)
+    return conjugate(program, (1 - t) * weights + t * heavy)
+
+
+def _heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:
+    """Admissible non-negative weights, heavy where a price allows, and their connectivity."""
+    ceiling = clip_weights(program, np.full(program.m, np.inf))
+    unit = np.where(np.isfinite(program.upper), 1 / program.sqdist, 0.0)
+    base = connectivity(program, np.minimum(ceiling, unit), 1e-8).lower
+    if base <= 0:
+        return unit, 0.0
+    heavy = np.minimum(ceiling, unit * 4 / base)
+    return heavy, connectivity(program, heavy, 1e-8).lower
+
+
+def primal_value(program: EdgeProgram, R: Matrix) -> tuple[float, float]:
+    """Objective at R shrunk into its hard upper limits, and the remaining violation of R.
+
+    Shrinking makes the value a true lower bound when no hard lower limit exists.
+
+    Returns
+    -------
+    value : float
+    infeasibility : float
+        Largest violation of a hard limit by R before shrinking, relative to ``sqdist``.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0)
+    >>> primal_value(path, np.array([[-1.0], [1.0]]))
+    (0.5, 3.0)
+    """
+    i, j = program.edges.T
+    q = ((R[i] - R[j]) ** 2).sum(axis=1)
+    hard = np.isinf(program.price) & np.isinf(program.stiffness)
+    above = hard & (q > program.upper)
+    below = hard & (q < program.lower)
+    violation = np.where(above, q - program.upper, 0) + np.where(below, program.lower - q, 0)
+    shrink = 1.0
+    if above.any() and not np.isfinite(program.lower[hard]).any():
+        shrink = float((q[above] / program.upper[above]).max())
+    value = float(program.mass @ (R**2).sum(axis=1)) / shrink
+    value -= float(_penalty(program, q / shrink, ~hard).sum())
+    return value, float((violation / program.sqdist).max())
+
+
+def _penalty(program: EdgeProgram, q: Vector, soft: np.ndarray) -> Vector:
+    """Cost of leaving [lower, upper], quadratic up to price / stiffness and linear beyond."""
+    away = np.maximum(np.maximum(q - program.upper, program.lower - q), 0)[soft]
+    price, stiffness = program.price[soft], program.stiffness[soft]
+    knee = np.minimum(price / stiffness, away)
+    with np.errstate(invalid="ignore"):
+        curved = np.where(knee > 0, 0.5 * stiffness * knee**2, 0.0)
+        straight = np.where(away > knee, price * (away - knee), 0.0)
+    return np.asarray(curved + straight)

@@ -1,0 +1,231 @@
+"""The program the low-rank engine solves, its options, and what it hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sdpdr.errors import DataError, ModelError, ShapeError
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Edges = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeProgram:
+    r"""Maximise a weighted variance under limits on squared edge lengths.
+
+    With :math:`K = R R^T`, :math:`q_e = |R_i - R_j|^2` for the edge e = (i, j), and masses c,
+
+    .. math:: \max_R \; \sum_i c_i |R_i|^2 - \sum_e \varphi_e(q_e)
+              \quad \text{s.t.} \quad \sum_i c_i R_i = 0.
+
+    :math:`\varphi_e` is the cost of the distance t from :math:`q_e` to its interval
+    [lower, upper]: infinite for t > 0 when the edge is *hard*, ``price * t`` with a price alone,
+    ``stiffness * t**2 / 2`` with a stiffness alone. Given both, the first part of the distance
+    is paid at the quadratic rate and the rest at the linear one (a Huber cost), so that the
+    conjugate, which the certificate uses, is simply
+
+    .. math:: \varphi_e^*(w) = u_e w^+ - l_e w^- + w^2 / (2 v_e), \qquad |w| \le p_e .
+
+    Parameters
+    ----------
+    edges : (m, 2) array of int
+        Pairs i < j, each once. The graph must be connected.
+    n : int
+        Number of points, at least 2.
+    sqdist : (m,) array
+        Squared length that sets the scale of each row, > 0.
+    lower, upper : (m,) array or scalar, optional
+        Limits on the squared length (absolute units). Defaults: -inf and ``sqdist``.
+        ``lower == upper`` is an equality.
+    price : (m,) array or scalar, default inf
+        Cost per unit of squared length outside the interval; > 0.
+    stiffness : (m,) array or scalar, default inf
+        Curvature of the quadratic cost outside the interval; > 0.
+    mass : (n,) array, optional
+        Weights c of the points, > 0, for instance the multiplicities of merged duplicates.
+        Default: ones.
+
+    Raises
+    ------
+    ShapeError
+        When an array does not have one entry per edge (or per point).
+    DataError
+        When an entry is not finite, an edge is repeated or out of range, or an interval is empty.
+
+    References
+    ----------
+    Vasiloglou thesis, section 3.1 and 3.2; Weinberger and Saul (2006); Burer and Monteiro (2003).
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=[1.0, 1.0])
+    >>> path.upper
+    array([1., 1.])
+    """
+
+    edges: Edges
+    n: int
+    sqdist: Vector
+    lower: Vector = field(default=-np.inf)  # type: ignore[assignment]  # scalars are broadcast
+    upper: Vector = None  # type: ignore[assignment]  # None stands for sqdist
+    price: Vector = field(default=np.inf)  # type: ignore[assignment]
+    stiffness: Vector = field(default=np.inf)  # type: ignore[assignment]
+    mass: Vector = None  # type: ignore[assignment]  # None stands for ones
+
+    def __post_init__(self) -> None:
+        edges = np.asarray(self.edges, dtype=np.intp)
+        if edges.ndim != 2 or edges.shape[1] != 2 or len(edges) == 0:
+            raise ShapeError(f"edges has shape {edges.shape}; expected (m, 2) with m >= 1.")
+        m = len(edges)
+        put = object.__setattr__
+        put(self, "edges", edges)
+        put(self, "sqdist", _vector("sqdist", self.sqdist, m))
+        put(self, "lower", _vector("lower", self.lower, m))
+        put(self, "upper", self.sqdist if self.upper is None else _vector("upper", self.upper, m))
+        put(self, "price", _vector("price", self.price, m))
+        put(self, "stiffness", _vector("stiffness", self.stiffness, m))
+        put(self, "mass", _vector("mass", 1.0 if self.mass is None else self.mass, self.n))
+        self._check()
+
+    def _check(self) -> None:
+        i, j = self.edges.T
+        if i.min() < 0 or j.max() >= self.n or (i >= j).any():
+            raise DataError(f"every edge must be a pair 0 <= i < j < n = {self.n}; sort the pairs.")
+        if len(np.unique(i * self.n + j)) < len(i):
+            raise DataError("an edge is given twice; remove repeated edges.")
+        for name in ("sqdist", "mass"):
+            value = getattr(self, name)
+            if not (np.isfinite(value).all() and (value > 0).all()):
+                bad = int(np.flatnonzero(~(np.isfinite(value) & (value > 0)))[0])
+                raise DataError(
+                    f"{name}[{bad}] = {value[bad]}; every entry must be finite and > 0 "
+                    "(merge duplicate points before building edges)."
+                )
+        for name in ("price", "stiffness"):
+            if not (getattr(self, name) > 0).all():
+                raise DataError(f"{name} must be > 0 everywhere; use inf for a hard limit.")
+        if np.isnan(self.lower).any() or np.isnan(self.upper).any():
+            raise DataError("lower and upper must not contain nan; use -inf and inf for no limit.")
+        if (self.lower > self.upper).any() or (self.upper <= 0).any():
+            raise DataError("every edge needs lower <= upper and upper > 0.")
+        if not np.isfinite(self.upper).any():
+            raise ModelError("no edge has an upper limit, so the variance is unbounded.")
+
+    @property
+    def m(self) -> int:
+        """Number of edges."""
+        return len(self.edges)
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether every edge may be left at a finite cost, so that every R is feasible."""
+        return bool((np.isfinite(self.price) | np.isfinite(self.stiffness)).all())
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the engine aims at and when it gives up.
+
+    Parameters
+    ----------
+    tol : float, default 1e-8
+        Relative certified gap aimed at.
+    max_iter : int, default 500
+        Limit on Newton steps, over all ranks and stages.
+    time_limit : float, optional
+        Seconds after which the best point so far is returned.
+    seed : int, default 0
+        Seed of the landmarks and of the Lanczos starting vector.
+    rank : int, optional
+        First number of columns of R. Default: five, or fewer when n or the start ask for it.
+    max_rank : int, optional
+        Largest number of columns. Default: the bound of Barvinok and Pataki.
+    max_fill : int, default 300_000_000
+        Largest number of nonzeros of the Newton factor (12 bytes each) that will be tried.
+    callback : callable, optional
+        Called with a `Record` once per iteration.
+    """
+
+    tol: float = 1e-8
+    max_iter: int = 500
+    time_limit: float | None = None
+    seed: int = 0
+    rank: int | None = None
+    max_rank: int | None = None
+    max_fill: int = 300_000_000
+    callback: Callable[[Record], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """One iteration, in the units of the caller.
+
+    ``infeasibility`` and ``stationarity`` are relative; ``bound`` is None where no certificate
+    was computed.
+    """
+
+    iteration: int
+    value: float
+    bound: float | None
+    mu: float
+    infeasibility: float
+    stationarity: float
+    regularization: float
+    rank: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class EngineResult:
+    """What the engine found.
+
+    Attributes
+    ----------
+    R : (n, r) array
+        Factor of K = R R^T, centred.
+    weights : (m,) array
+        Multipliers w_e of the squared lengths, >= 0 where only an upper limit is active.
+    status : str
+        ``converged``, ``stalled``, ``time_limit``, ``max_iter`` or ``interrupted``.
+    value : float
+        Objective at a feasible point made from R (shrunk when only upper limits are hard).
+    bound : float
+        Upper bound on the optimum, proved by the weights alone; inf when they prove nothing.
+    infeasibility : float
+        Largest violation of a hard limit by R itself, relative to ``sqdist``.
+    iterations, factorizations : int
+        Newton steps, and factorizations of the Newton matrix.
+    history : tuple of Record
+    message : str
+        What happened, in a sentence.
+    """
+
+    R: Matrix
+    weights: Vector
+    status: str
+    value: float
+    bound: float
+    infeasibility: float
+    iterations: int
+    factorizations: int
+    history: tuple[Record, ...]
+    message: str
+
+    @property
+    def gap(self) -> float:
+        """Relative certified gap (bound - value) / |value|."""
+        return (self.bound - self.value) / max(abs(self.value), np.finfo(float).tiny)
+
+
+def _vector(name: str, value: ArrayLike, size: int) -> Vector:
+    array = np.asarray(value, dtype=float)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != size):
+        raise ShapeError(f"{name} has shape {array.shape}; expected a scalar or ({size},).")
+    return np.array(np.broadcast_to(array, (size,)))

@@ -1,0 +1,87 @@
+"""The first point: landmark Isomap on the edge graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from sdpdr.errors import DisconnectedGraphError
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix
+
+_SIGNIFICANT = 0.01  # share of the leading eigenvalue below which an Isomap direction is noise
+
+
+def require_connected(program: EdgeProgram) -> None:
+    """Raise `DisconnectedGraphError` when variance could grow without limit.
+
+    Examples
+    --------
+    >>> require_connected(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0))
+    """
+    count, label = connected_components(_graph(program, np.ones(program.m)), directed=False)
+    if count > 1:
+        parts = sorted((np.flatnonzero(label == k) for k in range(count)), key=len, reverse=True)
+        raise DisconnectedGraphError(
+            f"the edges join the {program.n} points into {count} separate parts (largest: "
+            f"{len(parts[0])} points), which may drift apart for ever; use more neighbours, add "
+            "edges between the parts, or solve each part alone.",
+            parts,
+        )
+
+
+def isomap_start(
+    program: EdgeProgram, rank: int | None = None, n_landmarks: int = 100, seed: int = 0
+) -> Matrix:
+    r"""Embed by landmark Isomap: classical scaling of graph distances to a few landmarks.
+
+    With :math:`G` the squared shortest-path lengths from the landmarks, :math:`\bar g` their
+    mean over landmarks, and :math:`V \Lambda V^T` the leading part of the doubly centred block
+    of G, every point gets :math:`-\tfrac12 (g_i - \bar g)^T V \Lambda^{-1/2}`.
+
+    Parameters
+    ----------
+    program : EdgeProgram
+        Lengths of the paths are the square roots of ``sqdist``.
+    rank : int, optional
+        Columns wanted; those Isomap cannot fill hold small noise. Default: the significant
+        directions and one more, between three and six (never more than n - 1).
+    n_landmarks : int, default 100
+    seed : int, default 0
+
+    Returns
+    -------
+    (n, rank) array, centred for the masses of the program.
+
+    References
+    ----------
+    de Silva and Tenenbaum (2003), landmark multidimensional scaling.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=[1.0, 1.0])
+    >>> np.abs(isomap_start(path, rank=1).round(6).ravel()).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    rng = np.random.default_rng(seed)
+    landmarks = rng.choice(program.n, min(n_landmarks, program.n), replace=False)
+    graph = _graph(program, np.sqrt(program.sqdist))
+    sqdist = dijkstra(graph, directed=False, indices=landmarks) ** 2
+    mean = sqdist[:, landmarks].mean(axis=0)
+    block = -0.5 * (sqdist[:, landmarks] - mean - mean[:, None] + mean.mean())
+    spectrum, basis = np.linalg.eigh(block)
+    spectrum, basis = spectrum[::-1], basis[:, ::-1]
+    significant = int((spectrum > _SIGNIFICANT * spectrum[0]).sum())
+    if rank is None:
+        rank = min(max(significant + 1, 3), 6)
+    rank = min(rank, program.n - 1)
+    used = min(rank, int((spectrum > 1e-8 * spectrum[0]).sum()))
+    R = np.empty((program.n, rank))
+    R[:, :used] = -0.5 * (sqdist.T - mean) @ (basis[:, :used] / np.sqrt(spectrum[:used]))
+    R[:, used:] = 1e-3 * R[:, :used].std() * rng.standard_normal((program.n, rank - used))
+    return R - program.mass @ R / program.mass.sum()
+
+
+def _graph(program: EdgeProgram, length: np.ndarray) -> csr_matrix:
+    i, j = program.edges.T
+    return csr_matrix((length, (i, j)), shape=(program.n, program.n))
