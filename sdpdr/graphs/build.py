@@ -54,7 +54,7 @@ def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
         f"{found} They were merged; graph.counts says how often each point occurs and "
         "graph.index where each row of X went.",
         DuplicatePointsWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
     return space.take(nodes), index
 

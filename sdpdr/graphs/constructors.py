@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,13 +44,8 @@ def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
     >>> graph.edges, graph.sqdist
     (array([[0, 1], [1, 2]]), array([1., 4.]))
     """
-    pairs = np.asarray(edges)
+    pairs = validate.pairs("edges", edges)
     lengths = np.asarray(sqdist, dtype=float)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise ShapeError(
-            f"edges must be an integer array of shape (m, 2), got {pairs.dtype} of shape "
-            f"{pairs.shape}. Each row names the two ends of an edge."
-        )
     if lengths.shape != (len(pairs),):
         raise ShapeError(f"sqdist has shape {lengths.shape} for {len(pairs)} edges: pass one each.")
     distinct, position = sorted_pairs(pairs)
@@ -141,7 +137,5 @@ def grid(rows: int, columns: int, spacing: float = 1.0) -> NeighborGraph:
 def _drawn(
     name: str, options: Mapping[str, object], n: int, edges: Index, lengths: ArrayLike
 ) -> NeighborGraph:
-    pairs, position = sorted_pairs(edges)
-    sqdist = np.empty(len(pairs))
-    sqdist[position] = np.square(lengths)
-    return NeighborGraph(n, pairs, sqdist, provenance=Provenance(name, options))
+    graph = from_edges(n, edges, np.square(lengths))
+    return replace(graph, provenance=Provenance(name, options))

@@ -106,12 +106,13 @@ class NeighborGraph:
 
     def __post_init__(self) -> None:
         n = validate.positive_integer("n", self.n)
+        edges = _checked_edges(n, self.edges)
         counts = np.asarray(self.counts)
         index = np.asarray(self.index)
         checked = {
             "n": n,
-            "edges": _fixed(_checked_edges(n, self.edges)),
-            "sqdist": _fixed(_checked_sqdist(self.sqdist, len(self.edges))),
+            "edges": _fixed(edges),
+            "sqdist": _fixed(_checked_sqdist(self.sqdist, len(edges))),
             "counts": _fixed(_checked_counts(n, counts if counts.size else np.ones(n, int))),
             "index": _fixed(_checked_index(n, index if index.size else np.arange(n))),
         }
@@ -225,9 +226,9 @@ class NeighborGraph:
         DataError
             A node is repeated or out of range, or there is none.
         """
-        nodes = np.asarray(nodes, dtype=np.int64).ravel()
-        inside = (nodes >= 0) & (nodes < self.n)
-        if not nodes.size or not inside.all() or len(np.unique(nodes)) < len(nodes):
+        nodes = np.asarray(nodes).ravel()
+        inside = nodes.dtype.kind in "iu" and np.all((nodes >= 0) & (nodes < self.n))
+        if not nodes.size or not inside or len(np.unique(nodes)) < len(nodes):
             raise DataError(
                 f"nodes must be distinct numbers from 0 to {self.n - 1}, at least one of them, "
                 f"got {validate.listed(nodes)}."
@@ -259,7 +260,8 @@ class NeighborGraph:
         Raises
         ------
         DataError
-            The graph was made from edges alone, so the lengths are not known.
+            The graph was made from edges alone, so the lengths are not known; or a pair is a
+            loop or names no node.
         """
         space = self.provenance.space
         if space is None:
@@ -268,8 +270,9 @@ class NeighborGraph:
                 "and further edges need more. Make it from points or a full distance matrix, "
                 "with graphs.knn, graphs.radius or graphs.complete."
             )
-        edges, position = sorted_pairs(np.vstack([self.edges, np.asarray(pairs).reshape(-1, 2)]))
-        sqdist = space.sqdist(*edges.T)
+        added = validate.pairs("pairs", pairs)
+        edges, position = sorted_pairs(np.vstack([self.edges, added]))
+        sqdist = space.sqdist(*_checked_edges(self.n, edges).T)
         sqdist[position[: self.m]] = self.sqdist
         return replace(self, edges=edges, sqdist=sqdist)
 
@@ -309,14 +312,7 @@ def _fixed(array: np.ndarray) -> np.ndarray:
 
 
 def _checked_edges(n: int, edges: ArrayLike) -> Index:
-    array = np.asarray(edges)
-    if array.size == 0:
-        return np.empty((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ShapeError(
-            f"edges must be an integer array of shape (m, 2), got {array.dtype} of shape "
-            f"{array.shape}. Each row names the two ends of an edge."
-        )
+    array = validate.pairs("edges", edges)
     i, j = array.T
     _refuse((array < 0).any(axis=1) | (array >= n).any(axis=1), array, f"leaves 0 to {n - 1}")
     _refuse(i == j, array, "is a loop: an edge joins two different nodes")
@@ -327,7 +323,7 @@ def _checked_edges(n: int, edges: ArrayLike) -> Index:
         "is not in its place: edges must be (i, j) with i < j, sorted and distinct. "
         "graphs.from_edges does that for you",
     )
-    return array.astype(np.int64)
+    return array
 
 
 def _refuse(wrong: ArrayLike, edges: np.ndarray, fault: str) -> None:

@@ -129,7 +129,7 @@ class Euclidean:
 
     @property
     def _tree(self) -> bool:
-        return len(self.X.T) <= TREE_FEATURES
+        return bool(self.X.shape[1] <= TREE_FEATURES)
 
     @cached_property
     def _coords(self) -> Array:
@@ -218,7 +218,7 @@ class Precomputed:
         row, column = np.nonzero(block <= kth[:, None])
         order = np.lexsort((block[row, column], row))
         start = np.searchsorted(row, np.arange(len(rows)))
-        return column[order[start[:, None] + np.arange(k)]]
+        return np.asarray(column[order[start[:, None] + np.arange(k)]])
 
 
 def make_space(

@@ -15,8 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from sdpdr.errors import DataError, DataTypeError, SquaredDistancesWarning, UnknownNameError
-from sdpdr.graphs.arrays import Array
+from sdpdr.errors import (
+    DataError,
+    DataTypeError,
+    ShapeError,
+    SquaredDistancesWarning,
+    UnknownNameError,
+)
+from sdpdr.graphs.arrays import Array, Index
 
 # Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
 # computed from inner products, sqrt(machine epsilon), with room to spare.
@@ -162,6 +168,19 @@ def positive_number(name: str, value: object) -> float:
     return number
 
 
+def pairs(name: str, value: ArrayLike) -> Index:
+    """Value of the argument called ``name`` as an integer array of shape (m, 2), m >= 0."""
+    array = np.asarray(value)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ShapeError(
+            f"{name} must be an integer array of shape (m, 2), got {array.dtype} of shape "
+            f"{array.shape}. Each row names the two ends of an edge."
+        )
+    return array.astype(np.int64)
+
+
 def choice(kind: str, value: object, known: Sequence[str]) -> None:
     """Refuse a value that is not among those known, naming the nearest one."""
     if value not in known:
@@ -188,7 +207,8 @@ def _dense(X: Any, *, at_least: int) -> Array:
         )
     except (TypeError, ValueError) as error:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
-        raise kind(f"{error} {_advice(X, str(error))}") from error
+        words = str(error)
+        raise kind(f"{words.rstrip('.')}. {_advice(X, words)}") from error
     return np.asarray(array)
 
 
@@ -222,5 +242,5 @@ def _warn_if_squared(distances: Array) -> None:
             f"{distances[i, j]:.6g} exceeds {detour[i, j]:.6g}, the way through point {pivot}. "
             "If the entries are squared distances, pass squared=True.",
             SquaredDistancesWarning,
-            stacklevel=2,
+            stacklevel=5,
         )

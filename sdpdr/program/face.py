@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.linalg import LinearMap
+from sdpdr.linalg import LinearMap, Products
+from sdpdr.linalg.svec import Array
 from sdpdr.program.sdp import SDP, Rows
 
 
@@ -37,6 +40,29 @@ def null_vectors(sdp: SDP, name: str) -> sp.csr_array:
         return sp.csr_array((n, 0))
     stacked = sp.hstack(columns, format="csr")
     return stacked if stacked.shape[1] == 1 else _independent(stacked)
+
+
+def complete_multipliers(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Array]:
+    """Add multipliers of the rows K u = 0 that make the dual slack satisfy S u = 0.
+
+    The adjoint of multipliers v is (u v^T + v u^T) / 2; with g the product of the remaining slack
+    and u, and s = -(u.g) / |u|^2, the solution is v = -(2 g + s u) / |u|^2. Rows that expose a
+    face in another way get zeros.
+    """
+    full = dict(duals)
+    if not full:
+        return full
+    exposing = {r.label: (v.name, r) for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
+    rest = {label: y for label, y in full.items() if label not in exposing}
+    for label, (name, rows) in exposing.items():
+        full[label] = np.zeros(rows.m)
+        linear_map = rows.lhs[name]
+        if isinstance(linear_map, Products):
+            u = linear_map.vector
+            g = np.asarray(sdp.dual_slack(name, rest) @ u)
+            s = -float(u @ g) / float(u @ u)
+            full[label] = -(2.0 * g + s * u) / float(u @ u)
+    return full
 
 
 def _independent(columns: sp.csr_array) -> sp.csr_array:

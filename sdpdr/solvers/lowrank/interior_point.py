@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -16,9 +16,11 @@ _TO_BOUNDARY = 0.995
 _LEAST_REG = 1e-9
 _FIRST_REG = 1e-4
 _LARGEST_REG = 1e10
+_ROUNDING = 1e-15
+_HUGE = 1e300
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Iterate:
     """Point of the iteration: factor, row multipliers, one slack for each end of their boxes."""
 
@@ -79,103 +81,107 @@ class InteriorPoint:
         self._mass = program.mass[:, None]
         self._has_low = np.isfinite(self.rows.low)
         self._has_high = np.isfinite(self.rows.high)
+        self._any_box = bool((self._has_low | self._has_high).any())
 
     def begin(self, R: Matrix) -> Iterate:
         """Slacks and multipliers for a first point: equal weights that sum to the variance."""
         rows = self.rows
-        h = rows.lengths(self._difference @ R)
-        equal_weights = rows.take(rows.scale) * self._variance(R) / rows.take(rows.scale).sum()
-        y = np.where(rows.low < 0, -0.1 * equal_weights, equal_weights)
-        y = np.clip(y, 0.5 * np.maximum(rows.low, -1e300), 0.5 * np.minimum(rows.high, 1e300))
-        point = Iterate(R, y, np.where(self._has_low, 0.1, 0), np.where(self._has_high, 0.1, 0), 0)
-        self._widen_slacks(point, h - rows.target - rows.compliance * y)
-        point.mu = 0.1 * self._mean_product(point)
-        return point
+        scale = rows.take(rows.scale)
+        size = scale * self._variance(R) / scale.sum()
+        y = np.where(rows.low < 0, -0.1 * size, size)
+        y = np.clip(y, 0.5 * np.maximum(rows.low, -_HUGE), 0.5 * np.minimum(rows.high, _HUGE))
+        low, high = np.full((2, len(y)), 0.1)
+        point = self._fitted(R, y, low, high, mu=0.0)
+        return replace(point, mu=0.1 * self._mean_product(point))
 
-    def extend(self, point: Iterate, columns: Matrix, product: float) -> Iterate:
-        """Continue in new columns: bring every product of the point up to the given size."""
+    def resume(self, point: Iterate, product: float, columns: Matrix | None = None) -> Iterate:
+        """Continue from the answer to a nearby program, perhaps in more columns.
+
+        Slacks below the square root of ``product`` are opened to it, and multipliers moved
+        inside their box until no product is smaller than that: a converged point hugs its
+        bounds too closely to start from.
+        """
         rows = self.rows
-        R = np.hstack([point.R, columns])
-        h = rows.lengths(self._difference @ R)
-        slack_low = np.where(self._has_low, np.maximum(point.slack_low, np.sqrt(product)), 0)
-        slack_high = np.where(self._has_high, np.maximum(point.slack_high, np.sqrt(product)), 0)
-        y = np.maximum(point.y, np.minimum(rows.low + product / np.maximum(slack_low,1e-300), rows.high / 2))
-        new = Iterate(R, y, slack_low, slack_high, product)
-        self._widen_slacks(new, h - rows.target - rows.compliance * y)
-        return new
+        R = point.R if columns is None else np.hstack([point.R, columns])
+        low = np.maximum(point.slack_low, np.sqrt(product))
+        high = np.maximum(point.slack_high, np.sqrt(product))
+        floor = rows.low + np.minimum(product / low, (rows.high - rows.low) / 2)
+        ceiling = rows.high - np.minimum(product / high, (rows.high - rows.low) / 2)
+        y = np.clip(point.y, np.where(self._has_low, floor, -np.inf), ceiling)
+        return self._fitted(R, y, low, high, mu=product)
 
     def run(self, point: Iterate, tol: float) -> tuple[Iterate, Residuals]:
         """Iterate until optimal at this rank, out of time, or unable to move."""
         while True:
+            self.point = point
             delta = self._difference @ point.R
             residual = self._residual(point, delta)
             measure = self._measure(point, delta, residual)
             self._note(point, measure)
-            if measure.below(tol) or self.journal.exhausted or point.reg > _LARGEST_REG:
+            spent = measure.gap < _ROUNDING and self._any_box or point.reg > _LARGEST_REG
+            if measure.below(tol) or self.journal.exhausted or spent:
                 return point, measure
-            self._step(point, delta, residual)
+            point = self._step(point, delta, residual)
 
-    def _step(self, point: Iterate, delta: Matrix, residual: Vector) -> None:
-        rows = self.rows
+    def _step(self, point: Iterate, delta: Matrix, residual: Vector) -> Iterate:
+        rows, low, high = self.rows, point.slack_low, point.slack_high
         z_low, z_high = point.y - rows.low, rows.high - point.y
         barrier_low, barrier_high = point.mu / z_low, point.mu / z_high
-        sigma = 1 / (rows.compliance + point.slack_low / z_low + point.slack_high / z_high)
-        g = residual - point.slack_low + point.slack_high + barrier_low - barrier_high
+        sigma = 1 / (rows.compliance + low / z_low + high / z_high)
+        g = residual - low + high + barrier_low - barrier_high
 
         weights = rows.weights(point.y)
         rhs = -2 * self._gradient(point.R, delta, weights + rows.weights(sigma * g))
-        dR = self._newton_step(point, delta, weights, rows.stiffness(sigma), rhs)
+        self._newton.assemble(weights, rows.stiffness(sigma), delta)
+        dR, reg = self._newton_step(rhs, point.reg)
 
-        d_delta = self._difference @ dR
-        dh = rows.take(2 * np.einsum("ij,ij->i", delta, d_delta) / rows.scale)
-        curve = rows.lengths(d_delta)
+        change = self._difference @ dR
+        dh = rows.take(2 * np.einsum("ij,ij->i", delta, change) / rows.scale)
         dy = sigma * (dh + g)
-        d_low = barrier_low - point.slack_low - point.slack_low / z_low * dy
-        d_high = barrier_high - point.slack_high + point.slack_high / z_high * dy
-        primal = min(_longest(point.slack_low, d_low), _longest(point.slack_high, d_high))
+        d_low = barrier_low - low - low / z_low * dy
+        d_high = barrier_high - high + high / z_high * dy
+        primal = min(_longest(low, d_low), _longest(high, d_high))
+        primal = self._shorten(primal, residual, curve=rows.lengths(change))
         dual = min(_longest(z_low, dy), _longest(z_high, -dy))
-        primal = self._shorten(primal, residual, curve)
 
-        point.R = point.R + primal * dR
-        point.y = point.y + dual * dy
-        point.slack_low = point.slack_low + primal * d_low
-        point.slack_high = point.slack_high + primal * d_high
-        h = rows.lengths(self._difference @ point.R)
-        self._widen_slacks(point, h - rows.target - rows.compliance * point.y)
+        new = self._fitted(
+            point.R + primal * dR,
+            point.y + dual * dy,
+            low + primal * d_low,
+            high + primal * d_high,
+            reg=reg,
+        )
         length = min(primal, dual)
         centring = 0.1 if length > 0.9 else 0.3 if length > 0.5 else 0.8
-        point.mu = centring * self._mean_product(point)
+        return replace(new, mu=centring * self._mean_product(new))
 
-    def _newton_step(
-        self, point: Iterate, delta: Matrix, weights: Vector, stiffness: Vector, rhs: Matrix
-    ) -> Matrix:
-        """Factor with the smallest tried regularization that has the inertia of a minimum."""
-        self._newton.assemble(weights, stiffness, delta)
-        while True:
-            negative = self._newton.factorize(-2 + max(point.reg, _LEAST_REG))
+    def _fitted(
+        self, R: Matrix, y: Vector, low: Vector, high: Vector, mu: float = 0.0, reg: float = 0.0
+    ) -> Iterate:
+        """Point whose slacks are widened to what the true lengths allow, which only helps."""
+        rows = self.rows
+        away = rows.lengths(self._difference @ R) - rows.target - rows.compliance * y
+        low = np.where(self._has_low, np.maximum(low, high * self._has_high - away), 0.0)
+        high = np.where(self._has_high, np.maximum(high, low + away), 0.0)
+        return Iterate(R, y, low, high, mu, reg)
+
+    def _newton_step(self, rhs: Matrix, reg: float) -> tuple[Matrix, float]:
+        """Solve with the smallest tried regularization that has the inertia of a minimum."""
+        while reg <= _LARGEST_REG:
+            negative = self._newton.factorize(-2 + max(reg, _LEAST_REG))
             self.journal.factorizations += 1
-            if negative == (self._newton.rank if point.reg < 2 else 0):
-                break
-            point.reg = max(4 * point.reg, _FIRST_REG)
-            if point.reg > _LARGEST_REG:
-                break
-        dR = self.centred(self._newton.solve(rhs))
-        point.reg = point.reg / 3 if point.reg > _FIRST_REG else 0.0
-        return dR
+            if negative == (self._newton.rank if reg < 2 else 0):
+                dR = centred(self._newton.solve(rhs), self.program.mass)
+                return dR, reg / 3 if reg > _FIRST_REG else 0.0
+            reg = max(4 * reg, _FIRST_REG)
+        return np.zeros_like(rhs), reg
 
     def _shorten(self, primal: float, residual: Vector, curve: Vector) -> float:
         """Halve a step while the curvature of the lengths makes it too infeasible."""
-        allowed = max(1.0, float(abs(residual).max()))
-        while abs((1 - primal) * residual + primal**2 * curve).max() > allowed:
+        allowed = max(1.0, float((abs(residual) / self.rows.width).max()))
+        while (abs((1 - primal) * residual + primal**2 * curve) / self.rows.width).max() > allowed:
             primal *= 0.5
         return primal
-
-    def _widen_slacks(self, point: Iterate, away: Vector) -> None:
-        """Let slacks take up what the true lengths allow, which only helps."""
-        low = np.maximum(point.slack_low, point.slack_high - away)
-        point.slack_low = np.where(self._has_low, low, 0.0)
-        high = np.maximum(point.slack_high, away + point.slack_low)
-        point.slack_high = np.where(self._has_high, high, 0.0)
 
     def _residual(self, point: Iterate, delta: Matrix) -> Vector:
         rows = self.rows
@@ -212,9 +218,16 @@ class InteriorPoint:
     def _variance(self, R: Matrix) -> float:
         return float((self._mass * R**2).sum())
 
-    def centred(self, R: Matrix) -> Matrix:
-        """Remove the weighted mean of the rows."""
-        return np.asarray(R - (self._mass * R).sum(axis=0) / self._mass.sum())
+
+def centred(R: Matrix, mass: Vector) -> Matrix:
+    """Remove the weighted mean of the rows.
+
+    Examples
+    --------
+    >>> centred(np.array([[0.0], [3.0]]), np.array([2.0, 1.0])).ravel()
+    array([-1.,  2.])
+    """
+    return np.asarray(R - mass @ R / mass.sum())
 
 
 def _longest(value: Vector, change: Vector) -> float:

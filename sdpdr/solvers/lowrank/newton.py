@@ -72,10 +72,13 @@ class BlockLaplacian:
         nodes[:, self._on_diagonal] += shift * self._mass[:, None]
         entries = np.concatenate([-self._edge_blocks.ravel(), nodes.ravel()])
         self._matrix.data = entries[self._source]
-        if self._solver is None:
-            self._solver = qdldl.Solver(self._matrix, True)
-        else:
-            self._solver.update(self._matrix, True)
+        try:
+            if self._solver is None:
+                self._solver = qdldl.Solver(self._matrix, True)
+            else:
+                self._solver.update(self._matrix, True)
+        except RuntimeError:  # a pivot is exactly zero: singular, so no inertia to speak of
+            return -1
         return int(np.count_nonzero(self._solver.factors()[1] < 0))
 
     def solve(self, rhs: Matrix) -> Matrix:
@@ -83,6 +86,20 @@ class BlockLaplacian:
         if self._solver is None:
             raise RuntimeError("factorize must be called before solve.")
         return np.asarray(self._solver.solve(rhs.ravel())).reshape(rhs.shape)
+
+
+def estimated_fill(edges: Edges, n: int, rank: int) -> int:
+    """Nonzeros to expect in the Newton factor: those of the graph's own factor, times rank^2.
+
+    Examples
+    --------
+    >>> estimated_fill(np.array([[0, 1], [1, 2]]), n=3, rank=2)
+    11
+    """
+    matrix, _ = _pattern(edges, n, 1)
+    matrix.data = np.where(matrix.indices == np.repeat(np.arange(n), np.diff(matrix.indptr)), n, -1.0)
+    graph = int(qdldl.Solver(matrix, True).factors()[0].nnz)
+    return graph * rank**2 + n * rank * (rank - 1) // 2
 
 
 def _pattern(edges: Edges, n: int, rank: int) -> tuple[csc_matrix, Index]:

@@ -113,7 +113,7 @@ class EdgeProgram:
                 raise DataError(f"{name} must be > 0 everywhere; use inf for a hard limit.")
         if np.isnan(self.lower).any() or np.isnan(self.upper).any():
             raise DataError("lower and upper must not contain nan; use -inf and inf for no limit.")
-        if (self.lower > self.upper).any() or (self.upper <= 0).any():
+        if (self.lower > self.upper).any() or (self.upper <= -1e300).any():
             raise DataError("every edge needs lower <= upper and upper > 0.")
         if not np.isfinite(self.upper).any():
             raise ModelError("no edge has an upper limit, so the variance is unbounded.")

@@ -1,0 +1,296 @@
+r"""Programs in files: the SDPA sparse format (``.dat-s``, and ``.dat-s.gz``).
+
+A file holds a vector c and block-diagonal symmetric matrices :math:`F_0, \dots, F_m` of the pair
+
+.. math::
+
+    \min_x\ c^T x \ \text{ s.t. } \textstyle\sum_i x_i F_i - F_0 \succeq 0, \qquad\qquad
+    \max_{Y \succeq 0}\ \langle F_0, Y\rangle \ \text{ s.t. } \langle F_i, Y\rangle = c_i.
+
+The second problem is the one read: a PSD matrix per block (a non-negative vector where the block
+is diagonal, which the file marks by a negative size), rows :math:`\langle F_i, Y\rangle = c_i`
+labelled ``rows``, and the objective stored as the minimisation of
+:math:`\langle -F_0, Y\rangle`. Its dual slack is :math:`-F_0 + \sum_i y_i F_i`, so SDPA's x are
+the multipliers of ``rows``, sign included, and both optimal values are as printed by SDPA.
+
+References
+----------
+Fujisawa, Fukuda, Kojima, Nakata, Yamashita, "SDPA user's manual", section 10; Borchers, "SDPLIB
+1.2, a library of semidefinite programming test problems", Optimization Methods and Software 11,
+1999.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdpdr.errors import FileFormatError, ModelError
+from sdpdr.linalg.svec import Array, Index
+from sdpdr.program.entries import Entries, entries_of
+from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.standard import to_equality_form
+from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
+
+_PUNCTUATION = str.maketrans(",{}()", "     ")
+_FORTRAN_EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")
+_WHOLE = re.compile(r"[+-]?\d+")
+_SENSE = re.compile(r"\* sdpdr: (?P<sense>maximise|minimise), constant (?P<constant>\S+)\s*")
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def read_sdpa(path: str | os.PathLike[str]) -> SDP:
+    r"""Read a program in SDPA sparse format.
+
+    Comments, punctuation among the numbers of the first lines, words after the first numbers,
+    Fortran exponents, entries in the lower triangle (or in both, if they agree) and zeros are
+    accepted. An entry given twice is not, because solvers disagree on what it means.
+
+    Parameters
+    ----------
+    path : str or path
+        Compressed if the name ends in ``.gz``.
+
+    Returns
+    -------
+    SDP
+        Over variables ``Y1, Y2, ...``, one per block. It is a maximisation, unless `write_sdpa`
+        noted another sense in the file.
+
+    Raises
+    ------
+    FileFormatError
+        With the name of the file, the line, and what was expected there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> text = "2\\n2\\n2 -1\\n1.0 0.0\\n0 1 1 2 0.5\\n1 1 1 1 1.0\\n1 1 2 2 1.0\\n2 2 1 1 1.0\\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "tiny.dat-s")
+    ...     _ = path.write_text(text)
+    ...     read_sdpa(path)
+    SDP(tiny; matrices [Y1: 2x2], 1 scalars, 2 rows, 0 matrix inequalities)
+    """
+    path = Path(path)
+    source = _Source(path.name, _text(path).replace("\r\n", "\n").split("\n"))
+    maximize, constant = source.comments()
+    m = source.count("the number of rows (mDIM)", least=0)
+    sizes = source.sizes(source.count("the number of blocks (nBLOCK)", least=1))
+    rhs = source.vector(m)
+    entries = source.entries(m, sizes)
+    variables = tuple(_variable(b, int(size)) for b, size in enumerate(sizes, start=1))
+    objective, lhs = {}, {}
+    for v, part in zip(variables, entries.by_block(len(sizes)), strict=True):
+        in_cost = part.place[0] == 0
+        if in_cost.any():
+            objective[v.name] = -1.0 * part.take(in_cost).linear_map(v, 1)
+        if not in_cost.all():
+            lhs[v.name] = part.take(~in_cost).linear_map(v, m)
+    return SDP(
+        variables=variables,
+        objective=objective,
+        rows=(Rows("rows", "==", lhs, rhs),) if m else (),
+        constant=constant,
+        maximize=maximize,
+        name=path.name.removesuffix(".gz").removesuffix(".dat-s"),
+    )
+
+
+def _text(path: Path) -> str:
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FileFormatError(
+                f"{path.name}: expected a complete gzip file, by its name ({error}). Fetch it "
+                "again, or drop .gz from the name of a plain file."
+            ) from None
+    return _FORTRAN_EXPONENT.sub("e", data.decode("latin-1"))
+
+
+def _variable(block: int, size: int) -> Variable:
+    if size > 0:
+        return PsdVariable(f"Y{block}", size)
+    return VectorVariable(f"Y{block}", -size, nonnegative=True)
+
+
+@dataclass
+class _Source:
+    """Lines of a file, taken one after the other, and errors that name them."""
+
+    name: str
+    lines: list[str]
+    taken: int = field(default=0)
+
+    def fail(self, line: int, expected: str) -> NoReturn:
+        raise FileFormatError(f"{self.name}, line {line}: expected {expected}.")
+
+    def comments(self) -> tuple[bool, float]:
+        """Skip the comments; sense and constant, where `write_sdpa` has noted them."""
+        maximize, constant = True, 0.0
+        while self.taken < len(self.lines) and self.lines[self.taken].lstrip()[:1] in ('"', "*"):
+            noted = _SENSE.fullmatch(self.lines[self.taken])
+            if noted:
+                maximize = noted["sense"] == "maximise"
+                constant = float(self.numbers([noted["constant"]], np.array([self.taken + 1]))[0])
+            self.taken += 1
+        return maximize, constant
+
+    def words(self, expected: str) -> list[str]:
+        """Words of the next line that is not blank."""
+        while self.taken < len(self.lines):
+            self.taken += 1
+            words = self.lines[self.taken - 1].translate(_PUNCTUATION).split()
+            if words:
+                return words
+        self.fail(len(self.lines), f"{expected}, but the file ends")
+
+    def count(self, what: str, least: int) -> int:
+        """First number of a line; what follows it is remark."""
+        word = self.words(what)[0]
+        if not word.isdecimal() or int(word) < least:
+            self.fail(self.taken, f"{what}, a whole number of at least {least}; found {word!r}")
+        return int(word)
+
+    def sizes(self, n_blocks: int) -> Index:
+        """The sizes of the blocks; what follows them is remark."""
+        words = self.words(f"the sizes of {n_blocks} blocks (bLOCKsTRUCT)")
+        sizes = []
+        for word in words[:n_blocks]:
+            if not _WHOLE.fullmatch(word) or int(word) == 0:
+                self.fail(
+                    self.taken,
+                    f"{n_blocks} sizes of blocks, whole numbers other than 0; found {word!r}",
+                )
+            sizes.append(int(word))
+        beyond = words[n_blocks : n_blocks + 1]
+        if len(sizes) < n_blocks or (beyond and _WHOLE.fullmatch(beyond[0])):
+            found = f"more than {n_blocks}" if beyond else str(len(sizes))
+            self.fail(self.taken, f"{n_blocks} sizes of blocks on this line; found {found}")
+        return np.array(sizes, dtype=np.int64)
+
+    def vector(self, m: int) -> Array:
+        """The vector c."""
+        if m == 0:
+            return np.zeros(0)
+        expected = f"the {m} numbers of c, all on one line"
+        words = self.words(expected)
+        if len(words) != m:
+            self.fail(self.taken, f"{expected}; found {len(words)}")
+        return self.numbers(words, np.full(m, self.taken))
+
+    def numbers(self, words: list[str], line: Index) -> Array:
+        """Finite numbers, where word k stands on ``line[k]``."""
+        try:
+            values = np.array(words, dtype=float)
+        except ValueError:
+            bad = next(k for k, word in enumerate(words) if not _is_number(word))
+            self.fail(int(line[bad]), f"a number; found {words[bad]!r}")
+        for bad in np.flatnonzero(~np.isfinite(values)):
+            self.fail(int(line[bad]), f"a finite number; found {words[bad]!r}")
+        return values
+
+    def entries(self, m: int, sizes: Index) -> Entries:
+        """Everything that is left: lines of matrix, block, row, column, value."""
+        form = "five numbers: matrix, block, row, column, value"
+        rest = [line.translate(_PUNCTUATION).split() for line in self.lines[self.taken :]]
+        count = np.array([len(words) for words in rest], dtype=np.int64)
+        for bad in np.flatnonzero((count != 0) & (count != 5)):
+            self.fail(self.taken + bad + 1, f"{form}; found {count[bad]}")
+        line = self.taken + 1 + np.flatnonzero(count)
+        table = self.numbers(list(chain.from_iterable(rest)), np.repeat(line, 5)).reshape(-1, 5)
+
+        def insist(holds: NDArray[np.bool_], expected: str) -> None:
+            for bad in np.flatnonzero(~holds):
+                found = " ".join(f"{x:g}" for x in table[bad])
+                self.fail(int(line[bad]), f"{expected}; found the entry {found}")
+
+        where = table[:, :4]
+        insist((where == np.floor(where)).all(axis=1), "whole numbers for matrix, block and place")
+        matrix, block, i, j = where.T
+        insist((matrix >= 0) & (matrix <= m), f"a matrix from 0 to {m}")
+        insist((block >= 1) & (block <= len(sizes)), f"a block from 1 to {len(sizes)}")
+        size = sizes[block.astype(np.int64) - 1]
+        inside = (np.minimum(i, j) >= 1) & (np.maximum(i, j) <= np.abs(size))
+        insist(inside, "row and column from 1 to the size of the block")
+        insist((size > 0) | (i == j), "an entry on the diagonal, as the block has a negative size")
+        entries, clash = Entries(where.T.astype(np.int64), table[:, 4]).upper()
+        insist(~clash, "each entry once, or alike in both triangles")
+        return entries
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+
+def write_sdpa(sdp: SDP, path: str | os.PathLike[str]) -> None:
+    """Write a program in SDPA sparse format.
+
+    The program is brought to equality form first (see `sdpdr.program.standard`). A comment
+    notes its sense and constant, which the format has no place for and `read_sdpa` understands.
+    Numbers are written so that they are read back without change; a program that came from a
+    file is written with the same data. The file appears complete or not at all.
+
+    Parameters
+    ----------
+    sdp : SDP
+    path : str or path
+        Compressed if the name ends in ``.gz``.
+
+    Raises
+    ------
+    ModelError
+        If the program has a number that is not finite.
+    """
+    path = Path(path)
+    data = _render(to_equality_form(sdp)).encode("ascii")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _render(sdp: SDP) -> str:
+    variables = [v for v in sdp.variables if v.size]
+    rhs = np.concatenate([np.zeros(0), *(r.rhs for r in sdp.rows)])
+    entries = entries_of(sdp, variables)
+    if not np.isfinite(np.concatenate([[sdp.constant], rhs, entries.value])).all():
+        raise ModelError(
+            f"{sdp!r} cannot be written: it holds numbers that are not finite. Look at its rows, "
+            "their right sides, its objective and its constant."
+        )
+    sense = "maximise" if sdp.maximize else "minimise"
+    sizes = (str(v.n if isinstance(v, PsdVariable) else -v.size) for v in variables)
+    placed = zip(*entries.place.tolist(), entries.value.tolist(), strict=True)
+    lines = [
+        f"* sdpdr: {sense}, constant {float(sdp.constant)!r}",
+        str(rhs.size),
+        str(len(variables)),
+        " ".join(sizes),
+        " ".join(map(repr, rhs.tolist())),
+        *(f"{k} {b} {i} {j} {value!r}" for k, b, i, j, value in placed),
+    ]
+    return "\n".join(lines) + "\n"

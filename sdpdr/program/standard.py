@@ -1,0 +1,155 @@
+r"""Programs rewritten over cones alone: equalities, matrices that are PSD, scalars that are >= 0.
+
+Solvers and file formats that know nothing else are served by `to_equality_form`:
+
+=====================  ======================================================================
+in the program         in equality form
+=====================  ======================================================================
+``lhs <= rhs``         ``lhs + t == rhs`` with a non-negative vector t, ``<label>.slack``
+``lhs + g >= 0`` (LMI)  ``lhs - svec(T) == -g`` with a PSD matrix T, ``<label>.slack``
+free vector z          z = p - q with non-negative ``z.plus`` and ``z.minus``
+cost q z^2 / 2         entry (0, 1) of a 2 x 2 PSD matrix ``z[k]`` with corner W_00 = 1 and
+                       cost (q / 2) W_11, so that W_11 = z^2 at an optimum
+=====================  ======================================================================
+
+Rows keep their labels. Multipliers y of the new rows are those of the old ones; a matrix
+inequality had :math:`Z = -\mathrm{smat}(y)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import LinearMap, SvecMap, VectorMap
+from sdpdr.linalg.svec import Array, svec_size
+from sdpdr.program.sdp import SDP, Expression, Rows
+from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
+
+Image = Callable[[VectorMap], "LinearMap | VectorMap"]
+
+
+def to_equality_form(sdp: SDP) -> SDP:
+    """The same program with equalities, PSD matrices and non-negative scalars only.
+
+    Feasible points correspond, with equal objective, as the table of this module says. A
+    program already in this form is returned as it is. Quadratic costs make one small matrix
+    variable per scalar, which suits hundreds of them rather than many thousands.
+
+    Parameters
+    ----------
+    sdp : SDP
+
+    Returns
+    -------
+    SDP
+
+    References
+    ----------
+    Vandenberghe and Boyd, "Semidefinite programming", SIAM Review 38(1), 1996, section 2.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> to_equality_form(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
+    SDP(mvu; matrices [K: 3x3], 2 scalars, 5 rows, 0 matrix inequalities)
+    """
+    sdp = _without_inequalities(_without_lmis(sdp))
+    for v in sdp.vector_variables:
+        if v.curvature is not None:
+            sdp = _without_curvature(sdp, v, v.curvature)
+        elif not v.nonnegative:
+            sdp = _without_sign(sdp, v)
+    return sdp
+
+
+def _without_lmis(sdp: SDP) -> SDP:
+    names = {v.name for v in sdp.variables}
+    variables, rows = list(sdp.variables), list(sdp.rows)
+    for lmi in sdp.lmis:
+        slack = PsdVariable(_fresh(f"{lmi.label}.slack", names), lmi.order)
+        taken_off = SvecMap(lmi.order, -sp.eye_array(svec_size(lmi.order), format="csr"))
+        lhs = {**lmi.lhs, slack.name: taken_off}
+        variables.append(slack)
+        rows.append(Rows(lmi.label, "==", lhs, -lmi.constant))
+    return replace(sdp, variables=tuple(variables), rows=tuple(rows), lmis=()) if sdp.lmis else sdp
+
+
+def _without_inequalities(sdp: SDP) -> SDP:
+    if all(r.relation == "==" for r in sdp.rows):
+        return sdp
+    names = {v.name for v in sdp.variables}
+    variables, rows = list(sdp.variables), []
+    for r in sdp.rows:
+        if r.relation == "==":
+            rows.append(r)
+            continue
+        slack = VectorVariable(_fresh(f"{r.label}.slack", names), r.m, nonnegative=True)
+        lhs = {**r.lhs, slack.name: VectorMap(sp.eye_array(r.m, format="csr"))}
+        variables.append(slack)
+        rows.append(Rows(r.label, "==", lhs, r.rhs))
+    return replace(sdp, variables=tuple(variables), rows=tuple(rows))
+
+
+def _without_sign(sdp: SDP, free: VectorVariable) -> SDP:
+    names = {v.name for v in sdp.variables}
+    plus = VectorVariable(_fresh(f"{free.name}.plus", names), free.size, nonnegative=True)
+    minus = VectorVariable(_fresh(f"{free.name}.minus", names), free.size, nonnegative=True)
+    return _substitute(sdp, free.name, {plus: lambda b: b, minus: lambda b: -b})
+
+
+def _without_curvature(sdp: SDP, scalars: VectorVariable, curvature: Array) -> SDP:
+    """Every scalar as entry (0, 1) of a matrix [[1, z], [z, t]] with t >= z^2 priced."""
+    names = {v.name for v in sdp.variables}
+    labels = {r.label for r in sdp.rows}
+    blocks = [PsdVariable(_fresh(f"{scalars.name}[{k}]", names), 2) for k in range(scalars.size)]
+    sdp = _substitute(sdp, scalars.name, {w: _corner(k) for k, w in enumerate(blocks)})
+    objective, rows = dict(sdp.objective), list(sdp.rows)
+    for w, price in zip(blocks, curvature, strict=True):
+        square = _entry(1, np.array([0]), 1, 1, np.array([price / 2.0]))
+        objective[w.name] = objective[w.name] + square if w.name in objective else square
+        one = _entry(1, np.array([0]), 0, 0, np.ones(1))
+        rows.append(Rows(_fresh(w.name, labels), "==", {w.name: one}, np.ones(1)))
+    return replace(sdp, objective=objective, rows=tuple(rows))
+
+
+def _corner(k: int) -> Image:
+    """Column k of a map on the scalars, as a map on the off-diagonal entry of its matrix."""
+
+    def image(linear_map: VectorMap) -> LinearMap:
+        column = linear_map.matrix()[:, [k]].tocoo()
+        return _entry(linear_map.m, column.row, 0, 1, column.data / 2.0)
+
+    return image
+
+
+def _entry(m: int, row: Array, i: int, j: int, value: Array) -> SvecMap:
+    return SvecMap.from_entries(2, m, row, np.full(row.shape, i), np.full(row.shape, j), value)
+
+
+def _substitute(sdp: SDP, old: str, new: Mapping[Variable, Image]) -> SDP:
+    """Replace a vector, everywhere it appears, by the sum of maps on new variables."""
+
+    def change(expression: Expression) -> Expression:
+        linear_map = expression.get(old)
+        if not isinstance(linear_map, VectorMap):
+            return expression
+        kept = {name: a for name, a in expression.items() if name != old}
+        images = {v.name: image(linear_map) for v, image in new.items()}
+        return kept | {name: a for name, a in images.items() if a.matrix().nnz}
+
+    variables = [w for v in sdp.variables for w in (new if v.name == old else (v,))]
+    rows = [replace(r, lhs=change(r.lhs)) for r in sdp.rows]
+    return replace(
+        sdp, variables=tuple(variables), objective=change(sdp.objective), rows=tuple(rows)
+    )
+
+
+def _fresh(name: str, taken: Collection[str]) -> str:
+    """The name itself, or with as many strokes as make it new."""
+    while name in taken:
+        name += "'"
+    return name

@@ -1,0 +1,98 @@
+"""Reductions: a program becomes another one, and answers travel back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sdpdr.errors import NotAcceptedError
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A reduced program and the way back.
+
+    Attributes
+    ----------
+    sdp : SDP
+    lift : callable
+        Takes a `Point` of the reduced program, primal and dual, to one of the original.
+    lift_value : callable
+        Takes an objective value of the reduced minimisation to one of the original; the
+        identity by default.
+    """
+
+    sdp: SDP
+    lift: Callable[[Point], Point]
+    lift_value: Callable[[float], float] = lambda value: value
+
+
+class Reduction(ABC):
+    """A step from one program to an equivalent one; frozen dataclasses, fields are options."""
+
+    name: ClassVar[str]
+
+    def accepts(self, sdp: SDP) -> str | None:
+        """None if the reduction applies to the program, else the reason why not."""
+        return None
+
+    @abstractmethod
+    def _reduce(self, sdp: SDP) -> Reduced:
+        """The step itself, for a program that is accepted."""
+
+    def apply(self, sdp: SDP) -> Reduced:
+        """Reduce a program.
+
+        Parameters
+        ----------
+        sdp : SDP
+
+        Returns
+        -------
+        Reduced
+            With ``.sdp`` and ``.lift``.
+
+        Raises
+        ------
+        NotAcceptedError
+            With the reason.
+        """
+        reason = self.accepts(sdp)
+        if reason:
+            raise NotAcceptedError(f"reduction {self.name!r} does not apply: {reason}")
+        return self._reduce(sdp)
+
+
+@dataclass(frozen=True)
+class Composed(Reduction):
+    """Several reductions in turn; answers are lifted in the opposite order.
+
+    Parameters
+    ----------
+    steps : sequence of Reduction
+    """
+
+    name: ClassVar[str] = "composed"
+    steps: Sequence[Reduction] = ()
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        taken: list[Reduced] = []
+        for step in self.steps:
+            taken.append(step.apply(sdp))
+            sdp = taken[-1].sdp
+
+        def lift(point: Point) -> Point:
+            for reduced in reversed(taken):
+                point = reduced.lift(point)
+            return point
+
+        def lift_value(value: float) -> float:
+            for reduced in reversed(taken):
+                value = reduced.lift_value(value)
+            return value
+
+        return Reduced(sdp, lift, lift_value)

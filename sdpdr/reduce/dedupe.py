@@ -1,0 +1,149 @@
+"""Rows that say the same thing twice, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.errors import InfeasibleError
+from sdpdr.linalg.svec import Array, Index
+from sdpdr.program.face import exposing_rows
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.variables import PsdVariable
+from sdpdr.reduce.base import Reduced, Reduction
+
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Dedupe(Reduction):
+    """Drop rows that repeat another row up to a factor, and rows of zeros.
+
+    Of inequalities that differ in their right side only, the tightest stays. Redundant rows are
+    what breaks interior-point methods on neighbour graphs that list (i, j) and (j, i).
+
+    Multipliers of dropped rows are lifted as zeros.
+    """
+
+    name: ClassVar[str] = "dedupe"
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        hidden = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
+        groups = [r for r in sdp.rows if r.label not in hidden]
+        kept = {r.label: np.ones(r.m, dtype=bool) for r in sdp.rows}
+        for relation in ("==", "<="):
+            same = [r for r in groups if r.relation == relation]
+            if same:
+                for rows, mask in zip(same, _independent(sdp, same), strict=True):
+                    kept[rows.label] = mask
+        if all(mask.all() for mask in kept.values()):
+            return Reduced(sdp, lambda point: point)
+        rows = tuple(_select(r, kept[r.label]) for r in sdp.rows if kept[r.label].any())
+
+        def lift(point: Point) -> Point:
+            duals = dict(point.duals)
+            for label, mask in kept.items():
+                if label in duals or not mask.any():
+                    full = np.zeros(mask.size)
+                    full[mask] = duals.get(label, np.zeros(0))
+                    duals[label] = full
+            return Point(point.values, duals)
+
+        return Reduced(replace(sdp, rows=rows), lift)
+
+
+def _select(rows: Rows, mask: Array) -> Rows:
+    if mask.all():
+        return rows
+    pick = sp.eye_array(rows.m, format="csr")[np.flatnonzero(mask)]
+    lhs = {name: pick @ linear_map for name, linear_map in rows.lhs.items()}
+    return replace(rows, lhs=lhs, rhs=rows.rhs[mask])
+
+
+def _independent(sdp: SDP, groups: list[Rows]) -> list[Array]:
+    """Masks of the rows to keep, one for each group; all groups share one relation."""
+    matrix = sp.vstack([_matrix(sdp, r) for r in groups], format="csr")
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    rhs = np.concatenate([r.rhs for r in groups])
+    owner = np.repeat([r.label for r in groups], [r.m for r in groups])
+    equality = groups[0].relation == "=="
+    empty = np.diff(matrix.indptr) == 0
+    _check_empty(empty, rhs, owner, equality)
+    scale = _scales(matrix, equality)
+    keep = ~empty
+    for cluster in _clusters(sp.csr_array(sp.diags_array(1.0 / scale) @ matrix), ~empty):
+        sides = rhs[cluster] / scale[cluster]
+        if equality and np.ptp(sides) > TOLERANCE * (1.0 + np.abs(sides).max()):
+            a, b = cluster[np.argmin(sides)], cluster[np.argmax(sides)]
+            raise InfeasibleError(
+                f"two rows say that the same quantity equals {sides.min():.6g} and "
+                f"{sides.max():.6g} (rows of {owner[a]!r} and {owner[b]!r}); "
+                "drop or soften one of them."
+            )
+        keep[cluster] = False
+        keep[cluster[0] if equality else cluster[np.argmin(sides)]] = True
+    return np.split(keep, np.cumsum([r.m for r in groups])[:-1])
+
+
+def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
+    """The rows on all variables side by side."""
+    parts = []
+    for v in sdp.variables:
+        width = v.size
+        if v.name in rows.lhs:
+            parts.append(rows.lhs[v.name].matrix())
+        else:
+            parts.append(sp.csr_array((rows.m, width)))
+    assert all(isinstance(v, PsdVariable) or v.size for v in sdp.variables)
+    return sp.hstack(parts, format="csr")
+
+
+def _check_empty(empty: Array, rhs: Array, owner: Array, equality: bool) -> None:
+    wrong = empty & ((np.abs(rhs) > TOLERANCE) if equality else (rhs < -TOLERANCE))
+    if wrong.any():
+        e = int(np.flatnonzero(wrong)[0])
+        relation = "=" if equality else "<="
+        raise InfeasibleError(f"a row of {owner[e]!r} says 0 {relation} {rhs[e]:.6g}.")
+
+
+def _scales(matrix: sp.csr_array, equality: bool) -> Array:
+    """Largest entry of every row; for equalities with the sign of the first entry."""
+    scale = np.ones(matrix.shape[0])
+    full = np.flatnonzero(np.diff(matrix.indptr))
+    if full.size == 0:
+        return scale
+    starts = matrix.indptr[full]
+    scale[full] = np.maximum.reduceat(np.abs(matrix.data), starts)
+    if equality:
+        scale[full] *= np.sign(matrix.data[starts])
+    return scale
+
+
+def _clusters(matrix: sp.csr_array, candidates: Array) -> list[Index]:
+    """Groups of two and more rows that agree; found by two hashes, so in one sort."""
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    hashes = [
+        np.bincount(row, matrix.data * _mix(matrix.indices, salt), minlength=matrix.shape[0])
+        for salt in (1, 2)
+    ]
+    order = np.lexsort((hashes[1], np.round(hashes[0], 9)))
+    order = order[candidates[order]]
+    close = np.ones(max(order.size - 1, 0), dtype=bool)
+    for h in hashes:
+        close &= np.abs(np.diff(h[order])) <= 1e-11 * (1.0 + np.abs(h[order][:-1]))
+    breaks = np.flatnonzero(~close) + 1
+    return [np.sort(part) for part in np.split(order, breaks) if part.size > 1]
+
+
+def _mix(index: Index, salt: int) -> Array:
+    """A pseudo-random number in [0.5, 1.5) for every column, the same wherever it appears."""
+    x = (index.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
+    x ^= x >> np.uint64(31)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(29)
+    return np.asarray(x.astype(np.float64) / 2.0**64 + 0.5)

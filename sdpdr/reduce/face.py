@@ -1,0 +1,138 @@
+r"""Facial reduction: where rows force K u = 0, write K = V M V^T with V orthogonal to u.
+
+Centring (K 1 = 0) leaves no strictly feasible point, and interior-point methods go wrong without
+one. On the face the program has interior points again. Two bases are offered: an orthonormal one,
+and a sparse one along the edges of a spanning tree of the sparsity pattern, which keeps sparse
+rows sparse (K = V M V^T with V^T K-rows few entries each).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+from sdpdr.errors import UnknownNameError
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.spectral import complement
+from sdpdr.linalg.svec import Array, Index, Matrix
+from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
+from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.variables import PsdVariable
+from sdpdr.reduce.base import Reduced, Reduction
+
+Basis = Literal["auto", "sparse", "orthonormal"]
+
+
+@dataclass(frozen=True)
+class Face(Reduction):
+    """Restrict matrix variables to the face that their equality rows confine them to.
+
+    Parameters
+    ----------
+    basis : {"auto", "sparse", "orthonormal"}, default "auto"
+        ``"sparse"`` follows a spanning tree of the pattern, for a single weighting vector u
+        without zeros; ``"auto"`` takes it where the pattern is sparse.
+
+    Notes
+    -----
+    The multipliers of the rows that state the face are completed in closed form for rows of the
+    kind K u = 0, so that the lifted dual slack S satisfies S u = 0; they are zero otherwise.
+    """
+
+    name: ClassVar[str] = "face"
+    basis: Basis = "auto"
+
+    def __post_init__(self) -> None:
+        if self.basis not in ("auto", "sparse", "orthonormal"):
+            raise UnknownNameError("basis", self.basis, ("auto", "sparse", "orthonormal"))
+
+    def accepts(self, sdp: SDP) -> str | None:
+        """Any program that has rows of the kind K u = 0."""
+        if any(exposing_rows(sdp, v.name) for v in sdp.psd_variables):
+            return None
+        return "no equality row confines a matrix variable to a face; it has interior already"
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        bases = {
+            v.name: self._basis(sdp, v)
+            for v in sdp.psd_variables
+            if exposing_rows(sdp, v.name)
+        }
+        dropped = {r.label: r for name in bases for r in exposing_rows(sdp, name)}
+        variables = tuple(
+            PsdVariable(v.name, bases[v.name].shape[1]) if v.name in bases else v
+            for v in sdp.variables
+        )
+        reduced = replace(
+            sdp,
+            variables=variables,
+            objective=_restrict(sdp.objective, bases),
+            rows=tuple(
+                replace(r, lhs=_restrict(r.lhs, bases)) for r in sdp.rows if r.label not in dropped
+            ),
+            lmis=tuple(replace(lmi, lhs=_restrict(lmi.lhs, bases)) for lmi in sdp.lmis),
+        )
+
+        def lift(point: Point) -> Point:
+            values = dict(point.values)
+            for name, basis in bases.items():
+                if name in values:
+                    values[name] = _expand(values[name], basis)
+            return Point(values, complete_multipliers(sdp, point.duals))
+
+        return Reduced(reduced, lift)
+
+    def _basis(self, sdp: SDP, variable: PsdVariable) -> Matrix:
+        null = null_vectors(sdp, variable.name)
+        single = null.shape[1] == 1 and null.nnz == variable.n
+        if self.basis == "orthonormal" or not single:
+            return complement(null)
+        pattern = _pattern(sdp, variable)
+        if self.basis == "auto" and len(pattern) > 0.2 * variable.size:
+            return complement(null)
+        return _tree_basis(variable.n, pattern, null.toarray().ravel())
+
+
+def _pattern(sdp: SDP, variable: PsdVariable) -> Index:
+    hidden = {r.label for r in exposing_rows(sdp, variable.name)}
+    maps: list[Any] = [r.lhs.get(variable.name) for r in sdp.rows if r.label not in hidden]
+    maps += [lmi.lhs.get(variable.name) for lmi in sdp.lmis]
+    pairs = [a.pattern() for a in maps if a is not None]
+    return np.unique(np.vstack(pairs), axis=0) if pairs else np.empty((0, 2), dtype=np.int64)
+
+
+def _tree_basis(n: int, pattern: Index, u: Array) -> sp.csr_array:
+    """Columns e_i / u_i - e_j / u_j over the edges of a spanning tree without hubs."""
+    pairs = pattern[pattern[:, 0] != pattern[:, 1]]
+    degree = np.bincount(pairs.ravel(), minlength=n)
+    weights = (degree[pairs[:, 0]] + degree[pairs[:, 1]]).astype(float)
+    graph = sp.csr_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    count, part = connected_components(graph, directed=False)
+    tree = minimum_spanning_tree(graph).tocoo()
+    heads = np.array([np.flatnonzero(part == c)[0] for c in range(count)])
+    i = np.concatenate([tree.row, heads[:-1]])
+    j = np.concatenate([tree.col, heads[1:]])
+    column = np.arange(n - 1)
+    values = np.concatenate([1.0 / u[i], -1.0 / u[j]])
+    rows, columns = np.concatenate([i, j]), np.concatenate([column, column])
+    return sp.csr_array((values, (rows, columns)), shape=(n, n - 1))
+
+
+def _restrict(expression: Expression, bases: dict[str, Matrix]) -> Expression:
+    restricted: dict[str, LinearMap | VectorMap] = {}
+    for name, linear_map in expression.items():
+        if name in bases and isinstance(linear_map, LinearMap):
+            linear_map = linear_map.congruence(bases[name])
+        restricted[name] = linear_map
+    return restricted
+
+
+def _expand(value: Value, basis: Matrix) -> Value:
+    if isinstance(value, Factor):
+        return Factor(np.asarray(basis @ value.factor))
+    return np.asarray(basis @ (basis @ value).T)

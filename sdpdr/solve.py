@@ -1,0 +1,254 @@
+"""The one place that compiles, reduces, runs, lifts and grades."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import version
+
+import numpy as np
+
+from sdpdr.model import Model
+from sdpdr.model.to_cvxpy import render_model
+from sdpdr.plan import Plan, plan
+from sdpdr.program.boxes import repair
+from sdpdr.program.certificate import Certificate, certify
+from sdpdr.program.face import complete_multipliers
+from sdpdr.program.point import Point
+from sdpdr.program.residuals import Residuals, dimacs_errors
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.progress import Progress, show_progress
+from sdpdr.reduce import Composed, Dual
+from sdpdr.solvers.base import Outcome, Solver, Verdict
+from sdpdr.solvers.cvxpy_solvers import CvxpySolver
+from sdpdr.solvers.isolate import run_isolated
+
+_STOPPED = {
+    Verdict.TIME_LIMIT: Status.TIME_LIMIT,
+    Verdict.ITERATION_LIMIT: Status.ITERATION_LIMIT,
+    Verdict.INTERRUPTED: Status.INTERRUPTED,
+    Verdict.FAILED: Status.FAILED,
+    Verdict.INFEASIBLE: Status.INFEASIBLE,
+    Verdict.UNBOUNDED: Status.UNBOUNDED,
+}
+_MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
+
+
+def solve(
+    model: Model | SDP,
+    solver: str | Solver = "auto",
+    form: str = "auto",
+    *,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    seed: int | None = None,
+    verbose: bool | None = None,
+    isolate: bool = False,
+    progress: Progress | bool | None = None,
+) -> Solution:
+    """Solve a model and grade the answer.
+
+    Whatever the solver says, the value, the residuals and the bound of the solution are computed
+    here from the program itself.
+
+    Parameters
+    ----------
+    model : Model or SDP
+    solver : str or Solver, default "auto"
+        A name from ``sdpdr.solvers()`` or a configured solver object.
+    form : {"auto", "factor", "lmi", "gram", "cvxpy"}, default "auto"
+        ``sdpdr.plan(model)`` tells what "auto" would choose, and why.
+    tol : float, default 1e-6
+        Relative gap aimed at.
+    time_limit : float, optional
+        Seconds for the solver. One that has no such limit runs in a child process, and is
+        stopped.
+    max_iter : int, optional
+    seed : int, default 0
+    verbose : bool, default False
+        Let the solver print its own log.
+    isolate : bool, default False
+        Run the solver in a child process even if it obeys a time limit, so that a crash of its
+        native code is reported rather than suffered.
+    progress : bool or callable, optional
+        Show progress; by default on a terminal only. A callable is given a mapping an iteration.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    UnknownNameError, SolverMissingError, SolverLicenceError, NotAcceptedError
+        Before anything runs. A failure of the solver itself is a status, not an exception.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])))
+    >>> solution.status
+    Status.SOLVED
+    >>> round(solution.value, 6), solution.gap < 1e-6
+    (4.666667, True)
+    """
+    clock = _Clock()
+    with clock("build"):
+        chosen = plan(
+            model, solver, form, tol=tol, time_limit=time_limit, max_iter=max_iter, seed=seed,
+            verbose=verbose,
+        )
+    with show_progress(progress, f"{chosen.solver.name}, {chosen.form} form") as report:
+        if chosen.form == "cvxpy" and isinstance(model, Model):
+            return _solve_written(model, chosen, clock)
+        assert chosen.sdp is not None
+        return _solve_reduced(chosen.sdp, chosen, clock, isolate, report)
+
+
+def _solve_reduced(
+    sdp: SDP, chosen: Plan, clock: _Clock, isolate: bool, report: Progress | None
+) -> Solution:
+    with clock("reduce"):
+        reduced = Composed(chosen.reductions).apply(sdp)
+    outcome = _run(chosen.solver, reduced.sdp, isolate, report)
+    clock.add(outcome.seconds)
+    if any(isinstance(step, Dual) for step in chosen.reductions):
+        outcome = _mirrored(outcome)
+    with clock("lift"):
+        point = reduced.lift(outcome.point) if outcome.point.values else Point()
+    claim = outcome.claim
+    if claim.value is not None:
+        claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
+    return _grade(sdp, point, outcome.verdict, claim, outcome.history, chosen, clock)
+
+
+def _solve_written(model: Model, chosen: Plan, clock: _Clock) -> Solution:
+    """The model's own cvxpy problem; graded through the standard form if it has one."""
+    assert isinstance(chosen.solver, CvxpySolver)
+    with clock("render"):
+        rendered = render_model(model)
+    outcome = chosen.solver.run_rendered(rendered)
+    clock.add(outcome.seconds)
+    if chosen.sdp is not None:
+        point = outcome.point
+        labels = {r.label for r in chosen.sdp.rows}
+        values = {v.name: np.zeros(v.size) for v in chosen.sdp.vector_variables} | dict(point.values)
+        duals = {label: y for label, y in point.duals.items() if label in labels}
+        values = dict(repair(chosen.sdp, values)) if point.values else {}
+        point = Point(values, duals)
+        return _grade(chosen.sdp, point, outcome.verdict, outcome.claim, (), chosen, clock)
+    unknown = Residuals(*[float("nan")] * 6)
+    value = float("nan") if outcome.claim.value is None else outcome.claim.value
+    status = _STOPPED.get(outcome.verdict, Status.INACCURATE)
+    return Solution(
+        status=status,
+        value=value,
+        bound=None,
+        argument="a block is written in cvxpy directly, so there is no standard form to grade with",
+        values=outcome.point.values,
+        duals=outcome.point.duals,
+        residuals=unknown,
+        claimed=outcome.claim,
+        timings=clock.seconds,
+        solver=chosen.solver.name,
+        form=chosen.form,
+        tol=chosen.solver.tol,
+        seed=chosen.solver.seed,
+        versions=_versions(chosen.solver),
+        maximize=model.is_maximization,
+    )
+
+
+def _run(
+    solver: Solver, sdp: SDP, isolate: bool, report: Progress | None
+) -> Outcome:
+    limit = solver.time_limit
+    if isolate or (limit is not None and not solver.obeys_time_limit):
+        return run_isolated(solver, sdp, limit)
+    return solver.run(sdp, report)
+
+
+def _mirrored(outcome: Outcome) -> Outcome:
+    """An infeasible dual means an unbounded program, and the other way round."""
+    verdict = _MIRRORED.get(outcome.verdict, outcome.verdict)
+    return Outcome(outcome.point, verdict, outcome.claim, outcome.seconds, outcome.history)
+
+
+def _grade(
+    sdp: SDP,
+    point: Point,
+    verdict: Verdict,
+    claim: Claim,
+    history: tuple[Mapping[str, object], ...],
+    chosen: Plan,
+    clock: _Clock,
+) -> Solution:
+    with clock("certify"):
+        values = repair(sdp, point.values) if point.values else {}
+        point = Point(values, point.duals)
+        residuals = dimacs_errors(sdp, point)
+        certificate = _certificate(sdp, point)
+        value = sdp.report(sdp.primal_value(values)) if values else float("nan")
+    solver = chosen.solver
+    solution = Solution(
+        status=Status.SOLVED,
+        value=value,
+        bound=certificate.bound,
+        argument=certificate.argument,
+        values=values,
+        duals=point.duals,
+        residuals=residuals,
+        claimed=claim,
+        timings=clock.seconds,
+        solver=solver.name,
+        form=chosen.form,
+        tol=solver.tol,
+        seed=solver.seed,
+        versions=_versions(solver),
+        history=history,
+        maximize=sdp.maximize,
+    )
+    return _with_status(solution, verdict)
+
+
+def _certificate(sdp: SDP, point: Point) -> Certificate:
+    if not point.duals:
+        return Certificate(None, "the solver returned no multipliers")
+    return certify(sdp, complete_multipliers(sdp, point.duals))
+
+
+def _with_status(solution: Solution, verdict: Verdict) -> Solution:
+    if solution.certified():
+        return solution
+    return replace(solution, status=_STOPPED.get(verdict, Status.INACCURATE))
+
+
+class _Clock:
+    """Seconds by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add({phase: time.perf_counter() - start})
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        for phase, value in seconds.items():
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + value
+
+
+def _versions(solver: Solver) -> dict[str, str]:
+    found = {name: version(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
+    found["python"] = platform.python_version()
+    found[solver.package] = solver.availability().version
+    return found

@@ -1,0 +1,37 @@
+"""Solvers behind one contract; `sdpdr.solvers()` is the table of what runs here."""
+
+import sys
+from types import ModuleType
+
+from sdpdr.solvers.base import FORMS, Availability, Outcome, Solver, Verdict
+from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
+from sdpdr.solvers.lowrank_solver import LowRank
+from sdpdr.solvers.registry import SolverInfo, SolverTable, find, table
+
+__all__ = [
+    "FORMS",
+    "Availability",
+    "Clarabel",
+    "Cvxopt",
+    "LowRank",
+    "Mosek",
+    "Outcome",
+    "Scs",
+    "Sdpa",
+    "Solver",
+    "SolverInfo",
+    "SolverTable",
+    "Verdict",
+    "find",
+    "table",
+]
+
+
+class _CallableModule(ModuleType):
+    """Lets `sdpdr.solvers()` print the table while `sdpdr.solvers.Clarabel` stays an attribute."""
+
+    def __call__(self) -> SolverTable:
+        return table()
+
+
+sys.modules[__name__].__class__ = _CallableModule

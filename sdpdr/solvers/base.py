@@ -1,0 +1,164 @@
+"""The contract of a solver: options as fields, availability, what it accepts, and a run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+from sdpdr.errors import SolverLicenceError, SolverMissingError
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Claim
+
+Progress = Callable[[Mapping[str, Any]], None]
+
+FORMS: Mapping[str, str] = {
+    "cvxpy": "the model as written, through cvxpy; no reductions",
+    "gram": "a positive semidefinite Gram matrix on its face",
+    "lmi": "the dual: multipliers with a matrix inequality",
+    "factor": "a low-rank factor K = R R^T",
+}
+
+
+class Verdict(Enum):
+    """How a solver ended, by its own word, in one vocabulary."""
+
+    SOLVED = "solved"
+    INACCURATE = "solved inaccurately"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    TIME_LIMIT = "time limit"
+    ITERATION_LIMIT = "iteration limit"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a run hands back.
+
+    Attributes
+    ----------
+    point : Point
+        Empty where the solver had nothing to offer.
+    verdict : Verdict
+    claim : Claim
+        In the solver's own words; ``claim.value`` in the minimisation sense of the program.
+    seconds : mapping
+        ``compile`` and ``solve``.
+    history : tuple of mappings
+    """
+
+    point: Point
+    verdict: Verdict
+    claim: Claim
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    history: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether a solver can run here.
+
+    Attributes
+    ----------
+    installed, licensed : bool
+    version : str
+        Of its package; empty if not installed.
+    reason : str
+        Why it cannot run, and what to do; empty if it can.
+    """
+
+    installed: bool
+    licensed: bool
+    version: str
+    reason: str
+
+    @property
+    def usable(self) -> bool:
+        """Installed and licensed."""
+        return self.installed and self.licensed
+
+
+@dataclass(frozen=True)
+class Solver(ABC):
+    """A solver, configured: its fields are its options.
+
+    Parameters
+    ----------
+    tol : float, default 1e-6
+        Relative accuracy aimed at.
+    time_limit : float, optional
+        Seconds.
+    max_iter : int, optional
+    seed : int, default 0
+    verbose : bool, default False
+        Let the solver print its own log.
+    options : mapping
+        The solver's own options, by its own names; they win over the uniform ones.
+    """
+
+    name: ClassVar[str]
+    package: ClassVar[str]
+    module: ClassVar[str]
+    extra: ClassVar[str | None] = None
+    forms: ClassVar[tuple[str, ...]] = ()
+    licence: ClassVar[str] = ""
+    obeys_time_limit: ClassVar[bool] = True
+
+    tol: float = 1e-6
+    time_limit: float | None = None
+    max_iter: int | None = None
+    seed: int = 0
+    verbose: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def availability(cls) -> Availability:
+        """Whether it can run here, found without crashing; imports native code only to ask
+        for a licence.
+        """
+        if find_spec(cls.module) is None:
+            remedy = f'pip install "sdpdr[{cls.extra}]"' if cls.extra else f"pip install {cls.package}"
+            return Availability(False, False, "", f"package {cls.package!r} is missing: {remedy}")
+        try:
+            number = version(cls.package)
+        except PackageNotFoundError:
+            number = "unknown"
+        problem = cls.licence_problem()
+        return Availability(True, problem is None, number, problem or "")
+
+    @classmethod
+    def licence_problem(cls) -> str | None:
+        """Why there is no licence; None if there is one or none is needed."""
+        return None
+
+    @classmethod
+    def require(cls) -> None:
+        """Raise unless the solver can run here.
+
+        Raises
+        ------
+        SolverMissingError, SolverLicenceError
+        """
+        found = cls.availability()
+        if not found.installed:
+            raise SolverMissingError(f"solver {cls.name!r} cannot run: {found.reason}")
+        if not found.licensed:
+            raise SolverLicenceError(
+                f"solver {cls.name!r} is installed ({found.version}) but has no licence: "
+                f"{found.reason} Any other solver in sdpdr.solvers() will do."
+            )
+
+    def accepts(self, sdp: SDP) -> str | None:
+        """None if it can take the program, else the reason why not."""
+        return None
+
+    @abstractmethod
+    def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
+        """Solve a program and return whatever there is; never raises for a solver's failure."""

@@ -1,0 +1,219 @@
+"""Solvers reached through cvxpy: each is a table of names, the run is shared."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import cvxpy as cp
+import numpy as np
+
+from sdpdr.linalg.svec import Array
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Claim
+from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.render import Rendered, render
+from sdpdr.solvers.silence import silence
+
+_VERDICTS = {
+    cp.OPTIMAL: Verdict.SOLVED,
+    cp.OPTIMAL_INACCURATE: Verdict.INACCURATE,
+    cp.INFEASIBLE: Verdict.INFEASIBLE,
+    cp.INFEASIBLE_INACCURATE: Verdict.INFEASIBLE,
+    cp.UNBOUNDED: Verdict.UNBOUNDED,
+    cp.UNBOUNDED_INACCURATE: Verdict.UNBOUNDED,
+    "infeasible_or_unbounded": Verdict.INFEASIBLE,
+}
+
+# What native codes raise through cvxpy when they give up: their failure, not the caller's.
+_GIVING_UP = (cp.SolverError, ArithmeticError, ValueError, RuntimeError)
+
+
+@dataclass(frozen=True)
+class CvxpySolver(Solver):
+    """A solver that cvxpy knows (options as in `Solver`)."""
+
+    backend: ClassVar[str]
+    forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "cvxpy")
+
+    def native_options(self) -> dict[str, Any]:
+        """The uniform options in the solver's own names."""
+        raise NotImplementedError
+
+    def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
+        """Render the program in cvxpy and solve it."""
+        start = time.perf_counter()
+        rendered = render(sdp)
+        return self.run_rendered(rendered, time.perf_counter() - start)
+
+    def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
+        """Solve a cvxpy problem and read its point; the value is that of its minimisation."""
+        problem, start = rendered.problem, time.perf_counter()
+        options = {**self.native_options(), **self.options}
+        try:
+            with warnings.catch_warnings(), nullcontext() if self.verbose else silence():
+                # Our own grading replaces cvxpy's warning that a solution may be inaccurate.
+                warnings.simplefilter("ignore", UserWarning)
+                problem.solve(solver=self.backend, verbose=self.verbose, **options)
+        except _GIVING_UP as error:
+            seconds = {"compile": rendering, "solve": time.perf_counter() - start}
+            claim = Claim("error", message=f"{type(error).__name__}: {error}")
+            return Outcome(Point(), Verdict.FAILED, claim, seconds)
+        total = time.perf_counter() - start
+        stats = problem.solver_stats
+        solving = min(total, (stats.solve_time if stats else None) or total)
+        seconds = {"compile": rendering + total - solving, "solve": solving}
+        iterations = stats.num_iters if stats and isinstance(stats.num_iters, int) else None
+        value = None if problem.value is None else float(problem.value)
+        claim = Claim(str(problem.status), value, iterations)
+        return Outcome(_point(rendered), self._verdict(problem.status, seconds), claim, seconds)
+
+    def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
+        if status == cp.USER_LIMIT:
+            limit = self.time_limit
+            late = limit is not None and seconds["solve"] >= 0.9 * limit
+            return Verdict.TIME_LIMIT if late else Verdict.ITERATION_LIMIT
+        return _VERDICTS.get(status, Verdict.FAILED)
+
+
+def _point(rendered: Rendered) -> Point:
+    values = {
+        name: np.asarray(v.value, dtype=float)
+        for name, v in rendered.variables.items()
+        if v.value is not None
+    }
+    duals: dict[str, Array] = {}
+    for label, constraint in rendered.constraints.items():
+        dual = constraint.dual_value
+        if dual is not None:
+            array = np.asarray(dual, dtype=float)
+            duals[label] = (array + array.T) / 2.0 if array.ndim == 2 else np.atleast_1d(array)
+    complete = len(values) == len(rendered.variables)
+    return Point(values if complete else {}, duals)
+
+
+@dataclass(frozen=True)
+class Clarabel(CvxpySolver):
+    """Clarabel, an interior-point method (options as in `Solver`)."""
+
+    name: ClassVar[str] = "clarabel"
+    package: ClassVar[str] = "clarabel"
+    module: ClassVar[str] = "clarabel"
+    licence: ClassVar[str] = "Apache-2.0"
+    backend: ClassVar[str] = cp.CLARABEL
+
+    def native_options(self) -> dict[str, Any]:
+        """The uniform options in Clarabel's names."""
+        tol = max(self.tol / 10.0, 1e-10)
+        return {
+            "tol_gap_abs": tol,
+            "tol_gap_rel": tol,
+            "tol_feas": tol,
+            **_given(max_iter=self.max_iter, time_limit=self.time_limit),
+        }
+
+
+@dataclass(frozen=True)
+class Scs(CvxpySolver):
+    """SCS, an operator-splitting method (options as in `Solver`)."""
+
+    name: ClassVar[str] = "scs"
+    package: ClassVar[str] = "scs"
+    module: ClassVar[str] = "scs"
+    licence: ClassVar[str] = "MIT"
+    backend: ClassVar[str] = cp.SCS
+
+    def native_options(self) -> dict[str, Any]:
+        """The uniform options in SCS's names."""
+        return {
+            "eps_abs": self.tol,
+            "eps_rel": self.tol,
+            "max_iters": self.max_iter or 100_000,
+            **_given(time_limit_secs=self.time_limit),
+        }
+
+
+@dataclass(frozen=True)
+class Cvxopt(CvxpySolver):
+    """CVXOPT, an interior-point method (options as in `Solver`)."""
+
+    name: ClassVar[str] = "cvxopt"
+    package: ClassVar[str] = "cvxopt"
+    module: ClassVar[str] = "cvxopt"
+    extra: ClassVar[str] = "cvxopt"
+    licence: ClassVar[str] = "GPL-3.0"
+    obeys_time_limit: ClassVar[bool] = False
+    backend: ClassVar[str] = cp.CVXOPT
+
+    def native_options(self) -> dict[str, Any]:
+        """The uniform options in CVXOPT's names."""
+        tol = max(self.tol / 10.0, 1e-9)
+        given = _given(max_iters=self.max_iter)
+        return {"abstol": tol, "reltol": tol, "feastol": tol, **given}
+
+
+@dataclass(frozen=True)
+class Sdpa(CvxpySolver):
+    """SDPA, an interior-point method made for semidefinite programs (options as in `Solver`)."""
+
+    name: ClassVar[str] = "sdpa"
+    package: ClassVar[str] = "sdpa-python"
+    module: ClassVar[str] = "sdpap"
+    extra: ClassVar[str] = "sdpa"
+    licence: ClassVar[str] = "GPL-2.0"
+    obeys_time_limit: ClassVar[bool] = False
+    backend: ClassVar[str] = cp.SDPA
+
+    def native_options(self) -> dict[str, Any]:
+        """The uniform options in SDPA's names."""
+        tol = max(self.tol / 10.0, 1e-8)
+        return {"epsilonStar": tol, "epsilonDash": tol, **_given(maxIteration=self.max_iter)}
+
+
+@dataclass(frozen=True)
+class Mosek(CvxpySolver):
+    """MOSEK, a commercial interior-point method (options as in `Solver`)."""
+
+    name: ClassVar[str] = "mosek"
+    package: ClassVar[str] = "mosek"
+    module: ClassVar[str] = "mosek"
+    extra: ClassVar[str] = "mosek"
+    licence: ClassVar[str] = "commercial"
+    backend: ClassVar[str] = cp.MOSEK
+
+    @classmethod
+    def licence_problem(cls) -> str | None:
+        """MOSEK's own words when it will not give out a licence."""
+        import mosek
+
+        try:
+            with mosek.Env() as env:
+                env.checkoutlicense(mosek.feature.pton)
+        except mosek.Error as error:
+            words = str(error).splitlines()[0]
+            return f"MOSEK says {words!r}. Put a licence where MOSEK looks for one."
+        return None
+
+    def native_options(self) -> dict[str, Any]:
+        """The uniform options in MOSEK's names."""
+        tol = max(self.tol / 10.0, 1e-10)
+        params = {
+            "MSK_DPAR_INTPNT_CO_TOL_REL_GAP": tol,
+            "MSK_DPAR_INTPNT_CO_TOL_PFEAS": tol,
+            "MSK_DPAR_INTPNT_CO_TOL_DFEAS": tol,
+            **_given(
+                MSK_DPAR_OPTIMIZER_MAX_TIME=self.time_limit,
+                MSK_IPAR_INTPNT_MAX_ITERATIONS=self.max_iter,
+            ),
+        }
+        return {"mosek_params": params}
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options that are not None."""
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,0 +1,79 @@
+"""All solvers by name, and the table of what runs here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sdpdr.errors import UnknownNameError
+from sdpdr.solvers.base import Solver
+from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
+from sdpdr.solvers.lowrank_solver import LowRank
+
+SOLVERS: Mapping[str, type[Solver]] = {
+    cls.name: cls for cls in (LowRank, Mosek, Sdpa, Clarabel, Cvxopt, Scs)
+}
+
+
+@dataclass(frozen=True)
+class SolverInfo:
+    """One line of the table of solvers.
+
+    Attributes
+    ----------
+    name, version, licence, reason : str
+    installed, licensed : bool
+    forms : tuple of str
+    """
+
+    name: str
+    installed: bool
+    licensed: bool
+    version: str
+    licence: str
+    forms: tuple[str, ...]
+    reason: str
+
+    @property
+    def usable(self) -> bool:
+        """Installed and licensed."""
+        return self.installed and self.licensed
+
+
+class SolverTable(tuple[SolverInfo, ...]):
+    """The solvers known, as a tuple that prints as a table."""
+
+    def __repr__(self) -> str:
+        head = f"{'solver':<10}{'usable':<8}{'version':<12}{'licence':<12}{'forms':<20}"
+        lines = [head]
+        for s in self:
+            lines.append(
+                f"{s.name:<10}{'yes' if s.usable else 'no':<8}{s.version:<12}{s.licence:<12}"
+                f"{', '.join(s.forms):<20}{'  ' + s.reason if s.reason else ''}".rstrip()
+            )
+        return "\n".join(lines)
+
+
+def find(name: str) -> type[Solver]:
+    """The solver class of that name, in any case.
+
+    Raises
+    ------
+    UnknownNameError
+        Offering the nearest name.
+    """
+    try:
+        return SOLVERS[str(name).lower()]
+    except KeyError:
+        raise UnknownNameError("solver", name, SOLVERS) from None
+
+
+def table() -> SolverTable:
+    """All solvers: installed, licensed, version, and the forms they take."""
+    rows = []
+    for name, cls in SOLVERS.items():
+        a = cls.availability()
+        rows.append(
+            SolverInfo(name, a.installed, a.licensed, a.version, cls.licence, cls.forms, a.reason)
+        )
+    return SolverTable(rows)

@@ -1,0 +1,189 @@
+"""Duplicates, several components, spanning trees and radius graphs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import pdist, squareform
+
+from sdpdr import datasets, graphs
+from sdpdr.errors import (
+    DataError,
+    DisconnectedGraphError,
+    DroppedPointsWarning,
+    DuplicatePointsWarning,
+    UnknownNameError,
+)
+from sdpdr.graphs.space import make_space
+from sdpdr.graphs.spanning import shortest_links
+
+
+@pytest.fixture
+def clusters():
+    """20 points, then 30, then 5, far from each other."""
+    X = np.random.default_rng(0).standard_normal((55, 2))
+    X[20:50] += [50.0, 0.0]
+    X[50:] += [0.0, 80.0]
+    return X
+
+
+def tree_length(X):
+    return minimum_spanning_tree(squareform(pdist(X))).sum()
+
+
+def test_error_names_sizes_points_and_the_way_out(clusters):
+    with pytest.raises(DisconnectedGraphError) as caught:
+        graphs.knn(clusters, 4)
+    message = str(caught.value)
+    assert "3 components, of sizes 30, 20, 5" in message
+    assert "0, 1, 2" in message
+    k = graphs.smallest_connecting_k(clusters)
+    assert f"n_neighbors={k}," in message
+    assert "connect='mst'" in message
+    assert "connect='largest'" in message
+    assert [len(part) for part in caught.value.components] == [30, 20, 5]
+    assert np.array_equal(caught.value.components[0], np.arange(20, 50))
+
+
+def test_mst_adds_the_shortest_edge_between_components(clusters):
+    apart = graphs.knn(clusters, 4, connect="none")
+    joined = graphs.knn(clusters, 4, connect="mst")
+    assert apart.n_components == 3
+    assert joined.is_connected
+    assert joined.m == apart.m + 2
+    old = {tuple(edge) for edge in apart.edges}
+    added = [e for e, edge in enumerate(joined.edges.tolist()) if tuple(edge) not in old]
+    D = squareform(pdist(clusters))
+    parts = [slice(0, 20), slice(20, 50), slice(50, 55)]
+    between = [D[parts[a], parts[b]].min() for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert np.allclose(np.sqrt(joined.sqdist[added]), np.sort(between)[:2])
+
+
+def test_largest_keeps_the_largest_and_tells(clusters):
+    with pytest.warns(DroppedPointsWarning, match="dropped 25 of 55") as caught:
+        graph = graphs.knn(clusters, 4, connect="largest")
+    assert caught[0].filename == __file__
+    assert graph.n == 30
+    assert np.array_equal(np.flatnonzero(graph.index >= 0), np.arange(20, 50))
+    alone = graphs.knn(clusters[20:50], 4)
+    assert np.array_equal(graph.edges, alone.edges)
+    assert np.array_equal(graph.with_cliques().edges, alone.with_cliques().edges)
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 40), dim=st.sampled_from([1, 2, 3, 20]))
+@settings(max_examples=40, deadline=None)
+def test_links_of_single_points_are_a_minimum_spanning_tree(seed, n, dim):
+    X = np.random.default_rng(seed).standard_normal((n, dim))
+    links = shortest_links(make_space(X, at_least=2), np.arange(n))
+    assert len(links) == n - 1
+    assert np.sqrt(np.square(X[links[:, 0]] - X[links[:, 1]]).sum(axis=1)).sum() == pytest.approx(
+        tree_length(X)
+    )
+
+
+def test_links_are_right_far_from_the_origin():
+    X = np.random.default_rng(0).standard_normal((60, 20)) + 1e7
+    links = shortest_links(make_space(X), np.arange(60))
+    assert np.linalg.norm(X[links[:, 0]] - X[links[:, 1]], axis=1).sum() == pytest.approx(
+        tree_length(X)
+    )
+
+
+def test_links_of_a_lattice_full_of_ties_are_a_tree():
+    X, _ = datasets.grid_with_hole(7, 8, hole=3)
+    links = shortest_links(make_space(X), np.arange(len(X)))
+    tree = graphs.from_edges(len(X), links, np.ones(len(links)))
+    assert tree.m == len(X) - 1
+    assert tree.is_connected
+    assert np.abs(X[links[:, 0]] - X[links[:, 1]]).sum() == len(X) - 1
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_smallest_connecting_radius_of_the_swiss_roll(metric):
+    X, _ = datasets.swiss_roll(20, seed=0)
+    data = X if metric == "euclidean" else squareform(pdist(X))
+    assert graphs.smallest_connecting_radius(data, metric=metric) == pytest.approx(
+        11.66105, abs=1e-5
+    )
+
+
+@given(seed=st.integers(0, 10_000), dim=st.sampled_from([1, 2, 5, 18]))
+@settings(max_examples=30, deadline=None)
+def test_smallest_connecting_radius_connects_and_a_smaller_one_does_not(seed, dim):
+    X = np.random.default_rng(seed).standard_normal((30, dim))
+    length = graphs.smallest_connecting_radius(X)
+    assert graphs.radius(X, length).is_connected
+    assert not graphs.radius(X, length * (1 - 1e-9), connect="none").is_connected
+
+
+def test_radius_graph_equals_brute_force():
+    X, _ = datasets.swiss_roll(80, seed=2)
+    D = squareform(pdist(X))
+    expected = np.argwhere(np.triu(D <= 9.0, 1))
+    assert np.array_equal(graphs.radius(X, 9.0, connect="none").edges, expected)
+    same = graphs.radius(D**2, 9.0, metric="precomputed", squared=True, connect="none")
+    assert np.array_equal(same.edges, expected)
+
+
+def test_radius_error_names_the_radius_that_connects(clusters):
+    length = graphs.smallest_connecting_radius(clusters)
+    with pytest.raises(DisconnectedGraphError, match=f"radius={length!r}"):
+        graphs.radius(clusters, 3.0)
+
+
+def test_no_edges_at_all_is_a_graph_of_single_points():
+    graph = graphs.radius([[0.0], [1.0], [2.0]], 0.5, connect="none")
+    assert (graph.m, graph.n_components) == (0, 3)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.inf, np.nan])
+def test_radius_must_be_positive_and_finite(value):
+    with pytest.raises(DataError, match="positive and finite"):
+        graphs.radius([[0.0], [1.0], [2.0]], value)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_duplicates_are_merged_and_counted(metric):
+    X, _ = datasets.swiss_roll(20, seed=0)
+    repeated = np.vstack([X, X[:3], X[:1]])
+    data = repeated if metric == "euclidean" else squareform(pdist(repeated))
+    with pytest.warns(DuplicatePointsWarning, match="4 of 24 points") as caught:
+        graph = graphs.knn(data, 4, metric=metric)
+    assert caught[0].filename == __file__
+    assert np.array_equal(graph.edges, graphs.knn(X, 4).edges)
+    assert np.array_equal(graph.index, [*range(20), 0, 1, 2, 0])
+    assert np.array_equal(graph.counts, [3, 2, 2] + [1] * 17)
+
+
+def test_duplicates_may_be_refused():
+    with pytest.raises(DataError, match=r"1 of 4 points repeat an earlier one: 2\."):
+        graphs.knn([[0.0], [1.0], [0.0], [2.0]], 1, duplicates="error")
+
+
+def test_minus_zero_is_zero():
+    with pytest.warns(DuplicatePointsWarning):
+        assert graphs.complete([[0.0], [-0.0], [1.0]]).n == 2
+
+
+def test_many_copies_do_not_hide_neighbours():
+    X = np.repeat([[0.0], [1.0], [3.0]], 10, axis=0)
+    with pytest.warns(DuplicatePointsWarning):
+        graph = graphs.knn(X, 1)
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.counts.tolist() == [10, 10, 10]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "near"),
+    [
+        ("symmetrize", "unoin", "union"),
+        ("connect", "mts", "mst"),
+        ("duplicates", "merg", "merge"),
+        ("metric", "euclid", "euclidean"),
+    ],
+)
+def test_unknown_options_offer_the_nearest(option, value, near):
+    X = np.random.default_rng(0).standard_normal((10, 2))
+    with pytest.raises(UnknownNameError, match=f"Did you mean '{near}'"):
+        graphs.knn(X, 3, **{option: value, "connect": value if option == "connect" else "none"})

@@ -1,0 +1,69 @@
+"""Furthest pairs against brute force, through the hull and without it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist, pdist, squareform
+
+from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, DuplicatePointsWarning
+
+
+def reach(X):
+    return cdist(X, X, "sqeuclidean").max(axis=1)
+
+
+def achieved(X, pairs):
+    return np.square(X - X[pairs.furthest]).sum(axis=1)
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 60), dim=st.integers(1, 8))
+@settings(max_examples=40, deadline=None)
+def test_furthest_equals_brute_force(seed, n, dim):
+    X = np.random.default_rng(seed).standard_normal((n, dim))
+    pairs = graphs.furthest_pairs(X)
+    assert np.array_equal(pairs.furthest, cdist(X, X).argmax(axis=1))
+    assert pairs.multiplicity.sum() == n
+    assert set(pairs.multiplicity) <= {1, 2}
+    i, j = pairs.edges.T
+    assert np.allclose(pairs.sqdist, np.square(X[i] - X[j]).sum(axis=1))
+
+
+def test_published_counts_of_the_swiss_roll():
+    pairs = graphs.furthest_pairs(datasets.swiss_roll(30, seed=0)[0])
+    assert len(pairs.edges) == 27
+    assert len(set(pairs.furthest)) == 7
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_flat_data_are_searched_within_their_span(rank):
+    rng = np.random.default_rng(rank)
+    X = rng.standard_normal((50, rank)) @ rng.standard_normal((rank, 4)) + 3.0
+    assert np.allclose(achieved(X, graphs.furthest_pairs(X)), reach(X))
+
+
+def test_lattice_points_have_ties_and_the_first_is_taken():
+    X, _ = datasets.grid_with_hole(6, 6, hole=2)
+    pairs = graphs.furthest_pairs(X)
+    assert np.array_equal(pairs.furthest, cdist(X, X, "sqeuclidean").argmax(axis=1))
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_precomputed_distances_give_the_same_pairs(squared):
+    X, _ = datasets.swiss_roll(40, seed=0)
+    D = squareform(pdist(X))
+    same = graphs.furthest_pairs(D**2 if squared else D, metric="precomputed", squared=squared)
+    assert np.array_equal(same.edges, graphs.furthest_pairs(X).edges)
+
+
+def test_furthest_pairs_of_a_graph_are_between_its_nodes():
+    X, _ = datasets.swiss_roll(40, seed=0)
+    with pytest.warns(DuplicatePointsWarning):
+        graph = graphs.knn(np.vstack([X[:1], X]), 5)
+    assert np.array_equal(graphs.furthest_pairs(graph).edges, graphs.furthest_pairs(X).edges)
+
+
+def test_furthest_pairs_of_a_graph_without_points_are_refused():
+    with pytest.raises(DataError, match="does not know its points"):
+        graphs.furthest_pairs(graphs.cycle(5))

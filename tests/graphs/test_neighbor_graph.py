@@ -1,0 +1,232 @@
+"""The graph itself: checks, matrices, subgraphs, constructors, paths and landmarks."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist, squareform
+
+from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
+from sdpdr.graphs import NeighborGraph
+
+TRIANGLE = [[0, 1], [0, 2], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("n", "edges", "sqdist", "message"),
+    [
+        (3, [[0, 3]], [1.0], "leaves 0 to 2"),
+        (3, [[-1, 1]], [1.0], "leaves 0 to 2"),
+        (3, [[1, 1]], [1.0], "is a loop"),
+        (3, [[1, 0]], [1.0], "from_edges"),
+        (3, [[0, 2], [0, 1]], [1.0, 1.0], "from_edges"),
+        (3, [[0, 1], [0, 1]], [1.0, 1.0], "from_edges"),
+        (3, [[0, 1]], [0.0], "squared length 0.0"),
+        (3, [[0, 1]], [-1.0], "squared length -1.0"),
+        (3, [[0, 1]], [np.nan], "squared length nan"),
+        (3, [[0, 1]], [np.inf], "squared length inf"),
+        (0, [], [], "n=0 is too small"),
+    ],
+)
+def test_wrong_graphs_are_refused(n, edges, sqdist, message):
+    with pytest.raises(DataError, match=message):
+        NeighborGraph(n, edges, sqdist)
+
+
+@pytest.mark.parametrize(
+    ("edges", "sqdist", "more"),
+    [
+        ([[0, 1, 2]], [1.0], {}),
+        ([[0.0, 1.0]], [1.0], {}),
+        ([[0, 1]], [1.0, 2.0], {}),
+        ([[0, 1]], [1.0], {"counts": [1, 1]}),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(edges, sqdist, more):
+    with pytest.raises(ShapeError):
+        NeighborGraph(3, edges, sqdist, **more)
+
+
+@pytest.mark.parametrize("more", [{"counts": [1, 0, 1]}, {"index": [0, 3]}, {"index": [-2, 0]}])
+def test_counts_and_index_out_of_range_are_refused(more):
+    with pytest.raises(DataError):
+        NeighborGraph(3, TRIANGLE, np.ones(3), **more)
+
+
+def test_a_graph_cannot_be_changed_and_does_not_hold_the_arrays_passed():
+    sqdist = np.ones(3)
+    graph = NeighborGraph(3, TRIANGLE, sqdist)
+    sqdist[0] = 5.0
+    assert graph.sqdist[0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        graph.sqdist[0] = 2.0
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_laplacian_is_the_sum_of_weighted_differences(seed):
+    rng = np.random.default_rng(seed)
+    graph = graphs.knn(rng.standard_normal((15, 2)), 3, connect="none")
+    weights, y = rng.standard_normal(graph.m), rng.standard_normal(15)
+    i, j = graph.edges.T
+    L = graph.laplacian(weights)
+    assert y @ L @ y == pytest.approx(np.sum(weights * (y[i] - y[j]) ** 2))
+    assert np.allclose(L @ np.ones(15), 0.0)
+    assert np.array_equal(graph.laplacian().diagonal(), graph.degree)
+
+
+def test_weights_of_the_wrong_number_are_refused():
+    with pytest.raises(ShapeError, match="12 edges"):
+        graphs.grid(3, 3).laplacian(np.ones(5))
+
+
+def test_cycle_laplacian_has_the_known_second_eigenvalue():
+    values = np.linalg.eigvalsh(graphs.cycle(8).laplacian().toarray())
+    assert values[1] == pytest.approx(4 * np.sin(np.pi / 8) ** 2)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_subgraph_keeps_the_lengths_between_its_nodes(seed):
+    rng = np.random.default_rng(seed)
+    graph = graphs.knn(rng.standard_normal((20, 2)), 4, connect="none")
+    nodes = rng.permutation(20)[:12]
+    part = graph.subgraph(nodes)
+    whole = graph.adjacency(graph.sqdist).toarray()
+    assert np.array_equal(part.adjacency(part.sqdist).toarray(), whole[np.ix_(nodes, nodes)])
+    assert np.array_equal(part.index[nodes], np.arange(12))
+    assert (np.delete(part.index, nodes) == -1).all()
+
+
+@pytest.mark.parametrize("nodes", [[], [0, 0], [0, 9], [-1, 0], [0.5]])
+def test_subgraph_needs_distinct_nodes(nodes):
+    with pytest.raises(DataError, match="distinct"):
+        graphs.grid(3, 3).subgraph(nodes)
+
+
+def test_index_stays_right_through_merging_and_two_restrictions():
+    X = np.array([[0.0], [50.0], [0.0], [1.0], [51.0], [52.0], [51.0]])
+    with pytest.warns(UserWarning, match="merged"):
+        graph = graphs.radius(X, 2.0, connect="none")
+    largest = graph.largest_component()
+    assert largest.index.tolist() == [-1, 0, -1, -1, 1, 2, 1]
+    assert largest.counts.tolist() == [1, 2, 1]
+    assert largest.subgraph([2, 1]).index.tolist() == [-1, -1, -1, -1, 1, 0, 1]
+
+
+def test_require_connected_passes_a_connected_graph_on():
+    graph = graphs.cycle(5)
+    assert graph.require_connected() is graph
+    apart = graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0])
+    with pytest.raises(DisconnectedGraphError, match="2 components, of sizes 2, 2"):
+        apart.require_connected()
+
+
+def test_further_edges_leave_the_lengths_that_are_there():
+    graph = graphs.knn([[0.0], [1.0], [2.0], [3.0]], 1, connect="mst")
+    doubled = replace(graph, sqdist=2.0 * graph.sqdist).with_edges([[3, 0], [1, 0]])
+    assert doubled.edges.tolist() == [[0, 1], [0, 3], [1, 2], [2, 3]]
+    assert doubled.sqdist.tolist() == [2.0, 9.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("pair", [[0, 4], [-1, 2], [2, 2]])
+def test_further_edges_join_two_nodes(pair):
+    with pytest.raises(DataError, match=r"leaves 0 to 3|is a loop"):
+        graphs.complete([[0.0], [1.0], [2.0], [3.0]]).with_edges([pair])
+
+
+def test_cliques_of_a_graph_without_points_are_refused():
+    with pytest.raises(DataError, match="lengths of its own edges"):
+        graphs.cycle(5).with_cliques()
+
+
+def test_cliques_of_a_radius_graph_join_second_neighbours():
+    graph = graphs.radius([[0.0], [1.0], [2.0], [3.0]], 1.0, angles=True)
+    assert graph.edges.tolist() == [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]
+    assert graph.sqdist.tolist() == [1.0, 4.0, 1.0, 4.0, 1.0]
+
+
+def test_graphs_survive_pickling():
+    graph = graphs.knn(datasets.swiss_roll(30)[0], 4)
+    again = pickle.loads(pickle.dumps(graph))
+    assert np.array_equal(again.edges, graph.edges)
+    assert again.with_cliques().m == 128
+
+
+def test_from_edges_sorts_and_drops_repetitions():
+    graph = graphs.from_edges(4, [[3, 2], [1, 0], [2, 3], [0, 1]], [4.0, 1.0, 4.0, 1.0])
+    assert graph.edges.tolist() == [[0, 1], [2, 3]]
+    assert graph.sqdist.tolist() == [1.0, 4.0]
+
+
+def test_from_edges_refuses_contradictions():
+    with pytest.raises(DataError, match=r"edge \(\d, \d\) is given with squared lengths"):
+        graphs.from_edges(3, [[0, 1], [1, 0]], [1.0, 1.1])
+    with pytest.raises(ShapeError, match="sqdist has shape"):
+        graphs.from_edges(3, [[0, 1]], [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("graph", "n", "m"),
+    [
+        (graphs.path([1, 2, 3]), 4, 3),
+        (graphs.cycle(6), 6, 6),
+        (graphs.grid(3, 3), 9, 12),
+        (graphs.grid(2, 5), 10, 13),
+        (graphs.complete(np.eye(4)), 4, 6),
+    ],
+)
+def test_textbook_graphs(graph, n, m):
+    assert (graph.n, graph.m) == (n, m)
+    assert graph.is_connected
+
+
+def test_geodesics_on_a_path_are_differences_of_positions():
+    gaps = [1.0, 2.0, 0.5, 1.5]
+    _, position = datasets.path(gaps)
+    expected = np.abs(position[:, None] - position)
+    assert np.allclose(graphs.geodesics(graphs.path(gaps)), expected)
+
+
+def test_geodesics_are_at_least_straight_distances_and_infinite_between_components():
+    X, label = datasets.two_clusters(40)
+    lengths = graphs.geodesics(graphs.knn(X, 4, connect="none"))
+    assert (lengths >= squareform(pdist(X)) - 1e-12).all()
+    assert np.isinf(lengths[np.ix_(label == 0, label == 1)]).all()
+
+
+@pytest.mark.parametrize("sources", [[-1], [4], [0.5]])
+def test_geodesics_need_nodes_as_sources(sources):
+    with pytest.raises(DataError, match="sources must be nodes"):
+        graphs.geodesics(graphs.path([1, 1, 1]), sources)
+
+
+def test_landmarks_are_nested_distinct_and_spread():
+    graph = graphs.knn(datasets.swiss_roll(200)[0], 6)
+    many = graphs.landmarks(graph, 40, seed=3)
+    assert len(set(many)) == 40
+    assert np.array_equal(graphs.landmarks(graph, 10, seed=3), many[:10])
+    lengths = graphs.geodesics(graph, many)
+    # Farthest-point choice: landmarks are at least as far apart as any point is from them.
+    apart = lengths[:, many] + np.diag(np.full(40, np.inf))
+    assert apart.min() >= lengths.min(axis=0).max() - 1e-9
+
+
+def test_landmarks_reach_every_component():
+    X, label = datasets.two_clusters(40)
+    chosen = graphs.landmarks(graphs.knn(X, 4, connect="none"), 2)
+    assert set(label[chosen]) == {0, 1}
+
+
+def test_landmarks_of_a_number_are_a_permutation_begun():
+    assert np.array_equal(graphs.landmarks(40, 6), np.random.default_rng(0).permutation(40)[:6])
+
+
+@pytest.mark.parametrize("count", [0, 5])
+def test_landmarks_out_of_range_are_refused(count):
+    with pytest.raises(DataError, match="count="):
+        graphs.landmarks(graphs.path([1, 1, 1]), count)

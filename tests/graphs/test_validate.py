@@ -1,0 +1,145 @@
+"""Every way the data can be wrong, and the words that say so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import pairwise_distances
+
+from sdpdr import graphs
+from sdpdr.errors import DataError, DataTypeError, SquaredDistancesWarning
+
+GOOD = np.random.default_rng(0).standard_normal((12, 3))
+
+
+def spoiled(row, value, dtype=float):
+    X = GOOD.astype(dtype)
+    X[row, 1] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    ("X", "theirs", "ours"),
+    [
+        (spoiled([3, 7], np.nan), "Input X contains NaN", r"not finite: 3, 7\."),
+        (spoiled(5, np.inf), "Input X contains infinity", r"not finite: 5\."),
+        (GOOD[:, 0], "Expected 2D array.*Reshape your data", r"X\.reshape\(-1, 1\)"),
+        (3.0, "Expected 2D array", "shape"),
+        (GOOD.reshape(4, 3, 3), "dim 3", "flatten"),
+        (GOOD[:2], "2 sample", "Add points"),
+        (GOOD[:1], "1 sample", "Add points"),
+        (np.empty((0, 3)), "0 sample", "Add points"),
+        (np.empty((12, 0)), r"0 feature\(s\) \(shape=\(12, 0\)\)", "at least one coordinate"),
+        (GOOD + 1j, "Complex data not supported", "columns"),
+        ([["a", "b"]] * 5, "could not convert string", "must be numbers"),
+        (pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": list("abc")}), "could not convert", "encode"),
+        (np.ones((6, 2)), "all 6 points are equal", "one row per point"),
+        ([[1.0, 2.0], [3.0], [4.0, 5.0]], "inhomogeneous", "must be numbers"),
+    ],
+)
+def test_points_that_cannot_be_used(X, theirs, ours):
+    with pytest.raises(DataError, match=f"(?s){theirs}.*{ours}") as caught:
+        graphs.knn(X, 2)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("X", "theirs", "ours"),
+    [
+        (sp.csr_array(GOOD), "(?i)sparse", "toarray"),
+        (spoiled(0, {"foo": "bar"}, object), "argument must be .* string.* number", "be numbers"),
+    ],
+)
+def test_data_of_the_wrong_kind_are_type_errors_too(X, theirs, ours):
+    with pytest.raises(TypeError, match=theirs) as caught:
+        graphs.knn(X, 2)
+    assert ours in str(caught.value)
+    assert isinstance(caught.value, DataTypeError)
+
+
+@pytest.mark.parametrize(
+    "same", [GOOD.tolist(), pd.DataFrame(GOOD), np.asfortranarray(GOOD), GOOD.astype(object)]
+)
+def test_whatever_scikit_learn_takes_is_taken(same):
+    graph = graphs.knn(GOOD, 3, connect="none")
+    again = graphs.knn(same, 3, connect="none")
+    assert np.array_equal(again.edges, graph.edges)
+    assert np.array_equal(again.sqdist, graph.sqdist)
+
+
+def test_single_precision_and_integers_are_taken():
+    assert graphs.knn(GOOD.astype(np.float32), 3, connect="none").sqdist.dtype == np.float64
+    assert graphs.knn([[0], [1], [3]], 1).sqdist.tolist() == [1.0, 4.0]
+
+
+@pytest.mark.parametrize("k", [0, -2, 12, 100])
+def test_n_neighbors_out_of_range(k):
+    with pytest.raises(DataError, match=rf"n_neighbors={k} but there are 12 .* 1 to 11"):
+        graphs.knn(GOOD, k)
+
+
+@pytest.mark.parametrize("k", [2.5, 3.0, "4", None, True])
+def test_n_neighbors_must_be_an_integer(k):
+    with pytest.raises(DataTypeError, match="not an integer"):
+        graphs.knn(GOOD, k)
+
+
+def test_numpy_integers_are_integers():
+    assert graphs.knn(GOOD, np.int32(4), connect="none").m > 0
+
+
+def distances():
+    return pairwise_distances(GOOD)
+
+
+def changed(i, j, value):
+    D = distances()
+    D[i, j] = value
+    return D
+
+
+@pytest.mark.parametrize(
+    ("D", "message"),
+    [
+        (GOOD, r"square matrix of distances, got shape \(12, 3\)"),
+        (changed(2, 5, -1.0), r"negative: D\[2, 5\] = -1"),
+        (changed(4, 4, 0.5), r"not zero on the diagonal: D\[4, 4\] = 0.5"),
+        (changed(2, 5, 9.0), r"not symmetric: D\[2, 5\] = 9"),
+        (changed(2, 5, np.nan), "NaN"),
+        (np.zeros((5, 5)), "all 5 points are equal"),
+        (GOOD @ GOOD.T, "a kernel|diagonal"),
+    ],
+)
+def test_precomputed_distances_that_cannot_be_used(D, message):
+    with pytest.raises(DataError, match=message):
+        graphs.knn(D, 3, metric="precomputed")
+
+
+def test_points_at_distance_zero_must_agree_on_all_others():
+    D = distances() ** 2
+    D[2, 5] = D[5, 2] = 0.0
+    with pytest.raises(DataError, match="points 2 and 5 are at distance 0 but differ"):
+        graphs.knn(D, 3, metric="precomputed", squared=True)
+
+
+def test_rounding_in_precomputed_distances_is_forgiven():
+    D = distances()
+    noisy = D + 1e-12 * np.random.default_rng(0).standard_normal(D.shape)
+    graph = graphs.knn(noisy, 3, metric="precomputed", connect="none")
+    assert np.array_equal(graph.edges, graphs.knn(GOOD, 3, connect="none").edges)
+
+
+def test_squared_distances_passed_as_plain_ones_are_noticed():
+    with pytest.warns(SquaredDistancesWarning, match="pass squared=True") as caught:
+        graphs.knn(distances() ** 2, 3, metric="precomputed", connect="none")
+    assert caught[0].filename == __file__
+
+
+def test_squared_belongs_to_precomputed():
+    with pytest.raises(DataError, match="squared=True describes precomputed"):
+        graphs.knn(GOOD, 3, squared=True)
+
+
+def test_lengths_that_vanish_when_squared_say_rescale():
+    with pytest.raises(DataError, match="rescale"):
+        graphs.knn([[0.0], [1e-200], [2e-200]], 1)
