@@ -7,6 +7,7 @@ that carries its own proof of quality.
 from importlib.metadata import version as _version
 
 from sdpdr import blocks, datasets, errors, graphs, methods, solvers
+from sdpdr.estimators import MVU
 from sdpdr.model import Model, check_block, from_cvxpy, relax, soften
 from sdpdr.plan import Plan, plan
 from sdpdr.program import SDP, Solution, Status
@@ -15,6 +16,7 @@ from sdpdr.solve import solve
 __version__ = _version("sdpdr")
 
 __all__ = [
+    "MVU",
     "SDP",
     "Model",
     "Plan",

@@ -39,7 +39,7 @@ def swiss_roll(n: int = 1000, seed: int = 0, height: float = 21.0) -> Sample:
 
     References
     ----------
-    Vasiloglou thesis, section 3.7; Tenenbaum, de Silva and Langford, Science 290 (2000).
+    Vasiloglou thesis, section 3.5.2; Tenenbaum, de Silva and Langford, Science 290 (2000).
 
     Examples
     --------

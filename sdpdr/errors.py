@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class SdpdrError(Exception):
@@ -31,7 +32,7 @@ class DisconnectedGraphError(DataError):
         The nodes of each connected part, largest part first.
     """
 
-    def __init__(self, message: str, components: list | None = None) -> None:
+    def __init__(self, message: str, components: list[Any] | None = None) -> None:
         super().__init__(message)
         self.components = components or []
 

@@ -100,7 +100,7 @@ class Lengths(Block):
             yield side(lengths @ Var(self.gram), self.graph.sqdist, symbol="d_ij")
 
 
-def Isometry(  # noqa: N802  (a block to its users; it chooses among several)
+def Isometry(
     graph: NeighborGraph, relation: Relation = "inequality", gram: str = "K"
 ) -> Block:
     r"""Block that keeps the local geometry of a graph.

@@ -44,7 +44,8 @@ def radius(
 
     References
     ----------
-    Vasiloglou thesis, section 2.1.4; Tong thesis 2.2.4.
+    Tenenbaum, de Silva and Langford, "A global geometric framework for nonlinear dimensionality
+    reduction", Science 290 (2000).
 
     Examples
     --------

@@ -291,7 +291,7 @@ class NeighborGraph:
 
         References
         ----------
-        Vasiloglou thesis, section 3.1; Weinberger and Saul, "Unsupervised learning of image
+        Tong thesis 2.2.4; Weinberger and Saul, "Unsupervised learning of image
         manifolds by semidefinite programming", IJCV 70 (2006).
         """
         near = self.provenance.neighborhoods

@@ -34,7 +34,7 @@ def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
 
     References
     ----------
-    Tong thesis 2.2.4; Tenenbaum, de Silva and Langford, "A global geometric framework for
+    Tong thesis 2.2.1; Tenenbaum, de Silva and Langford, "A global geometric framework for
     nonlinear dimensionality reduction", Science 290 (2000).
 
     Examples

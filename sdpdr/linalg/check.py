@@ -1,4 +1,4 @@
-"""The laws that every linear map must obey, as a function anybody can call on a map of their own."""
+"""The laws that every linear map must obey, as a function to call on a map of one's own."""
 
 from __future__ import annotations
 

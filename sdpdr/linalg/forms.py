@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from sdpdr.errors import ShapeError
 from sdpdr.linalg.maps import LinearMap
-from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_size
+from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_pairs, svec_size
 
 
 class BilinearForms(LinearMap):
@@ -40,9 +40,13 @@ class BilinearForms(LinearMap):
         a = f.indptr[row] + within // np.maximum(g_count[row], 1)
         b = g.indptr[row] + within % np.maximum(g_count[row], 1)
         i, j = f.indices[a], g.indices[b]
-        values = f.data[a] * g.data[b] * np.where(i == j, 1.0, 1.0 / SQRT2)
+        values = f.data[a] * g.data[b] * np.where(i == j, 1.0, 0.5)
         shape = (self.m, svec_size(self.n))
-        return sp.csr_array((values, (row, svec_index(i, j))), shape=shape)
+        # Halves add up without rounding, so sqrt 2 comes in once, after the sums.
+        rows = sp.csr_array((values, (row, svec_index(i, j))), shape=shape)
+        low, high = svec_pairs(rows.indices)
+        rows.data *= np.where(low == high, 1.0, SQRT2)
+        return rows
 
     def apply(self, gram: Matrix) -> Array:
         """Values f_e^T K g_e."""
@@ -52,7 +56,7 @@ class BilinearForms(LinearMap):
             return np.asarray((product * self.right).sum(axis=1)).ravel()
         right = self.right.tocoo()
         terms = product[right.row, right.col] * right.data
-        return np.bincount(right.row, terms, minlength=self.m)
+        return np.bincount(right.row, terms, minlength=self.m).astype(float)
 
     def apply_factor(self, factor: Array) -> Array:
         """Values (R^T f_e) . (R^T g_e)."""

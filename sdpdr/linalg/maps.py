@@ -48,7 +48,7 @@ class LinearMap(ABC):
         rows = self.matrix().tocoo()
         i, j = svec_pairs(rows.col)
         products = np.einsum("ek,ek->e", factor[i], factor[j]) * np.where(i == j, 1.0, SQRT2)
-        return np.bincount(rows.row, rows.data * products, minlength=self.m)
+        return np.bincount(rows.row, rows.data * products, minlength=self.m).astype(float)
 
     def adjoint(self, multipliers: Array) -> Matrix:
         """Symmetric matrix A*(y) with <A(K), y> = <K, A*(y)>; sparse where the map is."""

@@ -8,7 +8,7 @@ Every other convention (a solver's triangle, a file's) is converted where it ent
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.int64]
-Matrix: TypeAlias = "Array | sp.sparray"
+# A dense array or a sparse one; SciPy has no types to tell them apart.
+Matrix: TypeAlias = Any
 
 SQRT2 = float(np.sqrt(2.0))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpdr.errors import ModelError
-from sdpdr.model.terms import AtMost, Equal, Penalize, Raw, Term
+from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Raw, Term
 from sdpdr.program.variables import Variable
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
 
     def change(term: Term) -> Iterable[Term]:
         if isinstance(term, Equal):
-            kind = "square" if square else "absolute"
+            kind: Penalty = "square" if square else "absolute"
             yield Penalize(term.lhs, term.rhs, kind, weight, term.name, term.symbol)
         elif isinstance(term, AtMost):
             if square:

@@ -10,7 +10,7 @@ from sdpdr.model.block import Block
 from sdpdr.model.model import Model
 from sdpdr.model.terms import Penalize, Raw
 from sdpdr.model.to_cvxpy import render_model
-from sdpdr.program.point import Factor
+from sdpdr.program.point import Factor, Value
 from sdpdr.program.variables import PsdVariable, Variable
 
 
@@ -104,7 +104,8 @@ def _missing(block: Block) -> list[Variable]:
 
 def _compare_compilers(model: Model, rng: np.random.Generator, tol: float) -> None:
     """Objective and violations of both targets at one random point."""
-    point, factored = {}, {}
+    point: dict[str, Value] = {}
+    factored: dict[str, Value] = {}
     for v in model.variables():
         if isinstance(v, PsdVariable):
             factor = rng.standard_normal((v.n, 2))
@@ -115,11 +116,14 @@ def _compare_compilers(model: Model, rng: np.random.Generator, tol: float) -> No
     for name, value in point.items():
         # PSD=True rejects values that rounding made slightly indefinite.
         rendered.variables[name].save_value(value)
+    for excess, expression in rendered.excesses.values():
+        excess.save_value(expression.value)
     here, there = model.objective(point), float(rendered.problem.objective.value)
     _agree("objective, terms and cvxpy", here, there, tol)
     _agree("objective, dense and factor", here, model.objective(factored), tol)
     violations = model.violations(point)
-    for label, constraint in rendered.constraints.items():
+    for label in violations:
+        constraint = rendered.constraints[label]
         worst = float(np.max(constraint.violation(), initial=0.0))
         _agree(f"violation of {label!r}, terms and cvxpy", violations[label], worst, tol)
     try:

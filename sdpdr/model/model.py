@@ -212,7 +212,7 @@ def _worst(excess: Array) -> float:
 def _outside(term: InCone, values: Array) -> Array:
     from sdpdr.linalg import smat
 
-    return -values if term.cone == "nonnegative" else -np.linalg.eigvalsh(smat(values))
+    return np.asarray(-values if term.cone == "nonnegative" else -np.linalg.eigvalsh(smat(values)))
 
 
 def _is_negated(lhs: Affine) -> bool:

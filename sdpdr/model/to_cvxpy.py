@@ -24,6 +24,8 @@ def render_model(model: Model) -> Rendered:
     variables = {v.name: declare(v) for v in model.variables()}
     constraints: dict[str, Any] = {}
     extra: list[Any] = []
+    # Priced rows get a variable of their own, so that they have a multiplier to certify with.
+    excesses: dict[str, tuple[cp.Variable, cp.Expression]] = {}
     objective: Any = cp.Constant(0.0)
     for label, term in model.labelled_terms():
         if isinstance(term, Raw):
@@ -43,10 +45,13 @@ def render_model(model: Model) -> Rendered:
         elif isinstance(term, Minimize):
             objective = objective + cp.sum(lhs)
         else:
-            objective = objective + _price(term, lhs)
+            excess = cp.Variable(term.lhs.m, name=f"{label}.excess")
+            excesses[label] = (excess, lhs - term.rhs)
+            constraints[label] = lhs - term.rhs == excess
+            objective = objective + _price(term, excess)
     sense = cp.Maximize(-objective) if model.is_maximization else cp.Minimize(objective)
     problem = cp.Problem(sense, [*constraints.values(), *extra])
-    return Rendered(problem, variables, constraints)
+    return Rendered(problem, variables, constraints, excesses)
 
 
 def express(affine: Affine, variables: Mapping[str, cp.Variable]) -> cp.Expression:
@@ -64,8 +69,7 @@ def _in_cone(term: InCone, lhs: Any) -> Any:
     return cp.reshape(full_from_svec(n) @ lhs, (n, n), order="F") >> 0
 
 
-def _price(term: Penalize, lhs: Any) -> Any:
-    excess = lhs - term.rhs
+def _price(term: Penalize, excess: Any) -> Any:
     if term.penalty == "square":
         return 0.5 * cp.sum(cp.multiply(term.weight, cp.square(excess)))
     size = cp.abs(excess) if term.penalty == "absolute" else cp.pos(excess)

@@ -4,7 +4,9 @@ from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.point import Factor, Point, Value, as_dense
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.program.sdpa_file import read_sdpa, write_sdpa
 from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.program.standard import to_equality_form
 from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
 __all__ = [
@@ -25,4 +27,7 @@ __all__ = [
     "as_dense",
     "certify",
     "dimacs_errors",
+    "read_sdpa",
+    "to_equality_form",
+    "write_sdpa",
 ]

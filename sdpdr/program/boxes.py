@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array
+from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.point import Value
 from sdpdr.program.sdp import SDP, Rows
 
@@ -30,8 +30,8 @@ class SlackColumn:
 
     variable: str
     label: str
-    row: Array
-    scalar: Array
+    row: Index
+    scalar: Index
     coefficient: Array
     cost: Array
     curvature: Array | None

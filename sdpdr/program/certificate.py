@@ -33,7 +33,7 @@ from sdpdr.linalg.spectral import complement, smallest_eigenvalue
 from sdpdr.linalg.svec import Array, Matrix, smat, svec
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.face import exposing_rows, null_vectors
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, Rows
 
 MARGINS = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
 Duals = Mapping[str, Array]
@@ -169,13 +169,13 @@ def _shift_until_feasible(
 # -- pieces -----------------------------------------------------------------------------------
 
 
-def _visible(sdp: SDP) -> list:
+def _visible(sdp: SDP) -> list[Rows]:
     """Rows whose multipliers matter: all but those that merely state a face."""
     hidden = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
     return [r for r in sdp.rows if r.label not in hidden]
 
 
-def _limits(rows, box: Mapping[str, tuple[Array, Array]]) -> tuple[Array, Array]:
+def _limits(rows: Rows, box: Mapping[str, tuple[Array, Array]]) -> tuple[Array, Array]:
     """Finite box sides that are not the plain sign of an inequality's multiplier."""
     lower, upper = box[rows.label]
     plain = 0.0 if rows.relation == "<=" else -np.inf

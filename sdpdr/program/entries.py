@@ -33,12 +33,15 @@ class Entries:
     place: Index
     value: Array
 
+    def __neg__(self) -> Entries:
+        return Entries(self.place, -self.value)
+
     def take(self, chosen: NDArray[np.bool_] | Index | slice) -> Entries:
         """Some of the entries."""
         return Entries(self.place[:, chosen], self.value[chosen])
 
     def by_block(self, n_blocks: int) -> Iterator[Entries]:
-        """Those of block 1, of block 2, and so on."""
+        """Group the entries: those of block 1, of block 2, and so on."""
         block = self.place[1]
         ordered = self.take(np.argsort(block, kind="stable"))
         ends = np.searchsorted(ordered.place[1], np.arange(1, n_blocks + 2))
@@ -62,7 +65,7 @@ class Entries:
         return Entries(places, value).take(~again & (value != 0.0)), clash
 
     def linear_map(self, variable: Variable, m: int) -> SvecMap | VectorMap:
-        """The rows <F_1, Y>, ..., <F_m, Y> on one block, or the single row <F_0, Y>."""
+        """Make the rows <F_1, Y>, ..., <F_m, Y> on one block, or the single row <F_0, Y>."""
         row = np.maximum(self.place[0] - 1, 0)
         i, j = self.place[2:] - 1
         if isinstance(variable, PsdVariable):
@@ -83,8 +86,7 @@ def entries_of(sdp: SDP, variables: list[Variable]) -> Entries:
     for block, v in enumerate(variables, start=1):
         first = 1
         if v.name in sdp.objective:
-            cost = _coefficients(sdp.objective[v.name].matrix(), v, block, 0)
-            parts.append(Entries(cost.place, -cost.value))
+            parts.append(-_coefficients(sdp.objective[v.name].matrix(), v, block, 0))
         for r in sdp.rows:
             if v.name in r.lhs:
                 parts.append(_coefficients(r.lhs[v.name].matrix(), v, block, first))

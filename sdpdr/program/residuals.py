@@ -156,7 +156,7 @@ def _smallest(value: Value) -> float:
 
 
 def _largest(matrix: Matrix) -> float:
-    entries: Array = matrix.data if sp.issparse(matrix) else np.asarray(matrix)
+    entries = matrix.data if sp.issparse(matrix) else np.asarray(matrix)
     return float(np.max(np.abs(entries), initial=0.0))
 
 

@@ -34,7 +34,7 @@ import numpy as np
 from sdpdr.errors import ModelError, ShapeError
 from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
 from sdpdr.linalg.svec import Array, Matrix, smat, svec
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.point import Factor, Point, Value, as_dense
 from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
 Expression: TypeAlias = Mapping[str, "LinearMap | VectorMap"]
@@ -206,7 +206,7 @@ class SDP:
         quadratic = 0.0
         for v in self.vector_variables:
             if v.curvature is not None:
-                quadratic += 0.5 * float(v.curvature @ np.square(values[v.name]))
+                quadratic += 0.5 * float(v.curvature @ np.square(as_dense(values[v.name])))
         return float(self.evaluate(self.objective, values, 1)[0]) + quadratic + self.constant
 
     def slack(self, rows: Rows, values: Mapping[str, Value]) -> Array:

@@ -26,8 +26,8 @@ import gzip
 import os
 import re
 import zlib
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import NoReturn
 
@@ -76,7 +76,7 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> text = "2\\n2\\n2 -1\\n1.0 0.0\\n0 1 1 2 0.5\\n1 1 1 1 1.0\\n1 1 2 2 1.0\\n2 2 1 1 1.0\\n"
+    >>> text = "2\n2\n2 -1\n1.0 0.0\n0 1 1 2 0.5\n1 1 1 1 1.0\n1 1 2 2 1.0\n2 2 1 1 1.0\n"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "tiny.dat-s")
     ...     _ = path.write_text(text)
@@ -95,7 +95,7 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     for v, part in zip(variables, entries.by_block(len(sizes)), strict=True):
         in_cost = part.place[0] == 0
         if in_cost.any():
-            objective[v.name] = -1.0 * part.take(in_cost).linear_map(v, 1)
+            objective[v.name] = (-part.take(in_cost)).linear_map(v, 1)
         if not in_cost.all():
             lhs[v.name] = part.take(~in_cost).linear_map(v, m)
     return SDP(
@@ -133,7 +133,7 @@ class _Source:
 
     name: str
     lines: list[str]
-    taken: int = field(default=0)
+    taken: int = 0
 
     def fail(self, line: int, expected: str) -> NoReturn:
         raise FileFormatError(f"{self.name}, line {line}: expected {expected}.")
@@ -151,12 +151,13 @@ class _Source:
 
     def words(self, expected: str) -> list[str]:
         """Words of the next line that is not blank."""
-        while self.taken < len(self.lines):
+        words: list[str] = []
+        while not words:
+            if self.taken == len(self.lines):
+                self.fail(self.taken, f"{expected}, but the file ends")
+            words = self.lines[self.taken].translate(_PUNCTUATION).split()
             self.taken += 1
-            words = self.lines[self.taken - 1].translate(_PUNCTUATION).split()
-            if words:
-                return words
-        self.fail(len(self.lines), f"{expected}, but the file ends")
+        return words
 
     def count(self, what: str, least: int) -> int:
         """First number of a line; what follows it is remark."""
@@ -167,23 +168,15 @@ class _Source:
 
     def sizes(self, n_blocks: int) -> Index:
         """The sizes of the blocks; what follows them is remark."""
-        words = self.words(f"the sizes of {n_blocks} blocks (bLOCKsTRUCT)")
-        sizes = []
-        for word in words[:n_blocks]:
-            if not _WHOLE.fullmatch(word) or int(word) == 0:
-                self.fail(
-                    self.taken,
-                    f"{n_blocks} sizes of blocks, whole numbers other than 0; found {word!r}",
-                )
-            sizes.append(int(word))
-        beyond = words[n_blocks : n_blocks + 1]
-        if len(sizes) < n_blocks or (beyond and _WHOLE.fullmatch(beyond[0])):
-            found = f"more than {n_blocks}" if beyond else str(len(sizes))
-            self.fail(self.taken, f"{n_blocks} sizes of blocks on this line; found {found}")
+        expected = f"{n_blocks} sizes of blocks (bLOCKsTRUCT), whole numbers other than 0"
+        words = self.words(expected)
+        sizes = [int(word) for word in takewhile(_WHOLE.fullmatch, words)]
+        if len(sizes) != n_blocks or 0 in sizes:
+            self.fail(self.taken, f"{expected}, all on one line; found {' '.join(words)[:60]!r}")
         return np.array(sizes, dtype=np.int64)
 
     def vector(self, m: int) -> Array:
-        """The vector c."""
+        """Numbers of the vector c."""
         if m == 0:
             return np.zeros(0)
         expected = f"the {m} numbers of c, all on one line"
@@ -199,8 +192,8 @@ class _Source:
         except ValueError:
             bad = next(k for k, word in enumerate(words) if not _is_number(word))
             self.fail(int(line[bad]), f"a number; found {words[bad]!r}")
-        for bad in np.flatnonzero(~np.isfinite(values)):
-            self.fail(int(line[bad]), f"a finite number; found {words[bad]!r}")
+        for k in np.flatnonzero(~np.isfinite(values)):
+            self.fail(int(line[k]), f"a finite number; found {words[k]!r}")
         return values
 
     def entries(self, m: int, sizes: Index) -> Entries:
@@ -238,7 +231,6 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
-
 
 
 # -- writing ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.svec import Array, svec_size
+from sdpdr.linalg.svec import Array, Index, svec_size
 from sdpdr.program.sdp import SDP, Expression, Rows
 from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
@@ -33,7 +33,7 @@ Image = Callable[[VectorMap], "LinearMap | VectorMap"]
 
 
 def to_equality_form(sdp: SDP) -> SDP:
-    """The same program with equalities, PSD matrices and non-negative scalars only.
+    """Rewrite a program with equalities, PSD matrices and non-negative scalars only.
 
     Feasible points correspond, with equal objective, as the table of this module says. A
     program already in this form is returned as it is. Quadratic costs make one small matrix
@@ -110,7 +110,8 @@ def _without_curvature(sdp: SDP, scalars: VectorVariable, curvature: Array) -> S
     objective, rows = dict(sdp.objective), list(sdp.rows)
     for w, price in zip(blocks, curvature, strict=True):
         square = _entry(1, np.array([0]), 1, 1, np.array([price / 2.0]))
-        objective[w.name] = objective[w.name] + square if w.name in objective else square
+        linear = objective.get(w.name)
+        objective[w.name] = linear + square if isinstance(linear, LinearMap) else square
         one = _entry(1, np.array([0]), 0, 0, np.ones(1))
         rows.append(Rows(_fresh(w.name, labels), "==", {w.name: one}, np.ones(1)))
     return replace(sdp, objective=objective, rows=tuple(rows))
@@ -121,12 +122,12 @@ def _corner(k: int) -> Image:
 
     def image(linear_map: VectorMap) -> LinearMap:
         column = linear_map.matrix()[:, [k]].tocoo()
-        return _entry(linear_map.m, column.row, 0, 1, column.data / 2.0)
+        return _entry(linear_map.m, column.row.astype(np.int64), 0, 1, column.data / 2.0)
 
     return image
 
 
-def _entry(m: int, row: Array, i: int, j: int, value: Array) -> SvecMap:
+def _entry(m: int, row: Index, i: int, j: int, value: Array) -> SvecMap:
     return SvecMap.from_entries(2, m, row, np.full(row.shape, i), np.full(row.shape, j), value)
 
 
@@ -149,7 +150,7 @@ def _substitute(sdp: SDP, old: str, new: Mapping[Variable, Image]) -> SDP:
 
 
 def _fresh(name: str, taken: Collection[str]) -> str:
-    """The name itself, or with as many strokes as make it new."""
+    """Add as many strokes to a name as make it new."""
     while name in taken:
         name += "'"
     return name

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.errors import InfeasibleError
 from sdpdr.linalg.svec import Array, Index
@@ -17,6 +18,7 @@ from sdpdr.program.variables import PsdVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
 TOLERANCE = 1e-9
+Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Dedupe(Reduction):
                     kept[rows.label] = mask
         if all(mask.all() for mask in kept.values()):
             return Reduced(sdp, lambda point: point)
-        rows = tuple(_select(r, kept[r.label]) for r in sdp.rows if kept[r.label].any())
+        remaining = tuple(_select(r, kept[r.label]) for r in sdp.rows if kept[r.label].any())
 
         def lift(point: Point) -> Point:
             duals = dict(point.duals)
@@ -53,10 +55,10 @@ class Dedupe(Reduction):
                     duals[label] = full
             return Point(point.values, duals)
 
-        return Reduced(replace(sdp, rows=rows), lift)
+        return Reduced(replace(sdp, rows=remaining), lift)
 
 
-def _select(rows: Rows, mask: Array) -> Rows:
+def _select(rows: Rows, mask: Mask) -> Rows:
     if mask.all():
         return rows
     pick = sp.eye_array(rows.m, format="csr")[np.flatnonzero(mask)]
@@ -64,7 +66,7 @@ def _select(rows: Rows, mask: Array) -> Rows:
     return replace(rows, lhs=lhs, rhs=rows.rhs[mask])
 
 
-def _independent(sdp: SDP, groups: list[Rows]) -> list[Array]:
+def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     """Masks of the rows to keep, one for each group; all groups share one relation."""
     matrix = sp.vstack([_matrix(sdp, r) for r in groups], format="csr")
     matrix.eliminate_zeros()
@@ -103,7 +105,7 @@ def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     return sp.hstack(parts, format="csr")
 
 
-def _check_empty(empty: Array, rhs: Array, owner: Array, equality: bool) -> None:
+def _check_empty(empty: Mask, rhs: Array, owner: Array, equality: bool) -> None:
     wrong = empty & ((np.abs(rhs) > TOLERANCE) if equality else (rhs < -TOLERANCE))
     if wrong.any():
         e = int(np.flatnonzero(wrong)[0])
@@ -124,7 +126,7 @@ def _scales(matrix: sp.csr_array, equality: bool) -> Array:
     return scale
 
 
-def _clusters(matrix: sp.csr_array, candidates: Array) -> list[Index]:
+def _clusters(matrix: sp.csr_array, candidates: Mask) -> list[Index]:
     """Groups of two and more rows that agree; found by two hashes, so in one sort."""
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     hashes = [

@@ -57,8 +57,9 @@ class CvxpySolver(Solver):
         options = {**self.native_options(), **self.options}
         try:
             with warnings.catch_warnings(), nullcontext() if self.verbose else silence():
-                # Our own grading replaces cvxpy's warning that a solution may be inaccurate.
+                # Our own grading replaces warnings that a solution may be inaccurate.
                 warnings.simplefilter("ignore", UserWarning)
+                warnings.simplefilter("ignore", RuntimeWarning)
                 problem.solve(solver=self.backend, verbose=self.verbose, **options)
         except _GIVING_UP as error:
             seconds = {"compile": rendering, "solve": time.perf_counter() - start}
@@ -109,7 +110,7 @@ class Clarabel(CvxpySolver):
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in Clarabel's names."""
-        tol = max(self.tol / 10.0, 1e-10)
+        tol = max(self.tol / 100.0, 1e-10)
         return {
             "tol_gap_abs": tol,
             "tol_gap_rel": tol,
@@ -131,8 +132,8 @@ class Scs(CvxpySolver):
     def native_options(self) -> dict[str, Any]:
         """The uniform options in SCS's names."""
         return {
-            "eps_abs": self.tol,
-            "eps_rel": self.tol,
+            "eps_abs": self.tol / 10.0,
+            "eps_rel": self.tol / 10.0,
             "max_iters": self.max_iter or 100_000,
             **_given(time_limit_secs=self.time_limit),
         }
@@ -171,7 +172,7 @@ class Sdpa(CvxpySolver):
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in SDPA's names."""
-        tol = max(self.tol / 10.0, 1e-8)
+        tol = max(self.tol / 100.0, 1e-8)
         return {"epsilonStar": tol, "epsilonDash": tol, **_given(maxIteration=self.max_iter)}
 
 
@@ -201,7 +202,7 @@ class Mosek(CvxpySolver):
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in MOSEK's names."""
-        tol = max(self.tol / 10.0, 1e-10)
+        tol = max(self.tol / 100.0, 1e-10)
         params = {
             "MSK_DPAR_INTPNT_CO_TOL_REL_GAP": tol,
             "MSK_DPAR_INTPNT_CO_TOL_PFEAS": tol,

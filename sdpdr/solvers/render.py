@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import cvxpy as cp
@@ -43,11 +43,14 @@ class Rendered:
     problem : cvxpy.Problem
     variables : mapping from name to cvxpy variable
     constraints : mapping from row label to cvxpy constraint
+    excesses : mapping from row label to (variable, expression)
+        Of priced rows: a variable that equals the expression at every feasible point.
     """
 
     problem: cp.Problem
     variables: Mapping[str, cp.Variable]
     constraints: Mapping[str, Any]
+    excesses: Mapping[str, tuple[cp.Variable, cp.Expression]] = field(default_factory=dict)
 
 
 def render(sdp: SDP) -> Rendered:

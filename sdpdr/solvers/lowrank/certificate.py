@@ -17,6 +17,37 @@ _SHIFTS = (1 - 0.25e-8, 1 - 1e-8, 1 - 1e-7, 1 - 1e-6, 1 - 1e-5, 1 - 1e-4, 0.999,
 
 
 @dataclass(frozen=True, eq=False)
+class Verdict:
+    """A point, its multipliers, and what they prove about a program."""
+
+    R: Matrix
+    weights: Vector
+    value: float
+    bound: float
+    infeasibility: float
+    connectivity: Connectivity
+
+    @property
+    def gap(self) -> float:
+        """Relative distance of value and bound."""
+        return abs(self.bound - self.value) / max(abs(self.value), np.finfo(float).tiny)
+
+    @property
+    def error(self) -> float:
+        """The larger of gap and infeasibility."""
+        return max(self.gap, self.infeasibility)
+
+
+def judge(program: EdgeProgram, R: Matrix, weights: Vector, tol: float, seed: int = 0) -> Verdict:
+    """Certify a point of a program by any multipliers."""
+    weights = clip_weights(program, weights)
+    low_end = connectivity(program, weights, tol, seed)
+    value, infeasibility = primal_value(program, R)
+    bound = dual_bound(program, weights, low_end.lower)
+    return Verdict(R, weights, value, bound, infeasibility, low_end)
+
+
+@dataclass(frozen=True, eq=False)
 class Connectivity:
     r"""The low end of the pencil :math:`L(w) v = \lambda\, \mathrm{diag}(c)\, v`.
 
@@ -87,30 +118,48 @@ def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 
 
 def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> Connectivity:
     n = len(root)
-    nothing = np.empty((n, 0))
-    upper = triu(A, format="csc")
-    nodes = upper.indptr[1:] - 1
-    diagonal = upper.data[nodes].copy()
-    solver: qdldl.Solver | None = None
-    for sigma in _shifts(float(abs(diagonal).max())):
-        upper.data[nodes] = diagonal - sigma
-        if solver is None:
-            solver = qdldl.Solver(upper, True)
-        else:
-            solver.update(upper, True)
-        if np.count_nonzero(solver.factors()[1] < 0) <= (sigma > 0):
-            break
-    if sigma >= 1 - tol:
-        return Connectivity(sigma, sigma, nothing)
-    inverse = LinearOperator((n, n), matvec=solver.solve, dtype=float)
+    shifted = _ShiftedFactor(A)
+    sigma = next((s for s in _shifts(abs(A).max()) if shifted.factorize(s)), -np.inf)
+    if sigma >= 1 - tol or not np.isfinite(sigma):
+        return Connectivity(sigma, sigma, np.empty((n, 0)))
+    inverse = LinearOperator((n, n), matvec=shifted.solve, dtype=float)
     v0 = np.random.default_rng(seed).standard_normal(n)
     try:
         spectrum, vectors = eigsh(A, k=min(8, n - 1), sigma=sigma, OPinv=inverse, v0=v0, tol=1e-6)
     except ArpackNoConvergence:
-        return Connectivity(sigma, sigma, nothing)
+        return Connectivity(sigma, sigma, np.empty((n, 0)))
     low = (spectrum < 1 - tol) & (abs(root @ vectors) < 0.5 * np.linalg.norm(root))
     value = float(spectrum[low].min()) if low.any() else 1.0
-    return Connectivity(sigma, value, vectors[:, low][:, :6] / root[:, None])
+    sharper = value - 1e-3 * abs(1 - value) - 1e-10
+    lower = sharper if sharper > sigma and shifted.factorize(sharper) else sigma
+    return Connectivity(lower, value, vectors[:, low][:, :6] / root[:, None])
+
+
+class _ShiftedFactor:
+    """Factors of A - sigma I for many shifts on one pattern."""
+
+    def __init__(self, A: csc_matrix) -> None:
+        self._upper = triu(A, format="csc")
+        self._upper.sort_indices()
+        self._nodes = self._upper.indptr[1:] - 1
+        self._diagonal = self._upper.data[self._nodes].copy()
+        self._solver: qdldl.Solver | None = None
+
+    def factorize(self, sigma: float) -> bool:
+        """Whether sigma is a lower bound of the second smallest eigenvalue (null space known)."""
+        self._upper.data[self._nodes] = self._diagonal - sigma
+        try:
+            if self._solver is None:
+                self._solver = qdldl.Solver(self._upper, True)
+            else:
+                self._solver.update(self._upper, True)
+        except RuntimeError:  # sigma is an eigenvalue to the last digit: no inertia
+            return False
+        return bool(np.count_nonzero(self._solver.factors()[1] < 0) <= (sigma > 0))
+
+    def solve(self, rhs: Vector) -> Vector:
+        """Solve with the last factors."""
+        return np.asarray(self._solver.solve(rhs))
 
 
 def _shifts(size: float) -> list[float]:

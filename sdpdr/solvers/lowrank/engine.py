@@ -1,56 +1,145 @@
-"""The front door: solve an edge program, growing the rank until the answer is certified."""
+"""The front door of the low-rank engine."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from sdpdr.errors import ShapeError
-from sdpdr.solvers.lowrank.certificate import (
-    Connectivity,
-    clip_weights,
-    connectivity,
-    dual_bound,
-    primal_value,
-)
-from sdpdr.solvers.lowrank.interior_point import InteriorPoint, Iterate
+from sdpdr.errors import DataError, ShapeError
+from sdpdr.solvers.lowrank.certificate import Verdict, judge
+from sdpdr.solvers.lowrank.interior_point import centred
 from sdpdr.solvers.lowrank.journal import Journal
-from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Matrix, Options, Vector
+from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Matrix, Options
+from sdpdr.solvers.lowrank.proximal import hard_below, solve_by_multipliers
+from sdpdr.solvers.lowrank.search import Search
 from sdpdr.solvers.lowrank.start import isomap_start, require_connected
+
+_SHRINK = 0.9  # of an Isomap start, which is a little too long almost everywhere
+_RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
+_NOISE = 1e-2  # size of the columns added to a start of too low rank
 
 
 def solve_edge_program(
     program: EdgeProgram, options: Options | None = None, start: Matrix | None = None
 ) -> EngineResult:
+    r"""Maximise variance under limits on squared edge lengths, with a proof of quality.
+
+    A primal-dual interior-point method on the factor R (see `InteriorPoint`), whose rank grows
+    until the multipliers w certify the answer: any w with :math:`\lambda_2(L(w)) > 0` bounds the
+    optimum by :math:`\varphi^*(w / \lambda_2)`, so the relative gap holds whatever happened on
+    the way. Hard lower limits and equalities go through `solve_by_multipliers`.
+
+    Parameters
+    ----------
+    program : EdgeProgram
+    options : Options, optional
+    start : (n, r) array, optional
+        First factor, for instance the data themselves. Default: landmark Isomap.
+
+    Returns
+    -------
+    EngineResult
+
+    Raises
+    ------
+    DisconnectedGraphError
+        When the edges do not join all points.
+    ShapeError, DataError
+        When ``start`` does not fit the program or is not finite.
+
+    References
+    ----------
+    Vasiloglou thesis, sections 3.1 and 3.2; Weinberger and Saul (2006); Burer and Monteiro (2003).
+
+    Examples
+    --------
+    A path unfolds to a straight line:
+
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2], [2, 3]], n=4, sqdist=1.0)
+    >>> result = solve_edge_program(path)
+    >>> result.status, round(result.value, 6), result.weights.round(4).tolist()
+    ('converged', 5.0, [1.5, 2.0, 1.5])
+    """
     options = options or Options()
     require_connected(program)
-    unit = _Units.of(program)
-    journal = Journal(options, unit.value)
-    scaled = unit.scale(program)
-    R = isomap_start(scaled, options.rank, seed=options.seed) if start is None else start / unit.length
-    ip = InteriorPoint(scaled, R.shape[1], journal)
-    point = ip.begin(0.9 * R if start is None else R)
-    while True:
-        point, measure = ip.run(point, options.tol / 4)
-        w = clip_weights(scaled, ip.rows.weights(point.y))
-        con = connectivity(scaled, w, options.tol, options.seed)
-        bound = dual_bound(scaled, w, con.lower)
-        value, inf = primal_value(scaled, point.R)
-        gap = (bound - value) / abs(value)
-        if gap <= options.tol or not con.escape.shape[1] or journal.exhausted: break
-        import os
-        step=float(os.environ.get('STEP','.1')); prod=float(os.environ.get('PROD','1e-3'))
-        E=con.escape[:, :int(os.environ.get('K','6'))]
-        i,j=scaled.edges.T
-        E=E*np.sqrt(step/((E[i]-E[j])**2/scaled.sqdist[:,None]).max(0))
-        print('   grow', ip._newton.rank, E.shape[1], con.value, gap, len(journal.records), measure)
-        ip = InteriorPoint(scaled, R.shape[1]+E.shape[1], journal); R=np.hstack([point.R,E])
-        point = ip.extend(point, E, prod * value / scaled.m)
-    return EngineResult(R=point.R * unit.length, weights=w * unit.weight, status='converged', value=value * unit.value, bound=bound * unit.value,
-        infeasibility=inf, iterations=len(journal.records), factorizations=journal.factorizations, history=tuple(journal.records), message='')
+    units = _Units.of(program)
+    scaled = units.scale(program)
+    journal = Journal(options, units.value)
+    search = Search(scaled, options, journal)
+    R = _first_factor(scaled, options, None if start is None else np.asarray(start) / units.length)
+    interrupted = False
+    try:
+        if search.fits(R.shape[1]):
+            _solve(search, R)
+    except KeyboardInterrupt:
+        interrupted = True
+        search.judge_current()
+    best = search.best or judge(scaled, R, np.zeros(program.m), options.tol)
+    status = "interrupted" if interrupted else _status(best, options, journal)
+    return EngineResult(
+        R=best.R * units.length,
+        weights=best.weights * units.weight,
+        status=status,
+        value=best.value * units.value,
+        bound=best.bound * units.value,
+        infeasibility=best.infeasibility,
+        iterations=len(journal.records),
+        factorizations=journal.factorizations,
+        history=tuple(journal.records),
+        message=_message(best, status, options, search.message),
+    )
 
-from dataclasses import dataclass
+
+def _solve(search: Search, R: Matrix) -> None:
+    tol = search.options.tol / 4
+    if hard_below(search.goal).any():
+        solve_by_multipliers(search, R, tol)
+    else:
+        search.optimize(search.goal, R, tol)
+
+
+def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) -> Matrix:
+    rank = options.rank
+    if start is None:
+        if rank is None and hard_below(program).any():
+            rank = _RANK_WITH_LOWER_LIMITS
+        return _SHRINK * isomap_start(program, rank, seed=options.seed)
+    if start.ndim != 2 or len(start) != program.n:
+        raise ShapeError(f"start has shape {start.shape}; expected ({program.n}, r).")
+    if not np.isfinite(start).all() or not start.any():
+        raise DataError("start must be finite and not zero; leave it out to use Isomap.")
+    start = centred(start, program.mass)
+    if start.shape[1] >= program.n:
+        left, size, _ = np.linalg.svd(start, full_matrices=False)
+        start = (left * size)[:, : program.n - 1]
+    missing = max(0, min(rank or 0, program.n - 1) - start.shape[1])
+    noise = np.random.default_rng(options.seed).standard_normal((program.n, missing))
+    return np.hstack([start, centred(_NOISE * start.std() * noise, program.mass)])
+
+
+def _status(best: Verdict, options: Options, journal: Journal) -> str:
+    if best.error <= options.tol:
+        return "converged"
+    return journal.exhausted or "stalled"
+
+
+def _message(best: Verdict, status: str, options: Options, extra: str) -> str:
+    proved = f"certified gap {best.gap:.1e}"
+    if not np.isfinite(best.bound):
+        proved = "the multipliers found prove no bound"
+    if best.infeasibility > options.tol:
+        proved += f", limits violated by up to {best.infeasibility:.1e} of sqdist"
+    reason = {
+        "converged": "",
+        "stalled": f"; no further progress towards tol = {options.tol:.0e} was possible",
+        "max_iter": f"; stopped after max_iter = {options.max_iter} iterations",
+        "time_limit": f"; stopped after {options.time_limit} seconds",
+        "interrupted": "; stopped by the user",
+    }[status]
+    return f"{proved}{reason}. {extra}".strip()
+
+
 @dataclass(frozen=True)
 class _Units:
     """Factors that bring a program's lengths and masses near 1."""

@@ -79,6 +79,7 @@ class InteriorPoint:
         )
         self._adjoint = self._difference.T.tocsr()
         self._mass = program.mass[:, None]
+        self.point: Iterate | None = None
         self._has_low = np.isfinite(self.rows.low)
         self._has_high = np.isfinite(self.rows.high)
         self._any_box = bool((self._has_low | self._has_high).any())

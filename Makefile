@@ -1,0 +1,40 @@
+# Each goal makes its environment by itself (Python 3.10 or newer, PyPI) and can be repeated.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Solvers and BLAS are fastest here with one thread each; tests run in parallel instead.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help demo test slow docs lint bench clean
+help:  ## list the goals
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[all]"
+	touch $@
+
+demo: $(VENV)/.ready  ## unfold real data, compare all solvers, write out/demo/report.html
+	$(BIN)/sdpdr demo --out out/demo
+
+test: $(VENV)/.ready  ## all tests but the slow ones, in parallel
+	$(BIN)/python -m pytest --numprocesses auto -m "not slow"
+
+slow: $(VENV)/.ready  ## the slow tests
+	$(BIN)/python -m pytest --numprocesses auto -m slow
+
+docs: $(VENV)/.ready  ## the documentation, into docs/_build/html; warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+lint: $(VENV)/.ready  ## style, types, and which room may import which
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready  ## speed beside cvxpy's solvers; rewrites benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/mvu_speed.py
+
+clean:  ## remove everything that the goals made
+	rm -rf $(VENV) out docs/_build docs/gallery_output docs/api/generated

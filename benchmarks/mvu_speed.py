@@ -1,0 +1,182 @@
+"""Inequality MVU beside cvxpy with Clarabel, SCS and SDPA: seconds, gaps, ratios.
+
+    python benchmarks/mvu_speed.py              # rewrites benchmarks/RESULTS.md
+    python benchmarks/mvu_speed.py --sizes 50 100 --repeats 1 --limit 30
+
+Peers are given what a careful person would write in cvxpy: one positive semidefinite variable,
+centring as one row, all lengths as one sparse product. Each peer stops at its first size that
+passes the limit. Every answer is graded by sdpdr, so a ratio never compares different problems.
+Whole calls are timed, compilation included, because that is what people wait for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import cvxpy as cp
+import numpy as np
+import scipy.sparse as sp
+
+import sdpdr
+from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.program import Point, certify
+from sdpdr.program.boxes import repair
+from sdpdr.solvers import find
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+PEERS = {
+    "clarabel": {"tol_gap_rel": 1e-8},
+    "scs": {"eps_abs": 1e-6, "eps_rel": 1e-6},
+    "sdpa": {},
+}
+LARGE = ((1000, 4), (1000, 6), (10_000, 6))
+
+
+def swiss_graph(n: int, k: int) -> NeighborGraph:
+    """The graph of every measurement here."""
+    return knn(sdpdr.datasets.swiss_roll(n, seed=0)[0], k)
+
+
+def by_hand(graph: NeighborGraph, backend: str, options: dict[str, float]) -> Point:
+    """MVU as a careful person writes it in cvxpy."""
+    n, (i, j) = graph.n, graph.edges.T
+    gram = cp.Variable((n, n), PSD=True)
+    rows = np.tile(np.arange(graph.m), 4)
+    columns = np.concatenate([i * n + i, j * n + j, i * n + j, j * n + i])
+    values = np.repeat([1.0, 1.0, -1.0, -1.0], graph.m)
+    lengths = sp.csr_array((values, (rows, columns)), shape=(graph.m, n * n))
+    limit = lengths @ cp.vec(gram, order="F") <= graph.sqdist
+    problem = cp.Problem(cp.Maximize(cp.trace(gram)), [cp.sum(gram) == 0, limit])
+    problem.solve(solver=backend.upper(), **options)
+    if gram.value is None:
+        return Point()
+    return Point({"K": gram.value}, {"isometry": np.asarray(limit.dual_value)})
+
+
+def graded_gap(graph: NeighborGraph, point: Point) -> float:
+    """Our own gap of anybody's point; ``inf`` if there is none."""
+    program = sdpdr.methods.mvu(graph).to_sdp()
+    if not point.values:
+        return float("inf")
+    centre = np.eye(graph.n) - 1.0 / graph.n
+    gram = centre @ point.values["K"] @ centre
+    w, v = np.linalg.eigh(gram)
+    gram = (v * np.maximum(w, 0.0)) @ v.T
+    value = -program.primal_value(repair(program, {"K": gram}))
+    duals = {"centered": np.zeros(graph.n), **point.duals}
+    bound = certify(program, duals).bound
+    return float("inf") if bound is None else (bound - value) / value
+
+
+def median_seconds(task: Callable[[], object], repeats: int) -> tuple[float, object]:
+    """Median time of a task over the repeats, and what it returned last."""
+    seconds, answer = [], None
+    for _ in range(repeats):
+        start = time.perf_counter()
+        answer = task()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds), answer
+
+
+def measure_small(sizes: list[int], repeats: int, limit: float) -> list[str]:
+    """Rows of the table beside the peers."""
+    lines = [
+        "| n | edges | sdpdr seconds | gap | "
+        + " | ".join(f"{p}: seconds | gap | times slower" for p in PEERS)
+        + " |",
+        "|---|---|---|---|" + "---|---|---|" * len(PEERS),
+    ]
+    running = {peer for peer in PEERS if find(peer).availability().usable}
+    for n in sizes:
+        graph = swiss_graph(n, 4)
+        model = sdpdr.methods.mvu(graph)
+        ours, solution = median_seconds(lambda m=model: sdpdr.solve(m, "lowrank"), repeats)
+        cells = [f"{n}", f"{graph.m}", f"{ours:.3f}", f"{solution.gap:.0e}"]
+        for peer, options in PEERS.items():
+            if peer not in running:
+                cells += ["–", "–", "–"]
+                continue
+            task = lambda p=peer, o=options, g=graph: attempt(g, p, o)  # noqa: E731
+            seconds, point = median_seconds(task, 1 if n > sizes[0] else repeats)
+            gap = graded_gap(graph, point)
+            shown = f"{gap:.0e}" if np.isfinite(gap) else "no answer"
+            cells += [f"{seconds:.2f}", shown, f"{seconds / ours:.0f}"]
+            print(f"n={n} {peer}: {seconds:.2f} s, gap {gap:.1e}, ours {ours:.3f} s", flush=True)
+            if seconds > limit:
+                running.discard(peer)
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def attempt(graph: NeighborGraph, peer: str, options: dict[str, float]) -> Point:
+    """A peer's answer; none if it gives up, which the table then says."""
+    try:
+        return by_hand(graph, peer, options)
+    except cp.SolverError as error:
+        print(f"{peer} gave up: {error}")
+        return Point()
+
+
+def measure_large(repeats: int) -> list[str]:
+    """Rows for sizes that only the low-rank solver reaches."""
+    lines = [
+        "| n | k | edges | optimum | certified gap | seconds | iterations |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for n, k in LARGE:
+        model = sdpdr.methods.mvu(swiss_graph(n, k))
+        seconds, s = median_seconds(lambda m=model: sdpdr.solve(m, "lowrank"), repeats)
+        rows = model.size()["rows"]["isometry"]
+        lines.append(
+            f"| {n} | {k} | {rows} | {s.value:.2f} | {s.gap:.0e} | {seconds:.2f} | "
+            f"{s.claimed.iterations} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    """Measure and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds a peer may take")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    # A first solve pays for imports, which belong to nobody.
+    sdpdr.solve(sdpdr.methods.mvu(swiss_graph(20, 4)), "lowrank")
+    small = measure_small(options.sizes, options.repeats, options.limit)
+    large = measure_large(options.repeats)
+    names = ("sdpdr", "cvxpy", "clarabel", "scs", "sdpa-python", "qdldl", "numpy", "scipy")
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
+    text = "\n".join(
+        [
+            "# Inequality MVU on the swiss roll",
+            "",
+            "Written by `make bench` (`benchmarks/mvu_speed.py`); medians, whole calls. Gaps are",
+            "relative, between a feasible point and a proven bound, and computed by sdpdr for all.",
+            "",
+            "## Beside cvxpy (4 neighbours)",
+            "",
+            *small,
+            "",
+            "## Alone",
+            "",
+            *large,
+            "",
+            f"Python {platform.python_version()}; {versions}.",
+            "",
+        ]
+    )
+    options.out.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""What all estimators share that learn a Gram matrix: data in, embedding out."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sdpdr.errors import DataError, UncertifiedWarning
+from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.linalg.svec import Array
+from sdpdr.model import Model
+from sdpdr.program import Solution, Status
+from sdpdr.solve import solve
+
+
+class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Base of embeddings read off a Gram matrix.
+
+    A subclass has the hyperparameters used here, and ``_model`` names its recipe.
+    """
+
+    n_components: int
+    n_neighbors: int
+    metric: str
+    angles: bool
+    connect: str
+    solver: Any
+    form: str
+    tol: float
+    time_limit: float | None
+    random_state: int
+
+    @abstractmethod
+    def _model(self, graph: NeighborGraph) -> Model:
+        """The recipe."""
+
+    def fit(self, X: Any, y: Any = None) -> GramEmbedding:
+        """Learn the embedding of the rows of X.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        del y
+        graph = knn(
+            self._checked(X),
+            self.n_neighbors,
+            metric=self.metric,
+            angles=self.angles,
+            connect=self.connect,
+        )
+        self._check_components(graph)
+        solution = solve(
+            self._model(graph),
+            self.solver,
+            self.form,
+            tol=self.tol,
+            time_limit=self.time_limit,
+            seed=self.random_state,
+        )
+        self._keep(graph, solution)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Learn the embedding and return it, shape (n, n_components)."""
+        return np.asarray(self.fit(X, y).embedding_)
+
+    def _checked(self, X: Any) -> Any:
+        """Set ``n_features_in_`` and ``feature_names_in_``; the graph checks the values."""
+        self._check_n_features_and_names(X)
+        return X
+
+    def _check_n_features_and_names(self, X: Any) -> None:
+        columns = getattr(X, "columns", None)
+        if columns is not None and all(isinstance(name, str) for name in columns):
+            self.feature_names_in_ = np.asarray(columns, dtype=object)
+        shape = np.shape(X) if not hasattr(X, "shape") else X.shape
+        if len(shape) == 2:
+            self.n_features_in_ = int(shape[1])
+
+    def _check_components(self, graph: NeighborGraph) -> None:
+        d = self.n_components
+        if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= graph.n:
+            raise DataError(
+                f"n_components must be a whole number in 1..{graph.n} (the number of distinct "
+                f"points); it is {d!r}."
+            )
+
+    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        if not solution.values:
+            solution.raise_for_status()
+        if solution.status is not Status.SOLVED:
+            warnings.warn(
+                f"{solution.status.name}: {solution.status.advice} (gap {solution.gap:.1e})",
+                UncertifiedWarning,
+                stacklevel=3,
+            )
+        nodes = solution.embedding(self.n_components)
+        self.embedding_ = np.full((graph.index.size, self.n_components), np.nan)
+        placed = graph.index >= 0
+        self.embedding_[placed] = nodes[graph.index[placed]]
+        self.gram_ = solution.gram()
+        self.eigenvalues_ = solution.spectrum()
+        self.graph_, self.solution_ = graph, solution
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.transformer_tags = None
+        return tags

@@ -1,0 +1,110 @@
+"""Maximum Variance Unfolding with scikit-learn's face."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sdpdr.blocks import Relation
+from sdpdr.estimators.gram import GramEmbedding
+from sdpdr.graphs import NeighborGraph
+from sdpdr.methods import mvu
+from sdpdr.model import Model
+
+
+class MVU(GramEmbedding):
+    r"""Maximum Variance Unfolding: pull points apart while neighbours keep their distance.
+
+    Solves :math:`\max \operatorname{tr} K` over centred Gram matrices whose squared lengths
+    between neighbours do not grow (or stay equal), see `sdpdr.methods.mvu`, and reads the
+    embedding off the leading eigenvectors of K.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
+    metric : {"euclidean", "precomputed"}, default "euclidean"
+        With ``"precomputed"``, X holds (plain, not squared) distances.
+    angles : bool, default False
+        Also join the neighbours of a point with each other, so that angles are kept.
+    connect : {"error", "mst", "largest"}, default "error"
+        What to do about a disconnected graph: refuse, add the shortest joining edges, or keep
+        the largest part (points left out get ``nan``).
+    solver : str or Solver, default "auto"
+    form : str, default "auto"
+    tol : float, default 1e-6
+        Relative certified gap aimed at.
+    time_limit : float, optional
+        Seconds.
+    random_state : int, default 0
+        Seed.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        Centred; column signs are such that the entry of largest size is positive.
+    gram_ : array of shape (nodes, nodes) or Factor
+        The Gram matrix of the distinct points.
+    eigenvalues_ : array
+        Its spectrum, descending (of a factor, as many as it has columns).
+    graph_ : NeighborGraph
+    solution_ : Solution
+        With ``value``, ``bound``, ``gap``, multipliers and residuals.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        If X has column names.
+
+    Raises
+    ------
+    DataError
+        From `fit`, naming what is wrong with the data.
+    DisconnectedGraphError
+        From `fit`, with the parts and what to do.
+
+    References
+    ----------
+    Weinberger and Saul, CVPR 2004; Vasiloglou thesis, section 3.1.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, colour = sdpdr.datasets.swiss_roll(100, seed=0)
+    >>> unfolding = sdpdr.MVU(n_neighbors=4).fit(X)
+    >>> unfolding.embedding_.shape, unfolding.solution_.certified()
+    ((100, 2), True)
+    >>> round(float(unfolding.solution_.value), 1)
+    26004.9
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 6,
+        isometry: Relation = "inequality",
+        metric: str = "euclidean",
+        angles: bool = False,
+        connect: str = "error",
+        solver: Any = "auto",
+        form: str = "auto",
+        tol: float = 1e-6,
+        time_limit: float | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.isometry = isometry
+        self.metric = metric
+        self.angles = angles
+        self.connect = connect
+        self.solver = solver
+        self.form = form
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    def _model(self, graph: NeighborGraph) -> Model:
+        return mvu(graph, self.isometry)

@@ -1,0 +1,82 @@
+"""Equalities and lower limits, by the proximal method of multipliers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.search import Search
+
+_FIRST_STIFFNESS = 1e3
+_LAST_STIFFNESS = 1e9
+_GROWTH = 10.0
+_MAX_STAGES = 20
+_PROGRESS = 0.7  # factor by which a stage at the last stiffness must reduce the error
+
+
+def hard_below(program: EdgeProgram) -> np.ndarray:
+    """Edges that may not become shorter than a limit, whatever the price.
+
+    Examples
+    --------
+    >>> hard_below(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, lower=1.0)).tolist()
+    [True]
+    """
+    hard = np.isinf(program.price) & np.isinf(program.stiffness)
+    return np.asarray(hard & np.isfinite(program.lower))
+
+
+def solve_by_multipliers(search: Search, R: Matrix, tol: float) -> None:
+    r"""Approach hard lower limits and equalities through soft ones.
+
+    An interior-point method cannot start inside an interval of width zero, and the multipliers
+    of exact equalities may be unbounded. So the hard limits [l, u] of such edges are replaced,
+    stage by stage, by soft ones around the last multipliers :math:`w_k`,
+
+    .. math:: l - w_k / v_k \;\le\; q - w / v_k \;\le\; u - w_k / v_k ,
+
+    which is an edge program with a finite stiffness :math:`v_k`, feasible at every R. As v grows
+    the solution tends to that of the program, without v having to be infinite when multipliers
+    exist. Verdicts are always taken on the original program.
+
+    Parameters
+    ----------
+    search : Search
+        Its goal is the program to solve; the best verdict is left in it.
+    R : (n, r) array
+        First point.
+    tol : float
+        Accuracy of the last stages.
+
+    References
+    ----------
+    Rockafellar (1976), augmented Lagrangians and the proximal point algorithm.
+    """
+    goal = search.goal
+    edges = hard_below(goal)
+    typical = float(goal.mass @ (R**2).sum(axis=1)) / goal.sqdist.sum()
+    weights = np.zeros(goal.m)
+    point, stiffness, last_error = R, _FIRST_STIFFNESS, np.inf
+    for stage in range(_MAX_STAGES):
+        accuracy = max(tol, 10.0 ** (-3 - max(stage - 1, 0)))
+        point = search.optimize(_soft(goal, edges, stiffness * typical, weights), point, accuracy)
+        verdict = search.latest
+        if search.best.error <= search.options.tol or search.journal.exhausted:
+            return
+        if stiffness == _LAST_STIFFNESS and verdict.error > _PROGRESS * last_error:
+            return
+        last_error, weights = verdict.error, verdict.weights
+        stiffness = min(_GROWTH * stiffness, _LAST_STIFFNESS)
+
+
+def _soft(program: EdgeProgram, edges: np.ndarray, strength: float, weights: Vector) -> EdgeProgram:
+    stiffness = strength / program.sqdist
+    shift = np.where(edges, weights / stiffness, 0.0)
+    return replace(
+        program,
+        lower=program.lower - shift,
+        upper=program.upper - shift,
+        stiffness=np.where(edges, stiffness, program.stiffness),
+    )

@@ -1,0 +1,124 @@
+"""The MVU estimator: scikit-learn's checks, what it learns, what it refuses."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.errors import (
+    DataError,
+    DisconnectedGraphError,
+    DroppedPointsWarning,
+    DuplicatePointsWarning,
+    UncertifiedWarning,
+    UnknownNameError,
+)
+
+
+# The checks feed clusters, which need joining, and rounded data, which has duplicates.
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@parametrize_with_checks([sdpdr.MVU(n_neighbors=4, connect="mst")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def roll():
+    return sdpdr.datasets.swiss_roll(60, seed=0)[0]
+
+
+def test_learns_what_the_recipe_solves(roll):
+    learned = sdpdr.MVU(n_neighbors=5).fit(roll)
+    graph = graphs.knn(roll, 5)
+    solution = sdpdr.solve(methods.mvu(graph), tol=1e-6)
+    np.testing.assert_allclose(learned.embedding_, solution.embedding(2), atol=1e-6)
+    assert learned.solution_.certified()
+    assert learned.graph_.m == graph.m
+    np.testing.assert_allclose(learned.eigenvalues_.sum(), learned.solution_.value, rtol=1e-6)
+    np.testing.assert_allclose(learned.embedding_.mean(axis=0), 0.0, atol=1e-6)
+
+
+def test_precomputed_distances_give_the_same(roll):
+    distances = np.sqrt(((roll[:, None] - roll[None]) ** 2).sum(-1))
+    plain = sdpdr.MVU(n_neighbors=5).fit_transform(roll)
+    given = sdpdr.MVU(n_neighbors=5, metric="precomputed").fit_transform(distances)
+    np.testing.assert_allclose(given, plain, atol=1e-5)
+
+
+def test_deterministic_and_cloneable(roll):
+    model = sdpdr.MVU(n_neighbors=5)
+    again = clone(model)
+    np.testing.assert_array_equal(model.fit_transform(roll), again.fit_transform(roll))
+
+
+def test_signs_do_not_depend_on_the_solver(roll):
+    low = sdpdr.MVU(n_neighbors=5, tol=1e-8).fit_transform(roll[:30])
+    general = sdpdr.MVU(n_neighbors=5, solver="clarabel", form="gram").fit_transform(roll[:30])
+    np.testing.assert_allclose(low, general, atol=1e-2 * np.abs(low).max())
+
+
+def test_duplicates_share_their_place(roll):
+    repeated = np.vstack([roll, roll[:3]])
+    with pytest.warns(DuplicatePointsWarning):
+        learned = sdpdr.MVU(n_neighbors=5).fit(repeated)
+    np.testing.assert_array_equal(learned.embedding_[-3:], learned.embedding_[:3])
+    np.testing.assert_allclose(learned.embedding_.mean(axis=0), 0.0, atol=1e-6)
+
+
+def test_disconnected_data_is_refused_or_mended():
+    apart = sdpdr.datasets.two_clusters(30, seed=0)[0]
+    with pytest.raises(DisconnectedGraphError, match="mst") as caught:
+        sdpdr.MVU(n_neighbors=3).fit(apart)
+    assert len(caught.value.components) >= 2
+    joined = sdpdr.MVU(n_neighbors=3, connect="mst").fit(apart)
+    assert joined.graph_.is_connected
+    with pytest.warns(DroppedPointsWarning):
+        largest = sdpdr.MVU(n_neighbors=3, connect="largest").fit(apart)
+    dropped = np.isnan(largest.embedding_).all(axis=1)
+    np.testing.assert_array_equal(dropped, largest.graph_.index < 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_neighbors": 60}, "n_neighbors"),
+        ({"n_neighbors": 0}, "n_neighbors"),
+        ({"n_components": 61}, "n_components"),
+        ({"n_components": 1.5}, "n_components"),
+    ],
+)
+def test_bad_hyperparameters_are_named(roll, options, message):
+    with pytest.raises(DataError, match=message):
+        sdpdr.MVU(**options).fit(roll)
+
+
+def test_unknown_solver_offers_the_nearest(roll):
+    with pytest.raises(UnknownNameError, match="Did you mean 'clarabel'"):
+        sdpdr.MVU(solver="clarabell").fit(roll)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda X: np.where(X == X[3, 1], np.nan, X),
+        lambda X: np.where(X == X[3, 1], np.inf, X),
+        lambda X: X[:, 0],
+        lambda X: X[:1],
+        lambda X: np.ones_like(X),
+        lambda X: np.where(X > 0, "a", "b"),
+    ],
+    ids=["nan", "inf", "one dimension", "one point", "no variance", "words"],
+)
+def test_bad_data_is_refused(roll, spoil):
+    with pytest.raises(DataError):
+        sdpdr.MVU().fit(spoil(roll))
+
+
+def test_time_limit_gives_the_best_point_and_a_warning():
+    X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
+    with pytest.warns(UncertifiedWarning, match="TIME_LIMIT"):
+        learned = sdpdr.MVU(time_limit=1e-3).fit(X)
+    assert learned.embedding_.shape == (800, 2)
+    assert np.isfinite(learned.embedding_).all()

@@ -1,0 +1,320 @@
+"""SDPA files: what they say, what is written is what is read, and every way they can be broken."""
+
+import csv
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdpdr import graphs, methods
+from sdpdr.errors import FileFormatError, ModelError
+from sdpdr.linalg import SquaredEdgeLengths, SvecMap, VectorMap, svec_size
+from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
+
+SDPLIB = Path(__file__).parents[2].parent / "shared" / "data" / "sdplib"
+
+TINY = """\
+"A tiny program: maximise 2 Y12 + 3 y2
+* with two rows
+  2 = mDIM
+  2 = nBLOCK
+  (2, -3) = bLOCKsTRUCT
+{1.0, -2.5D+00}
+0 1 2 1 1.0
+0 2 2 2 3.0
+1 1 1 1 1.0
+1 1 2 2 1.0
+1 2 3 3 -0.0
+2 2 1 1 5E-1
+2 1 1 2 -1.0
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    return written(tmp_path / "tiny.dat-s", TINY)
+
+
+def written(path, text):
+    path.write_text(text, encoding="ascii")
+    return path
+
+
+def assert_same_program(one, other):
+    """Bit for bit, up to the names of the variables."""
+    assert (one.constant, one.maximize) == (other.constant, other.maximize)
+    assert one.n_rows == other.n_rows
+    for r, s in zip(one.rows, other.rows, strict=True):
+        assert r.relation == s.relation
+        assert r.rhs.tobytes() == s.rhs.tobytes()
+    for v, w in zip(one.variables, other.variables, strict=True):
+        assert (type(v), v.size) == (type(w), w.size)
+        for a, b in zip(coefficients(one, v), coefficients(other, w), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def coefficients(sdp, variable):
+    """The dense matrices of objective and rows on one variable; zeros where it is absent."""
+    for m, lhs in [(1, sdp.objective), *((r.m, r.lhs) for r in sdp.rows)]:
+        if variable.name in lhs:
+            yield lhs[variable.name].matrix().toarray()
+        else:
+            yield np.zeros((m, variable.size))
+
+
+# -- what a file says -------------------------------------------------------------------------
+
+
+def test_a_file_known_by_heart(tiny):
+    sdp = read_sdpa(tiny)
+    assert sdp.name == "tiny"
+    assert [(v.name, type(v)) for v in sdp.variables] == [
+        ("Y1", PsdVariable),
+        ("Y2", VectorVariable),
+    ]
+    assert sdp.variable("Y2").nonnegative
+    point = {"Y1": np.array([[2.0, 7.0], [7.0, 30.0]]), "Y2": np.array([10.0, 20.0, 40.0])}
+    assert sdp.maximize
+    assert sdp.report(sdp.primal_value(point)) == pytest.approx(2 * 7.0 + 3 * 20.0)
+    (rows,) = sdp.rows
+    assert (rows.label, rows.relation, rows.rhs.tolist()) == ("rows", "==", [1.0, -2.5])
+    np.testing.assert_allclose(rows.rhs - sdp.slack(rows, point), [32.0, 0.5 * 10.0 - 14.0])
+
+
+def test_its_x_are_our_multipliers(tiny):
+    sdp = read_sdpa(tiny)
+    x = np.array([3.0, 0.5])
+    slack = sdp.dual_slack("Y1", {"rows": x})
+    np.testing.assert_allclose(slack.toarray(), [[3.0, -1.0 - 0.5], [-1.5, 3.0]])
+    np.testing.assert_allclose(sdp.dual_slack("Y2", {"rows": x}), [0.25, -3.0, 0.0])
+    assert sdp.report(sdp.dual_value({"rows": x})) == pytest.approx(x @ [1.0, -2.5])
+
+
+def test_zeros_are_dropped(tiny):
+    assert read_sdpa(tiny).rows[0].lhs["Y2"].matrix().nnz == 1
+
+
+@pytest.mark.parametrize("entry", ["0 1 1 2 1.0", "\n\n", "0 1 1 1 0"])
+def test_entries_in_both_triangles_blank_lines_and_zeros_change_nothing(tmp_path, tiny, entry):
+    more = written(tmp_path / "more.dat-s", TINY + entry + "\n")
+    assert_same_program(read_sdpa(tiny), read_sdpa(more))
+
+
+def test_line_ends_of_windows_and_compression_change_nothing(tmp_path, tiny):
+    path = tmp_path / "tiny.dat-s.gz"
+    path.write_bytes(gzip.compress(TINY.replace("\n", "\r\n").encode("ascii")))
+    assert_same_program(read_sdpa(tiny), read_sdpa(path))
+    assert read_sdpa(path).name == "tiny"
+
+
+@pytest.mark.skipif(not SDPLIB.exists(), reason="the SDPLIB files are not here")
+@pytest.mark.parametrize("path", sorted(SDPLIB.glob("*.gz")), ids=lambda p: p.name.split(".")[0])
+def test_sdplib(tmp_path, path):
+    sdp = read_sdpa(path)
+    with open(SDPLIB / "optimal_values.csv", encoding="utf-8") as file:
+        (known,) = [row for row in csv.DictReader(file) if row["name"] == sdp.name]
+    assert sdp.n_rows == int(known["m"])
+    order = sum(v.n if isinstance(v, PsdVariable) else v.size for v in sdp.variables)
+    assert order == int(known["n"])
+    first, second = tmp_path / "first.dat-s", tmp_path / "second.dat-s"
+    write_sdpa(sdp, first)
+    again = read_sdpa(first)
+    for v in sdp.variables:
+        for a, b in [(sdp.objective, again.objective), (sdp.rows[0].lhs, again.rows[0].lhs)]:
+            assert (v.name in a) == (v.name in b)
+            if v.name in a:
+                assert (a[v.name].matrix() != b[v.name].matrix()).nnz == 0
+    assert sdp.rows[0].rhs.tobytes() == again.rows[0].rhs.tobytes()
+    write_sdpa(again, second)
+    assert first.read_bytes() == second.read_bytes()
+    np.testing.assert_allclose(table(first), table(path), rtol=3e-16, atol=0)
+
+
+def table(path):
+    """The entries of a file, read in another way, sorted and without zeros."""
+    opened = gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="ascii")
+    with opened as file:
+        lines = [line for line in file if line[0] not in '"*']
+    entries = np.array([line.split() for line in lines[4:] if line.strip()], dtype=float)
+    entries = entries[entries[:, 4] != 0.0]
+    return entries[np.lexsort(entries[:, 3::-1].T)]
+
+
+# -- what is written is what is read ----------------------------------------------------------
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e200, max_value=1e200)
+NUMBERS = NUMBERS.filter(lambda x: x == 0.0 or abs(x) > 1e-200)
+
+
+@st.composite
+def programs(draw):
+    """Programs in equality form with any numbers, the way a file holds them."""
+    m = draw(st.integers(1, 3))
+    variables, objective, lhs = [], {}, {}
+    for k, size in enumerate(
+        draw(st.lists(st.integers(-3, 3).filter(bool), min_size=1, max_size=3))
+    ):
+        name = f"Y{k + 1}"
+        psd = size > 0
+        v = PsdVariable(name, size) if psd else VectorVariable(name, -size, nonnegative=True)
+        variables.append(v)
+        objective[name], lhs[name] = (draw(maps(v, rows)) for rows in (1, m))
+    rhs = np.array(draw(st.lists(NUMBERS, min_size=m, max_size=m)))
+    return SDP(
+        tuple(variables),
+        objective,
+        (Rows("rows", "==", lhs, rhs),),
+        constant=draw(NUMBERS),
+        maximize=draw(st.booleans()),
+    )
+
+
+@st.composite
+def maps(draw, variable, m):
+    p = variable.size
+    values = np.array(draw(st.lists(NUMBERS, min_size=m * p, max_size=m * p))).reshape(m, p)
+    if isinstance(variable, VectorVariable):
+        return VectorMap(values)
+    j, i = np.tril_indices(variable.n)
+    row = np.repeat(np.arange(m), p)
+    return SvecMap.from_entries(variable.n, m, row, np.tile(i, m), np.tile(j, m), values.ravel())
+
+
+@settings(max_examples=60, deadline=None)
+@given(sdp=programs(), compressed=st.booleans())
+def test_a_program_survives_its_file(tmp_path_factory, sdp, compressed):
+    path = tmp_path_factory.mktemp("files") / f"p.dat-s{'.gz' * compressed}"
+    write_sdpa(sdp, path)
+    assert_same_program(sdp, read_sdpa(path))
+
+
+def test_numbers_a_person_wrote_are_written_as_they_were(tmp_path, tiny):
+    path = tmp_path / "tenths.dat-s"
+    values = np.array([k / 100 for k in range(1, 300)])
+    n = values.size + 1
+    corner = SvecMap.from_entries(
+        n, values.size, np.arange(values.size), np.zeros(values.size, int), np.arange(1, n), values
+    )
+    zero = Rows("rows", "==", {"Y": corner}, np.zeros(values.size))
+    write_sdpa(SDP((PsdVariable("Y", n),), {}, (zero,)), path)
+    texts = [line.split()[4] for line in path.read_text().splitlines()[5:]]
+    assert texts == [repr(v) for v in values.tolist()]
+
+
+def test_edge_lengths_are_written_as_whole_numbers(tmp_path):
+    path = tmp_path / "edges.dat-s"
+    lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
+    sdp = SDP((PsdVariable("K", 3),), {}, (Rows("isometry", "==", {"K": lengths}, np.ones(2)),))
+    write_sdpa(sdp, path)
+    assert [line.split()[2:] for line in path.read_text().splitlines()[5:8]] == [
+        ["1", "1", "1.0"],
+        ["1", "2", "-1.0"],
+        ["2", "2", "1.0"],
+    ]
+
+
+def test_a_model_keeps_its_sense_and_value(tmp_path):
+    graph = graphs.path([1.0, 2.0, 0.5])
+    sdp = methods.mvu(graph).to_sdp()
+    path = tmp_path / "mvu.dat-s"
+    write_sdpa(sdp, path)
+    again = read_sdpa(path)
+    y = np.cumsum([0.0, 1.0, 2.0, 0.5])
+    gram = np.outer(y - y.mean(), y - y.mean())
+    point = {"Y1": gram, "Y2": np.zeros(3)}
+    value = again.report(again.primal_value(point))
+    assert value == pytest.approx(sdp.report(sdp.primal_value({"K": gram})))
+    np.testing.assert_allclose(again.slack(again.rows[0], point), 0.0, atol=1e-12)
+
+
+def test_a_program_without_rows(tmp_path):
+    path = tmp_path / "free.dat-s"
+    sdp = SDP((PsdVariable("Y1", 2),), {}, constant=1.5)
+    write_sdpa(sdp, path)
+    assert_same_program(sdp, read_sdpa(path))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_leave_no_file(tmp_path, bad):
+    rows = Rows("rows", "==", {"Y": VectorMap([[1.0]])}, np.array([bad]))
+    sdp = SDP((VectorVariable("Y", 1, nonnegative=True),), {}, (rows,))
+    with pytest.raises(ModelError, match="not finite.*right sides"):
+        write_sdpa(sdp, tmp_path / "bad.dat-s")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, tiny, monkeypatch):
+    def full_disk(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        write_sdpa(read_sdpa(tiny), tiny)
+    assert tiny.read_text() == TINY
+    assert list(tmp_path.iterdir()) == [tiny]
+
+
+# -- faults -----------------------------------------------------------------------------------
+
+FAULTS = {
+    "empty": ("", 1, "number of rows .* the file ends"),
+    "only a comment": ('"hello\n', 2, "the file ends"),
+    "no count": ("two\n", 1, "mDIM.*whole number.*found 'two'"),
+    "negative count": ("-2\n", 1, "at least 0.*found '-2'"),
+    "fraction as count": ("2.5\n", 1, "whole number.*found '2.5'"),
+    "no blocks": ("1\n0\n", 2, "nBLOCK.*at least 1.*'0'"),
+    "ends after counts": ("1\n1\n", 3, "1 sizes of blocks .* the file ends"),
+    "too few sizes": ("1\n2\n2\n1\n", 3, "2 sizes of blocks .*one line; found '2'"),
+    "too many sizes": ("1\n2\n2 3 4\n1\n", 3, "2 sizes of blocks"),
+    "size zero": ("1\n2\n2 0\n1\n", 3, "other than 0"),
+    "size a fraction": ("1\n1\n2.5\n1\n", 3, "whole numbers"),
+    "too few in c": ("2\n1\n2\n1.0\n1 1 1 1 1\n", 4, "the 2 numbers of c.*found 1"),
+    "too many in c": ("2\n1\n2\n1 2 3\n1 1 1 1 1\n", 4, "the 2 numbers of c.*found 3"),
+    "no number in c": ("2\n1\n2\n1 x\n", 4, "a number; found 'x'"),
+    "NaN in c": ("2\n1\n2\n1 nan\n", 4, "a finite number; found 'nan'"),
+    "cut off": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2\n", 6, "five numbers.*found 3"),
+    "six words": ("1\n1\n2\n1\n1 1 1 1 1 1\n", 5, "five numbers.*found 6"),
+    "word for value": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2 2 one\n", 6, "a number; found 'one'"),
+    "infinite value": ("1\n1\n2\n1\n\n1 1 1 1 -inf\n", 6, "finite number; found '-inf'"),
+    "fraction for place": ("1\n1\n2\n1\n1 1 1.5 1 1\n", 5, "whole numbers.*1 1 1.5 1 1"),
+    "no such matrix": ("1\n1\n2\n1\n2 1 1 1 1\n", 5, "matrix from 0 to 1.*2 1 1 1 1"),
+    "negative matrix": ("1\n1\n2\n1\n-1 1 1 1 1\n", 5, "matrix from 0 to 1"),
+    "no such block": ("1\n1\n2\n1\n1 2 1 1 1\n", 5, "block from 1 to 1"),
+    "no such row": ("1\n1\n2\n1\n1 1 0 1 1\n", 5, "row and column from 1 to the size"),
+    "no such column": ("1\n2\n2 3\n1\n1 2 3 3 1\n1 1 1 3 1\n", 6, "row and column from 1"),
+    "huge place": ("1\n1\n2\n1\n1 1 1e300 1 1\n", 5, "row and column from 1"),
+    "off the diagonal": ("1\n1\n-2\n1\n1 1 1 2 1\n", 5, "on the diagonal.*negative size"),
+    "twice": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 2 1\n1 1 1 2 1\n", 7, "each entry once"),
+    "unlike mirror": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 1 5\n", 6, "alike in both triangles"),
+    "bad note": ("* sdpdr: minimise, constant x\n1\n", 1, "a number; found 'x'"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_name_file_line_and_what_was_expected(tmp_path, fault):
+    text, line, expected = FAULTS[fault]
+    path = written(tmp_path / "broken.dat-s", text)
+    with pytest.raises(FileFormatError, match=rf"broken\.dat-s, line {line}: .*{expected}"):
+        read_sdpa(path)
+
+
+@pytest.mark.parametrize("data", [gzip.compress(TINY.encode())[:-20], TINY.encode()])
+def test_a_gzip_file_that_is_none_or_not_complete(tmp_path, data):
+    path = tmp_path / "broken.dat-s.gz"
+    path.write_bytes(data)
+    with pytest.raises(FileFormatError, match=r"broken\.dat-s\.gz: expected a complete gzip file"):
+        read_sdpa(path)
+
+
+def test_a_block_of_thousands_is_read_sparsely(tmp_path):
+    n = 20_000
+    path = written(tmp_path / "wide.dat-s", f"1\n1\n{n}\n1.0\n1 1 {n} {n} 1.0\n")
+    rows = read_sdpa(path).rows[0].lhs["Y1"].matrix()
+    assert rows.shape == (1, svec_size(n))
+    assert rows.nnz == 1
+    assert sp.issparse(rows)

@@ -1,0 +1,170 @@
+"""Equality form: corresponding points have equal objective, and duals carry over."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr import graphs, methods
+from sdpdr.blocks import Slack
+from sdpdr.linalg import InnerProduct, SvecMap, VectorMap, smat, svec, svec_size
+from sdpdr.program import (
+    SDP,
+    Factor,
+    Lmi,
+    PsdVariable,
+    Rows,
+    VectorVariable,
+    read_sdpa,
+    to_equality_form,
+    write_sdpa,
+)
+
+
+def everything():
+    """A program that uses every feature of the standard form."""
+    rng = np.random.default_rng(0)
+    n, free, curved, signed, order = 3, 2, 3, 2, 2
+
+    def on_matrix(m):
+        return SvecMap(n, rng.standard_normal((m, svec_size(n))))
+
+    def on_vector(m, q):
+        return VectorMap(rng.standard_normal((m, q)))
+
+    rows = (
+        Rows("fixed", "==", {"K": on_matrix(2), "free": on_vector(2, free)}, rng.normal(size=2)),
+        Rows("least", "<=", {"K": on_matrix(3), "curved": on_vector(3, curved)}, np.ones(3)),
+        Rows("alone", "<=", {"signed": on_vector(1, signed)}, np.ones(1)),
+    )
+    size = svec_size(order)
+    lhs = {"K": on_matrix(size), "free": on_vector(size, free), "curved": on_vector(size, curved)}
+    return SDP(
+        variables=(
+            PsdVariable("K", n),
+            VectorVariable("free", free),
+            VectorVariable("curved", curved, curvature=np.array([0.5, 1.0, 4.0])),
+            VectorVariable("signed", signed, nonnegative=True),
+        ),
+        objective={
+            "K": InnerProduct(rng.standard_normal((n, n))),
+            "free": on_vector(1, free),
+            "curved": on_vector(1, curved),
+        },
+        rows=rows,
+        lmis=(Lmi("cone", order, lhs, rng.standard_normal(size)),),
+        constant=2.5,
+        maximize=True,
+        name="everything",
+    )
+
+
+def random_point(sdp, seed):
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((3, 3))
+    return {
+        "K": root @ root.T,
+        "free": rng.standard_normal(2),
+        "curved": rng.standard_normal(3),
+        "signed": rng.uniform(size=2),
+    }
+
+
+def image(sdp, point):
+    """The point of the equality form that the module's table gives."""
+    return {
+        "K": point["K"],
+        "signed": point["signed"],
+        "free.plus": np.maximum(point["free"], 0.0),
+        "free.minus": np.maximum(-point["free"], 0.0),
+        **{f"curved[{k}]": np.array([[1.0, z], [z, z * z]]) for k, z in enumerate(point["curved"])},
+        **{f"{r.label}.slack": sdp.slack(r, point) for r in sdp.rows if r.relation == "<="},
+        **{f"{lmi.label}.slack": sdp.lmi_value(lmi, point) for lmi in sdp.lmis},
+    }
+
+
+def test_only_equalities_matrices_and_signed_scalars_are_left():
+    form = to_equality_form(everything())
+    assert form.lmis == ()
+    assert {r.relation for r in form.rows} == {"=="}
+    assert all(v.nonnegative and v.curvature is None for v in form.vector_variables)
+    assert [r.label for r in form.rows][:4] == ["fixed", "least", "alone", "cone"]
+    assert (form.constant, form.maximize, form.name) == (2.5, True, "everything")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_corresponding_points_have_equal_value_and_miss_the_same_rows(seed):
+    sdp = everything()
+    form, point = to_equality_form(sdp), random_point(sdp, seed)
+    lifted = image(sdp, point)
+    assert set(lifted) == {v.name for v in form.variables}
+    assert form.primal_value(lifted) == pytest.approx(sdp.primal_value(point))
+    missed = {r.label: form.slack(r, lifted) for r in form.rows}
+    np.testing.assert_allclose(missed.pop("fixed"), sdp.slack(sdp.rows[0], point))
+    for label, slack in missed.items():
+        np.testing.assert_allclose(slack, 0.0, atol=1e-12, err_msg=label)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_multipliers_carry_over_with_equal_dual_value_and_slack(seed):
+    sdp, rng = everything(), np.random.default_rng(seed)
+    form = to_equality_form(sdp)
+    root = rng.standard_normal((2, 2))
+    duals = {r.label: rng.uniform(size=r.m) for r in sdp.rows} | {"cone": root @ root.T}
+    lifted = {**duals, "cone": -svec(duals["cone"])}
+    u = sdp.dual_slack("curved", duals)
+    for k, (s, q) in enumerate(zip(u, [0.5, 1.0, 4.0], strict=True)):
+        lifted[f"curved[{k}]"] = np.array([s * s / (2.0 * q)])
+        block = form.dual_slack(f"curved[{k}]", lifted).toarray()
+        np.testing.assert_allclose(block, [[s * s / (2 * q), s / 2], [s / 2, q / 2]])
+    assert form.dual_value(lifted) == pytest.approx(sdp.dual_value(duals))
+    np.testing.assert_allclose(form.dual_slack("K", lifted), sdp.dual_slack("K", duals))
+    np.testing.assert_allclose(form.dual_slack("free.plus", lifted), sdp.dual_slack("free", duals))
+    np.testing.assert_allclose(
+        form.dual_slack("free.minus", lifted), -sdp.dual_slack("free", duals)
+    )
+    np.testing.assert_allclose(form.dual_slack("least.slack", lifted), duals["least"])
+    np.testing.assert_allclose(smat(-lifted["cone"]), duals["cone"])
+
+
+def test_a_program_in_equality_form_is_returned_as_it_is():
+    form = to_equality_form(everything())
+    assert to_equality_form(form) is form
+
+
+def test_names_that_are_taken_get_a_stroke():
+    rows = Rows("cap", "<=", {"cap.slack": VectorMap(sp.eye_array(2))}, np.ones(2))
+    taken = VectorVariable("cap.slack", 2, nonnegative=True)
+    names = [v.name for v in to_equality_form(SDP((taken,), {}, (rows,))).variables]
+    assert names == ["cap.slack", "cap.slack'"]
+
+
+def test_a_file_of_everything_has_the_same_values(tmp_path):
+    sdp = everything()
+    form, point = to_equality_form(sdp), random_point(sdp, 1)
+    write_sdpa(sdp, tmp_path / "everything.dat-s")
+    again = read_sdpa(tmp_path / "everything.dat-s")
+    lifted = image(sdp, point)
+    values = {w.name: lifted[v.name] for v, w in zip(form.variables, again.variables, strict=True)}
+    assert again.report(again.primal_value(values)) == pytest.approx(
+        sdp.report(sdp.primal_value(point))
+    )
+    np.testing.assert_allclose(
+        again.slack(again.rows[0], values),
+        np.concatenate([form.slack(r, lifted) for r in form.rows]),
+        atol=1e-12,
+    )
+
+
+def test_square_slack_of_an_unfolding_becomes_small_matrices():
+    graph = graphs.path([1.0, 2.0, 0.5])
+    sdp = methods.mvu(graph, Slack(3.0)).to_sdp()
+    form = to_equality_form(sdp)
+    assert [v.n for v in form.psd_variables] == [4, 2, 2, 2]
+    factor = np.arange(4.0)[:, None] - 1.5
+    change = np.array([0.0, 1.0 - 4.0, 1.0 - 0.25])
+    values = {"K": Factor(factor)} | {
+        f"isometry.slack[{k}]": np.array([[1.0, z], [z, z * z]]) for k, z in enumerate(change)
+    }
+    assert form.report(form.primal_value(values)) == pytest.approx(5.0 - 1.5 * np.sum(change**2))
+    for r in form.rows:
+        np.testing.assert_allclose(form.slack(r, values), 0.0, atol=1e-12)
