@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from sdpdr.errors import CompileError, NotAcceptedError, UnknownNameError
 from sdpdr.model import Model
@@ -17,6 +17,7 @@ from sdpdr.solvers.registry import SOLVERS, find
 # the documentation ("Forms, and why choosing one is half of the work").
 PREFERENCE = ("mosek", "sdpa", "clarabel", "cvxopt", "scs")
 LARGE_ROWS = 2500
+POSSIBLE = "possible"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +32,28 @@ class Plan:
     reductions : tuple of Reduction
     reason : str
         Why this pair.
-    others : mapping from (solver, form) to str
-        ``"possible"``, or why not.
     sdp : SDP or None
         The standard form, if the model has one.
+    refusal : str
+        Why it has none.
     """
 
     solver: Solver
     form: str
     reductions: tuple[Reduction, ...]
     reason: str
-    others: Mapping[tuple[str, str], str] = field(default_factory=dict)
     sdp: SDP | None = None
+    refusal: str = ""
+
+    @property
+    def others(self) -> dict[tuple[str, str], str]:
+        """Every other pair of solver and form: ``"possible"``, or why not."""
+        return {
+            (name, form): _verdict(name, form, self.sdp, self.refusal)
+            for name, cls in SOLVERS.items()
+            for form in cls.forms
+            if (name, form) != (self.solver.name, self.form)
+        }
 
     def explain(self) -> str:
         """The choice and every alternative, in words."""
@@ -55,8 +66,11 @@ class Plan:
             "",
             "others",
         ]
+        grouped: dict[tuple[str, str], list[str]] = {}
         for (name, form), words in self.others.items():
-            lines.append(f"  {name:<10}{form:<8}{words}")
+            grouped.setdefault((name, words), []).append(form)
+        for (name, words), forms in grouped.items():
+            lines.append(f"  {name:<10}{', '.join(forms):<20}{words}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -122,21 +136,21 @@ def plan(
     wanted = _configure(solver, options) if named else None
     if wanted is not None:
         wanted.require()
-    others = _alternatives(sdp, refusal)
     pairs = [
         pair
         for pair in _ranked(sdp)
         if (wanted is None or pair[0] == wanted.name) and form in ("auto", pair[1])
     ]
+    tried: dict[tuple[str, str], str] = {}
     for name, candidate in pairs:
-        if others[name, candidate] != "possible":
+        tried[name, candidate] = _verdict(name, candidate, sdp, refusal)
+        if tried[name, candidate] != POSSIBLE:
             continue
         chosen = wanted or _configure(name, options)
         steps = () if sdp is None else reductions_for(candidate, sdp)
-        why = _reason(name, candidate, sdp) if not named else "it was asked for"
-        rest = {pair: words for pair, words in others.items() if pair != (name, candidate)}
-        return Plan(chosen, candidate, steps, why, rest, sdp)
-    raise NotAcceptedError(_refusal(wanted, form, others))
+        why = "it was asked for" if named else _reason(name, candidate, sdp)
+        return Plan(chosen, candidate, steps, why, sdp, refusal)
+    raise NotAcceptedError(_no_way(wanted, form, tried))
 
 
 def _standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
@@ -155,32 +169,30 @@ def _configure(solver: str | Solver, options: Mapping[str, object]) -> Solver:
     return find(solver)(**given)  # type: ignore[arg-type]
 
 
-def _alternatives(sdp: SDP | None, refusal: str) -> dict[tuple[str, str], str]:
-    """Every pair of solver and form: possible, or why not."""
-    found: dict[tuple[str, str], str] = {}
-    for name, cls in SOLVERS.items():
-        available = cls.availability()
-        for form in cls.forms:
-            if not available.usable:
-                found[name, form] = available.reason
-            elif sdp is None:
-                found[name, form] = "possible" if form == "cvxpy" else refusal
-            else:
-                found[name, form] = cls().accepts(sdp) or "possible"
-    return found
+def _verdict(name: str, form: str, sdp: SDP | None, refusal: str) -> str:
+    """Whether a solver can take the program in a form: ``POSSIBLE``, or why not."""
+    cls = SOLVERS[name]
+    available = cls.availability()
+    if not available.usable:
+        return available.reason
+    if sdp is None:
+        return POSSIBLE if form == "cvxpy" else refusal
+    return cls().accepts(sdp) or POSSIBLE
 
 
 def _ranked(sdp: SDP | None) -> list[tuple[str, str]]:
     """Pairs in order of preference; the reasons are in `_reason`."""
+    known = {(name, form) for name, cls in SOLVERS.items() for form in cls.forms}
     if sdp is None:
-        return [(name, "cvxpy") for name in PREFERENCE]
+        # As written, such models often have no interior, which Clarabel minds least.
+        ranked = [(name, "cvxpy") for name in ("mosek", "clarabel", "cvxopt", "sdpa", "scs")]
+        return ranked + sorted(known - set(ranked))
     ranked = [("lowrank", "factor")]
     matrix_entries = sum(v.size for v in sdp.psd_variables)
     forms = ("lmi", "gram") if sdp.n_rows <= matrix_entries and matrix_entries else ("gram", "lmi")
     order = PREFERENCE if sdp.n_rows <= LARGE_ROWS else ("scs", *PREFERENCE[:-1])
     ranked += [(name, form) for form in forms for name in order]
     ranked += [(name, "cvxpy") for name in order]
-    known = {(name, form) for name, cls in SOLVERS.items() for form in cls.forms}
     return [pair for pair in ranked if pair in known] + sorted(known - set(ranked))
 
 
@@ -201,21 +213,11 @@ def _reason(name: str, form: str, sdp: SDP | None) -> str:
     return f"the matrix has fewer entries than there are rows; {name} is the first solver here"
 
 
-def _refusal(
-    wanted: Solver | None, form: str, others: Mapping[tuple[str, str], str]
-) -> str:
-    name = None if wanted is None else wanted.name
-    about = {
-        pair: words
-        for pair, words in others.items()
-        if (name is None or pair[0] == name) and form in ("auto", pair[1])
-    }
-    if not about:
+def _no_way(wanted: Solver | None, form: str, tried: Mapping[tuple[str, str], str]) -> str:
+    if wanted is not None and not tried:
         return (
-            f"solver {name!r} does not take the {form!r} form; it takes "
-            f"{', '.join(SOLVERS[str(name)].forms)}."
+            f"solver {wanted.name!r} does not take the {form!r} form; it takes "
+            f"{', '.join(wanted.forms)}."
         )
-    reasons = "; ".join(f"{n} ({f} form): {words}" for (n, f), words in about.items())
-    possible = sorted({n for (n, _), words in others.items() if words == "possible"})
-    return f"no way to solve this program as asked. {reasons}. Possible: {', '.join(possible)}."
-
+    reasons = "; ".join(f"{name} ({form} form): {words}" for (name, form), words in tried.items())
+    return f"no way to solve this program as asked. {reasons}. solver='auto' finds one that can."

@@ -145,6 +145,8 @@ def _solve_written(model: Model, chosen: Plan, clock: _Clock) -> Solution:
     unknown = Residuals(*[float("nan")] * 6)
     value = float("nan") if outcome.claim.value is None else outcome.claim.value
     status = _STOPPED.get(outcome.verdict, Status.INACCURATE)
+    if outcome.verdict is Verdict.SOLVED:
+        status = Status.UNVERIFIED
     return Solution(
         status=status,
         value=value,

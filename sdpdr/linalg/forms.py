@@ -107,7 +107,10 @@ class QuadraticForms(BilinearForms):
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
         """The vectors whose form must vanish: f^T K f = 0 and K PSD give K f = 0."""
-        return self.left[np.flatnonzero(rhs == 0.0)].T.tocsr()
+        vectors = self.left[np.flatnonzero(rhs == 0.0)]
+        vectors.sum_duplicates()
+        vectors.eliminate_zeros()
+        return vectors[np.flatnonzero(np.diff(vectors.indptr))].T.tocsr()
 
     def formula(self, variable: str) -> tuple[str, str]:
         """Typical row in mathematics."""

@@ -19,7 +19,8 @@ class Factorization:
     Raises
     ------
     ArithmeticError
-        If a pivot vanishes, that is, when the matrix is singular to working precision.
+        If a pivot vanishes, that is, when the matrix is singular to working precision, or if
+        one is not a finite number.
     """
 
     def __init__(self, matrix: Matrix) -> None:
@@ -29,6 +30,8 @@ class Factorization:
         except RuntimeError as error:
             raise ArithmeticError(f"the matrix is singular to working precision: {error}") from None
         _, self.pivots, _ = self._solver.factors()
+        if not np.isfinite(self.pivots).all():
+            raise ArithmeticError("the pivots are not finite numbers")
 
     @property
     def n_negative(self) -> int:
@@ -62,16 +65,37 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
     >>> is_positive_on(path - 2.1 * sp.eye_array(2), np.ones((2, 1)))
     False
     """
+    n = matrix.shape[0]
+    null = np.zeros((n, 0)) if null is None else null
+    columns = null.toarray() if sp.issparse(null) else np.asarray(null, dtype=float)
     try:
-        factorization = Factorization(matrix)
+        factorization = Factorization(_lifted(sp.csr_array(matrix), columns))
     except ArithmeticError:
         return False
-    if null is None or null.shape[1] == 0:
-        return factorization.n_negative == 0
-    columns = null.toarray() if sp.issparse(null) else np.asarray(null, dtype=float)
+    if factorization.n_negative == 0:
+        return True
     if factorization.n_negative > columns.shape[1]:
         return False
     solved = np.column_stack([factorization.solve(u) for u in columns.T])
     schur = -columns.T @ solved
     negative = int(np.sum(np.linalg.eigvalsh((schur + schur.T) / 2.0) < 0.0))
     return factorization.n_negative + negative == columns.shape[1]
+
+
+def _lifted(matrix: sp.csr_array, columns: Array) -> sp.csr_array:
+    """Add multiples of u e_k^T + e_k u^T, which vanish on the complement, for each u killed.
+
+    A Laplacian, for instance, kills the vector of ones, and the sign of its last pivot would be
+    decided by rounding.
+    """
+    scale = float(abs(matrix).max())
+    free = np.ones(matrix.shape[0], dtype=bool)
+    for u in columns.T:
+        if np.linalg.norm(matrix @ u) > 1e-8 * scale * np.linalg.norm(u):
+            continue
+        k = int(np.argmax(np.abs(u) * free))
+        free[k] = False
+        place = (np.arange(u.size), np.full(u.size, k))
+        arrow = sp.csr_array((scale / u[k] * u, place), shape=matrix.shape)
+        matrix = matrix + arrow + arrow.T
+    return matrix

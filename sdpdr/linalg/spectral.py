@@ -9,6 +9,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
+from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.linalg.svec import Array, Matrix
 
 DENSE_ORDER = 400
@@ -98,6 +99,11 @@ def _smallest_sparse(
     # Below every eigenvalue by Gershgorin's theorem would be safe but far away, which makes
     # Lanczos slow; a shift just below the estimate found from there makes the answer sharp.
     shift = _lower_bound(matrix, identity)
+    # With a mass off the diagonal Gershgorin's bound may lie too high.
+    while mass is not None and not is_positive_on(matrix - shift * identity, columns):
+        shift = 4.0 * min(shift, -1.0)
+        if not np.isfinite(shift):
+            raise ArithmeticError("the mass must be positive definite on the complement of null")
     value, vector = np.inf, np.zeros(n)
     for _ in range(8):
         value, vector = _shifted(matrix, identity, columns, shift)

@@ -79,7 +79,7 @@ def certify(sdp: SDP, duals: Duals) -> Certificate:
     y = {r.label: np.clip(duals[r.label], *box[r.label]) for r in _visible(sdp)}
     boxed = any(np.isfinite(side).any() for r in _visible(sdp) for side in _limits(r, box))
     lam = _pencil_value(sdp, y)
-    if lam is not None and lam <= 0.0:
+    if lam is not None and lam <= 0.0 and not boxed:
         return Certificate(None, "the multipliers do not connect all points (lambda <= 0)")
     if lam is not None and not boxed:
         return _scaled(sdp, y, lam)
@@ -149,6 +149,8 @@ def _shifted(sdp: SDP, y: Duals) -> Certificate:
         if not _is_feasible(sdp, v.name, y):
             return Certificate(None, f"the dual slack of {v.name!r} could not be made positive")
         text = "dual point shifted along rows that fix the trace; verified positive definite"
+    if any(r.relation == "<=" and np.any(y[r.label] < 0.0) for r in _visible(sdp)):
+        return Certificate(None, "shifting makes multipliers of inequalities negative")
     if not _scalars_feasible(sdp, y):
         return Certificate(None, "multipliers violate the dual constraints of a scalar")
     return Certificate(sdp.report(sdp.dual_value(y)), text)

@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Array, Matrix
+from sdpdr.linalg.svec import Matrix
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP

@@ -26,6 +26,10 @@ class Status(Enum):
         "The solver stopped, but our gap or residuals miss the tolerance. Look at `gap` and "
         "`residuals`; a tighter `tol`, another form, or another solver may help."
     )
+    UNVERIFIED = (
+        "The solver says that it solved the problem, but a block is written in cvxpy directly, so "
+        "we cannot check. Write the block as terms to get a bound."
+    )
     INFEASIBLE = (
         "The solver says that no point satisfies all constraints. Soften a block "
         "(`soften(block, weight)`) or relax it (`relax(block, band)`)."

@@ -120,8 +120,9 @@ class Solver(ABC):
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether it can run here, found without crashing; imports native code only to ask
-        for a licence.
+        """Whether it can run here.
+
+        Found without crashing; native code is imported only to ask for a licence.
         """
         if find_spec(cls.module) is None:
             remedy = f'pip install "sdpdr[{cls.extra}]"' if cls.extra else f"pip install {cls.package}"

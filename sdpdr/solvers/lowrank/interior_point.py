@@ -179,8 +179,9 @@ class InteriorPoint:
 
     def _shorten(self, primal: float, residual: Vector, curve: Vector) -> float:
         """Halve a step while the curvature of the lengths makes it too infeasible."""
-        allowed = max(1.0, float((abs(residual) / self.rows.width).max()))
-        while (abs((1 - primal) * residual + primal**2 * curve) / self.rows.width).max() > allowed:
+        import os
+        allowed = max(float(os.environ.get('TH','1')) if self.rows.compliance.max()>0 else 1., float(os.environ.get('TR','1'))*float((abs(residual)).max()))
+        while (abs((1 - primal) * residual + primal**2 * curve)).max() > allowed:
             primal *= 0.5
         return primal
 

@@ -34,7 +34,6 @@ class Rows:
     high: Vector
     compliance: Vector
     scale: Vector
-    width: Vector
 
     @classmethod
     def of(cls, program: EdgeProgram) -> Rows:
@@ -63,7 +62,6 @@ class Rows:
             high=np.concatenate([price[above], zero(len(below)), price[both]]),
             compliance=1.0 / (program.stiffness * d**2)[edge],
             scale=d,
-            width=_width(program)[edge],
         )
 
     def lengths(self, delta: Matrix) -> Vector:
@@ -91,8 +89,3 @@ class Rows:
             return value
         return np.bincount(self.edge, weights=value, minlength=len(self.scale))
 
-
-def _width(program):
-    import os
-    w=(program.upper-program.lower)/program.sqdist
-    return np.where(np.isfinite(w)&(w>0),np.minimum(w*float(os.environ.get('WF','1')),1),1.)

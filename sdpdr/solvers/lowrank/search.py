@@ -58,10 +58,10 @@ class Search:
             self._judge(point)
             return point
         while True:
-            point, verdict = self._settle(point, tol)
+            point, verdict = self._settle(program, point, tol)
             directions = verdict.connectivity.escape[:, : self._max_rank - point.R.shape[1]]
             done = self.best.error <= self.options.tol or self.journal.exhausted
-            if done or directions.shape[1] == 0 or not verdict.error < 0.5 * last_error:
+            if done or directions.shape[1] == 0 or (last_error is not None and not verdict.error < 0.5 * last_error):
                 return point
             last_error = verdict.error
             rank = point.R.shape[1] + directions.shape[1]
@@ -88,9 +88,9 @@ class Search:
         if self._at is not None and self._at.point is not None:
             self._judge(self._at.point)
 
-    def _settle(self, point: Iterate, tol: float) -> tuple[Iterate, Verdict]:
+    def _settle(self, program, point: Iterate, tol: float) -> tuple[Iterate, Verdict]:
         """Run to ``tol``, unless an early look shows that the rank is much too small."""
-        for accuracy in (max(tol, _EARLY), tol):
+        for accuracy in (max(tol, _EARLY), tol) if program is self.goal else (tol,):
             point, _ = self._at.run(point, accuracy)
             verdict = self._judge(point)
             grows = verdict.connectivity.escape.shape[1] > 0 and point.R.shape[1] < self._max_rank

@@ -1,0 +1,8 @@
+"""``python -m sdpdr`` is the ``sdpdr`` command."""
+
+import sys
+
+from sdpdr.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

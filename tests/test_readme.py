@@ -1,0 +1,54 @@
+"""The README's programs and commands do what it says."""
+
+import doctest
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[1] / "README.md"
+COMMANDS = re.findall(r"^sdpdr [^#\n]+", README.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_programs_run():
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    failures, tried = doctest.testfile(str(README), module_relative=False, optionflags=flags)
+    assert tried > 10
+    assert failures == 0
+
+
+def test_the_commands_run_in_order(tmp_path):
+    assert len(COMMANDS) >= 6
+    for command in COMMANDS:
+        words = shlex.split(command)[1:]
+        done = subprocess.run(
+            [sys.executable, "-m", "sdpdr", *words],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+def test_the_table_of_ones_own_can_be_embedded(tmp_path):
+    import numpy as np
+
+    import sdpdr
+
+    X, _ = sdpdr.datasets.swiss_roll(60, seed=0)
+    np.savetxt(tmp_path / "data.csv", X, delimiter=",", header="x,y,z", comments="")
+    [command] = re.findall(r"`sdpdr (embed [^`]+)`", README.read_text(encoding="utf-8"))
+    words = shlex.split(command)
+    done = subprocess.run(
+        [sys.executable, "-m", "sdpdr", *words],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "embedding.csv").exists()
+
+
+@pytest.mark.parametrize("goal", re.findall(r"`?make (\w+)", README.read_text(encoding="utf-8")))
+def test_the_goals_exist(goal):
+    makefile = README.with_name("Makefile").read_text(encoding="utf-8")
+    assert re.search(rf"^{goal}:", makefile, re.MULTILINE) or goal == "and"
