@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from sdpdr.errors import CompileError, NotAcceptedError, UnknownNameError
@@ -98,6 +98,7 @@ def plan(
     max_iter: int | None = None,
     seed: int | None = None,
     verbose: bool | None = None,
+    skip: Collection[str] = (),
 ) -> Plan:
     """Choose a solver and a form without solving.
 
@@ -109,6 +110,8 @@ def plan(
     form : {"auto", "factor", "lmi", "gram", "cvxpy"}, default "auto"
     tol, time_limit, max_iter, seed, verbose : optional
         Uniform options; they win over those of a solver object.
+    skip : collection of str, default ()
+        Names that "auto" does not consider.
 
     Returns
     -------
@@ -139,7 +142,8 @@ def plan(
     pairs = [
         pair
         for pair in _ranked(sdp)
-        if (wanted is None or pair[0] == wanted.name) and form in ("auto", pair[1])
+        if (pair[0] not in skip if wanted is None else pair[0] == wanted.name)
+        and form in ("auto", pair[1])
     ]
     tried: dict[tuple[str, str], str] = {}
     for name, candidate in pairs:

@@ -7,10 +7,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 
 import numpy as np
 
+from sdpdr.errors import NotAcceptedError
 from sdpdr.model import Model
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.plan import Plan, plan
@@ -35,6 +37,8 @@ _STOPPED = {
     Verdict.INFEASIBLE: Status.INFEASIBLE,
     Verdict.UNBOUNDED: Status.UNBOUNDED,
 }
+# Order of matrices up to which a second, general solver takes seconds at most.
+SMALL = 60
 _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 
@@ -60,7 +64,9 @@ def solve(
     ----------
     model : Model or SDP
     solver : str or Solver, default "auto"
-        A name from ``sdpdr.solvers()`` or a configured solver object.
+        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", a second
+        solver tries where the first falls short of ``tol`` on a small program, and the better
+        answer is returned.
     form : {"auto", "factor", "lmi", "gram", "cvxpy"}, default "auto"
         ``sdpdr.plan(model)`` tells what "auto" would choose, and why.
     tol : float, default 1e-6
@@ -99,15 +105,37 @@ def solve(
     """
     clock = _Clock()
     with clock("build"):
-        chosen = plan(
-            model, solver, form, tol=tol, time_limit=time_limit, max_iter=max_iter, seed=seed,
-            verbose=verbose,
+        choose = partial(
+            plan, model, solver, form, tol=tol, time_limit=time_limit, max_iter=max_iter,
+            seed=seed, verbose=verbose,
         )
+        chosen = choose()
+    solution = _execute(model, chosen, clock, isolate, progress)
+    if solver == "auto" and _deserves_another(solution, chosen):
+        try:
+            second = choose(skip=(chosen.solver.name,))
+        except NotAcceptedError:
+            return solution
+        other = _execute(model, second, clock, isolate, progress)
+        solution = min(solution, other, key=lambda s: (not s.certified(), abs(s.gap)))
+    return solution
+
+
+def _execute(
+    model: Model | SDP, chosen: Plan, clock: _Clock, isolate: bool, progress: Progress | bool | None
+) -> Solution:
     with show_progress(progress, f"{chosen.solver.name}, {chosen.form} form") as report:
         if chosen.form == "cvxpy" and isinstance(model, Model):
             return _solve_written(model, chosen, clock)
         assert chosen.sdp is not None
         return _solve_reduced(chosen.sdp, chosen, clock, isolate, report)
+
+
+def _deserves_another(solution: Solution, chosen: Plan) -> bool:
+    """Whether a program is small enough to let a second solver try where the first fell short."""
+    if solution.status not in (Status.INACCURATE, Status.ITERATION_LIMIT, Status.FAILED):
+        return False
+    return chosen.sdp is not None and all(v.n <= SMALL for v in chosen.sdp.psd_variables)
 
 
 def _solve_reduced(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import qdldl
+import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.linalg.svec import Array, Matrix
@@ -19,19 +20,21 @@ class Factorization:
     Raises
     ------
     ArithmeticError
-        If a pivot vanishes, that is, when the matrix is singular to working precision, or if
-        one is not a finite number.
+        If a pivot is no larger than rounding, that is, when the matrix is singular to working
+        precision, or if it holds numbers that are not finite.
     """
 
     def __init__(self, matrix: Matrix) -> None:
         upper = sp.csc_matrix(sp.triu(sp.csc_array(matrix)))
+        rounding = np.finfo(float).eps * abs(upper).max()
         try:
             self._solver = qdldl.Solver(upper, upper=True)
-        except RuntimeError as error:
+            _, self.pivots, _ = self._solver.factors()
+        except (RuntimeError, ValueError) as error:
             raise ArithmeticError(f"the matrix is singular to working precision: {error}") from None
-        _, self.pivots, _ = self._solver.factors()
-        if not np.isfinite(self.pivots).all():
-            raise ArithmeticError("the pivots are not finite numbers")
+        # Turned around, so that it catches pivots that are not numbers as well.
+        if not np.all(np.abs(self.pivots) > rounding):
+            raise ArithmeticError("the matrix is singular to working precision: a pivot vanishes")
 
     @property
     def n_negative(self) -> int:
@@ -48,7 +51,9 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
 
     With M = A and U the p columns, the bordered matrix [[M, U], [U^T, 0]] has exactly p negative
     eigenvalues if and only if M is positive on the complement of U. They are counted as those of
-    M plus those of the Schur complement -U^T M^{-1} U, so that M stays sparse.
+    M plus those of the Schur complement -U^T M^{-1} U, so that M stays sparse. If M U = 0, as for
+    a Laplacian and the vector of ones, M without p rows and columns is to be positive definite.
+    What rounding could decide counts as not positive.
 
     Parameters
     ----------
@@ -65,37 +70,35 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
     >>> is_positive_on(path - 2.1 * sp.eye_array(2), np.ones((2, 1)))
     False
     """
-    n = matrix.shape[0]
-    null = np.zeros((n, 0)) if null is None else null
+    matrix = sp.csr_array(matrix)
+    null = np.zeros((matrix.shape[0], 0)) if null is None else null
     columns = null.toarray() if sp.issparse(null) else np.asarray(null, dtype=float)
+    grounded = columns.shape[1] > 0 and _kills(matrix, columns)
+    if grounded:
+        kept = sl.qr(columns.T, mode="r", pivoting=True)[-1][columns.shape[1] :]
+        matrix = matrix[kept][:, kept]
     try:
-        factorization = Factorization(_lifted(sp.csr_array(matrix), columns))
+        factorization = Factorization(matrix)
     except ArithmeticError:
         return False
-    if factorization.n_negative == 0:
-        return True
-    if factorization.n_negative > columns.shape[1]:
+    if grounded or columns.shape[1] == 0:
+        return factorization.n_negative == 0
+    return _schur_completes(factorization, columns)
+
+
+def _kills(matrix: sp.csr_array, columns: Array) -> bool:
+    """Whether a matrix times the columns vanishes to working precision."""
+    size = abs(matrix) @ np.abs(columns)
+    return bool(np.all(np.abs(matrix @ columns) <= 1e-13 * size))
+
+
+def _schur_completes(factorization: Factorization, columns: Array) -> bool:
+    """Whether matrix and Schur complement have as many negative eigenvalues as there are columns."""
+    n, p = columns.shape
+    if factorization.n_negative > p:
         return False
     solved = np.column_stack([factorization.solve(u) for u in columns.T])
     schur = -columns.T @ solved
-    negative = int(np.sum(np.linalg.eigvalsh((schur + schur.T) / 2.0) < 0.0))
-    return factorization.n_negative + negative == columns.shape[1]
-
-
-def _lifted(matrix: sp.csr_array, columns: Array) -> sp.csr_array:
-    """Add multiples of u e_k^T + e_k u^T, which vanish on the complement, for each u killed.
-
-    A Laplacian, for instance, kills the vector of ones, and the sign of its last pivot would be
-    decided by rounding.
-    """
-    scale = float(abs(matrix).max())
-    free = np.ones(matrix.shape[0], dtype=bool)
-    for u in columns.T:
-        if np.linalg.norm(matrix @ u) > 1e-8 * scale * np.linalg.norm(u):
-            continue
-        k = int(np.argmax(np.abs(u) * free))
-        free[k] = False
-        place = (np.arange(u.size), np.full(u.size, k))
-        arrow = sp.csr_array((scale / u[k] * u, place), shape=matrix.shape)
-        matrix = matrix + arrow + arrow.T
-    return matrix
+    rounding = n * np.finfo(float).eps * np.max(np.abs(columns).T @ np.abs(solved))
+    negative = int(np.sum(np.linalg.eigvalsh((schur + schur.T) / 2.0) < -rounding))
+    return factorization.n_negative + negative == p

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
@@ -95,23 +94,32 @@ def _smallest_sparse(
     n = matrix.shape[0]
     identity = sp.eye_array(n, format="csr") if mass is None else sp.csr_array(mass)
     columns = sp.csr_array((n, 0)) if null is None else sp.csr_array(null)
-    p = columns.shape[1]
-    # Below every eigenvalue by Gershgorin's theorem would be safe but far away, which makes
-    # Lanczos slow; a shift just below the estimate found from there makes the answer sharp.
-    shift = _lower_bound(matrix, identity)
-    # With a mass off the diagonal Gershgorin's bound may lie too high.
-    while mass is not None and not is_positive_on(matrix - shift * identity, columns):
-        shift = 4.0 * min(shift, -1.0)
+    shift = _shift_below(sp.csr_array(matrix), identity, columns)
+    try:
+        return _shifted(matrix, identity, columns, shift)
+    except spl.ArpackNoConvergence:
+        # A tight cluster at the low end; the shift is a lower bound, and close.
+        return shift, np.zeros(n)
+
+
+def _shift_below(matrix: sp.csr_array, mass: sp.csr_array, null: sp.csr_array) -> float:
+    """A number just below the smallest eigenvalue of the pencil, or just below zero.
+
+    The closer the shift, the faster Lanczos; inertia tells which side of it the eigenvalue is.
+    """
+    scale = float(np.max(np.abs(matrix.diagonal()) / np.abs(mass.diagonal()).clip(1e-300)))
+    shift, above = -1e-10 * max(scale, 1e-300), 0.0
+    while not is_positive_on(matrix - shift * mass, null):
+        shift, above = 10.0 * shift, shift
         if not np.isfinite(shift):
             raise ArithmeticError("the mass must be positive definite on the complement of null")
-    value, vector = np.inf, np.zeros(n)
-    for _ in range(8):
-        value, vector = _shifted(matrix, identity, columns, shift)
-        closer = value - max(1e-3 * abs(value), 1e-6)
-        if shift >= closer - 1e-2 * abs(value) - 1e-5 or p > n // 2:
-            break
-        shift = closer
-    return value, vector
+    while above and shift < 1.2 * above:
+        middle = -float(np.sqrt(shift * above))
+        if is_positive_on(matrix - middle * mass, null):
+            shift = middle
+        else:
+            above = middle
+    return shift
 
 
 def _shifted(
@@ -119,23 +127,27 @@ def _shifted(
 ) -> tuple[float, Array]:
     """Eigenvalue nearest above ``shift`` of the pencil, restricted to the complement of null."""
     n, p = null.shape
-    bordered = sp.block_array([[matrix - shift * mass, null], [null.T, None]] if p else
-                              [[matrix - shift * mass]], format="csc")
+    shifted = matrix - shift * mass
+    blocks = [[shifted, null], [null.T, None]] if p else [[shifted]]
+    bordered = sp.block_array(blocks, format="csc")
     solve = spl.splu(bordered).solve
 
     def inverse(x: Array) -> Array:
         right = np.concatenate([np.ravel(x), np.zeros(p)])
         return np.asarray(solve(right)[:n])
 
+    q = np.linalg.qr(null.toarray())[0]
+
+    def weigh(x: Array) -> Array:
+        # The identity on null: a mass that vanishes there would let rounding errors grow.
+        x = np.ravel(x)
+        image = mass @ (x - q @ (q.T @ x))
+        return np.asarray(image - q @ (q.T @ (image - x)))
+
     operator = spl.LinearOperator((n, n), matvec=inverse, dtype=float)
+    weight = spl.LinearOperator((n, n), matvec=weigh, dtype=float)
     start = inverse(np.random.default_rng(0).standard_normal(n))
     values, vectors = spl.eigsh(
-        sp.csr_array(matrix), k=1, M=mass, sigma=shift, OPinv=operator, v0=start, which="LM"
+        sp.csr_array(matrix), k=1, M=weight, sigma=shift, OPinv=operator, v0=start, tol=1e-10
     )
     return float(values[0]), np.asarray(vectors[:, 0])
-
-
-def _lower_bound(matrix: Any, mass: sp.csr_array) -> float:
-    diagonal = matrix.diagonal()
-    radius = np.asarray(abs(matrix).sum(axis=1)).ravel() - np.abs(diagonal)
-    return float(np.min((diagonal - radius) / np.maximum(mass.diagonal(), 1e-300))) - 1e-3

@@ -143,7 +143,7 @@ def test_null_vectors_span_the_kernel_of_every_psd_solution_of_the_homogeneous_r
 def test_weighted_edges_and_combinations_of_them(data, n):
     m = data.draw(st.integers(1, 10))
     pairs = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda e: e[0] != e[1])
-    numbers = partial(arrays, float, elements=st.floats(-10, 10))
+    numbers = partial(arrays, float, elements=st.floats(-10, 10, width=16))
     edges = data.draw(st.lists(pairs, min_size=m, max_size=m))
     weights = data.draw(numbers(m))
     combination = data.draw(numbers((data.draw(st.integers(1, 4)), m)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import qdldl
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csc_matrix, diags, triu
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
@@ -13,7 +14,6 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 
 _DENSE = 200  # below this size a full eigendecomposition is fastest
-_SHIFTS = (1 - 0.25e-8, 1 - 1e-8, 1 - 1e-7, 1 - 1e-6, 1 - 1e-5, 1 - 1e-4, 0.999, 0.99, 0.9, 0.5, 0.1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,17 +110,17 @@ def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 
     symmetric = (diags(1 / root) @ L @ diags(1 / root)).tocsc()
     if program.n <= _DENSE:
         spectrum, vectors = eigh(symmetric.toarray(), subset_by_index=[0, min(program.n, 7) - 1])
-        lower = float(spectrum[1])
-        low = (spectrum < 1 - tol) & (np.abs(root @ vectors) < 0.5 * np.linalg.norm(root))
-        return Connectivity(lower, lower, vectors[:, low] / root[:, None])
+        other = abs(root @ vectors) < 0.5 * np.linalg.norm(root)  # not the constant vector
+        escape = vectors[:, other & (spectrum < 1 - tol)]
+        return Connectivity(float(spectrum[1]), float(spectrum[1]), escape / root[:, None])
     return _sparse_connectivity(symmetric, root, tol, seed)
 
 
 def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> Connectivity:
     n = len(root)
     shifted = _ShiftedFactor(A)
-    sigma = next((s for s in _shifts(abs(A).max()) if shifted.factorize(s)), -np.inf)
-    if sigma >= 1 - tol or not np.isfinite(sigma):
+    sigma = next((s for s in _shifts(abs(A).max(), tol) if shifted.factorize(s)), -np.inf)
+    if sigma >= 1 - tol / 2 or not np.isfinite(sigma):
         return Connectivity(sigma, sigma, np.empty((n, 0)))
     inverse = LinearOperator((n, n), matvec=shifted.solve, dtype=float)
     v0 = np.random.default_rng(seed).standard_normal(n)
@@ -128,11 +128,12 @@ def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> 
         spectrum, vectors = eigsh(A, k=min(8, n - 1), sigma=sigma, OPinv=inverse, v0=v0, tol=1e-6)
     except ArpackNoConvergence:
         return Connectivity(sigma, sigma, np.empty((n, 0)))
-    low = (spectrum < 1 - tol) & (abs(root @ vectors) < 0.5 * np.linalg.norm(root))
-    value = float(spectrum[low].min()) if low.any() else 1.0
-    sharper = value - 1e-3 * abs(1 - value) - 1e-10
+    other = abs(root @ vectors) < 0.5 * np.linalg.norm(root)  # not the constant vector
+    value = float(spectrum[other].min()) if other.any() else sigma
+    sharper = value - 1e-2 * abs(1 - value) - 1e-10
     lower = sharper if sharper > sigma and shifted.factorize(sharper) else sigma
-    return Connectivity(lower, value, vectors[:, low][:, :6] / root[:, None])
+    escape = vectors[:, other & (spectrum < 1 - tol)][:, :6]
+    return Connectivity(lower, value, escape / root[:, None])
 
 
 class _ShiftedFactor:
@@ -159,12 +160,16 @@ class _ShiftedFactor:
 
     def solve(self, rhs: Vector) -> Vector:
         """Solve with the last factors."""
+        if self._solver is None:
+            raise RuntimeError("factorize must be called before solve.")
         return np.asarray(self._solver.solve(rhs))
 
 
-def _shifts(size: float) -> list[float]:
+def _shifts(size: float, tol: float) -> list[float]:
+    """Lower bounds to try for the second smallest eigenvalue, best first."""
+    near = 1 - np.array([tol / 4, tol / 2, *(10.0 ** np.arange(-8, 0)), 0.5, 0.9])
     below = -0.01 * 10.0 ** np.arange(np.ceil(np.log10(max(size, 1.0))) + 4)
-    return [*_SHIFTS, *below.tolist()]
+    return [*near.tolist(), *below.tolist()]
 
 
 def conjugate(program: EdgeProgram, weights: Vector) -> float:
@@ -257,7 +262,7 @@ def primal_value(program: EdgeProgram, R: Matrix) -> tuple[float, float]:
     return value, float((violation / program.sqdist).max())
 
 
-def _penalty(program: EdgeProgram, q: Vector, soft: np.ndarray) -> Vector:
+def _penalty(program: EdgeProgram, q: Vector, soft: NDArray[np.bool_]) -> Vector:
     """Cost of leaving [lower, upper], quadratic up to price / stiffness and linear beyond."""
     away = np.maximum(np.maximum(q - program.upper, program.lower - q), 0)[soft]
     price, stiffness = program.price[soft], program.stiffness[soft]

@@ -92,11 +92,10 @@ def solve_edge_program(
 
 
 def _solve(search: Search, R: Matrix) -> None:
-    tol = search.options.tol / 4
     if hard_below(search.goal).any():
-        solve_by_multipliers(search, R, tol)
+        solve_by_multipliers(search, R)
     else:
-        search.optimize(search.goal, R, tol)
+        search.solve_goal(R)
 
 
 def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) -> Matrix:

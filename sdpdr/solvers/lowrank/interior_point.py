@@ -111,7 +111,7 @@ class InteriorPoint:
         y = np.clip(point.y, np.where(self._has_low, floor, -np.inf), ceiling)
         return self._fitted(R, y, low, high, mu=product)
 
-    def run(self, point: Iterate, tol: float) -> tuple[Iterate, Residuals]:
+    def run(self, point: Iterate, tol: float) -> Iterate:
         """Iterate until optimal at this rank, out of time, or unable to move."""
         while True:
             self.point = point
@@ -119,9 +119,9 @@ class InteriorPoint:
             residual = self._residual(point, delta)
             measure = self._measure(point, delta, residual)
             self._note(point, measure)
-            spent = measure.gap < _ROUNDING and self._any_box or point.reg > _LARGEST_REG
+            spent = (self._any_box and measure.gap < _ROUNDING) or point.reg > _LARGEST_REG
             if measure.below(tol) or self.journal.exhausted or spent:
-                return point, measure
+                return point
             point = self._step(point, delta, residual)
 
     def _step(self, point: Iterate, delta: Matrix, residual: Vector) -> Iterate:
@@ -179,9 +179,8 @@ class InteriorPoint:
 
     def _shorten(self, primal: float, residual: Vector, curve: Vector) -> float:
         """Halve a step while the curvature of the lengths makes it too infeasible."""
-        import os
-        allowed = max(float(os.environ.get('TH','1')) if self.rows.compliance.max()>0 else 1., float(os.environ.get('TR','1'))*float((abs(residual)).max()))
-        while (abs((1 - primal) * residual + primal**2 * curve)).max() > allowed:
+        allowed = max(1.0, float(abs(residual).max()))
+        while abs((1 - primal) * residual + primal**2 * curve).max() > allowed:
             primal *= 0.5
         return primal
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 from sdpdr.solvers.lowrank.program import Options, Record
@@ -70,3 +71,8 @@ class Journal:
         self.records.append(record)
         if self._options.callback is not None:
             self._options.callback(record)
+
+    def certify(self, bound: float) -> None:
+        """Enter a bound in the last record."""
+        if self.records:
+            self.records[-1] = replace(self.records[-1], bound=bound * self._unit)

@@ -97,7 +97,8 @@ def estimated_fill(edges: Edges, n: int, rank: int) -> int:
     11
     """
     matrix, _ = _pattern(edges, n, 1)
-    matrix.data = np.where(matrix.indices == np.repeat(np.arange(n), np.diff(matrix.indptr)), n, -1.0)
+    column = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    matrix.data = np.where(matrix.indices == column, float(n), -1.0)
     graph = int(qdldl.Solver(matrix, True).factors()[0].nnz)
     return graph * rank**2 + n * rank * (rank - 1) // 2
 
@@ -116,9 +117,9 @@ def _pattern(edges: Edges, n: int, rank: int) -> tuple[csc_matrix, Index]:
     nodes = np.arange(n)[:, None]
     rows = np.concatenate([(i + row).ravel(), (nodes * rank + a).ravel()])
     cols = np.concatenate([(j + col).ravel(), (nodes * rank + b).ravel()])
-    source = np.concatenate(
-        [(np.arange(m)[:, None, None] * len(a) + packed).ravel(), np.arange(n * len(a)) + m * len(a)]
-    )
+    edge_places = np.arange(m)[:, None, None] * len(a) + packed
+    node_places = (m + np.arange(n))[:, None] * len(a) + np.arange(len(a))
+    source = np.concatenate([edge_places.ravel(), node_places.ravel()])
     order = np.lexsort((rows, cols))
     starts = np.searchsorted(cols[order], np.arange(n * rank + 1))
     matrix = csc_matrix((np.ones(len(order)), rows[order], starts), shape=(n * rank, n * rank))

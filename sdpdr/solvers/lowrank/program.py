@@ -52,6 +52,10 @@ class EdgeProgram:
         Weights c of the points, > 0, for instance the multiplicities of merged duplicates.
         Default: ones.
 
+    Notes
+    -----
+    All arrays are copied, converted and broadcast, so scalars may be passed.
+
     Raises
     ------
     ShapeError
@@ -73,11 +77,11 @@ class EdgeProgram:
     edges: Edges
     n: int
     sqdist: Vector
-    lower: Vector = field(default=-np.inf)  # type: ignore[assignment]  # scalars are broadcast
-    upper: Vector = None  # type: ignore[assignment]  # None stands for sqdist
-    price: Vector = field(default=np.inf)  # type: ignore[assignment]
-    stiffness: Vector = field(default=np.inf)  # type: ignore[assignment]
-    mass: Vector = None  # type: ignore[assignment]  # None stands for ones
+    lower: Vector = field(default_factory=lambda: np.array(-np.inf))
+    upper: Vector = None  # type: ignore[assignment]  # replaced by sqdist at once
+    price: Vector = field(default_factory=lambda: np.array(np.inf))
+    stiffness: Vector = field(default_factory=lambda: np.array(np.inf))
+    mass: Vector = field(default_factory=lambda: np.array(1.0))
 
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=np.intp)
@@ -91,7 +95,7 @@ class EdgeProgram:
         put(self, "upper", self.sqdist if self.upper is None else _vector("upper", self.upper, m))
         put(self, "price", _vector("price", self.price, m))
         put(self, "stiffness", _vector("stiffness", self.stiffness, m))
-        put(self, "mass", _vector("mass", 1.0 if self.mass is None else self.mass, self.n))
+        put(self, "mass", _vector("mass", self.mass, self.n))
         self._check()
 
     def _check(self) -> None:
@@ -113,8 +117,9 @@ class EdgeProgram:
                 raise DataError(f"{name} must be > 0 everywhere; use inf for a hard limit.")
         if np.isnan(self.lower).any() or np.isnan(self.upper).any():
             raise DataError("lower and upper must not contain nan; use -inf and inf for no limit.")
-        if (self.lower > self.upper).any() or (self.upper <= -1e300).any():
-            raise DataError("every edge needs lower <= upper and upper > 0.")
+        hard = np.isinf(self.price) & np.isinf(self.stiffness)
+        if (self.lower > self.upper).any() or (self.upper <= 0)[hard].any():
+            raise DataError("every edge needs lower <= upper, and upper > 0 where it is hard.")
         if not np.isfinite(self.upper).any():
             raise ModelError("no edge has an upper limit, so the variance is unbounded.")
 
@@ -137,14 +142,16 @@ class Options:
     ----------
     tol : float, default 1e-8
         Relative certified gap aimed at.
-    max_iter : int, default 500
+    max_iter : int, default 1000
         Limit on Newton steps, over all ranks and stages.
     time_limit : float, optional
         Seconds after which the best point so far is returned.
     seed : int, default 0
         Seed of the landmarks and of the Lanczos starting vector.
     rank : int, optional
-        First number of columns of R. Default: five, or fewer when n or the start ask for it.
+        First number of columns of R, at most n - 1. Default: between three and six, by the
+        spectrum of the Isomap start; eight when lengths have hard lower limits; that of the
+        start when one is given.
     max_rank : int, optional
         Largest number of columns. Default: the bound of Barvinok and Pataki.
     max_fill : int, default 300_000_000
@@ -154,7 +161,7 @@ class Options:
     """
 
     tol: float = 1e-8
-    max_iter: int = 500
+    max_iter: int = 1000
     time_limit: float | None = None
     seed: int = 0
     rank: int | None = None
@@ -167,8 +174,9 @@ class Options:
 class Record:
     """One iteration, in the units of the caller.
 
-    ``infeasibility`` and ``stationarity`` are relative; ``bound`` is None where no certificate
-    was computed.
+    ``value`` is the variance of the iterate, feasible or not; ``infeasibility`` and
+    ``stationarity`` are relative; ``bound`` is None where no certificate was computed (always
+    in a callback, which is called before).
     """
 
     iteration: int

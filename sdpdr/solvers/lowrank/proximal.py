@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sdpdr.solvers.lowrank.interior_point import Iterate
 from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.search import Search
 
-_FIRST_STIFFNESS = 1e3
-_LAST_STIFFNESS = 1e9
+_FIRST_STIFFNESS = 1e3  # relative to the typical weight of an edge
+_LAST_STIFFNESS = 1e11
 _GROWTH = 10.0
 _MAX_STAGES = 20
+_FIRST_ACCURACY = 1e-3
+_FINE = 1e-6  # accuracy from which eigenvalues below 1 mean rank and not noise
+_LOW = 0.999
 _PROGRESS = 0.7  # factor by which a stage at the last stiffness must reduce the error
 
 
-def hard_below(program: EdgeProgram) -> np.ndarray:
+def hard_below(program: EdgeProgram) -> NDArray[np.bool_]:
     """Edges that may not become shorter than a limit, whatever the price.
 
     Examples
@@ -28,7 +33,7 @@ def hard_below(program: EdgeProgram) -> np.ndarray:
     return np.asarray(hard & np.isfinite(program.lower))
 
 
-def solve_by_multipliers(search: Search, R: Matrix, tol: float) -> None:
+def solve_by_multipliers(search: Search, R: Matrix) -> None:
     r"""Approach hard lower limits and equalities through soft ones.
 
     An interior-point method cannot start inside an interval of width zero, and the multipliers
@@ -47,8 +52,6 @@ def solve_by_multipliers(search: Search, R: Matrix, tol: float) -> None:
         Its goal is the program to solve; the best verdict is left in it.
     R : (n, r) array
         First point.
-    tol : float
-        Accuracy of the last stages.
 
     References
     ----------
@@ -56,22 +59,26 @@ def solve_by_multipliers(search: Search, R: Matrix, tol: float) -> None:
     """
     goal = search.goal
     edges = hard_below(goal)
-    typical = float(goal.mass @ (R**2).sum(axis=1)) / goal.sqdist.sum()
+    typical = float(goal.mass @ (R**2).sum(axis=1)) / float(goal.sqdist.sum())
     weights = np.zeros(goal.m)
-    point, stiffness, last_error = R, _FIRST_STIFFNESS, np.inf
+    point: Matrix | Iterate = R
+    stiffness, error = _FIRST_STIFFNESS, np.inf
     for stage in range(_MAX_STAGES):
-        accuracy = max(tol, 10.0 ** (-3 - max(stage - 1, 0)))
-        point = search.optimize(_soft(goal, edges, stiffness * typical, weights), point, accuracy)
+        accuracy = max(search.options.tol / 4, _FIRST_ACCURACY * 10.0 ** -max(stage - 1, 0))
+        soft = _soft(goal, edges, stiffness * typical, weights)
+        point = search.approach(soft, point, accuracy, _LOW if accuracy <= _FINE else -np.inf)
         verdict = search.latest
-        if search.best.error <= search.options.tol or search.journal.exhausted:
+        if search.finished or verdict is None:
             return
-        if stiffness == _LAST_STIFFNESS and verdict.error > _PROGRESS * last_error:
+        if stiffness == _LAST_STIFFNESS and verdict.error > _PROGRESS * error:
             return
-        last_error, weights = verdict.error, verdict.weights
+        error, weights = verdict.error, verdict.weights
         stiffness = min(_GROWTH * stiffness, _LAST_STIFFNESS)
 
 
-def _soft(program: EdgeProgram, edges: np.ndarray, strength: float, weights: Vector) -> EdgeProgram:
+def _soft(
+    program: EdgeProgram, edges: NDArray[np.bool_], strength: float, weights: Vector
+) -> EdgeProgram:
     stiffness = strength / program.sqdist
     shift = np.where(edges, weights / stiffness, 0.0)
     return replace(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.newton import Index
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,7 @@ class Rows:
     high: Vector
     compliance: Vector
     scale: Vector
+    aligned: bool
 
     @classmethod
     def of(cls, program: EdgeProgram) -> Rows:
@@ -62,6 +63,7 @@ class Rows:
             high=np.concatenate([price[above], zero(len(below)), price[both]]),
             compliance=1.0 / (program.stiffness * d**2)[edge],
             scale=d,
+            aligned=np.array_equal(edge, np.arange(program.m)),
         )
 
     def lengths(self, delta: Matrix) -> Vector:
@@ -70,7 +72,7 @@ class Rows:
 
     def take(self, value: Vector) -> Vector:
         """Bring a value per edge to the rows."""
-        return value if self._aligned else value[self.edge]
+        return value if self.aligned else value[self.edge]
 
     def weights(self, y: Vector) -> Vector:
         """Edge weights w, the multipliers of the squared lengths, from row multipliers."""
@@ -80,12 +82,7 @@ class Rows:
         """Curvatures of the squared lengths from those of the rows."""
         return self._sum(sigma) / self.scale**2
 
-    @property
-    def _aligned(self) -> bool:
-        return len(self.edge) == len(self.scale) and bool((np.diff(self.edge) == 1).all())
-
     def _sum(self, value: Vector) -> Vector:
-        if self._aligned:
+        if self.aligned:
             return value
-        return np.bincount(self.edge, weights=value, minlength=len(self.scale))
-
+        return np.asarray(np.bincount(self.edge, value, len(self.scale)), dtype=float)

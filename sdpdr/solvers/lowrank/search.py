@@ -11,8 +11,8 @@ from sdpdr.solvers.lowrank.newton import estimated_fill
 from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Options
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
-_GROW_BELOW = 1e-6
 _CLEARLY_LOW = 0.9
+_POLISH = 1 / 30  # last share of the tolerance, when the multipliers need to be sharper
 _FIRST_LENGTH = 0.1  # largest relative squared length given to an edge by a new column
 _PRODUCT = 1e-3  # complementarity, as a share of the objective, to continue from
 
@@ -30,9 +30,16 @@ class Search:
     options : Options
     journal : Journal
 
+    Attributes
+    ----------
+    best, latest : Verdict or None
+        The verdict with the smallest error so far, and the last one.
+    message : str
+        Why the search stopped early, or empty.
+
     References
     ----------
-    Boumal, Voroninski and Bandeira (2016); Burer and Monteiro (2005).
+    Burer and Monteiro (2005); Boumal, Voroninski and Bandeira (2016).
     """
 
     def __init__(self, goal: EdgeProgram, options: Options, journal: Journal) -> None:
@@ -41,43 +48,59 @@ class Search:
         self.latest: Verdict | None = None
         self.message = ""
         self._max_rank = min(options.max_rank or _pataki(goal.m), goal.n - 1)
-        self._graph_fill = estimated_fill(goal.edges, goal.n, 1)
+        self._graph_fill = estimated_fill(goal.edges, goal.n, rank=1)
         self._at: InteriorPoint | None = None
 
-    def optimize(self, program: EdgeProgram, start: Matrix | Iterate, tol: float) -> Iterate:
-        """Solve a program (the goal, or one near it) to ``tol``, growing the rank as needed."""
-        if isinstance(start, Iterate):
-            self._at = self._open(program, start.R.shape[1])
-            point = self._at.resume(start, tol * self._share(start.R))
-        else:
-            self._at = self._open(program, start.shape[1])
-            point = self._at.begin(start)
-        last_error = np.inf
-        if tol > _GROW_BELOW:
-            point, _ = self._at.run(point, tol)
-            self._judge(point)
-            return point
+    @property
+    def finished(self) -> bool:
+        """Whether the goal is certified or a limit is reached."""
+        certified = self.best is not None and self.best.error <= self.options.tol
+        return certified or self.journal.exhausted is not None
+
+    def solve_goal(self, R: Matrix) -> None:
+        """Solve the goal itself from a first factor; the answer is the best verdict."""
+        tol = self.options.tol / 4
+        at = self._open(self.goal, R.shape[1])
+        point = at.begin(R)
+        error = np.inf
         while True:
-            point, verdict = self._settle(program, point, tol)
-            directions = verdict.connectivity.escape[:, : self._max_rank - point.R.shape[1]]
-            done = self.best.error <= self.options.tol or self.journal.exhausted
-            if done or directions.shape[1] == 0 or (last_error is not None and not verdict.error < 0.5 * last_error):
+            point, verdict = self._settle(at, point, tol)
+            if self.finished or (np.isfinite(error) and verdict.error > error / 2):
+                return
+            error = verdict.error
+            grown = self._grow(self.goal, point, verdict)
+            if grown is None:
+                return
+            at, point = grown
+
+    def approach(
+        self, program: EdgeProgram, start: Matrix | Iterate, tol: float, grow_below: float
+    ) -> Iterate:
+        """Solve a program near the goal, growing the rank while connectivity is below a value."""
+        if isinstance(start, Iterate):
+            at = self._open(program, start.R.shape[1])
+            point = at.resume(start, tol * self._share(start.R))
+        else:
+            at = self._open(program, start.shape[1])
+            point = at.begin(start)
+        while True:
+            point = at.run(point, tol)
+            verdict = self._judge(at, point)
+            if self.finished or verdict.connectivity.value >= grow_below:
                 return point
-            last_error = verdict.error
-            rank = point.R.shape[1] + directions.shape[1]
-            if not self.fits(rank):
+            grown = self._grow(program, point, verdict)
+            if grown is None:
                 return point
-            self._at = self._open(program, rank)
-            point = self._at.resume(point, _PRODUCT * self._share(point.R), self._sized(directions))
+            at, point = grown
 
     def fits(self, rank: int) -> bool:
         """Whether factors at this rank stay within ``max_fill``; if not, say so."""
-        n, r = self.goal.n, rank
-        fill = self._graph_fill * r**2 + n * r * (r - 1) // 2
+        n = self.goal.n
+        fill = self._graph_fill * rank**2 + n * rank * (rank - 1) // 2
         if fill <= self.options.max_fill:
             return True
         self.message = (
-            f"at rank {r} the Newton factor would hold about {fill:.1e} nonzeros, more than "
+            f"At rank {rank} the Newton factor would hold about {fill:.1e} nonzeros, more than "
             f"max_fill = {self.options.max_fill:.1e}: the graph is too well connected for a "
             "sparse factorization. Use fewer neighbours or landmarks, or raise max_fill."
         )
@@ -86,37 +109,50 @@ class Search:
     def judge_current(self) -> None:
         """Take a verdict on the point reached so far, for instance after an interruption."""
         if self._at is not None and self._at.point is not None:
-            self._judge(self._at.point)
+            self._judge(self._at, self._at.point)
 
-    def _settle(self, program, point: Iterate, tol: float) -> tuple[Iterate, Verdict]:
-        """Run to ``tol``, unless an early look shows that the rank is much too small."""
-        for accuracy in (max(tol, _EARLY), tol) if program is self.goal else (tol,):
-            point, _ = self._at.run(point, accuracy)
-            verdict = self._judge(point)
-            grows = verdict.connectivity.escape.shape[1] > 0 and point.R.shape[1] < self._max_rank
-            if grows and verdict.connectivity.value < _CLEARLY_LOW:
+    def _settle(self, at: InteriorPoint, point: Iterate, tol: float) -> tuple[Iterate, Verdict]:
+        """Run to ``tol`` and if needed beyond, unless an early look shows too small a rank."""
+        for accuracy in (max(tol, _EARLY), tol, _POLISH * tol):
+            point = at.run(point, accuracy)
+            verdict = self._judge(at, point)
+            low = verdict.connectivity
+            too_low = low.escape.shape[1] > 0 and low.value < _CLEARLY_LOW
+            if self.finished or (too_low and point.R.shape[1] < self._max_rank):
                 break
         return point, verdict
 
-    def _judge(self, point: Iterate) -> Verdict:
-        weights = self._at.rows.weights(point.y)
+    def _grow(
+        self, program: EdgeProgram, point: Iterate, verdict: Verdict
+    ) -> tuple[InteriorPoint, Iterate] | None:
+        """Continue in the escape directions as new columns; None when there are none to add."""
+        rank = point.R.shape[1]
+        directions = verdict.connectivity.escape[:, : max(0, self._max_rank - rank)]
+        wider = rank + directions.shape[1]
+        if wider == rank or not self.fits(wider):
+            return None
+        i, j = program.edges.T
+        lengths = (directions[i] - directions[j]) ** 2 / program.sqdist[:, None]
+        columns = directions * np.sqrt(_FIRST_LENGTH / lengths.max(axis=0))
+        at = self._open(program, wider)
+        return at, at.resume(point, _PRODUCT * self._share(point.R), columns)
+
+    def _judge(self, at: InteriorPoint, point: Iterate) -> Verdict:
+        weights = at.rows.weights(point.y)
         verdict = judge(self.goal, point.R, weights, self.options.tol, self.options.seed)
         self.latest = verdict
         if self.best is None or verdict.error < self.best.error:
             self.best = verdict
+        self.journal.certify(verdict.bound)
         return verdict
 
     def _open(self, program: EdgeProgram, rank: int) -> InteriorPoint:
-        return InteriorPoint(program, rank, self.journal)
+        self._at = InteriorPoint(program, rank, self.journal)
+        return self._at
 
     def _share(self, R: Matrix) -> float:
         """Objective per row."""
         return float(self.goal.mass @ (R**2).sum(axis=1)) / self.goal.m
-
-    def _sized(self, directions: Matrix) -> Matrix:
-        i, j = self.goal.edges.T
-        lengths = (directions[i] - directions[j]) ** 2 / self.goal.sqdist[:, None]
-        return np.asarray(directions * np.sqrt(_FIRST_LENGTH / lengths.max(axis=0)))
 
 
 def _pataki(m: int) -> int:

@@ -7,9 +7,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sdpdr.errors import DisconnectedGraphError
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 
-_SIGNIFICANT = 0.01  # share of the leading eigenvalue below which an Isomap direction is noise
+_SIGNIFICANT = 0.03  # share of the leading eigenvalue below which an Isomap direction is noise
 
 
 def require_connected(program: EdgeProgram) -> None:
@@ -79,9 +79,9 @@ def isomap_start(
     R = np.empty((program.n, rank))
     R[:, :used] = -0.5 * (sqdist.T - mean) @ (basis[:, :used] / np.sqrt(spectrum[:used]))
     R[:, used:] = 1e-3 * R[:, :used].std() * rng.standard_normal((program.n, rank - used))
-    return R - program.mass @ R / program.mass.sum()
+    return np.asarray(R - program.mass @ R / program.mass.sum())
 
 
-def _graph(program: EdgeProgram, length: np.ndarray) -> csr_matrix:
+def _graph(program: EdgeProgram, length: Vector) -> csr_matrix:
     i, j = program.edges.T
     return csr_matrix((length, (i, j)), shape=(program.n, program.n))

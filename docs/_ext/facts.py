@@ -1,0 +1,124 @@
+"""Directives whose content is read from the code, so that no page can disagree with it.
+
+``form-table``, ``solver-table``, ``status-table``, ``card-table``, and ``command-help:: NAME``.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+import sdpdr
+from sdpdr import cli, graphs, methods
+from sdpdr.plan import reductions_for
+from sdpdr.solvers.base import FORMS
+from sdpdr.solvers.registry import SOLVERS
+from sdpdr.study import cards
+
+
+class _Table(SphinxDirective):
+    """A table with a head and rows of reStructuredText."""
+
+    head: Sequence[str]
+    widths: Sequence[int]
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        widths = " ".join(str(w) for w in self.widths)
+        lines = [".. list-table::", "   :header-rows: 1", "   :class: facts",
+                 f"   :widths: {widths}", ""]
+        for row in [self.head, *self.rows()]:
+            for k, cell in enumerate(row):
+                lines.append(f"   {'* -' if k == 0 else '  -'} {' '.join(cell.split())}")
+        box = nodes.Element()
+        source = StringList(lines, self.get_source_info()[0])
+        self.state.nested_parse(source, self.content_offset, box)
+        return box.children
+
+
+class FormTable(_Table):
+    """The forms and the reductions that lead there, for Maximum Variance Unfolding."""
+
+    head = ("Form", "The solver sees", "Reductions on the way", "Solvers")
+    widths = (10, 40, 30, 35)
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        sdp = methods.mvu(graphs.path([1.0, 2.0])).to_sdp()
+        for form, words in FORMS.items():
+            steps = " → ".join(step.name for step in reductions_for(form, sdp)) or "none"
+            names = ", ".join(name for name, cls in SOLVERS.items() if form in cls.forms)
+            yield f"``{form}``", words, steps, names
+
+
+class SolverTable(_Table):
+    """What every solver class says about itself."""
+
+    head = ("Solver", "Method", *FORMS, "Obeys a time limit", "Licence", "Installed with")
+    widths = (12, 40, *[8] * len(FORMS), 12, 14, 26)
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        for name, cls in SOLVERS.items():
+            summary = (cls.__doc__ or "").strip().splitlines()[0].partition(" (")[0].rstrip(".")
+            extra = f"``sdpdr[{cls.extra}]``" if cls.extra else "``sdpdr`` itself"
+            marks = ("✓" if form in cls.forms else "–" for form in FORMS)
+            limit = "itself" if cls.obeys_time_limit else "stopped from outside"
+            yield f"``{name}``", summary, *marks, limit, cls.licence, extra
+
+
+class StatusTable(_Table):
+    """Our grades and their advice."""
+
+    head = ("Status", "What it means, and what to do")
+    widths = (18, 80)
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        for status in sdpdr.Status:
+            # Advice names things in single backticks, as docstrings do.
+            yield f"``{status.name}``", status.advice.replace("`", "``").replace("````", "``")
+
+
+class CardTable(_Table):
+    """The problem library."""
+
+    head = ("Card", "Title", "Points", "Expected")
+    widths = (24, 50, 10, 24)
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        for card in cards.library():
+            yield f"``{card.name}``", card.title, "", ""
+
+
+class CommandHelp(SphinxDirective):
+    """The help text of the command line, or of one of its subcommands."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        text = io.StringIO()
+        os.environ["COLUMNS"] = "88"
+        with redirect_stdout(text):
+            try:
+                cli.main([*self.arguments, "--help"])
+            except SystemExit as leaving:
+                if leaving.code:
+                    raise self.error(f"no help for {self.arguments}") from leaving
+        return [nodes.literal_block(text.getvalue(), text.getvalue(), language="text")]
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register the directives."""
+    app.add_directive("form-table", FormTable)
+    app.add_directive("solver-table", SolverTable)
+    app.add_directive("status-table", StatusTable)
+    app.add_directive("card-table", CardTable)
+    app.add_directive("command-help", CommandHelp)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

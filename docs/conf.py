@@ -1,0 +1,70 @@
+"""Configuration of the documentation; it builds without a network and with warnings as errors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+import sdpdr
+
+project = "sdpdr"
+author = "The sdpdr developers"
+copyright = "the sdpdr developers, Apache-2.0"
+version = release = sdpdr.__version__
+
+extensions = [
+    "mathml",
+    "facts",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "myst_parser",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "gallery", "Thumbs.db"]
+default_role = "py:obj"
+highlight_language = "python"
+pygments_style = "tango"
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_math_renderer = "mathml"
+html_theme = "pydata_sphinx_theme"
+html_title = "sdpdr"
+html_static_path = ["_static"]
+html_css_files = ["sdpdr.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": True,
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "github-dark",
+}
+html_sidebars = {"index": [], "concepts": [], "references": [], "changelog": []}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "gallery_output",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "plot_gallery": True,
+    "abort_on_example_error": True,
+    "write_computation_times": False,
+    "image_scrapers": ("matplotlib",),
+}

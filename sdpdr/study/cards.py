@@ -1,0 +1,288 @@
+"""Problem cards: one instance of one method in one TOML file, with the answer it must give.
+
+A card names data, a graph and a method by the names they have in `sdpdr.datasets.generators`,
+`sdpdr.graphs` and `sdpdr.methods`, and says what is expected of a solution and how that is known.
+The keys are described in ``problems/README.md``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from sdpdr.datasets import Sample, generate
+from sdpdr.errors import CardError, FileFormatError, UnknownNameError
+from sdpdr.graphs import NeighborGraph
+from sdpdr.model import Model
+from sdpdr.program import Solution
+from sdpdr.solve import solve
+from sdpdr.study.expectation import Expectation, Finding, Size
+from sdpdr.study.fields import Table
+from sdpdr.study.vocabulary import GRAPHS, METHODS, relation, takes_points
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a card wants to be solved.
+
+    Attributes
+    ----------
+    solver, form : str, default "auto"
+    tol : float, default 1e-6
+    slow : bool, default False
+        Whether it takes minutes rather than seconds.
+    """
+
+    solver: str = "auto"
+    form: str = "auto"
+    tol: float = 1e-6
+    slow: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """A problem: data, graph, method, and what is expected of its solution.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file without its suffix.
+    title, reference : str
+    tags : tuple of str
+    data, graph, method : mapping
+        A name under ``generator``, ``kind`` and ``name``, and its arguments. ``data`` is empty
+        where the graph is known in advance.
+    expect : Expectation
+    size : Size
+        Of the graph.
+    run : Run
+
+    Examples
+    --------
+    >>> card = find_card("path-graph")
+    >>> card.method["isometry"], card.expect.provenance
+    ('inequality', 'analytic')
+    >>> solution = card.solve()
+    >>> all(finding.holds for finding in card.check(solution))
+    True
+    """
+
+    name: str
+    title: str
+    reference: str
+    tags: tuple[str, ...]
+    data: Mapping[str, Any]
+    graph: Mapping[str, Any]
+    method: Mapping[str, Any]
+    expect: Expectation
+    size: Size
+    run: Run
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Card:
+        """Read and validate a card.
+
+        Raises
+        ------
+        FileFormatError
+            The file cannot be read or is not TOML.
+        CardError
+            A key is missing, unknown or has a value that is not allowed; the message names the
+            file, the key, what was given and what is allowed.
+        """
+        path = Path(path)
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise FileFormatError(f"card {path} cannot be read: {error.strerror}.") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FileFormatError(f"card {path} is not TOML: {error}.") from None
+        return _validated(path.stem, Table(path.name, "", content))
+
+    def points(self) -> Sample | None:
+        """The data ``(X, y)`` of the generator, noise added; None if the graph needs none."""
+        return self._sample
+
+    @cached_property
+    def _sample(self) -> Sample | None:
+        if not self.data:
+            return None
+        given = dict(self.data)
+        noise, seed = given.pop("noise", 0.0), given.pop("noise_seed", 1)
+        X, y = generate(given.pop("generator"), **given)
+        return X + noise * np.random.default_rng(seed).standard_normal(X.shape), y
+
+    def neighbor_graph(self) -> NeighborGraph:
+        """The graph.
+
+        Raises
+        ------
+        CardError
+            It has not the size that the card states.
+        DataError
+            The data or arguments do not make a graph, a connected one unless told otherwise.
+        """
+        return self._graph
+
+    @cached_property
+    def _graph(self) -> NeighborGraph:
+        given = dict(self.graph)
+        make, sample = GRAPHS[given.pop("kind")], self.points()
+        graph: NeighborGraph = make(**given) if sample is None else make(sample[0], **given)
+        if (graph.n, graph.m) != (self.size.n, self.size.edges):
+            raise CardError(
+                f"card {self.name}: [size] says n = {self.size.n}, edges = {self.size.edges}, but "
+                f"its graph has n = {graph.n}, edges = {graph.m}. Mend [size], [data] or [graph]."
+            )
+        return graph
+
+    def build(self) -> Model:
+        """The model, unsolved.
+
+        Raises
+        ------
+        SdpdrError
+            As `neighbor_graph` and the method do; a card may expect just that.
+        """
+        given = dict(self.method)
+        method = METHODS[given.pop("name")]
+        if "isometry" in given:
+            given["isometry"] = relation(given["isometry"])
+        model: Model = method(self.neighbor_graph(), **given)
+        return model
+
+    def solve(
+        self,
+        solver: str | None = None,
+        form: str | None = None,
+        tol: float | None = None,
+        **options: Any,
+    ) -> Solution:
+        """Build and solve.
+
+        Parameters
+        ----------
+        solver, form, tol : optional
+            Win over those of the card's ``[run]``.
+        **options
+            As for `sdpdr.solve`.
+        """
+        return solve(
+            self.build(),
+            self.run.solver if solver is None else solver,
+            self.run.form if form is None else form,
+            tol=self.run.tol if tol is None else tol,
+            **options,
+        )
+
+    def check(self, outcome: Solution | Exception) -> list[Finding]:
+        """Compare a solution, or the error raised instead, with what the card expects.
+
+        Returns
+        -------
+        list of Finding
+            One for each expectation; all hold if the card is met.
+        """
+        return self.expect.check(outcome)
+
+
+def library() -> Mapping[str, Card]:
+    """All cards shipped, by name.
+
+    Examples
+    --------
+    >>> "swiss-roll-100" in library()
+    True
+    """
+    cards = [Card.load(path) for path in sorted(_folder().glob("*.toml"))]
+    return MappingProxyType({card.name: card for card in cards})
+
+
+def find_card(name: str) -> Card:
+    """A card of the library by its name, or any other by the path of its file.
+
+    Parameters
+    ----------
+    name : str
+        A path if it ends in ``.toml``.
+
+    Raises
+    ------
+    UnknownNameError
+        Offering the nearest name.
+    FileFormatError, CardError
+        As `Card.load`.
+    """
+    if name.endswith(".toml"):
+        return Card.load(name)
+    known = {path.stem: path for path in _folder().glob("*.toml")}
+    if name not in known:
+        raise UnknownNameError("card", name, known)
+    return Card.load(known[name])
+
+
+def _folder() -> Path:
+    """Cards lie inside an installed package, and beside it in a checkout."""
+    package = Path(str(files("sdpdr")))
+    inside = package / "problems"
+    return inside if inside.is_dir() else package.parent / "problems"
+
+
+def _validated(name: str, card: Table) -> Card:
+    card.allow("about", "data", "graph", "method", "expect", "size", "run")
+    about = card.table("about")
+    about.allow("title", "reference", "tags")
+    method = card.table("method")
+    method.call("name", METHODS)
+    if "isometry" in method:
+        method.attempt("isometry", relation)
+    graph = card.table("graph")
+    needs_points = takes_points(GRAPHS[graph.call("kind", GRAPHS)])
+    if needs_points != ("data" in card):
+        raise card.error(
+            "graph.kind",
+            f"{graph['kind']!r} {'is made from points: add [data]' if needs_points else ''}"
+            f"{'' if needs_points else 'knows its edges in advance: drop [data]'}",
+        )
+    run = card.table("run", optional=True)
+    run.allow("solver", "form", "tol", "slow")
+    return Card(
+        name=name,
+        title=about.text("title"),
+        reference=about.text("reference"),
+        tags=tuple(about.texts("tags")),
+        data=_data(card.table("data")) if needs_points else {},
+        graph=graph.content,
+        method=method.content,
+        expect=Expectation.read(card.table("expect")),
+        size=Size.read(card.table("size")),
+        run=Run(
+            solver=run.text("solver", "auto"),
+            form=run.text("form", "auto"),
+            tol=run.positive("tol", 1e-6),
+            slow=run.truth("slow", False),
+        ),
+    )
+
+
+def _data(data: Table) -> Mapping[str, Any]:
+    from sdpdr.datasets import generators
+
+    if "noise" in data:
+        data.positive("noise")
+    data.call("generator", generators, extra={"noise": 0.0, "noise_seed": 1})
+    return data.content

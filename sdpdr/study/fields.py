@@ -1,0 +1,164 @@
+"""Tables of a card and what may stand in them; every refusal names the card and the key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from typing import Any
+
+from sdpdr.errors import CardError, SdpdrError
+
+_REQUIRED = object()
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of a TOML file.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file, for messages.
+    name : str
+        Name of the table; empty for the whole file.
+    content : mapping
+    """
+
+    file: str
+    name: str
+    content: Mapping[str, Any]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.content
+
+    def __getitem__(self, key: str) -> Any:
+        return self.content[key]
+
+    def error(self, key: str, words: str) -> CardError:
+        """Error about a key."""
+        full = f"{self.name}.{key}" if self.name else key
+        return CardError(f"card {self.file}, key {full}: {words}.")
+
+    def allow(self, *known: str) -> None:
+        """Refuse keys that are not known.
+
+        Raises
+        ------
+        CardError
+            Offering the nearest key.
+        """
+        for key in self.content:
+            if key not in known:
+                near = get_close_matches(key, known, n=1, cutoff=0.5)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise self.error(key, f"unknown.{hint} Allowed: {', '.join(known)}")
+
+    def table(self, key: str, *, optional: bool = False) -> Table:
+        """A table inside this one; empty if it is missing and optional."""
+        value = self._value(key, "a table", dict, {} if optional else _REQUIRED)
+        return Table(self.file, key, value)
+
+    def text(self, key: str, default: Any = _REQUIRED) -> str:
+        """A text that is not empty."""
+        value = self._value(key, "a text", str, default)
+        if not value.strip():
+            raise self.error(key, "is empty: write a text")
+        return str(value)
+
+    def texts(self, key: str) -> list[str]:
+        """A list of texts."""
+        value = self._value(key, "a list of texts", list, _REQUIRED)
+        if not all(isinstance(item, str) for item in value):
+            raise self.error(key, f"expected a list of texts, got {value!r}")
+        return list(value)
+
+    def choice(self, key: str, known: tuple[str, ...]) -> str:
+        """One of a few words."""
+        value = self.text(key)
+        if value not in known:
+            near = get_close_matches(value, known, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise self.error(key, f"got {value!r}.{hint} Allowed: {', '.join(known)}")
+        return value
+
+    def number(self, key: str, default: Any = _REQUIRED) -> float:
+        """A number."""
+        return float(self._value(key, "a number", (int, float), default))
+
+    def positive(self, key: str, default: Any = _REQUIRED) -> float:
+        """A number above zero."""
+        value = self.number(key, default)
+        if not value > 0.0:
+            raise self.error(key, f"expected a number above 0, got {value:g}")
+        return value
+
+    def count(self, key: str) -> int:
+        """A whole number of at least one."""
+        value = self._value(key, "a whole number", int, _REQUIRED)
+        if value < 1:
+            raise self.error(key, f"expected a whole number of at least 1, got {value}")
+        return int(value)
+
+    def truth(self, key: str, default: Any = _REQUIRED) -> bool:
+        """Either true or false."""
+        return bool(self._value(key, "true or false", bool, default))
+
+    def call(
+        self,
+        key: str,
+        known: Mapping[str, Callable[..., Any]],
+        extra: Mapping[str, object] | None = None,
+    ) -> str:
+        """Name of a function under ``key``; all other keys must be arguments of it.
+
+        Parameters
+        ----------
+        key : str
+        known : mapping from name to function
+        extra : mapping from name to default, optional
+            Keys allowed besides.
+
+        Raises
+        ------
+        CardError
+            The name is unknown, or an argument is unknown, missing, or unlike its default.
+        """
+        name = self.choice(key, tuple(known))
+        parameters = {
+            parameter.name: parameter.default
+            for parameter in signature(known[name]).parameters.values()
+            if parameter.name not in ("X", "graph")
+        } | dict(extra or {})
+        self.allow(key, *parameters)
+        for parameter, default in parameters.items():
+            if default is Parameter.empty and parameter not in self:
+                raise self.error(parameter, f"missing: {name} needs it")
+            if isinstance(default, (bool, int, float)) and parameter in self:
+                self._like(parameter, default)
+        return name
+
+    def attempt(self, key: str, read: Callable[[Any], object]) -> None:
+        """Refuse a value that a reader refuses, in its words."""
+        try:
+            read(self[key])
+        except SdpdrError as error:
+            raise self.error(key, str(error).rstrip(".")) from error
+
+    def _like(self, key: str, default: bool | int | float) -> None:
+        if isinstance(default, bool):
+            self.truth(key)
+        elif isinstance(default, int):
+            self._value(key, "a whole number", int, _REQUIRED)
+        else:
+            self.number(key)
+
+    def _value(self, key: str, what: str, kinds: Any, default: Any) -> Any:
+        value = self.content.get(key, default)
+        if value is _REQUIRED:
+            raise self.error(key, f"missing: write {what}")
+        # In Python a truth value is a whole number; in a card it is not.
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+            raise self.error(key, f"expected {what}, got {value!r}")
+        return value

@@ -1,0 +1,109 @@
+"""What cards and the command line may name: graphs, methods, and relations of isometry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from types import MappingProxyType
+from typing import Any
+
+from sdpdr import graphs
+from sdpdr.blocks import Band, Relation, Slack
+from sdpdr.errors import ModelError, UnknownNameError
+from sdpdr.methods import mvu
+
+METHODS: Mapping[str, Callable[..., Any]] = MappingProxyType({"mvu": mvu})
+"""Methods by name."""
+
+GRAPHS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        make.__name__: make
+        for make in (
+            graphs.knn,
+            graphs.radius,
+            graphs.complete,
+            graphs.path,
+            graphs.cycle,
+            graphs.grid,
+            graphs.from_edges,
+        )
+    }
+)
+"""Constructors of graphs by name."""
+
+RELATIONS = ("inequality", "equality", "band:WIDTH", "slack:WEIGHT")
+"""How the command line writes the relations of isometry."""
+
+
+def takes_points(make: Callable[..., Any]) -> bool:
+    """Whether a constructor of graphs wants points, rather than edges or sizes."""
+    return next(iter(signature(make).parameters)) == "X"
+
+
+def relation(given: object) -> Relation:
+    """Relation of isometry from how a card writes it.
+
+    Parameters
+    ----------
+    given : str or mapping
+        ``"inequality"``, ``"equality"``, ``{"band": width}`` or ``{"slack": weight}``, the last
+        with ``penalty`` and ``relative`` if wanted.
+
+    Raises
+    ------
+    UnknownNameError, ModelError
+
+    Examples
+    --------
+    >>> relation({"slack": 10, "relative": True})
+    Slack(weight=10, penalty='square', relative=True)
+    """
+    if given == "inequality":
+        return "inequality"
+    if given == "equality":
+        return "equality"
+    if isinstance(given, Mapping):
+        keys = set(given)
+        if keys == {"band"}:
+            return Band(_number(given["band"]))
+        if "slack" in keys and keys <= {"slack", "penalty", "relative"}:
+            options = {key: value for key, value in given.items() if key != "slack"}
+            return Slack(_number(given["slack"]), **options)
+    raise UnknownNameError(
+        "isometry",
+        given,
+        ("inequality", "equality", "{band = 0.01}", "{slack = 10, penalty, relative}"),
+    )
+
+
+def parse_relation(text: str) -> Relation:
+    """Relation of isometry from how the command line writes it (see `RELATIONS`).
+
+    Raises
+    ------
+    UnknownNameError, ModelError
+
+    Examples
+    --------
+    >>> parse_relation("band:0.01")
+    Band(width=0.01)
+    """
+    name, colon, number = text.partition(":")
+    if not colon:
+        known = name in ("inequality", "equality")
+        if known:
+            return relation(name)
+    elif name in ("band", "slack"):
+        try:
+            return relation({name: float(number)})
+        except ValueError as error:
+            if isinstance(error, ModelError):
+                raise
+            raise ModelError(f"{text!r} needs a number after the colon, as in {name}:0.01.") from None
+    raise UnknownNameError("isometry", text, RELATIONS)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ModelError(f"{value!r} is not a number.")
+    return value
