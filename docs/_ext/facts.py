@@ -89,12 +89,14 @@ class StatusTable(_Table):
 class CardTable(_Table):
     """The problem library."""
 
-    head = ("Card", "Title", "Points", "Expected")
-    widths = (24, 50, 10, 24)
+    head = ("Card", "Title", "Points", "Edges", "Expected", "Known by")
+    widths = (24, 40, 9, 9, 24, 14)
 
     def rows(self) -> Iterable[Sequence[str]]:
-        for card in cards.library():
-            yield f"``{card.name}``", card.title, "", ""
+        for name, card in cards.library().items():
+            expected = f"``{card.expect.describe()}``" if card.expect.error else card.expect.describe()
+            n, m = f"{card.size.n:,}", f"{card.size.edges:,}"
+            yield f"``{name}``", card.title, n, m, expected, card.expect.provenance or "–"
 
 
 class CommandHelp(SphinxDirective):

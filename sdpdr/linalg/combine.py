@@ -162,7 +162,8 @@ class Combined(LinearMap):
             factors = np.unique(self.weights.data)
             if factors.size == 1:
                 t = {1.0: "", -1.0: "−"}.get(float(factors[0]), f"{factors[0]:g} ")
-                return f"{t}({plain})" if t else plain, f"{t}({latex})" if t else latex
+                tex = t.replace("−", "-")
+                return f"{t}({plain})" if t else plain, f"{tex}({latex})" if t else latex
             return f"t_e ({plain})", f"t_e ({latex})"
         return f"T ({plain})", f"T ({latex})"
 

@@ -51,9 +51,9 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
 
     With M = A and U the p columns, the bordered matrix [[M, U], [U^T, 0]] has exactly p negative
     eigenvalues if and only if M is positive on the complement of U. They are counted as those of
-    M plus those of the Schur complement -U^T M^{-1} U, so that M stays sparse. If M U = 0, as for
-    a Laplacian and the vector of ones, M without p rows and columns is to be positive definite.
-    What rounding could decide counts as not positive.
+    M plus those of the Schur complement -U^T M^{-1} U, so that M stays sparse. Columns that M
+    kills, as a Laplacian kills the vector of ones, are grounded: rows and columns of M go in
+    their place. What rounding could decide counts as not positive.
 
     Parameters
     ----------
@@ -71,34 +71,36 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
     False
     """
     matrix = sp.csr_array(matrix)
-    null = np.zeros((matrix.shape[0], 0)) if null is None else null
-    columns = null.toarray() if sp.issparse(null) else np.asarray(null, dtype=float)
-    grounded = columns.shape[1] > 0 and _kills(matrix, columns)
-    if grounded:
-        kept = sl.qr(columns.T, mode="r", pivoting=True)[-1][columns.shape[1] :]
-        matrix = matrix[kept][:, kept]
+    columns: Array = sp.csr_array((matrix.shape[0], 0) if null is None else null).toarray()
+    matrix, columns = _grounded(matrix, columns)
     try:
         factorization = Factorization(matrix)
     except ArithmeticError:
         return False
-    if grounded or columns.shape[1] == 0:
-        return factorization.n_negative == 0
-    return _schur_completes(factorization, columns)
-
-
-def _kills(matrix: sp.csr_array, columns: Array) -> bool:
-    """Whether a matrix times the columns vanishes to working precision."""
-    size = abs(matrix) @ np.abs(columns)
-    return bool(np.all(np.abs(matrix @ columns) <= 1e-13 * size))
-
-
-def _schur_completes(factorization: Factorization, columns: Array) -> bool:
-    """Whether matrix and Schur complement have as many negative eigenvalues as there are columns."""
     n, p = columns.shape
-    if factorization.n_negative > p:
-        return False
+    if p == 0 or factorization.n_negative > p:
+        return factorization.n_negative == 0
     solved = np.column_stack([factorization.solve(u) for u in columns.T])
     schur = -columns.T @ solved
-    rounding = n * np.finfo(float).eps * np.max(np.abs(columns).T @ np.abs(solved))
+    missed = np.abs(solved).T @ np.abs(matrix @ solved - columns)
+    rounding = np.max(missed + n * np.finfo(float).eps * (np.abs(columns).T @ np.abs(solved)))
     negative = int(np.sum(np.linalg.eigvalsh((schur + schur.T) / 2.0) < -rounding))
     return factorization.n_negative + negative == p
+
+
+def _grounded(matrix: sp.csr_array, columns: Array) -> tuple[sp.csr_array, Array]:
+    """Matrix without a row and a column for each of the columns that it kills, and the others.
+
+    The form does not change along the columns killed, so points may be moved along them until
+    some coordinates vanish; the others are made orthogonal to them, so as not to notice.
+    """
+    size = abs(matrix) @ np.abs(columns)
+    killed = np.all(np.abs(matrix @ columns) <= 1e-13 * size, axis=0)
+    if not killed.any():
+        return matrix, columns
+    order = sl.qr(columns[:, killed].T, mode="r", pivoting=True)[1]
+    kept = np.sort(order[np.sum(killed) :])
+    q = np.linalg.qr(columns[:, killed])[0]
+    others = columns[:, ~killed]
+    others = others - q @ (q.T @ others)
+    return matrix[kept][:, kept], others[kept]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
@@ -80,7 +79,9 @@ def smallest_eigenvalue(
     return _smallest_sparse(matrix, null, mass)
 
 
-def _smallest_dense(matrix: Matrix, null: Matrix | None, mass: Matrix | None) -> tuple[float, Array]:
+def _smallest_dense(
+    matrix: Matrix, null: Matrix | None, mass: Matrix | None
+) -> tuple[float, Array]:
     basis = complement(sp.csr_array((matrix.shape[0], 0)) if null is None else null)
     reduced = basis.T @ (matrix @ basis)
     weight = None if mass is None else basis.T @ (mass @ basis)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.datasets import Sample, generate
+from sdpdr.datasets import Sample, generate, generators
 from sdpdr.errors import CardError, FileFormatError, UnknownNameError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
@@ -113,12 +113,9 @@ class Card:
             raise FileFormatError(f"card {path} is not TOML: {error}.") from None
         return _validated(path.stem, Table(path.name, "", content))
 
+    @cached_property
     def points(self) -> Sample | None:
         """The data ``(X, y)`` of the generator, noise added; None if the graph needs none."""
-        return self._sample
-
-    @cached_property
-    def _sample(self) -> Sample | None:
         if not self.data:
             return None
         given = dict(self.data)
@@ -126,6 +123,7 @@ class Card:
         X, y = generate(given.pop("generator"), **given)
         return X + noise * np.random.default_rng(seed).standard_normal(X.shape), y
 
+    @cached_property
     def neighbor_graph(self) -> NeighborGraph:
         """The graph.
 
@@ -136,13 +134,9 @@ class Card:
         DataError
             The data or arguments do not make a graph, a connected one unless told otherwise.
         """
-        return self._graph
-
-    @cached_property
-    def _graph(self) -> NeighborGraph:
         given = dict(self.graph)
-        make, sample = GRAPHS[given.pop("kind")], self.points()
-        graph: NeighborGraph = make(**given) if sample is None else make(sample[0], **given)
+        make = GRAPHS[given.pop("kind")]
+        graph: NeighborGraph = make(*([self.points[0]] if self.points else []), **given)
         if (graph.n, graph.m) != (self.size.n, self.size.edges):
             raise CardError(
                 f"card {self.name}: [size] says n = {self.size.n}, edges = {self.size.edges}, but "
@@ -162,7 +156,7 @@ class Card:
         method = METHODS[given.pop("name")]
         if "isometry" in given:
             given["isometry"] = relation(given["isometry"])
-        model: Model = method(self.neighbor_graph(), **given)
+        model: Model = method(self.neighbor_graph, **given)
         return model
 
     def solve(
@@ -208,7 +202,7 @@ def library() -> Mapping[str, Card]:
     >>> "swiss-roll-100" in library()
     True
     """
-    cards = [Card.load(path) for path in sorted(_folder().glob("*.toml"))]
+    cards = sorted(map(Card.load, _folder().glob("*.toml")), key=lambda card: _natural(card.name))
     return MappingProxyType({card.name: card for card in cards})
 
 
@@ -235,6 +229,11 @@ def find_card(name: str) -> Card:
     return Card.load(known[name])
 
 
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Key that sorts numbers inside names by their size."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in name.split("-")]
+
+
 def _folder() -> Path:
     """Cards lie inside an installed package, and beside it in a checkout."""
     package = Path(str(files("sdpdr")))
@@ -252,12 +251,10 @@ def _validated(name: str, card: Table) -> Card:
         method.attempt("isometry", relation)
     graph = card.table("graph")
     needs_points = takes_points(GRAPHS[graph.call("kind", GRAPHS)])
-    if needs_points != ("data" in card):
-        raise card.error(
-            "graph.kind",
-            f"{graph['kind']!r} {'is made from points: add [data]' if needs_points else ''}"
-            f"{'' if needs_points else 'knows its edges in advance: drop [data]'}",
-        )
+    if needs_points and "data" not in card:
+        raise graph.error("kind", f"{graph['kind']!r} is made from points: add [data]")
+    if not needs_points and "data" in card:
+        raise graph.error("kind", f"{graph['kind']!r} knows its edges in advance: drop [data]")
     run = card.table("run", optional=True)
     run.allow("solver", "form", "tol", "slow")
     return Card(
@@ -280,8 +277,6 @@ def _validated(name: str, card: Table) -> Card:
 
 
 def _data(data: Table) -> Mapping[str, Any]:
-    from sdpdr.datasets import generators
-
     if "noise" in data:
         data.positive("noise")
     data.call("generator", generators, extra={"noise": 0.0, "noise_seed": 1})

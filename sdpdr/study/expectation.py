@@ -12,6 +12,7 @@ from sdpdr.program import Solution, Status
 from sdpdr.study.fields import Table
 
 PROVENANCES = ("analytic", "certified", "paper")
+_KEYS = ("value", "rtol", "gap", "rank", "status", "error", "provenance", "source")
 # Share of the largest eigenvalue above which one counts towards the rank: interior-point methods
 # leave the others small, not zero.
 RANK_SHARE = 1e-4
@@ -58,6 +59,8 @@ class Expectation:
     ----------
     source : str
         The formula, the computation or the table that says so.
+    provenance : str
+        How it is known: ``"analytic"``, ``"certified"`` by us, or from a ``"paper"``.
     value : float or None
         Optimal value.
     rtol : float, default 1e-6
@@ -70,18 +73,16 @@ class Expectation:
         Name of a `sdpdr.Status`.
     error : str or None
         Name of the error that building the model must raise instead.
-    provenance : str or None
-        How `value` is known: ``"analytic"``, ``"certified"`` by us, or from a ``"paper"``.
     """
 
     source: str
+    provenance: str
     value: float | None = None
     rtol: float = 1e-6
     gap: float | None = None
     rank: int | None = None
     status: str = "SOLVED"
     error: str | None = None
-    provenance: str | None = None
 
     @classmethod
     def read(cls, table: Table) -> Expectation:
@@ -91,24 +92,19 @@ class Expectation:
         ------
         CardError
         """
-        table.allow(
-            "value", "rtol", "gap", "rank", "status", "error", "provenance", "source"
-        )  # fmt: skip
+        table.allow(*_KEYS)
         kinds = [key for key in ("value", "status", "error") if key in table]
         if len(kinds) != 1:
-            raise table.error(
-                "value",
-                f"expected exactly one of value, status and error, got {', '.join(kinds) or 'none'}",
-            )
+            found = ", ".join(kinds) or "none"
+            raise table.error("value", f"expected one of value, status, error; got {found}")
+        status = table.choice("status", tuple(Status.__members__)) if "status" in table else None
         return cls(
             source=table.text("source"),
             value=table.number("value") if "value" in table else None,
             rtol=table.positive("rtol", 1e-6),
             gap=table.positive("gap") if "gap" in table else None,
             rank=table.count("rank") if "rank" in table else None,
-            status=table.choice("status", tuple(Status.__members__))
-            if "status" in table
-            else "SOLVED",
+            status=status or Status.SOLVED.name,
             error=table.choice("error", _error_names()) if "error" in table else None,
             provenance=table.choice("provenance", PROVENANCES),
         )
@@ -127,21 +123,13 @@ class Expectation:
             return [Finding("error", wanted, found, self.error == found)]
         if self.error is not None:
             return [Finding("error", self.error, f"a solution, {outcome.status.name}", False)]
-        findings = [
-            Finding(
-                "status", self.status, outcome.status.name, outcome.status.name == self.status
-            )
-        ]
+        status = outcome.status.name
+        findings = [Finding("status", self.status, status, status == self.status)]
         if self.value is not None:
             off = abs(outcome.value - self.value) / max(abs(self.value), 1e-12)
-            findings.append(
-                Finding(
-                    "value",
-                    f"{self.value:.10g} within {self.rtol:.0e}",
-                    f"{outcome.value:.10g}, off by {off:.1e}",
-                    bool(off <= self.rtol),
-                )
-            )
+            wanted = f"{self.value:.10g} within {self.rtol:.0e}"
+            found = f"{outcome.value:.10g}, off by {off:.1e}"
+            findings.append(Finding("value", wanted, found, bool(off <= self.rtol)))
         if self.gap is not None:
             holds = abs(outcome.gap) <= self.gap
             findings.append(Finding("gap", f"at most {self.gap:.0e}", f"{outcome.gap:.1e}", holds))

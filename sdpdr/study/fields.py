@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import Parameter, signature
@@ -51,9 +51,7 @@ class Table:
         """
         for key in self.content:
             if key not in known:
-                near = get_close_matches(key, known, n=1, cutoff=0.5)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise self.error(key, f"unknown.{hint} Allowed: {', '.join(known)}")
+                raise self.error(key, f"unknown.{_hint(key, known)} Allowed: {', '.join(known)}")
 
     def table(self, key: str, *, optional: bool = False) -> Table:
         """A table inside this one; empty if it is missing and optional."""
@@ -78,8 +76,7 @@ class Table:
         """One of a few words."""
         value = self.text(key)
         if value not in known:
-            near = get_close_matches(value, known, n=1, cutoff=0.5)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = _hint(value, known)
             raise self.error(key, f"got {value!r}.{hint} Allowed: {', '.join(known)}")
         return value
 
@@ -162,3 +159,8 @@ class Table:
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
             raise self.error(key, f"expected {what}, got {value!r}")
         return value
+
+
+def _hint(word: str, known: Sequence[str]) -> str:
+    near = get_close_matches(word, known, n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""

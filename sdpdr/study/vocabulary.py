@@ -99,7 +99,9 @@ def parse_relation(text: str) -> Relation:
         except ValueError as error:
             if isinstance(error, ModelError):
                 raise
-            raise ModelError(f"{text!r} needs a number after the colon, as in {name}:0.01.") from None
+            raise ModelError(
+                f"{text!r} needs a number after the colon, as in {name}:0.01."
+            ) from None
     raise UnknownNameError("isometry", text, RELATIONS)
 
 

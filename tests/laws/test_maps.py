@@ -138,7 +138,7 @@ def test_null_vectors_span_the_kernel_of_every_psd_solution_of_the_homogeneous_r
         np.testing.assert_allclose(linear_map.apply(away @ away.T), 0.0, atol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(data=st.data(), n=st.integers(2, 8))
 def test_weighted_edges_and_combinations_of_them(data, n):
     m = data.draw(st.integers(1, 10))
@@ -179,7 +179,9 @@ def ignore_last_row(self):
 
 
 BROKEN = {
-    "adjoint is symmetric": {"adjoint": lambda self, y: np.triu(SvecMap.adjoint(self, y).toarray())},
+    "adjoint is symmetric": {
+        "adjoint": lambda self, y: np.triu(SvecMap.adjoint(self, y).toarray())
+    },
     "<A(K), y> = <K, A*(y)>": {"adjoint": lambda self, y: 2.0 * SvecMap.adjoint(self, y)},
     "apply_factor = apply": {"apply_factor": lambda self, r: SvecMap.apply_factor(self, r) + 1e-6},
     "matrix @ svec(K) = A(K)": {"apply": lambda self, k: 3.0 * SvecMap.apply(self, k)},

@@ -137,9 +137,9 @@ def test_sdplib(tmp_path, path):
 
 def table(path):
     """The entries of a file, read in another way, sorted and without zeros."""
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="ascii")
-    with opened as file:
-        lines = [line for line in file if line[0] not in '"*']
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("ascii")
+    lines = [line for line in text.splitlines() if line[:1] not in ('"', "*")]
     entries = np.array([line.split() for line in lines[4:] if line.strip()], dtype=float)
     entries = entries[entries[:, 4] != 0.0]
     return entries[np.lexsort(entries[:, 3::-1].T)]
@@ -185,7 +185,7 @@ def maps(draw, variable, m):
     return SvecMap.from_entries(variable.n, m, row, np.tile(i, m), np.tile(j, m), values.ravel())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(sdp=programs(), compressed=st.booleans())
 def test_a_program_survives_its_file(tmp_path_factory, sdp, compressed):
     path = tmp_path_factory.mktemp("files") / f"p.dat-s{'.gz' * compressed}"
@@ -243,7 +243,7 @@ def test_a_program_without_rows(tmp_path):
 def test_numbers_that_are_not_finite_leave_no_file(tmp_path, bad):
     rows = Rows("rows", "==", {"Y": VectorMap([[1.0]])}, np.array([bad]))
     sdp = SDP((VectorVariable("Y", 1, nonnegative=True),), {}, (rows,))
-    with pytest.raises(ModelError, match="not finite.*right sides"):
+    with pytest.raises(ModelError, match=r"not finite.*right sides"):
         write_sdpa(sdp, tmp_path / "bad.dat-s")
     assert list(tmp_path.iterdir()) == []
 

@@ -14,6 +14,9 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 
 _DENSE = 200  # below this size a full eigendecomposition is fastest
+_COARSE = 1e-8
+_HEAVIER = (4.0, 1e2, 1e4, 1e6, 1e8)
+_ENOUGH = 2.0  # connectivity of the heavy weights at which adding more is pointless
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +133,7 @@ def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> 
         return Connectivity(sigma, sigma, np.empty((n, 0)))
     other = abs(root @ vectors) < 0.5 * np.linalg.norm(root)  # not the constant vector
     value = float(spectrum[other].min()) if other.any() else sigma
-    sharper = value - 1e-2 * abs(1 - value) - 1e-10
+    sharper = value - 1e-2 * min(abs(1 - value), abs(value)) - 1e-10
     lower = sharper if sharper > sigma and shifted.factorize(sharper) else sigma
     escape = vectors[:, other & (spectrum < 1 - tol)][:, :6]
     return Connectivity(lower, value, escape / root[:, None])
@@ -167,7 +170,7 @@ class _ShiftedFactor:
 
 def _shifts(size: float, tol: float) -> list[float]:
     """Lower bounds to try for the second smallest eigenvalue, best first."""
-    near = 1 - np.array([tol / 4, tol / 2, *(10.0 ** np.arange(-8, 0)), 0.5, 0.9])
+    near = 1 - np.array([tol / 40, tol / 4, tol / 2, *(10.0 ** np.arange(-8, 0)), 0.5, 0.9])
     below = -0.01 * 10.0 ** np.arange(np.ceil(np.log10(max(size, 1.0))) + 4)
     return [*near.tolist(), *below.tolist()]
 
@@ -213,22 +216,33 @@ def dual_bound(program: EdgeProgram, weights: Vector, lower: float) -> float:
         bound = conjugate(program, weights / lower)
         if np.isfinite(bound) or lower >= 1:
             return min(bound, conjugate(program, weights)) if lower >= 1 else bound
-    heavy, strength = _heavy_weights(program)
+    heavy, strength = heavy_weights(program)
     if strength <= 1 or lower >= 1:
         return np.inf
     t = (1 - lower) / (strength - lower)
     return conjugate(program, (1 - t) * weights + t * heavy)
 
 
-def _heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:
-    """Admissible non-negative weights, heavy where a price allows, and their connectivity."""
+def heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:
+    r"""Non-negative weights as heavy as prices allow, and a lower bound of their connectivity.
+
+    The program is unbounded when no admissible weights have :math:`\lambda_2(L(w)) \ge 1`.
+
+    Examples
+    --------
+    >>> cheap = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, price=0.4)
+    >>> heavy_weights(cheap)[1]
+    0.8
+    """
     ceiling = clip_weights(program, np.full(program.m, np.inf))
     unit = np.where(np.isfinite(program.upper), 1 / program.sqdist, 0.0)
-    base = connectivity(program, np.minimum(ceiling, unit), 1e-8).lower
-    if base <= 0:
-        return unit, 0.0
-    heavy = np.minimum(ceiling, unit * 4 / base)
-    return heavy, connectivity(program, heavy, 1e-8).lower
+    strength = connectivity(program, unit, _COARSE).lower
+    for growth in _HEAVIER:
+        heavy = np.minimum(ceiling, unit * growth / strength)
+        reached = _ENOUGH * connectivity(program, heavy / _ENOUGH, _COARSE).lower
+        if reached >= _ENOUGH * (1 - _COARSE) or (heavy == ceiling).all():
+            break
+    return heavy, reached
 
 
 def primal_value(program: EdgeProgram, R: Matrix) -> tuple[float, float]:

@@ -11,12 +11,14 @@ from sdpdr.solvers.lowrank.certificate import Verdict, judge
 from sdpdr.solvers.lowrank.interior_point import centred
 from sdpdr.solvers.lowrank.journal import Journal
 from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Matrix, Options
-from sdpdr.solvers.lowrank.proximal import hard_below, solve_by_multipliers
+from sdpdr.solvers.lowrank.proximal import solve_by_multipliers, stiff_edges
 from sdpdr.solvers.lowrank.search import Search
-from sdpdr.solvers.lowrank.start import isomap_start, require_connected
+from sdpdr.solvers.lowrank.start import isomap_start, require_bounded
 
 _SHRINK = 0.9  # of an Isomap start, which is a little too long almost everywhere
 _RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
+_SMALL = 25  # up to this size lower limits get every column there is
+_CONTRADICTION = 1e-3  # violation that no longer looks like a matter of accuracy
 _NOISE = 1e-2  # size of the columns added to a start of too low rank
 
 
@@ -43,8 +45,8 @@ def solve_edge_program(
 
     Raises
     ------
-    DisconnectedGraphError
-        When the edges do not join all points.
+    DisconnectedGraphError, ModelError
+        When the variance is unbounded: the edges do not join all points, or prices are too low.
     ShapeError, DataError
         When ``start`` does not fit the program or is not finite.
 
@@ -62,7 +64,7 @@ def solve_edge_program(
     ('converged', 5.0, [1.5, 2.0, 1.5])
     """
     options = options or Options()
-    require_connected(program)
+    require_bounded(program)
     units = _Units.of(program)
     scaled = units.scale(program)
     journal = Journal(options, units.value)
@@ -92,7 +94,7 @@ def solve_edge_program(
 
 
 def _solve(search: Search, R: Matrix) -> None:
-    if hard_below(search.goal).any():
+    if stiff_edges(search.goal).any():
         solve_by_multipliers(search, R)
     else:
         search.solve_goal(R)
@@ -101,8 +103,8 @@ def _solve(search: Search, R: Matrix) -> None:
 def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) -> Matrix:
     rank = options.rank
     if start is None:
-        if rank is None and hard_below(program).any():
-            rank = _RANK_WITH_LOWER_LIMITS
+        if rank is None and np.isfinite(program.lower).any():
+            rank = program.n - 1 if program.n <= _SMALL else _RANK_WITH_LOWER_LIMITS
         return _SHRINK * isomap_start(program, rank, seed=options.seed)
     if start.ndim != 2 or len(start) != program.n:
         raise ShapeError(f"start has shape {start.shape}; expected ({program.n}, r).")
@@ -123,20 +125,22 @@ def _status(best: Verdict, options: Options, journal: Journal) -> str:
     return journal.exhausted or "stalled"
 
 
-def _message(best: Verdict, status: str, options: Options, extra: str) -> str:
+def _message(best: Verdict, status: str, options: Options, reason: str) -> str:
     proved = f"certified gap {best.gap:.1e}"
     if not np.isfinite(best.bound):
         proved = "the multipliers found prove no bound"
     if best.infeasibility > options.tol:
         proved += f", limits violated by up to {best.infeasibility:.1e} of sqdist"
-    reason = {
+    ending = {
         "converged": "",
         "stalled": f"; no further progress towards tol = {options.tol:.0e} was possible",
         "max_iter": f"; stopped after max_iter = {options.max_iter} iterations",
         "time_limit": f"; stopped after {options.time_limit} seconds",
         "interrupted": "; stopped by the user",
     }[status]
-    return f"{proved}{reason}. {extra}".strip()
+    if not reason and status == "stalled" and best.infeasibility > _CONTRADICTION:
+        reason = "The limits may contradict each other, or max_rank may be too small."
+    return f"{proved}{ending}. {reason}".strip()
 
 
 @dataclass(frozen=True)

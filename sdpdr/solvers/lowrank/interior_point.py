@@ -17,6 +17,7 @@ _LEAST_REG = 1e-9
 _FIRST_REG = 1e-4
 _LARGEST_REG = 1e10
 _ROUNDING = 1e-15
+_PATIENCE = 150  # iterations without progress; unrolling a long roll takes about 70
 _HUGE = 1e300
 
 
@@ -40,9 +41,10 @@ class Residuals:
     infeasibility: float
     stationarity: float
 
-    def below(self, tol: float) -> bool:
-        """Whether the point is optimal at its rank, to a tolerance."""
-        return self.gap < tol and self.infeasibility < tol and self.stationarity < 10 * tol
+    @property
+    def worst(self) -> float:
+        """The largest measure; stationarity, which matters to second order, counts a tenth."""
+        return max(self.gap, self.infeasibility, 0.1 * self.stationarity)
 
 
 class InteriorPoint:
@@ -85,13 +87,18 @@ class InteriorPoint:
         self._any_box = bool((self._has_low | self._has_high).any())
 
     def begin(self, R: Matrix) -> Iterate:
-        """Slacks and multipliers for a first point: equal weights that sum to the variance."""
+        """Slacks and multipliers for a first point: equal weights that sum to the variance.
+
+        The slack inside a limit is a tenth of the length; the one beyond a priced limit is made
+        small enough to have the same product with its multiplier, however high the price.
+        """
         rows = self.rows
         scale = rows.take(rows.scale)
         size = scale * self._variance(R) / scale.sum()
         y = np.where(rows.low < 0, -0.1 * size, size)
         y = np.clip(y, 0.5 * np.maximum(rows.low, -_HUGE), 0.5 * np.minimum(rows.high, _HUGE))
-        low, high = np.full((2, len(y)), 0.1)
+        low, high = 0.1 * size / (y - rows.low), 0.1 * size / (rows.high - y)
+        low, high = np.where(rows.low == 0, 0.1, low), np.where(rows.high == 0, 0.1, high)
         point = self._fitted(R, y, low, high, mu=0.0)
         return replace(point, mu=0.1 * self._mean_product(point))
 
@@ -112,15 +119,18 @@ class InteriorPoint:
         return self._fitted(R, y, low, high, mu=product)
 
     def run(self, point: Iterate, tol: float) -> Iterate:
-        """Iterate until optimal at this rank, out of time, or unable to move."""
+        """Iterate until optimal at this rank, out of time, or no longer getting anywhere."""
+        best, since_best = np.inf, 0
         while True:
             self.point = point
             delta = self._difference @ point.R
             residual = self._residual(point, delta)
             measure = self._measure(point, delta, residual)
             self._note(point, measure)
+            since_best = 0 if measure.worst < 0.99 * best else since_best + 1
+            best = min(best, measure.worst)
             spent = (self._any_box and measure.gap < _ROUNDING) or point.reg > _LARGEST_REG
-            if measure.below(tol) or self.journal.exhausted or spent:
+            if measure.worst < tol or self.journal.exhausted or spent or since_best > _PATIENCE:
                 return point
             point = self._step(point, delta, residual)
 
@@ -159,11 +169,12 @@ class InteriorPoint:
     def _fitted(
         self, R: Matrix, y: Vector, low: Vector, high: Vector, mu: float = 0.0, reg: float = 0.0
     ) -> Iterate:
-        """Point whose slacks are widened to what the true lengths allow, which only helps."""
+        """Point whose slacks inside the limits are widened to what the true lengths allow."""
         rows = self.rows
         away = rows.lengths(self._difference @ R) - rows.target - rows.compliance * y
-        low = np.where(self._has_low, np.maximum(low, high * self._has_high - away), 0.0)
-        high = np.where(self._has_high, np.maximum(high, low + away), 0.0)
+        low = np.where(rows.low == 0, np.maximum(low, high - away), low)
+        high = np.where(rows.high == 0, np.maximum(high, low + away), high)
+        low, high = low * self._has_low, high * self._has_high
         return Iterate(R, y, low, high, mu, reg)
 
     def _newton_step(self, rhs: Matrix, reg: float) -> tuple[Matrix, float]:

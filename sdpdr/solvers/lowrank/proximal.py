@@ -21,16 +21,15 @@ _LOW = 0.999
 _PROGRESS = 0.7  # factor by which a stage at the last stiffness must reduce the error
 
 
-def hard_below(program: EdgeProgram) -> NDArray[np.bool_]:
-    """Edges that may not become shorter than a limit, whatever the price.
+def stiff_edges(program: EdgeProgram) -> NDArray[np.bool_]:
+    """Edges with limits from below, which make the program nonconvex in R, and no stiffness.
 
     Examples
     --------
-    >>> hard_below(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, lower=1.0)).tolist()
+    >>> stiff_edges(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, lower=1.0)).tolist()
     [True]
     """
-    hard = np.isinf(program.price) & np.isinf(program.stiffness)
-    return np.asarray(hard & np.isfinite(program.lower))
+    return np.asarray(np.isinf(program.stiffness) & np.isfinite(program.lower))
 
 
 def solve_by_multipliers(search: Search, R: Matrix) -> None:
@@ -58,7 +57,7 @@ def solve_by_multipliers(search: Search, R: Matrix) -> None:
     Rockafellar (1976), augmented Lagrangians and the proximal point algorithm.
     """
     goal = search.goal
-    edges = hard_below(goal)
+    edges = stiff_edges(goal)
     typical = float(goal.mass @ (R**2).sum(axis=1)) / float(goal.sqdist.sum())
     weights = np.zeros(goal.m)
     point: Matrix | Iterate = R

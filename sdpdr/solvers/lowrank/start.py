@@ -1,4 +1,4 @@
-"""The first point: landmark Isomap on the edge graph."""
+"""Before the first iteration: is the variance bounded, and where to start."""
 
 from __future__ import annotations
 
@@ -6,28 +6,48 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from sdpdr.errors import DisconnectedGraphError
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
+from sdpdr.errors import DisconnectedGraphError, ModelError
+from sdpdr.solvers.lowrank.certificate import heavy_weights
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix
 
 _SIGNIFICANT = 0.03  # share of the leading eigenvalue below which an Isomap direction is noise
 
 
-def require_connected(program: EdgeProgram) -> None:
-    """Raise `DisconnectedGraphError` when variance could grow without limit.
+def require_bounded(program: EdgeProgram) -> None:
+    """Raise an error when variance can grow without limit.
+
+    Raises
+    ------
+    DisconnectedGraphError
+        When edges with an upper limit do not join all points.
+    ModelError
+        When prices are too low to hold the points together.
 
     Examples
     --------
-    >>> require_connected(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0))
+    >>> require_bounded(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, price=0.6))
     """
-    count, label = connected_components(_graph(program, np.ones(program.m)), directed=False)
+    limited = np.isfinite(program.upper)
+    i, j = program.edges[limited].T
+    graph = csr_matrix((np.ones(len(i)), (i, j)), shape=(program.n, program.n))
+    count, label = connected_components(graph, directed=False)
     if count > 1:
         parts = sorted((np.flatnonzero(label == k) for k in range(count)), key=len, reverse=True)
         raise DisconnectedGraphError(
-            f"the edges join the {program.n} points into {count} separate parts (largest: "
-            f"{len(parts[0])} points), which may drift apart for ever; use more neighbours, add "
-            "edges between the parts, or solve each part alone.",
+            f"the edges with an upper limit join the {program.n} points into {count} separate "
+            f"parts (largest: {len(parts[0])} points), which may drift apart for ever; use more "
+            "neighbours, add edges between the parts, or solve each part alone.",
             parts,
         )
+    if np.isfinite(program.price[limited]).any():
+        strength = heavy_weights(program)[1]
+        if strength < 1:
+            raise ModelError(
+                "prices are too low to hold the points together, so variance is unbounded: the "
+                "Laplacian weighted with the prices has second smallest eigenvalue "
+                f"{strength:.3g}, and needs at least 1. Multiply prices by {1 / strength:.3g} "
+                "or more, or use a stiffness."
+            )
 
 
 def isomap_start(
@@ -65,7 +85,8 @@ def isomap_start(
     """
     rng = np.random.default_rng(seed)
     landmarks = rng.choice(program.n, min(n_landmarks, program.n), replace=False)
-    graph = _graph(program, np.sqrt(program.sqdist))
+    i, j = program.edges.T
+    graph = csr_matrix((np.sqrt(program.sqdist), (i, j)), shape=(program.n, program.n))
     sqdist = dijkstra(graph, directed=False, indices=landmarks) ** 2
     mean = sqdist[:, landmarks].mean(axis=0)
     block = -0.5 * (sqdist[:, landmarks] - mean - mean[:, None] + mean.mean())
@@ -80,8 +101,3 @@ def isomap_start(
     R[:, :used] = -0.5 * (sqdist.T - mean) @ (basis[:, :used] / np.sqrt(spectrum[:used]))
     R[:, used:] = 1e-3 * R[:, :used].std() * rng.standard_normal((program.n, rank - used))
     return np.asarray(R - program.mass @ R / program.mass.sum())
-
-
-def _graph(program: EdgeProgram, length: Vector) -> csr_matrix:
-    i, j = program.edges.T
-    return csr_matrix((length, (i, j)), shape=(program.n, program.n))

@@ -1,0 +1,109 @@
+"""
+Unfold the swiss roll, and read the certificate
+===============================================
+
+A sheet of paper, rolled up, is a two-dimensional thing in three dimensions. Straight-line distances
+across the layers say nothing about the sheet, but distances between neighbours do. Maximum Variance
+Unfolding keeps these and pulls everything else apart.
+"""
+
+# %%
+# From data to a graph
+# --------------------
+# A thousand points, coloured by their position along the roll, each joined to its six nearest.
+# What the method knows about the data is this graph with its lengths, and nothing else.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import sdpdr
+from sdpdr import graphs, methods
+
+X, along = sdpdr.datasets.swiss_roll(1000, seed=0)
+graph = graphs.knn(X, n_neighbors=6)
+graph
+
+# %%
+# From the graph to a program
+# ---------------------------
+# The model is the program, unsolved; it prints as mathematics.
+
+model = methods.mvu(graph)
+print(model.describe())
+
+# %%
+# As a general semidefinite program this has half a million unknowns. What will be done about it, and
+# why, can be asked first.
+
+print(sdpdr.plan(model).explain())
+
+# %%
+# The answer
+# ----------
+
+solution = sdpdr.solve(model, tol=1e-8)
+Y = solution.embedding(2)
+
+fig = plt.figure(figsize=(9, 3.6))
+left = fig.add_subplot(1, 2, 1, projection="3d")
+left.scatter(*X.T, c=along, s=6)
+left.view_init(12, -72)
+left.set_axis_off()
+left.set_title("The roll")
+right = fig.add_subplot(1, 2, 2)
+right.scatter(*Y.T, c=along, s=6)
+right.set_aspect("equal")
+right.set_title("Unfolded")
+for side in ("top", "right"):
+    right.spines[side].set_visible(False)
+fig.tight_layout()
+
+# %%
+# The certificate
+# ---------------
+# The value is that of a feasible point. The bound is proved from the multipliers and holds for *every*
+# feasible point, so the true optimum lies between the two.
+
+print(solution)
+print(solution.argument)
+
+# %%
+# The proof can be repeated in three lines. Multipliers are weights on the edges; the bound is the
+# weighted sum of squared lengths over the second smallest eigenvalue of the weighted Laplacian.
+
+w = solution.duals["isometry"]
+lambda_2 = np.linalg.eigvalsh(graph.laplacian(w).toarray())[1]
+print(f"bound by hand   {graph.sqdist @ w / lambda_2:.6f}")
+print(f"bound reported  {solution.bound:.6f}")
+
+# %%
+# While the solver works, bound and value close in on each other.
+
+history = [h for h in solution.history if h.get("gap") is not None and 0 < h["gap"] < np.inf]
+fig, axes = plt.subplots(figsize=(6, 3))
+axes.semilogy([h["iteration"] for h in history], [h["gap"] for h in history], ".-")
+axes.set_xlabel("iteration")
+axes.set_ylabel("certified relative gap")
+fig.tight_layout()
+
+# %%
+# What the multipliers mean
+# -------------------------
+# Read as springs, the weights hold the unfolding together against its own urge to expand. Edges that
+# carry no load could be cut without changing the answer.
+
+loaded = w > 1e-3 * w.max()
+print(f"{loaded.sum()} of {graph.m} edges carry a load")
+fig, axes = plt.subplots(figsize=(9, 3))
+for (i, j), load in zip(graph.edges[loaded], w[loaded] / w.max(), strict=True):
+    axes.plot(*Y[[i, j]].T, color="tab:blue", alpha=min(1.0, 0.15 + load), linewidth=0.6 + 3 * load)
+axes.set_aspect("equal")
+axes.set_axis_off()
+fig.tight_layout()
+
+# %%
+# How many dimensions does the sheet have? The eigenvalues of the Gram matrix say how much of the
+# variance each direction holds.
+
+share = np.cumsum(solution.spectrum()) / solution.spectrum().sum()
+print("share of the variance kept by 1, 2, 3 dimensions:", np.round(share[:3], 4))

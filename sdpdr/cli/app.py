@@ -1,0 +1,79 @@
+"""The ``sdpdr`` command: its subcommands, and how errors become one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import RawTextHelpFormatter
+from collections.abc import Sequence
+
+from sdpdr import __version__
+from sdpdr.cli import demo, doctor, embed, export, problems, sdpa, solve
+from sdpdr.cli.console import complain, warnings_in_one_line
+from sdpdr.cli.exits import Exit, of_error
+from sdpdr.cli.options import Parser
+from sdpdr.errors import SdpdrError
+
+_DESCRIPTION = """\
+Semidefinite formulations of dimensionality reduction, solved by any solver and graded by us.
+
+Results go to the standard output; progress, warnings and errors to the error output."""
+
+
+def parser() -> Parser:
+    """The parser of the whole command line."""
+    codes = "\n".join(f"  {int(code):<5}{code.meaning}" for code in Exit)
+    top = Parser(
+        prog="sdpdr",
+        description=_DESCRIPTION,
+        epilog=(
+            f"exit codes:\n{codes}\n\n"
+            "examples:\n"
+            "  sdpdr doctor\n"
+            "  sdpdr solve swiss-roll-100\n"
+            "  sdpdr embed data.csv --n-neighbors 6 --out embedding.csv --figure embedding.svg\n\n"
+            "`sdpdr COMMAND --help` tells the options of a command."
+        ),
+        formatter_class=RawTextHelpFormatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"sdpdr {__version__}")
+    top.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in (doctor, problems, solve, embed, export, sdpa, demo):
+        module.add(commands)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Default: the arguments of the process.
+
+    Returns
+    -------
+    int
+        A code of `sdpdr.cli.exits.Exit`; a command line that is not understood ends the process
+        with 2, as `argparse` does.
+    """
+    args = parser().parse_args(argv)
+    try:
+        with warnings_in_one_line():
+            code = args.run(args)
+        sys.stdout.flush()
+        return int(code)
+    except KeyboardInterrupt:
+        complain("error", "interrupted; nothing was written.")
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has gone, as `head` does. Nothing may be written to it at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.OK)
+    except (SdpdrError, OSError) as error:
+        if args.debug:
+            raise
+        complain("error", error)
+        return int(of_error(error))

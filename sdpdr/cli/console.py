@@ -1,0 +1,94 @@
+"""Where things are said: results on the standard output, everything else on the error output."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from rich import box
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+
+from sdpdr.errors import SdpdrWarning
+
+# Columns for tables where nobody says how wide the output is: files and pipes.
+WIDTH = 160
+
+
+def say(content: object = "") -> None:
+    """Print a text or a table of rich; lines end where their words end."""
+    if isinstance(content, str):
+        sys.stdout.write(f"{content}\n")
+        return
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(width=None if known else WIDTH, markup=False, highlight=False, emoji=False)
+    with console.capture() as captured:
+        console.print(content)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def say_json(content: object) -> None:
+    """Print as JSON."""
+    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def note(words: str) -> None:
+    """Print one line on the error output: what was done besides the result."""
+    sys.stderr.write(f"{words}\n")
+
+
+def complain(kind: str, words: object) -> None:
+    """Print one line on the error output."""
+    sys.stderr.write(f"{kind}: {' '.join(str(words).split())}\n")
+
+
+def grid(rows: Mapping[str, object]) -> Table:
+    """A column of names and one of values."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        table.add_row(name, str(value))
+    return table
+
+
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str] = ()
+) -> Table:
+    """A table with a line under its head; columns named in ``right`` are set flush right."""
+    built = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for head in heads:
+        numeric = head in right
+        justify: JustifyMethod = "right" if numeric else "left"
+        built.add_column(head, justify=justify, overflow="fold", no_wrap=numeric)
+    for row in rows:
+        built.add_row(*map(str, row))
+    return built
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Our own warnings become lines ``warning: ...``; others are shown as Python does."""
+    shown = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> Any:
+        if issubclass(category, SdpdrWarning):
+            return complain("warning", message)
+        return shown(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SdpdrWarning)
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,71 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import math
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawTextHelpFormatter
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from sdpdr.cli.exits import Exit
+from sdpdr.solvers import FORMS
+
+Command = Callable[[Namespace], Exit]
+
+
+class Parser(ArgumentParser):
+    """A parser that says in one line what it does not understand."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the process."""
+        self.exit(int(Exit.USAGE), f"error: {message} (see `{self.prog} --help`)\n")
+
+
+def add_command(
+    commands: Any, name: str, run: Command, summary: str, examples: str, *, with_json: bool = True
+) -> ArgumentParser:
+    """Add a subcommand with its help, and the options that all have."""
+    parser: ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog="examples:\n" + "".join(f"  {line}\n" for line in examples.strip().splitlines()),
+        formatter_class=RawTextHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    if with_json:
+        parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--debug", action="store_true", default=SUPPRESS, help=SUPPRESS)
+    return parser
+
+
+def add_solver_options(parser: ArgumentParser) -> None:
+    """Add the uniform options of solvers."""
+    group = parser.add_argument_group("solving")
+    group.add_argument("--solver", metavar="NAME", help="see `sdpdr doctor` (default: auto)")
+    group.add_argument("--form", metavar="FORM", help=f"auto, {', '.join(FORMS)} (default: auto)")
+    group.add_argument(
+        "--tol", type=positive, metavar="T", help="relative gap aimed at (default: 1e-6)"
+    )
+    group.add_argument(
+        "--time-limit", type=positive, metavar="S", help="seconds; the best point so far is graded"
+    )
+    group.add_argument("--seed", type=int, metavar="N", help="for random choices (default: 0)")
+
+
+def solver_options(args: Namespace) -> dict[str, Any]:
+    """What was asked for, as keywords of `sdpdr.solve`."""
+    names = ("solver", "form", "tol", "time_limit", "seed")
+    return {name: value for name in names if (value := getattr(args, name)) is not None}
+
+
+def positive(text: str) -> float:
+    """A number above zero, for argparse."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 < number < math.inf:
+        raise ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return number

@@ -1,0 +1,309 @@
+"""Tables of numbers in files: CSV, TSV, NPY, NPZ and Parquet, read and written."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from sdpdr.errors import DataTypeError, FileFormatError, UnknownNameError
+from sdpdr.linalg.svec import Array
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+HEADER = ("auto", "yes", "no")
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Named columns as a file has them.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file, for messages.
+    columns : mapping from name to array of shape (n,)
+        Of text where a file holds text. Without a header the names are ``"1"``, ``"2"``, ...
+    """
+
+    file: str
+    columns: Mapping[str, np.ndarray]
+
+    def select(self, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> Frame:
+        """Keep the columns named (all if none is), less those dropped.
+
+        Raises
+        ------
+        UnknownNameError
+            Offering the nearest name.
+        """
+        for name in (*columns, *drop):
+            if name not in self.columns:
+                raise UnknownNameError("column", name, self.columns)
+        kept = {name: self.columns[name] for name in columns or self.columns if name not in drop}
+        return Frame(self.file, MappingProxyType(kept))
+
+    def numbers(self) -> Array:
+        """The columns side by side as floats, shape (n, D); a missing entry is ``nan``.
+
+        Raises
+        ------
+        DataTypeError
+            A column holds something else; the message names it and how to leave it out.
+        """
+        if not self.columns:
+            raise DataTypeError(f"{self.file}: no column is left. Name or drop fewer of them.")
+        return np.column_stack([self._floats(name) for name in self.columns])
+
+    def values(self, name: str) -> np.ndarray:
+        """One column: numbers if all its entries are numbers, text otherwise."""
+        column = self.select([name]).columns[name]
+        try:
+            return _as_floats(column)
+        except (ValueError, TypeError):
+            return column.astype(str)
+
+    def _floats(self, name: str) -> Array:
+        column = self.columns[name]
+        try:
+            return _as_floats(column)
+        except (ValueError, TypeError):
+            row, entry = next((i, x) for i, x in enumerate(column) if not _is_number(x))
+            raise DataTypeError(
+                f"{self.file}: column {name!r} holds {entry!r} (row {row + 1}), which is not a "
+                f"number. Leave the column out with --drop {name}, or encode it."
+            ) from None
+
+
+def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> Frame:
+    r"""Read a table.
+
+    Parameters
+    ----------
+    path : Path
+        The suffix tells the format: one of ``.csv .tsv .txt .npy .npz .parquet``.
+    key : str, optional
+        Which array of an NPZ file; not needed if it has only one. Other arrays of one entry per
+        row become columns by their names.
+    header : {"auto", "yes", "no"}, default "auto"
+        Whether the first line of a text file names the columns. By default it does if it has no
+        number, or has text above a number.
+
+    Raises
+    ------
+    FileFormatError
+        The file is missing, of an unknown format, or not what its suffix says.
+    DataTypeError
+        An array holds objects, text or complex numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "points.csv")
+    ...     _ = path.write_text("x,y,kind\n1,2,a\n3,4,b\n")
+    ...     frame = read_table(path)
+    >>> frame.select(drop=["kind"]).numbers()
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _READERS:
+        raise FileFormatError(
+            f"{path}: files called {suffix or 'without a suffix'} cannot be read. "
+            f"Choose one of {', '.join(_READERS)}."
+        )
+    if not path.is_file():
+        raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
+    if header not in HEADER:
+        raise UnknownNameError("header", header, HEADER)
+    return Frame(path.name, MappingProxyType(_READERS[suffix](path, key, header)))
+
+
+def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None = None) -> None:
+    """Write columns in the format of a suffix, that of the path by default.
+
+    Parameters
+    ----------
+    path : Path
+    Y : array of shape (n, d)
+    names : sequence of str
+        One for each column; NPY has no place for them, and NPZ stores the array as
+        ``embedding``.
+    suffix : str, optional
+    """
+    _WRITERS[(suffix or path.suffix).lower()](path, Y, names)
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def _read_text(path: Path, key: str | None, header: str) -> dict[str, np.ndarray]:
+    delimiter = "," if path.suffix.lower() == ".csv" else "\t"
+    try:
+        # utf-8-sig also takes the mark that spreadsheets put first.
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=delimiter, skipinitialspace=True)
+            lines = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FileFormatError(f"{path.name} is not a text table: {error}.") from None
+    if not lines:
+        raise FileFormatError(f"{path.name} is empty. Give it one line per point.")
+    width = len(lines[0][1])
+    for number, row in lines:
+        if len(row) != width:
+            raise FileFormatError(
+                f"{path.name}, line {number}: expected {width} cells as in the first line, found "
+                f"{len(row)}. Mend the line, or its separator: {delimiter!r} is expected."
+            )
+    rows = [[cell.strip() for cell in row] for _, row in lines]
+    named = header == "yes" or (header == "auto" and _has_header(rows))
+    names = rows.pop(0) if named else [str(k + 1) for k in range(width)]
+    if len(set(names)) < width:
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise FileFormatError(f"{path.name}: two columns are called {repeated!r}. Rename one.")
+    cells = np.array(rows, dtype=object).reshape(len(rows), width)
+    return {name: cells[:, k] for k, name in enumerate(names)}
+
+
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    first = [_is_number(cell) for cell in rows[0]]
+    if len(rows) == 1 or not any(first):
+        return not any(first)
+    below = [_is_number(cell) and cell.lower() not in MISSING for cell in rows[1]]
+    return any(under and not above for above, under in zip(first, below, strict=True))
+
+
+def _read_npy(path: Path, key: str | None, header: str) -> dict[str, np.ndarray]:
+    return _columns(path, _loaded(path))
+
+
+def _read_npz(path: Path, key: str | None, header: str) -> dict[str, np.ndarray]:
+    with _loaded(path) as arrays:
+        if key is None and len(arrays.files) != 1:
+            raise FileFormatError(
+                f"{path.name} holds several arrays: {', '.join(arrays.files) or 'none'}. "
+                "Choose one with --key."
+            )
+        if key is not None and key not in arrays.files:
+            raise UnknownNameError("array", key, arrays.files)
+        chosen = key or arrays.files[0]
+        columns = _columns(path, arrays[chosen])
+        n = len(next(iter(columns.values())))
+        others = {name: arrays[name] for name in arrays.files if name != chosen}
+    return columns | {name: x for name, x in others.items() if x.shape == (n,)}
+
+
+def _loaded(path: Path) -> Any:
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise FileFormatError(
+            f"{path.name} cannot be read as {path.suffix}: {error}. Save it as a plain array of "
+            "numbers with numpy.save or numpy.savez."
+        ) from None
+
+
+def _columns(path: Path, array: np.ndarray) -> dict[str, np.ndarray]:
+    if array.dtype.names:
+        return {name: array[name] for name in array.dtype.names}
+    if array.ndim != 2 or not array.size:
+        raise FileFormatError(
+            f"{path.name} holds an array of shape {array.shape}, but (n, D) is needed: one row per "
+            "point, one column per coordinate. For points on a line use X.reshape(-1, 1)."
+        )
+    return {str(k + 1): array[:, k] for k in range(array.shape[1])}
+
+
+def _read_parquet(path: Path, key: str | None, header: str) -> dict[str, np.ndarray]:
+    pandas = _pandas()
+    try:
+        frame = pandas.read_parquet(path)
+    except (ValueError, OSError) as error:
+        raise FileFormatError(f"{path.name} cannot be read as Parquet: {error}.") from None
+    return {str(name): frame[name].to_numpy() for name in frame.columns}
+
+
+def _pandas() -> ModuleType:
+    try:
+        import pandas
+        import pyarrow  # noqa: F401  # pandas reads Parquet through it, and says so less clearly
+    except ImportError as error:
+        raise FileFormatError(
+            f"Parquet needs a package that is not installed ({error.name}): "
+            'pip install "sdpdr[parquet]". CSV and NPY work without.'
+        ) from None
+    return pandas
+
+
+def _as_floats(column: np.ndarray) -> Array:
+    if column.dtype.kind == "c":
+        raise TypeError("complex")
+    if column.dtype.kind in "OUS":
+        column = np.array([np.nan if _is_missing(x) else x for x in column], dtype=object)
+    return column.astype(float)
+
+
+def _is_missing(entry: object) -> bool:
+    return entry is None or (isinstance(entry, str) and entry.lower() in MISSING)
+
+
+def _is_number(entry: object) -> bool:
+    try:
+        float(entry)  # type: ignore[arg-type]  # whether it is a number is the question
+    except (ValueError, TypeError):
+        return _is_missing(entry)
+    return True
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+
+def _write_text(delimiter: str) -> Callable[[Path, Array, Sequence[str]], None]:
+    def write(path: Path, Y: Array, names: Sequence[str]) -> None:
+        rows: Iterable[Sequence[object]] = Y.tolist()
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+            writer.writerows([names, *rows])
+
+    return write
+
+
+def _write_npy(path: Path, Y: Array, names: Sequence[str]) -> None:
+    with path.open("wb") as file:
+        np.save(file, Y)
+
+
+def _write_npz(path: Path, Y: Array, names: Sequence[str]) -> None:
+    with path.open("wb") as file:
+        np.savez(file, embedding=Y)
+
+
+def _write_parquet(path: Path, Y: Array, names: Sequence[str]) -> None:
+    _pandas().DataFrame(Y, columns=list(names)).to_parquet(path, index=False)
+
+
+_READERS: Mapping[str, Callable[[Path, str | None, str], dict[str, np.ndarray]]] = MappingProxyType(
+    {
+        ".csv": _read_text,
+        ".tsv": _read_text,
+        ".txt": _read_text,
+        ".npy": _read_npy,
+        ".npz": _read_npz,
+        ".parquet": _read_parquet,
+    }
+)
+_WRITERS: Mapping[str, Callable[[Path, Array, Sequence[str]], None]] = MappingProxyType(
+    {
+        ".csv": _write_text(","),
+        ".tsv": _write_text("\t"),
+        ".npy": _write_npy,
+        ".npz": _write_npz,
+        ".parquet": _write_parquet,
+    }
+)
+WRITABLE = tuple(_WRITERS)

@@ -1,0 +1,120 @@
+"""Every page does what it says: its files are written, its programs run, its commands succeed."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr.cli import app as cli
+
+DOCS = Path(__file__).parents[2] / "docs"
+WRITTEN = [
+    path
+    for path in sorted(DOCS.rglob("*.rst"))
+    if not {"_build", "gallery_output", "generated", "_templates"} & set(path.parts)
+]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+CODE = re.compile(
+    r"^\.\. code-block:: (?P<language>\w+)\n(?:   :caption: (?P<file>\S+)\n)?\n"
+    r"(?P<body>(?:   .*\n|\n)+)",
+    re.MULTILINE,
+)
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def code_blocks(text: str) -> list[tuple[str, str | None, str]]:
+    """Language, file name and text of every code block."""
+    found = []
+    for match in CODE.finditer(text + "\n"):
+        lines = (line.removeprefix("   ") for line in match["body"].rstrip().splitlines())
+        found.append((match["language"], match["file"], "\n".join(lines) + "\n"))
+    return found
+
+
+def pages(wanted) -> list:
+    return [pytest.param(p, id=str(p.relative_to(DOCS))) for p in WRITTEN if wanted(read(p))]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of the reader's own, from which modules can be imported; forgotten afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+def write_files(page: Path, folder: Path) -> list[str]:
+    files = [(name, body) for _, name, body in code_blocks(read(page)) if name]
+    for name, body in files:
+        (folder / name).write_text(body, encoding="utf-8")
+    return [name for name, _ in files]
+
+
+@pytest.mark.parametrize("page", pages(lambda text: ">>> " in text))
+def test_the_programs_of_a_page_run(page, folder):
+    write_files(page, folder)
+    failures, tried = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
+    assert tried > 0
+    assert failures == 0
+
+
+def test_no_python_on_a_page_is_left_untested():
+    for page in WRITTEN:
+        for language, file, body in code_blocks(read(page)):
+            assert language != "python" or file, f"{page.name}: {body.splitlines()[0]!r}"
+
+
+@pytest.mark.parametrize("page", pages(lambda text: "$ sdpdr" in text))
+def test_the_commands_of_a_page_succeed(page, folder):
+    write_files(page, folder)
+    X, _ = sdpdr.datasets.swiss_roll(60, seed=0)
+    np.savetxt(folder / "data.csv", X, delimiter=",", header="x,y,z", comments="")
+    commands = re.findall(r"^ +\$ sdpdr (.+)$", read(page), re.MULTILINE)
+    assert commands
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "-m", "sdpdr", *shlex.split(command)],
+            cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        assert done.returncode == 0, f"sdpdr {command}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_help_of_every_command_is_shown():
+    commands = set(re.findall(r"^    (\w+) {2,}\S", cli.parser().format_help(), re.MULTILINE))
+    shown = re.findall(r"command-help:: (\w+)", read(DOCS / "guide" / "cli.rst"))
+    assert len(commands) > 5
+    assert set(shown) == commands
+
+
+ROOMS = ("blocks", "datasets", "errors", "graphs", "linalg", "methods", "model", "reduce", "solvers")
+
+
+@pytest.mark.parametrize("room", ["", *ROOMS])
+def test_every_public_name_is_in_the_reference(room):
+    listed = set(re.findall(r"^   ([\w.]+)$", read(DOCS / "api" / "index.rst"), re.MULTILINE))
+    listed = {name.rpartition(".")[2] for name in listed}
+    module = importlib.import_module(f"sdpdr.{room}" if room else "sdpdr")
+    names = getattr(module, "__all__", None) or [
+        name for name, value in vars(module).items()
+        if getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
+    ]
+    explained = {"FORMS", "Relation", "SolverInfo", "SolverTable", "Sample", *ROOMS}
+    assert set(names) - listed - explained == set()

@@ -1,0 +1,454 @@
+"""The low-rank engine: its derivatives, known optima, what it proves, and how it fails."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+from sdpdr.errors import DataError, DisconnectedGraphError, ModelError, ShapeError
+from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
+from sdpdr.solvers.lowrank.certificate import connectivity, dual_bound, judge, laplacian
+from sdpdr.solvers.lowrank.newton import BlockLaplacian
+from sdpdr.solvers.lowrank.rows import Rows
+from sdpdr.solvers.lowrank.start import isomap_start
+
+
+def swiss(n, seed=0):
+    rng = np.random.default_rng(seed)
+    t = 1.5 * np.pi * (1 + 2 * rng.random(n))
+    h = 21 * rng.random(n)
+    return np.column_stack([t * np.cos(t), h, t * np.sin(t)])
+
+
+def spiral(n):
+    a = np.linspace(0, 1, n) ** 0.65 * 3 * np.pi + np.pi
+    return np.column_stack([a * np.cos(a), a * np.sin(a)])
+
+
+def knn(X, k):
+    _, index = cKDTree(X).query(X, k + 1)
+    pairs = np.column_stack([np.repeat(np.arange(len(X)), k), index[:, 1:].ravel()])
+    edges = np.unique(np.sort(pairs, axis=1), axis=0)
+    return edges, sqdist(X, edges)
+
+
+def sqdist(X, edges):
+    edges = np.asarray(edges)
+    return ((X[edges[:, 0]] - X[edges[:, 1]]) ** 2).sum(axis=1)
+
+
+def path(n):
+    return [(i, i + 1) for i in range(n - 1)]
+
+
+def cycle(n):
+    return [*path(n), (0, n - 1)]
+
+
+def complete(n):
+    return list(combinations(range(n), 2))
+
+
+def star(leaves):
+    return [(0, i) for i in range(1, leaves + 1)]
+
+
+def spiral_program(**limits):
+    edges, d = knn(spiral(20), 3)
+    return EdgeProgram(edges, 20, d, **{k: v(d) if callable(v) else v for k, v in limits.items()})
+
+
+def swiss_program(n, k, **limits):
+    edges, d = knn(swiss(n), k)
+    return EdgeProgram(
+        edges, n, d, **{key: v(d) if callable(v) else v for key, v in limits.items()}
+    )
+
+
+def same(d):
+    return d
+
+
+# --- laws -------------------------------------------------------------------------------------
+
+
+def test_newton_matrix_is_the_second_derivative():
+    rng = np.random.default_rng(0)
+    n, r, sigma = 7, 3, 2.0
+    edges = np.array(cycle(n) + [(0, 3), (2, 5)])
+    mass = rng.uniform(1, 2, n)
+    target, R, X = rng.uniform(1, 2, len(edges)), rng.normal(size=(n, r)), rng.normal(size=(n, r))
+
+    def value(Z):
+        q = sqdist(Z, edges)
+        return 0.5 * sigma * ((q - target) ** 2).sum() - (mass[:, None] * Z**2).sum()
+
+    delta = R[edges[:, 0]] - R[edges[:, 1]]
+    weights = sigma * (sqdist(R, edges) - target)
+    matrix = BlockLaplacian(edges, mass, r)
+    matrix.assemble(weights, np.full(len(edges), sigma), delta)
+    matrix.factorize(-2.0)
+    t = 1e-4
+    curvature = (value(R + t * X) - 2 * value(R) + value(R - t * X)) / t**2
+    upper = matrix._matrix.toarray()
+    full = upper + np.triu(upper, 1).T
+    assert X.ravel() @ full @ X.ravel() == pytest.approx(curvature, rel=1e-5)
+    np.testing.assert_allclose(full @ matrix.solve(X).ravel(), X.ravel(), atol=1e-8)
+
+
+def test_newton_matrix_counts_negative_eigenvalues():
+    rng = np.random.default_rng(1)
+    edges = np.array(complete(6))
+    matrix = BlockLaplacian(edges, np.ones(6), 2)
+    matrix.assemble(rng.normal(size=15), np.ones(15), rng.normal(size=(15, 2)))
+    negative = matrix.factorize(-0.3)
+    upper = matrix._matrix.toarray()
+    assert negative == (np.linalg.eigvalsh(upper + np.triu(upper, 1).T) < 0).sum()
+
+
+def test_rows_of_mixed_limits():
+    program = EdgeProgram(
+        [(0, 1), (0, 2), (1, 2)],
+        3,
+        2.0,
+        lower=[-np.inf, 1.0, 2.0],
+        upper=[3.0, 3.0, 2.0],
+        price=5.0,
+    )
+    rows = Rows.of(program)
+    assert rows.edge.tolist() == [0, 1, 1, 2]
+    assert rows.target.tolist() == [1.5, 1.5, 0.5, 1.0]
+    assert rows.low.tolist() == [0.0, 0.0, -10.0, -10.0]
+    assert rows.high.tolist() == [10.0, 10.0, 0.0, 10.0]
+    np.testing.assert_allclose(rows.weights(np.array([2.0, 4.0, -1.0, 6.0])), [1.0, 1.5, 3.0])
+
+
+@pytest.mark.parametrize("n", [60, 260])
+def test_connectivity_is_a_lower_bound_of_the_second_eigenvalue(n):
+    program = swiss_program(n, 5)
+    rng = np.random.default_rng(2)
+    for weights in (rng.random(program.m), rng.normal(size=program.m) + 0.2):
+        exact = np.linalg.eigvalsh(laplacian(program, weights).toarray())[1]
+        lower = connectivity(program, weights, 1e-8).lower
+        assert lower <= exact + 1e-9 * max(1, abs(exact))
+
+
+def test_any_weights_bound_the_optimum():
+    program = swiss_program(60, 5)
+    optimum = solve_edge_program(program).value
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        weights = rng.random(program.m)
+        lower = connectivity(program, weights, 1e-8).lower
+        assert dual_bound(program, weights, lower) >= optimum
+
+
+def test_scaling_lengths_scales_the_optimum():
+    edges, d = knn(swiss(80), 4)
+    small = solve_edge_program(EdgeProgram(edges, 80, d))
+    large = solve_edge_program(EdgeProgram(edges, 80, 1e6 * d))
+    assert large.value == pytest.approx(1e6 * small.value, rel=1e-7)
+    np.testing.assert_allclose(large.weights, small.weights, atol=1e-3)
+
+
+def test_uniform_mass_scales_value_and_weights():
+    edges, d = knn(swiss(80), 4)
+    one = solve_edge_program(EdgeProgram(edges, 80, d))
+    two = solve_edge_program(EdgeProgram(edges, 80, d, mass=2.0))
+    assert two.value == pytest.approx(2 * one.value, rel=1e-7)
+    np.testing.assert_allclose(two.weights, 2 * one.weights, atol=1e-3)
+
+
+def test_same_seed_same_answer_to_the_last_bit():
+    program = swiss_program(100, 4)
+    first, second = (solve_edge_program(program, Options(seed=4)) for _ in range(2))
+    assert np.array_equal(first.R, second.R)
+    assert np.array_equal(first.weights, second.weights)
+
+
+def test_answer_satisfies_the_optimality_conditions():
+    program = swiss_program(100, 4)
+    result = solve_edge_program(program)
+    L = laplacian(program, result.weights)
+    np.testing.assert_allclose(L @ result.R, result.R, atol=1e-4 * abs(result.R).max())
+    assert (result.weights >= 0).all()
+    slack = program.upper - sqdist(result.R, program.edges)
+    assert abs(result.weights * slack).max() <= 1e-6 * result.value
+    np.testing.assert_allclose(result.R.mean(axis=0), 0, atol=1e-9 * abs(result.R).max())
+
+
+# --- oracles ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("edges", "n", "value"),
+    [
+        ([(0, 1)], 2, 0.5),
+        (complete(3), 3, 1.0),
+        (path(8), 8, 42.0),
+        (cycle(5), 5, 5 / (4 * np.sin(np.pi / 5) ** 2)),
+        (cycle(9), 9, 9 / (4 * np.sin(np.pi / 9) ** 2)),
+        (star(4), 5, 4.0),
+        (star(30), 31, 30.0),
+        (complete(10), 10, 4.5),
+    ],
+)
+@pytest.mark.parametrize("relation", ["inequality", "equality"])
+def test_unit_length_graphs(edges, n, value, relation):
+    limits = {"lower": 1.0} if relation == "equality" else {}
+    result = solve_edge_program(EdgeProgram(edges, n, 1.0, **limits))
+    assert result.status == "converged"
+    assert result.value == pytest.approx(value, rel=3e-8)
+
+
+def test_path_is_a_line_with_known_weights():
+    lengths = np.array([1, 2, 0.5, 1.5, 1, 3, 0.7])
+    result = solve_edge_program(EdgeProgram(path(8), 8, lengths**2))
+    assert result.value == pytest.approx(85.36, rel=1e-8)
+    expected = [4.65, 4.15, 19.9, 7.4, 10.75, 3.13333, 7.21429]
+    np.testing.assert_allclose(result.weights, expected, rtol=1e-5)
+
+
+def test_complete_graph_returns_the_data():
+    X = np.random.default_rng(0).standard_normal((10, 3))
+    X -= X.mean(axis=0)
+    result = solve_edge_program(EdgeProgram(complete(10), 10, sqdist(X, complete(10))))
+    assert result.value == pytest.approx(19.628908743, rel=1e-8)
+    np.testing.assert_allclose(result.R @ result.R.T, X @ X.T, atol=1e-6)
+
+
+def test_lengths_over_six_orders_of_magnitude():
+    d = 10.0 ** np.random.default_rng(1).uniform(-3, 3, 99)
+    position = np.concatenate([[0], np.cumsum(np.sqrt(d))])
+    result = solve_edge_program(EdgeProgram(path(100), 100, d))
+    assert result.status == "converged"
+    assert result.value == pytest.approx(((position - position.mean()) ** 2).sum(), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "value"),
+    [(100, 4, 26004.918), (1000, 4, 965136.02), (1000, 6, 776125.91)],
+)
+def test_swiss_roll(n, k, value):
+    result = solve_edge_program(swiss_program(n, k))
+    assert result.status == "converged"
+    assert result.value == pytest.approx(value, rel=1e-7)
+    assert 0 <= result.gap <= 1e-8
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "value"), [(0.1, 2726.17219), (1, 1767.90974), (10, 1637.90781)]
+)
+def test_square_penalty(stiffness, value):
+    result = solve_edge_program(spiral_program(lower=same, stiffness=stiffness))
+    assert result.status == "converged"
+    assert result.value == pytest.approx(value, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("price", "two_sided", "value"),
+    [
+        (1.01 * 3.251265, False, 2508.3134),
+        (1.01 * 3.251265, True, 2426.7255),
+        (6.2, False, 1628.40392),
+        (22.0, True, 1610.44463),
+    ],
+)
+def test_price(price, two_sided, value):
+    limits = {"lower": same} if two_sided else {}
+    result = solve_edge_program(spiral_program(price=price, **limits), Options(tol=1e-6))
+    assert result.status == "converged"
+    assert result.value == pytest.approx(value, rel=1e-6)
+    assert abs(result.weights).max() <= price * (1 + 1e-12)
+
+
+def test_high_price_on_many_points_is_the_hard_limit():
+    result = solve_edge_program(swiss_program(300, 5, price=2000.0))
+    assert result.value == pytest.approx(solve_edge_program(swiss_program(300, 5)).value, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("width", "value"), [(0.1, 1791.06528), (0.01, 1634.50149), (0, 1610.44463)]
+)
+def test_bands_and_equality_of_a_spiral(width, value):
+    limits = {"lower": lambda d: (1 - width) * d, "upper": lambda d: (1 + width) * d}
+    result = solve_edge_program(spiral_program(**limits))
+    assert result.status == "converged"
+    assert result.value == pytest.approx(value, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("width", "value"), [(1e-1, 27889.4), (1e-2, 25083.9), (1e-3, 24647.3), (1e-4, 24523.1)]
+)
+def test_bands_of_a_swiss_roll(width, value):
+    limits = {"lower": lambda d: (1 - width) * d, "upper": lambda d: (1 + width) * d}
+    result = solve_edge_program(swiss_program(100, 4, **limits), Options(tol=1e-7))
+    assert result.status == "converged"
+    assert result.value == pytest.approx(value, abs=0.06)
+
+
+def test_equality_whose_multipliers_are_unbounded():
+    program = swiss_program(100, 4, lower=same)
+    result = solve_edge_program(program)
+    assert result.value == pytest.approx(24496.0, abs=0.3)
+    assert abs(result.gap) <= 1e-5
+    assert abs(sqdist(result.R, program.edges) / program.sqdist - 1).max() <= 1e-6
+
+
+def test_rigid_graph_has_one_feasible_point():
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    edges = [(j, i) for i in range(1, 12) for j in range(max(0, i - 3), i)]
+    d = sqdist(X, edges)
+    assert solve_edge_program(EdgeProgram(edges, 12, d, lower=d)).value == pytest.approx(
+        15.866773, rel=1e-6
+    )
+    assert solve_edge_program(EdgeProgram(edges, 12, d)).value == pytest.approx(23.350943, rel=1e-6)
+
+
+def test_masses_of_two_points():
+    result = solve_edge_program(EdgeProgram([(0, 1)], 2, 3.0, mass=[2.0, 5.0]))
+    assert result.value == pytest.approx(3.0 * 10 / 7, rel=1e-8)
+    np.testing.assert_allclose([2.0, 5.0] @ result.R, 0, atol=1e-12)
+
+
+# --- rank, start, limits ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rank", [1, 2, 5])
+def test_rank_grows_to_the_certified_optimum(rank):
+    X = np.random.default_rng(0).standard_normal((40, 5))
+    edges, d = knn(X, 6)
+    result = solve_edge_program(EdgeProgram(edges, 40, d), Options(rank=rank))
+    assert result.status == "converged"
+    assert result.R.shape[1] > 2
+    assert result.value == pytest.approx(
+        solve_edge_program(EdgeProgram(edges, 40, d)).value, rel=2e-8
+    )
+
+
+def test_rank_that_may_not_grow_is_not_certified():
+    result = solve_edge_program(swiss_program(100, 4), Options(rank=1, max_rank=1))
+    assert result.status == "stalled"
+    assert result.gap > 0.1
+
+
+def test_start_of_the_caller_reaches_the_same_optimum():
+    edges, d = knn(swiss(100), 4)
+    result = solve_edge_program(EdgeProgram(edges, 100, d), start=swiss(100) + 3.0)
+    assert result.value == pytest.approx(26004.918, rel=1e-7)
+
+
+def test_isomap_start_is_centred_for_the_masses():
+    mass = np.random.default_rng(0).uniform(1, 3, 80)
+    edges, d = knn(swiss(80), 4)
+    R = isomap_start(EdgeProgram(edges, 80, d, mass=mass), rank=5)
+    assert R.shape == (80, 5)
+    np.testing.assert_allclose(mass @ R, 0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [(Options(max_iter=4), "max_iter"), (Options(time_limit=0.0), "time_limit")],
+)
+def test_limits_return_the_point_reached(options, status):
+    result = solve_edge_program(swiss_program(100, 4), options)
+    assert result.status == status
+    assert np.isfinite(result.R).all()
+    assert result.value <= 26004.92
+    assert result.bound >= 26004.91
+
+
+def test_interruption_returns_the_point_reached():
+    def stop(record):
+        if record.iteration == 12:
+            raise KeyboardInterrupt
+
+    result = solve_edge_program(swiss_program(100, 4), Options(callback=stop))
+    assert result.status == "interrupted"
+    assert 20000 < result.value < 26004.92
+
+
+def test_fill_is_announced_instead_of_tried():
+    result = solve_edge_program(swiss_program(100, 4), Options(max_fill=1000))
+    assert result.status == "stalled"
+    assert result.factorizations == 0
+    assert "fewer neighbours" in result.message
+
+
+def test_history_and_callback_tell_the_same_story():
+    seen = []
+    result = solve_edge_program(swiss_program(100, 4), Options(callback=seen.append))
+    assert [r.iteration for r in seen] == list(range(result.iterations))
+    assert [r.value for r in seen] == [r.value for r in result.history]
+    assert result.history[-1].bound == pytest.approx(result.bound)
+
+
+# --- faults -----------------------------------------------------------------------------------
+
+
+def test_disconnected_edges_are_refused():
+    with pytest.raises(DisconnectedGraphError, match="2 separate parts") as caught:
+        solve_edge_program(EdgeProgram([(0, 1), (2, 3)], 4, 1.0))
+    assert [len(part) for part in caught.value.components] == [2, 2]
+
+
+def test_edges_without_upper_limit_do_not_connect():
+    with pytest.raises(DisconnectedGraphError):
+        solve_edge_program(EdgeProgram(path(3), 3, 1.0, upper=[1.0, np.inf], lower=0.5))
+
+
+@pytest.mark.parametrize("n", [20, 260])
+def test_prices_that_cannot_hold_are_refused(n):
+    program = EdgeProgram(cycle(n), n, 1.0)
+    needed = 1 / (4 * np.sin(np.pi / n) ** 2)
+    cheap = EdgeProgram(cycle(n), n, 1.0, price=0.9 * needed)
+    with pytest.raises(ModelError, match="too low"):
+        solve_edge_program(cheap)
+    dear = EdgeProgram(cycle(n), n, 1.0, price=1.5 * needed)
+    assert solve_edge_program(dear).value == pytest.approx(
+        solve_edge_program(program).value, rel=1e-6
+    )
+
+
+def test_contradictory_equalities_are_not_certified():
+    program = EdgeProgram(complete(3), 3, [1.0, 1.0, 9.0], lower=[1.0, 1.0, 9.0], upper=[1, 1, 9.0])
+    result = solve_edge_program(program, Options(max_iter=400))
+    assert result.status != "converged"
+    assert result.infeasibility > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"edges": [(1, 0)]}, DataError, "sort the pairs"),
+        ({"edges": [(0, 1), (0, 1)], "sqdist": [1.0, 1.0]}, DataError, "twice"),
+        ({"edges": [0, 1]}, ShapeError, "expected \\(m, 2\\)"),
+        ({"sqdist": [1.0, 2.0]}, ShapeError, "scalar or \\(1,\\)"),
+        ({"sqdist": 0.0}, DataError, "merge duplicate points"),
+        ({"sqdist": np.nan}, DataError, "finite"),
+        ({"mass": [1.0, -1.0]}, DataError, "mass\\[1\\]"),
+        ({"price": 0.0}, DataError, "price"),
+        ({"lower": 3.0, "upper": 2.0}, DataError, "lower <= upper"),
+        ({"upper": np.inf}, ModelError, "unbounded"),
+    ],
+)
+def test_bad_programs_are_refused_in_words(change, error, words):
+    with pytest.raises(error, match=words):
+        EdgeProgram(**{"edges": [(0, 1)], "n": 2, "sqdist": 1.0, **change})
+
+
+@pytest.mark.parametrize(
+    ("start", "error"), [(np.ones((3, 1)), ShapeError), (np.full((2, 1), np.nan), DataError)]
+)
+def test_bad_starts_are_refused(start, error):
+    with pytest.raises(error, match="start"):
+        solve_edge_program(EdgeProgram([(0, 1)], 2, 1.0), start=start)
+
+
+def test_judge_accepts_any_weights():
+    program = swiss_program(60, 4)
+    verdict = judge(program, np.zeros((60, 1)), np.zeros(program.m), tol=1e-8)
+    assert verdict.bound == np.inf
