@@ -46,6 +46,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
+    "header_links_before_dropdown": 6,
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -54,7 +55,13 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
-html_sidebars = {"index": [], "concepts": [], "references": [], "changelog": []}
+html_sidebars = {
+    page: []
+    for page in (
+        "index", "concepts", "methods/*", "gallery_output/*", "references", "changelog",
+        "contributing",
+    )
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",

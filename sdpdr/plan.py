@@ -49,7 +49,7 @@ class Plan:
     def others(self) -> dict[tuple[str, str], str]:
         """Every other pair of solver and form: ``"possible"``, or why not."""
         return {
-            (name, form): _verdict(name, form, self.sdp, self.refusal)
+            (name, form): _verdict(cls, form, self.sdp, self.refusal)
             for name, cls in SOLVERS.items()
             for form in cls.forms
             if (name, form) != (self.solver.name, self.form)
@@ -137,17 +137,19 @@ def plan(
                "verbose": verbose}
     named = isinstance(solver, Solver) or solver != "auto"
     wanted = _configure(solver, options) if named else None
+    classes = dict(SOLVERS)
     if wanted is not None:
         wanted.require()
+        classes[wanted.name] = type(wanted)
     pairs = [
         pair
-        for pair in _ranked(sdp)
+        for pair in _ranked(sdp, classes)
         if (pair[0] not in skip if wanted is None else pair[0] == wanted.name)
         and form in ("auto", pair[1])
     ]
     tried: dict[tuple[str, str], str] = {}
     for name, candidate in pairs:
-        tried[name, candidate] = _verdict(name, candidate, sdp, refusal)
+        tried[name, candidate] = _verdict(classes[name], candidate, sdp, refusal)
         if tried[name, candidate] != POSSIBLE:
             continue
         chosen = wanted or _configure(name, options)
@@ -173,9 +175,8 @@ def _configure(solver: str | Solver, options: Mapping[str, object]) -> Solver:
     return find(solver)(**given)  # type: ignore[arg-type]
 
 
-def _verdict(name: str, form: str, sdp: SDP | None, refusal: str) -> str:
+def _verdict(cls: type[Solver], form: str, sdp: SDP | None, refusal: str) -> str:
     """Whether a solver can take the program in a form: ``POSSIBLE``, or why not."""
-    cls = SOLVERS[name]
     available = cls.availability()
     if not available.usable:
         return available.reason
@@ -184,9 +185,9 @@ def _verdict(name: str, form: str, sdp: SDP | None, refusal: str) -> str:
     return cls().accepts(sdp) or POSSIBLE
 
 
-def _ranked(sdp: SDP | None) -> list[tuple[str, str]]:
+def _ranked(sdp: SDP | None, classes: Mapping[str, type[Solver]]) -> list[tuple[str, str]]:
     """Pairs in order of preference; the reasons are in `_reason`."""
-    known = {(name, form) for name, cls in SOLVERS.items() for form in cls.forms}
+    known = {(name, form) for name, cls in classes.items() for form in cls.forms}
     if sdp is None:
         # As written, such models often have no interior, which Clarabel minds least.
         ranked = [(name, "cvxpy") for name in ("mosek", "clarabel", "cvxopt", "sdpa", "scs")]

@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from sdpdr.errors import NotAcceptedError
+from sdpdr.errors import NotAcceptedError, SdpdrError
 from sdpdr.model import Model
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.plan import Plan, plan
@@ -27,7 +27,8 @@ from sdpdr.progress import Progress, show_progress
 from sdpdr.reduce import Composed, Dual
 from sdpdr.solvers.base import Outcome, Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
-from sdpdr.solvers.isolate import run_isolated
+from sdpdr.solvers.isolate import Task, run_isolated
+from sdpdr.solvers.screen import screen
 
 _STOPPED = {
     Verdict.TIME_LIMIT: Status.TIME_LIMIT,
@@ -37,8 +38,11 @@ _STOPPED = {
     Verdict.INFEASIBLE: Status.INFEASIBLE,
     Verdict.UNBOUNDED: Status.UNBOUNDED,
 }
+_SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 # Order of matrices up to which a second, general solver takes seconds at most.
 SMALL = 60
+# Seconds for a child process to start and to answer, beyond a time limit that the solver keeps.
+GRACE = 10.0
 _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 
@@ -117,7 +121,7 @@ def solve(
         except NotAcceptedError:
             return solution
         other = _execute(model, second, clock, isolate, progress)
-        solution = min(solution, other, key=lambda s: (not s.certified(), abs(s.gap)))
+        solution = min(solution, other, key=lambda s: (s.status not in _SETTLED, abs(s.gap)))
     return solution
 
 
@@ -126,7 +130,7 @@ def _execute(
 ) -> Solution:
     with show_progress(progress, f"{chosen.solver.name}, {chosen.form} form") as report:
         if chosen.form == "cvxpy" and isinstance(model, Model):
-            return _solve_written(model, chosen, clock)
+            return _solve_written(model, chosen, clock, isolate)
         assert chosen.sdp is not None
         return _solve_reduced(chosen.sdp, chosen, clock, isolate, report)
 
@@ -143,7 +147,10 @@ def _solve_reduced(
 ) -> Solution:
     with clock("reduce"):
         reduced = Composed(chosen.reductions).apply(sdp)
-    outcome = _run(chosen.solver, reduced.sdp, isolate, report)
+    # A callback cannot follow the solver into a child process.
+    follow = None if _is_isolated(chosen.solver, isolate) else report
+    outcome = _run(chosen.solver, partial(chosen.solver.run, reduced.sdp, follow), isolate)
+    outcome = screen(reduced.sdp, outcome)
     clock.add(outcome.seconds)
     if any(isinstance(step, Dual) for step in chosen.reductions):
         outcome = _mirrored(outcome)
@@ -155,21 +162,23 @@ def _solve_reduced(
     return _grade(sdp, point, outcome.verdict, claim, outcome.history, chosen, clock)
 
 
-def _solve_written(model: Model, chosen: Plan, clock: _Clock) -> Solution:
+def _solve_written(model: Model, chosen: Plan, clock: _Clock, isolate: bool) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
     assert isinstance(chosen.solver, CvxpySolver)
     with clock("render"):
         rendered = render_model(model)
-    outcome = chosen.solver.run_rendered(rendered)
+    outcome = _run(chosen.solver, partial(chosen.solver.run_rendered, rendered), isolate)
     clock.add(outcome.seconds)
     if chosen.sdp is not None:
         point = outcome.point
         labels = {r.label for r in chosen.sdp.rows}
         values = {v.name: np.zeros(v.size) for v in chosen.sdp.vector_variables} | dict(point.values)
         duals = {label: y for label, y in point.duals.items() if label in labels}
-        values = dict(repair(chosen.sdp, values)) if point.values else {}
-        point = Point(values, duals)
-        return _grade(chosen.sdp, point, outcome.verdict, outcome.claim, (), chosen, clock)
+        point = Point(values if point.values else {}, duals)
+        outcome = screen(chosen.sdp, replace(outcome, point=point))
+        return _grade(
+            chosen.sdp, outcome.point, outcome.verdict, outcome.claim, (), chosen, clock
+        )
     unknown = Residuals(*[float("nan")] * 6)
     value = float("nan") if outcome.claim.value is None else outcome.claim.value
     status = _STOPPED.get(outcome.verdict, Status.INACCURATE)
@@ -194,13 +203,24 @@ def _solve_written(model: Model, chosen: Plan, clock: _Clock) -> Solution:
     )
 
 
-def _run(
-    solver: Solver, sdp: SDP, isolate: bool, report: Progress | None
-) -> Outcome:
-    limit = solver.time_limit
-    if isolate or (limit is not None and not solver.obeys_time_limit):
-        return run_isolated(solver, sdp, limit)
-    return solver.run(sdp, report)
+def _run(solver: Solver, task: Task, isolate: bool) -> Outcome:
+    """Run a solver here or in a child process; whatever becomes of it is an outcome."""
+    limit, start = solver.time_limit, time.perf_counter()
+    try:
+        if not _is_isolated(solver, isolate):
+            return task()
+        patience = limit if limit is None or not solver.obeys_time_limit else limit + GRACE
+        return run_isolated(task, solver.name, patience)
+    except SdpdrError:
+        raise
+    except Exception as error:  # Solvers are other people's code, and may raise anything.
+        claim = Claim("error", message=f"{type(error).__name__}: {error}")
+        seconds = {"solve": time.perf_counter() - start}
+        return Outcome(Point(), Verdict.FAILED, claim, seconds)
+
+
+def _is_isolated(solver: Solver, isolate: bool) -> bool:
+    return isolate or (solver.time_limit is not None and not solver.obeys_time_limit)
 
 
 def _mirrored(outcome: Outcome) -> Outcome:

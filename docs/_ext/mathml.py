@@ -19,6 +19,7 @@ NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 ALPHABETS = {"bold": (0x1D400, 0x1D41A, 0x1D7CE), "script": (0x1D4D0, 0x1D4EA, None)}
 LIMITS = {"max", "min", "sup", "inf"}
 FENCES = set("⟨⟩‖|")
+RELATIONS = set("⪰⪯≻≺⟺⟹∈⟂")
 
 ET.register_namespace("", NAMESPACE)
 
@@ -47,9 +48,11 @@ def _for_browsers(root: ET.Element, *, display: bool) -> None:
             element.set("class", f"math-{element.attrib.pop('columnalign')}")
         if tag == "msub" and display and (element[0].text or "") in LIMITS:
             element.tag = f"{{{NAMESPACE}}}munder"
-        if tag == "mi" and (element.text or "") in FENCES:
+        if tag in ("mi", "mo") and element.text in FENCES and "fence" not in element.attrib:
             element.tag = f"{{{NAMESPACE}}}mo"
             element.attrib |= {"stretchy": "false", "lspace": "0", "rspace": "0"}
+        if tag == "mi" and element.text in RELATIONS:
+            element.tag = f"{{{NAMESPACE}}}mo"
 
 
 def _letter(character: str, variant: str) -> str:

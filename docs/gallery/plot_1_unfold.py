@@ -44,19 +44,16 @@ print(sdpdr.plan(model).explain())
 solution = sdpdr.solve(model, tol=1e-8)
 Y = solution.embedding(2)
 
-fig = plt.figure(figsize=(9, 3.6))
-left = fig.add_subplot(1, 2, 1, projection="3d")
-left.scatter(*X.T, c=along, s=6)
-left.view_init(12, -72)
-left.set_axis_off()
-left.set_title("The roll")
-right = fig.add_subplot(1, 2, 2)
-right.scatter(*Y.T, c=along, s=6)
-right.set_aspect("equal")
-right.set_title("Unfolded")
-for side in ("top", "right"):
-    right.spines[side].set_visible(False)
-fig.tight_layout()
+fig = plt.figure(figsize=(9, 3.0))
+roll = fig.add_axes((0.0, -0.12, 0.4, 1.24), projection="3d")
+roll.scatter(*X.T, c=along, s=8)
+roll.view_init(8, -68)
+roll.set_box_aspect((1, 1.1, 1), zoom=1.35)
+roll.set_axis_off()
+strip = fig.add_axes((0.43, 0.2, 0.55, 0.6))
+strip.scatter(*Y.T, c=along, s=8)
+strip.set_aspect("equal")
+strip.spines[["top", "right"]].set_visible(False)
 
 # %%
 # The certificate
@@ -77,13 +74,14 @@ print(f"bound by hand   {graph.sqdist @ w / lambda_2:.6f}")
 print(f"bound reported  {solution.bound:.6f}")
 
 # %%
-# While the solver works, bound and value close in on each other.
+# The history shows how the solver came there: it spends the first half of its steps unrolling, with
+# multipliers that do not fit yet, and the second half converging fast, as Newton's method does.
 
-history = [h for h in solution.history if h.get("gap") is not None and 0 < h["gap"] < np.inf]
 fig, axes = plt.subplots(figsize=(6, 3))
-axes.semilogy([h["iteration"] for h in history], [h["gap"] for h in history], ".-")
+for key in ("infeasibility", "stationarity", "mu"):
+    axes.semilogy([max(h[key], 1e-16) for h in solution.history], label=key)
 axes.set_xlabel("iteration")
-axes.set_ylabel("certified relative gap")
+axes.legend(frameon=False)
 fig.tight_layout()
 
 # %%

@@ -3,7 +3,7 @@ Write your own block
 ====================
 
 A circle of points, with every neighbour at the same distance, unfolds to a regular polygon. What if
-one pair of opposite points were kept on a leash? We write that as a block of eight lines, try it as a
+one pair of opposite points were kept on a leash? We write that as a small block, try it as a
 hard constraint and as a price, and look at the forces.
 """
 
@@ -76,9 +76,9 @@ for price, solution in zip(prices, soft, strict=True):
 # %%
 # The pictures, drawn with the leash; the colour of an edge is the force in it.
 
-shown = {"free": free, **{f"price {p:.2f}": s for p, s in zip(prices, soft, strict=True)},
-         "hard": pinched}
-fig, axes = plt.subplots(1, len(shown), figsize=(11, 3), sharex=True, sharey=True)
+priced = {f"price {p:.2f}": s for p, s in zip(prices, soft, strict=True)}
+shown = {"free": free, **priced, "hard": pinched}
+fig, axes = plt.subplots(1, len(shown), figsize=(11, 2.4), sharex=True, sharey=True)
 top = max(float(s.duals["isometry"].max()) for s in shown.values())
 for axis, (title, solution) in zip(axes, shown.items(), strict=True):
     Y = solution.embedding(2)

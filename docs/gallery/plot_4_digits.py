@@ -7,7 +7,7 @@ dimensions, which unfolding lays out flat.
 """
 
 # %%
-# We take the twos, join each image to its five nearest, and keep the largest connected part.
+# We take the twos, join each image to its four nearest.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,8 +23,8 @@ solution = sdpdr.solve(methods.mvu(graph))
 print(solution)
 
 # %%
-# Slant varies along one axis and the shape of the loop along the other. Nobody told the method about
-# either.
+# Images change little from place to place and much across the page: slant, the roundness of the head,
+# the length of the foot. Nobody told the method about any of them.
 
 Y = solution.embedding(2)
 fig, axes = plt.subplots(figsize=(8, 6))

@@ -60,12 +60,12 @@ def grid(rows: Mapping[str, object]) -> Table:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str] = ()
 ) -> Table:
-    """A table with a line under its head; columns named in ``right`` are set flush right."""
+    """A table with a line under its head; the first is never folded, those in ``right`` are numbers."""
     built = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for head in heads:
+    for k, head in enumerate(heads):
         numeric = head in right
         justify: JustifyMethod = "right" if numeric else "left"
-        built.add_column(head, justify=justify, overflow="fold", no_wrap=numeric)
+        built.add_column(head, justify=justify, overflow="fold", no_wrap=numeric or k == 0)
     for row in rows:
         built.add_row(*map(str, row))
     return built

@@ -25,7 +25,7 @@ from sdpdr.cli.outputs import (
     record_writer,
     write_all,
 )
-from sdpdr.errors import ModelError, UnknownNameError
+from sdpdr.errors import DataError, ModelError, UnknownNameError
 from sdpdr.linalg.svec import Array
 from sdpdr.program import Status
 from sdpdr.study.tables import HEADER, WRITABLE, Frame, read_table, write_table
@@ -142,6 +142,8 @@ def run(args: Namespace) -> Exit:
 
 
 def _points(frame: Frame, args: Namespace) -> Array:
+    if args.squared and args.metric != "precomputed":
+        raise DataError("--squared is about distances. Add --metric precomputed, or leave it out.")
     drop = list(args.drop)
     if args.color is not None and args.color not in args.columns:
         drop.append(args.color)

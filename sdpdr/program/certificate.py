@@ -143,6 +143,10 @@ def _shifted(sdp: SDP, y: Duals) -> Certificate:
         direction = _identity_rows(sdp, v.name)
         low = smallest_eigenvalue(sdp.dual_slack(v.name, y), null_vectors(sdp, v.name))[0]
         if direction is None:
+            shrunk = _shrunk(sdp, v.name, y)
+            if shrunk is not None:
+                y, text = shrunk, "multipliers shrunk towards the cost; verified positive definite"
+                continue
             return Certificate(None, f"the dual slack of {v.name!r} has eigenvalue {low:.2e}, and "
                                      "no combination of rows bounds the trace")
         y = _shift_until_feasible(sdp, v.name, y, direction, low)
@@ -154,6 +158,20 @@ def _shifted(sdp: SDP, y: Duals) -> Certificate:
     if not _scalars_feasible(sdp, y):
         return Certificate(None, "multipliers violate the dual constraints of a scalar")
     return Certificate(sdp.report(sdp.dual_value(y)), text)
+
+
+def _shrunk(sdp: SDP, name: str, y: Duals) -> dict[str, Array] | None:
+    """The longest t y with C + t A*(y) positive definite; None if C itself is not."""
+    cost, null = sdp.cost(name), null_vectors(sdp, name)
+    if len(sdp.psd_variables) > 1 or not _positive(cost, null):
+        return None
+    low = smallest_eigenvalue(sdp.dual_slack(name, y) - cost, null, cost)[0]
+    for margin in MARGINS:
+        t = (1.0 - margin) / max(-low, 1.0)
+        scaled = {label: t * v for label, v in y.items()}
+        if _is_feasible(sdp, name, scaled):
+            return scaled
+    return None
 
 
 def _shift_until_feasible(

@@ -27,7 +27,6 @@ _VERDICTS = {
     cp.INFEASIBLE_INACCURATE: Verdict.INFEASIBLE,
     cp.UNBOUNDED: Verdict.UNBOUNDED,
     cp.UNBOUNDED_INACCURATE: Verdict.UNBOUNDED,
-    "infeasible_or_unbounded": Verdict.INFEASIBLE,
 }
 
 # What native codes raise through cvxpy when they give up: their failure, not the caller's.
@@ -71,7 +70,7 @@ class CvxpySolver(Solver):
         seconds = {"compile": rendering + total - solving, "solve": solving}
         iterations = stats.num_iters if stats and isinstance(stats.num_iters, int) else None
         value = None if problem.value is None else float(problem.value)
-        claim = Claim(str(problem.status), value, iterations)
+        claim = Claim(str(problem.status), value, iterations, self._remark(problem.status))
         return Outcome(_point(rendered), self._verdict(problem.status, seconds), claim, seconds)
 
     def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
@@ -80,6 +79,10 @@ class CvxpySolver(Solver):
             late = limit is not None and seconds["solve"] >= 0.9 * limit
             return Verdict.TIME_LIMIT if late else Verdict.ITERATION_LIMIT
         return _VERDICTS.get(status, Verdict.FAILED)
+
+    def _remark(self, status: str) -> str:
+        """What to say about a status beyond its name."""
+        return ""
 
 
 def _point(rendered: Rendered) -> Point:
@@ -174,6 +177,17 @@ class Sdpa(CvxpySolver):
         """The uniform options in SDPA's names."""
         tol = max(self.tol / 100.0, 1e-8)
         return {"epsilonStar": tol, "epsilonDash": tol, **_given(maxIteration=self.max_iter)}
+
+    def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
+        # cvxpy says "infeasible" where SDPA says only that one of the two programs, or both, is.
+        if status == cp.INFEASIBLE:
+            return Verdict.FAILED
+        return super()._verdict(status, seconds)
+
+    def _remark(self, status: str) -> str:
+        if status == cp.INFEASIBLE:
+            return "SDPA found the program infeasible or unbounded, and cannot tell which"
+        return super()._remark(status)
 
 
 @dataclass(frozen=True)

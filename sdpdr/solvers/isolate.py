@@ -6,21 +6,30 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
+from sdpdr.errors import NotAcceptedError
 from sdpdr.program.point import Point
-from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.solvers.base import Outcome, Solver, Verdict
+from sdpdr.solvers.base import Outcome, Verdict
+
+Task: TypeAlias = Callable[[], Outcome]
 
 
-def run_isolated(solver: Solver, sdp: SDP, time_limit: float | None) -> Outcome:
+def run_isolated(task: Task, name: str, time_limit: float | None) -> Outcome:
     """Run a solver in a child process that is killed when time is up.
+
+    The child searches modules where this process does, so solvers of your own need only live in
+    a module that can be imported.
 
     Parameters
     ----------
-    solver : Solver
-    sdp : SDP
+    task : callable without arguments
+        For instance ``functools.partial(solver.run, sdp)``; it is pickled.
+    name : str
+        Of the solver, for messages.
     time_limit : float, optional
         Seconds, start of the child included (a second or two).
 
@@ -28,28 +37,46 @@ def run_isolated(solver: Solver, sdp: SDP, time_limit: float | None) -> Outcome:
     -------
     Outcome
         With verdict ``TIME_LIMIT`` if it was killed, and ``FAILED`` if it crashed.
+
+    Raises
+    ------
+    NotAcceptedError
+        If the task cannot be pickled.
     """
+    pickled = _pickle(task, name)
     with tempfile.TemporaryDirectory() as folder:
-        task, answer = Path(folder, "task"), Path(folder, "answer")
-        task.write_bytes(pickle.dumps((solver, sdp)))
-        command = [sys.executable, "-m", "sdpdr.solvers.isolate", str(task), str(answer)]
+        question, answer = Path(folder, "question"), Path(folder, "answer")
+        question.write_bytes(pickle.dumps(sys.path) + pickled)
+        command = [sys.executable, "-m", "sdpdr.solvers.isolate", str(question), str(answer)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=time_limit, check=False)
         except subprocess.TimeoutExpired:
-            words = f"{solver.name} was stopped after {time_limit:g} s; it had no point to offer"
+            words = f"{name} was stopped after {time_limit:g} s; it had no point to offer"
             seconds = {"compile": 0.0, "solve": float(time_limit or 0.0)}
             return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
         if done.returncode != 0 or not answer.exists():
             last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
-            words = f"{solver.name} crashed (exit status {done.returncode}). {last[0]}"
+            words = f"{name} crashed (exit status {done.returncode}). {last[0]}".strip()
             return Outcome(Point(), Verdict.FAILED, Claim("crashed", message=words))
         outcome: Outcome = pickle.loads(answer.read_bytes())
         return outcome
 
 
-def _child(task: str, answer: str) -> None:
-    solver, sdp = pickle.loads(Path(task).read_bytes())
-    Path(answer).write_bytes(pickle.dumps(solver.run(sdp)))
+def _pickle(task: Task, name: str) -> bytes:
+    try:
+        return pickle.dumps(task)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise NotAcceptedError(
+            f"solver {name!r} and its program cannot be sent to a child process ({error}); define "
+            "their classes and functions at the top level of a module, or do without isolation."
+        ) from error
+
+
+def _child(question: str, answer: str) -> None:
+    with open(question, "rb") as stream:
+        sys.path[:] = pickle.load(stream)
+        task: Task = pickle.load(stream)
+    Path(answer).write_bytes(pickle.dumps(task()))
 
 
 if __name__ == "__main__":

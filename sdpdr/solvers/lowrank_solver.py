@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
-from typing import ClassVar
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar
 
+from sdpdr.errors import DisconnectedGraphError, ModelError, UnknownNameError
+from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
@@ -45,15 +47,13 @@ class LowRank(Solver):
         start = time.perf_counter()
         form = edge_form(sdp)
         compiled = time.perf_counter()
-        options = Options(
-            tol=self.tol / 10.0,
-            time_limit=self.time_limit,
-            seed=self.seed,
-            callback=None if progress is None else lambda record: progress(asdict(record)),
-            **({} if self.max_iter is None else {"max_iter": self.max_iter}),
-            **self.options,
-        )
-        result = solve_edge_program(form.program, options)
+        options = self._engine_options(progress)
+        try:
+            result = solve_edge_program(form.program, options)
+        except (DisconnectedGraphError, ModelError) as error:
+            # The engine sees before its first iteration that nothing holds the points together.
+            claim = Claim("unbounded", message=str(error))
+            return Outcome(Point(), Verdict.UNBOUNDED, claim, {"compile": compiled - start})
         seconds = {"compile": compiled - start, "solve": time.perf_counter() - compiled}
         return Outcome(
             point=to_point(sdp, form, result.R, result.weights),
@@ -62,3 +62,18 @@ class LowRank(Solver):
             seconds=seconds,
             history=tuple(asdict(record) for record in result.history),
         )
+
+    def _engine_options(self, progress: Progress | None) -> Options:
+        known = {f.name for f in fields(Options)}
+        for name in self.options:
+            if name not in known:
+                raise UnknownNameError("option of solver 'lowrank'", name, known)
+        uniform: dict[str, Any] = {
+            "tol": self.tol / 10.0,
+            "time_limit": self.time_limit,
+            "seed": self.seed,
+            "callback": None if progress is None else lambda record: progress(asdict(record)),
+        }
+        if self.max_iter is not None:
+            uniform["max_iter"] = self.max_iter
+        return Options(**{**uniform, **self.options})

@@ -279,5 +279,5 @@ def _validated(name: str, card: Table) -> Card:
 def _data(data: Table) -> Mapping[str, Any]:
     if "noise" in data:
         data.positive("noise")
-    data.call("generator", generators, extra={"noise": 0.0, "noise_seed": 1})
+    data.call("generator", generators, extra={"noise": "float", "noise_seed": "int"})
     return data.content

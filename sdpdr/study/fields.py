@@ -6,11 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import Parameter, signature
+from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from sdpdr.errors import CardError, SdpdrError
 
 _REQUIRED = object()
+_KINDS: Mapping[str, tuple[str, Any]] = MappingProxyType(
+    {
+        "bool": ("true or false", bool),
+        "int": ("a whole number", int),
+        "int | None": ("a whole number", int),
+        "float": ("a number", (int, float)),
+        "str": ("a text", str),
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +118,7 @@ class Table:
         self,
         key: str,
         known: Mapping[str, Callable[..., Any]],
-        extra: Mapping[str, object] | None = None,
+        extra: Mapping[str, str] | None = None,
     ) -> str:
         """Name of a function under ``key``; all other keys must be arguments of it.
 
@@ -114,26 +126,28 @@ class Table:
         ----------
         key : str
         known : mapping from name to function
-        extra : mapping from name to default, optional
+        extra : mapping from name to annotation, optional
             Keys allowed besides.
 
         Raises
         ------
         CardError
-            The name is unknown, or an argument is unknown, missing, or unlike its default.
+            The name is unknown, or an argument is unknown, missing, or not what its annotation
+            says.
         """
         name = self.choice(key, tuple(known))
         parameters = {
-            parameter.name: parameter.default
+            parameter.name: parameter
             for parameter in signature(known[name]).parameters.values()
             if parameter.name not in ("X", "graph")
-        } | dict(extra or {})
-        self.allow(key, *parameters)
-        for parameter, default in parameters.items():
-            if default is Parameter.empty and parameter not in self:
-                raise self.error(parameter, f"missing: {name} needs it")
-            if isinstance(default, (bool, int, float)) and parameter in self:
-                self._like(parameter, default)
+        }
+        kinds = {word: p.annotation for word, p in parameters.items()} | dict(extra or {})
+        self.allow(key, *kinds)
+        for word, parameter in parameters.items():
+            if parameter.default is Parameter.empty and word not in self:
+                raise self.error(word, f"missing: {name} needs it")
+        for word in kinds.keys() & self.content.keys():
+            self._like(word, kinds[word])
         return name
 
     def attempt(self, key: str, read: Callable[[Any], object]) -> None:
@@ -143,13 +157,18 @@ class Table:
         except SdpdrError as error:
             raise self.error(key, str(error).rstrip(".")) from error
 
-    def _like(self, key: str, default: bool | int | float) -> None:
-        if isinstance(default, bool):
-            self.truth(key)
-        elif isinstance(default, int):
-            self._value(key, "a whole number", int, _REQUIRED)
-        else:
-            self.number(key)
+    def _like(self, key: str, annotation: str) -> None:
+        """Refuse a value that is not what an annotation says; the function checks the rest."""
+        if annotation == "ArrayLike":
+            self._numbers(key)
+        elif annotation in _KINDS:
+            self._value(key, *_KINDS[annotation], _REQUIRED)
+
+    def _numbers(self, key: str) -> None:
+        try:
+            np.asarray(self[key], dtype=float)
+        except (ValueError, TypeError):
+            raise self.error(key, f"expected a list of numbers, got {self[key]!r}") from None
 
     def _value(self, key: str, what: str, kinds: Any, default: Any) -> Any:
         value = self.content.get(key, default)

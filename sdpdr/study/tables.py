@@ -72,9 +72,10 @@ class Frame:
         try:
             return _as_floats(column)
         except (ValueError, TypeError):
-            row, entry = next((i, x) for i, x in enumerate(column) if not _is_number(x))
+            entries = column.tolist()
+            row = next((i for i, entry in enumerate(entries) if not _is_number(entry)), 0)
             raise DataTypeError(
-                f"{self.file}: column {name!r} holds {entry!r} (row {row + 1}), which is not a "
+                f"{self.file}: column {name!r} holds {entries[row]!r} (row {row + 1}), which is not a "
                 f"number. Leave the column out with --drop {name}, or encode it."
             ) from None
 
@@ -225,7 +226,13 @@ def _read_parquet(path: Path, key: str | None, header: str) -> dict[str, np.ndar
         frame = pandas.read_parquet(path)
     except (ValueError, OSError) as error:
         raise FileFormatError(f"{path.name} cannot be read as Parquet: {error}.") from None
-    return {str(name): frame[name].to_numpy() for name in frame.columns}
+    numeric = set(frame.select_dtypes(["number", "bool"]).columns)
+    return {
+        str(name): frame[name].to_numpy(dtype=float, na_value=np.nan)
+        if name in numeric
+        else frame[name].to_numpy()
+        for name in frame.columns
+    }
 
 
 def _pandas() -> ModuleType:
@@ -241,8 +248,8 @@ def _pandas() -> ModuleType:
 
 
 def _as_floats(column: np.ndarray) -> Array:
-    if column.dtype.kind == "c":
-        raise TypeError("complex")
+    if column.dtype.kind not in "biufOUS":
+        raise TypeError(f"{column.dtype} is not a kind of number")
     if column.dtype.kind in "OUS":
         column = np.array([np.nan if _is_missing(x) else x for x in column], dtype=object)
     return column.astype(float)

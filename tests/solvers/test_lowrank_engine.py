@@ -78,7 +78,7 @@ def same(d):
 def test_newton_matrix_is_the_second_derivative():
     rng = np.random.default_rng(0)
     n, r, sigma = 7, 3, 2.0
-    edges = np.array(cycle(n) + [(0, 3), (2, 5)])
+    edges = np.array([*cycle(n), (0, 3), (2, 5)])
     mass = rng.uniform(1, 2, n)
     target, R, X = rng.uniform(1, 2, len(edges)), rng.normal(size=(n, r)), rng.normal(size=(n, r))
 
@@ -448,7 +448,7 @@ def test_bad_starts_are_refused(start, error):
         solve_edge_program(EdgeProgram([(0, 1)], 2, 1.0), start=start)
 
 
-def test_judge_accepts_any_weights():
+def test_judge_bounds_the_optimum_without_multipliers():
     program = swiss_program(60, 4)
     verdict = judge(program, np.zeros((60, 1)), np.zeros(program.m), tol=1e-8)
-    assert verdict.bound == np.inf
+    assert verdict.bound >= solve_edge_program(program).value

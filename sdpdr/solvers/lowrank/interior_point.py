@@ -69,6 +69,15 @@ class InteriorPoint:
         Scaled so that lengths and masses are near 1.
     rank : int
     journal : Journal
+
+    Attributes
+    ----------
+    point : Iterate or None
+        The last point reached by `run`, whatever stopped it.
+
+    References
+    ----------
+    Nocedal and Wright (2006), section 19.3; Wächter and Biegler (2006) for the inertia rule.
     """
 
     def __init__(self, program: EdgeProgram, rank: int, journal: Journal) -> None:
@@ -132,7 +141,10 @@ class InteriorPoint:
             spent = (self._any_box and measure.gap < _ROUNDING) or point.reg > _LARGEST_REG
             if measure.worst < tol or self.journal.exhausted or spent or since_best > _PATIENCE:
                 return point
-            point = self._step(point, delta, residual)
+            new = self._step(point, delta, residual)
+            if not (np.isfinite(new.R).all() and np.isfinite(new.y).all()):
+                return point
+            point = new
 
     def _step(self, point: Iterate, delta: Matrix, residual: Vector) -> Iterate:
         rows, low, high = self.rows, point.slack_low, point.slack_high

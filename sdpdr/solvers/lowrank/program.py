@@ -128,11 +128,6 @@ class EdgeProgram:
         """Number of edges."""
         return len(self.edges)
 
-    @property
-    def relaxed(self) -> bool:
-        """Whether every edge may be left at a finite cost, so that every R is feasible."""
-        return bool((np.isfinite(self.price) | np.isfinite(self.stiffness)).all())
-
 
 @dataclass(frozen=True)
 class Options:
@@ -228,7 +223,10 @@ class EngineResult:
 
     @property
     def gap(self) -> float:
-        """Relative certified gap (bound - value) / |value|."""
+        """Relative certified gap (bound - value) / |value|.
+
+        It can be slightly negative when R violates hard lower limits, see ``infeasibility``.
+        """
         return (self.bound - self.value) / max(abs(self.value), np.finfo(float).tiny)
 
 

@@ -1,0 +1,265 @@
+"""What the commands about problems and solvers say and do."""
+
+import json
+
+import pytest
+
+import sdpdr as package
+from sdpdr.cli.exits import Exit
+from sdpdr.program import read_sdpa
+from sdpdr.solvers import Clarabel
+from sdpdr.solvers.base import Availability
+from sdpdr.study.cards import library
+
+COMMANDS = ("doctor", "list", "show", "solve", "embed", "export", "sdp", "demo")
+
+
+def test_help_lists_the_commands_and_every_exit_code(sdpdr):
+    ran = sdpdr("--help")
+    assert ran.code == 0
+    for command in COMMANDS:
+        assert f"\n    {command} " in ran.out
+    for code in Exit:
+        assert f"  {int(code):<5}{code.meaning}" in ran.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_examples(sdpdr, command):
+    ran = sdpdr(f"{command} --help")
+    assert ran.code == 0
+    assert f"examples:\n  sdpdr {command}" in ran.out
+
+
+def test_version(sdpdr):
+    assert sdpdr("--version").out == f"sdpdr {package.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["", "solv circle", "solve", "solve circle --tol -1", "solve circle --time-limit nan"]
+)
+def test_a_command_line_not_understood_is_one_line_and_2(sdpdr, line):
+    ran = sdpdr(line)
+    assert ran.code == Exit.USAGE
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+
+
+# -- doctor ----------------------------------------------------------------------------------------
+
+
+def test_doctor_tells_versions_solvers_and_how_the_test_went(sdpdr):
+    ran = sdpdr("doctor")
+    assert ran.code == Exit.OK
+    assert package.__version__ in ran.out
+    [line] = [line for line in ran.out.splitlines() if line.startswith("lowrank")]
+    assert "factor" in line
+    assert "passed" in line
+
+
+def test_doctor_in_json_grades_every_usable_solver(sdpdr):
+    record = json.loads(sdpdr("doctor --json").out)
+    assert {solver["name"] for solver in record["solvers"]} >= {"lowrank", "clarabel", "scs"}
+    for solver in record["solvers"]:
+        usable = solver["installed"] and solver["licensed"]
+        assert (solver["self_test"] is not None) == usable
+        assert usable or solver["reason"]
+        if usable:
+            assert abs(solver["self_test"]["value"] - 30.0) < 1e-3
+
+
+def test_doctor_fails_if_no_solver_works(sdpdr, monkeypatch):
+    monkeypatch.setattr("sdpdr.cli.doctor.solver_table", tuple)
+    assert sdpdr("doctor").code == Exit.NO_SOLVER
+
+
+# -- list and show ---------------------------------------------------------------------------------
+
+
+def test_list_shows_every_card_and_filters_by_tags(sdpdr):
+    names = [card["name"] for card in json.loads(sdpdr("list --json").out)]
+    assert names == list(library())
+    table = sdpdr("list").out
+    assert all(f"\n{name} " in table for name in names)
+    chosen = json.loads(sdpdr("list --json --tag quick --tag analytic").out)
+    assert chosen
+    assert all({"quick", "analytic"} <= set(card["tags"]) for card in chosen)
+
+
+def test_an_unknown_tag_offers_the_nearest(sdpdr):
+    ran = sdpdr("list --tag quik")
+    assert ran.code == Exit.BAD_INPUT
+    assert "Did you mean 'quick'" in ran.err
+
+
+def test_show_tells_the_mathematics_the_expectation_and_the_plan(sdpdr):
+    out = sdpdr("show path-graph").out
+    assert "maximise    tr K" in out
+    assert "85.36, analytic" in out
+    assert "solver      lowrank" in out
+
+
+def test_show_in_latex_is_latex_alone(sdpdr):
+    out = sdpdr("show path-graph --latex").out
+    assert out.startswith(r"\begin{aligned}")
+    assert out.endswith("\\end{aligned}\n")
+
+
+def test_show_of_a_card_without_a_model_says_why(sdpdr):
+    ran = sdpdr("show two-clusters")
+    assert ran.code == Exit.OK
+    assert "2 components" in ran.out
+    assert sdpdr("show two-clusters --latex").code == Exit.BAD_INPUT
+
+
+# -- solve -----------------------------------------------------------------------------------------
+
+
+def test_solve_grades_and_compares(sdpdr):
+    ran = sdpdr("solve path-graph")
+    assert ran.code == Exit.OK
+    assert ran.err == ""
+    for word in ("status", "bound", "DIMACS errors", "85.36 within 1e-06", "seconds"):
+        assert word in ran.out
+
+
+def test_solve_in_json_takes_options(sdpdr):
+    ran = sdpdr("solve path-graph --solver clarabel --form gram --tol 1e-5 --seed 3 --json")
+    record = json.loads(ran.out)
+    assert ran.code == Exit.OK
+    assert (record["solver"], record["form"], record["tol"]) == ("clarabel", "gram", 1e-5)
+    assert record["seed"] == 3
+    assert all(finding["holds"] for finding in record["findings"])
+
+
+@pytest.mark.parametrize("name", ["two-clusters", "impossible-triangle"])
+def test_what_is_expected_to_fail_and_does_is_fine(sdpdr, name):
+    ran = sdpdr(f"solve {name}")
+    assert ran.code == Exit.OK
+    assert "NO" not in ran.out.split()
+
+
+def test_a_missed_expectation_is_1(sdpdr, tmp_path):
+    card = (tmp_path / "wrong.toml").write_text
+    card(
+        '[about]\ntitle = "Wrong"\nreference = "none"\ntags = []\n'
+        '[graph]\nkind = "path"\nlengths = [1.0, 2.0]\n[method]\nname = "mvu"\n'
+        '[expect]\nvalue = 5.0\nprovenance = "paper"\nsource = "a misprint"\n'
+        "[size]\nn = 3\nedges = 2\n"
+    )
+    ran = sdpdr("solve wrong.toml")
+    assert ran.code == Exit.UNCERTIFIED
+    assert "NO" in ran.out.split()
+
+
+def test_infeasible_and_not_expected_is_5(sdpdr, tmp_path):
+    text = (library_text("impossible-triangle")).replace('"INFEASIBLE"', '"SOLVED"')
+    (tmp_path / "hope.toml").write_text(text)
+    assert sdpdr("solve hope.toml").code == Exit.NO_ANSWER
+
+
+def library_text(name):
+    from sdpdr.study import cards
+
+    return (cards._folder() / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def test_solve_writes_record_embedding_and_figure(sdpdr, tmp_path):
+    ran = sdpdr("solve path-graph --out results/today")
+    assert ran.code == Exit.OK
+    folder = tmp_path / "results" / "today"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "path-graph.csv",
+        "path-graph.json",
+        "path-graph.svg",
+    ]
+    assert json.loads((folder / "path-graph.json").read_text())["card"] == "path-graph"
+    assert len((folder / "path-graph.csv").read_text().splitlines()) == 9
+
+
+def test_without_a_point_only_the_record_is_written(sdpdr, tmp_path):
+    sdpdr("solve impossible-triangle --out results")
+    [path] = (tmp_path / "results").iterdir()
+    assert json.loads(path.read_text())["status"] == "INFEASIBLE"
+
+
+# -- solvers that cannot ---------------------------------------------------------------------------
+
+
+def test_an_unknown_solver_offers_the_nearest(sdpdr):
+    ran = sdpdr("solve path-graph --solver clarabell")
+    assert (ran.code, ran.out) == (Exit.BAD_INPUT, "")
+    assert "Did you mean 'clarabel'" in ran.err
+
+
+def test_an_unknown_form_offers_the_nearest(sdpdr):
+    assert "Did you mean 'gram'" in sdpdr("solve path-graph --form grm").err
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (Availability(False, False, "", 'pip install "sdpdr[x]"'), "cannot run: pip install"),
+        (Availability(True, False, "1.0", "No licence file."), "has no licence: No licence file."),
+    ],
+    ids=["missing", "unlicensed"],
+)
+def test_a_solver_missing_or_without_licence_is_4(sdpdr, monkeypatch, found, words):
+    monkeypatch.setattr(Clarabel, "availability", classmethod(lambda cls: found))
+    ran = sdpdr("solve path-graph --solver clarabel")
+    assert ran.code == Exit.NO_SOLVER
+    assert words in ran.err
+
+
+def test_a_form_that_a_solver_does_not_take_is_4(sdpdr):
+    ran = sdpdr("solve path-graph --solver clarabel --form factor")
+    assert ran.code == Exit.NO_SOLVER
+    assert "it takes gram, lmi, cvxpy" in ran.err
+
+
+# -- export and sdp --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi", "plain"])
+@pytest.mark.parametrize("name", ["p.dat-s", "p.dat-s.gz"])
+def test_what_is_exported_has_the_same_optimum(sdpdr, form, name):
+    assert sdpdr(f"export path-graph --form {form} --to {name}").code == Exit.OK
+    record = json.loads(sdpdr(f"sdp {name} --solver clarabel --json").out)
+    assert abs(record["value"] - 85.36) < 1e-3
+    sign = -1.0 if form == "lmi" else 1.0
+    assert abs(record["sdpa"]["value"] - sign * 85.36) < 1e-3
+
+
+def test_sdp_grades_a_file(sdpdr, tmp_path):
+    # max y11 + y22 / 2 with y11 + y22 = 1 and y >= 0: the optimum is 1.
+    (tmp_path / "tiny.dat-s").write_text("1\n1\n2\n1.0\n0 1 1 1 1.0\n0 1 2 2 0.5\n1 1 1 1 1.0\n1 1 2 2 1.0\n")
+    ran = sdpdr("sdp tiny.dat-s --solver clarabel --form gram --tol 1e-5")
+    assert ran.code == Exit.OK
+    assert "in SDPA's convention" in ran.out
+    for name in ("primal rows", "primal cone", "dual rows", "dual cone", "duality gap"):
+        assert name in ran.out
+    record = json.loads(sdpdr("sdp tiny.dat-s --json").out)
+    assert abs(record["sdpa"]["value"] - 1.0) < 1e-4
+    assert record["sdpa"]["bound"] >= 1.0 - 1e-9
+
+
+def test_export_refuses_before_it_builds(sdpdr, tmp_path):
+    assert "Choose one of .dat-s" in sdpdr("export path-graph --to path.txt").err
+    assert "Make it first" in sdpdr("export path-graph --to nowhere/path.dat-s").err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_export_is_readable_for_everybody(sdpdr, tmp_path):
+    sdpdr("export circle --to circle.dat-s")
+    sdp = read_sdpa(tmp_path / "circle.dat-s")
+    assert sdp.n_rows == 100
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [(None, "there is no such file"), ("hello\n", "line 1: expected")]
+)
+def test_sdp_of_a_file_that_is_none_is_3(sdpdr, tmp_path, text, words):
+    if text is not None:
+        (tmp_path / "bad.dat-s").write_text(text)
+    ran = sdpdr("sdp bad.dat-s")
+    assert ran.code == Exit.BAD_INPUT
+    assert words in ran.err

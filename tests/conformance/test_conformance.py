@@ -1,0 +1,3 @@
+from .cases import CASES
+def test_x():
+    assert CASES

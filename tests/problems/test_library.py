@@ -1,0 +1,116 @@
+"""Every card shipped loads, builds, and meets what it expects; formulas are computed anew."""
+
+import numpy as np
+import pytest
+
+from sdpdr import datasets
+from sdpdr.errors import SdpdrError, UnknownNameError
+from sdpdr.study.cards import find_card, library
+
+CARDS = dict(library())
+EVERY_CARD = [
+    pytest.param(card, id=name, marks=[pytest.mark.slow] if card.run.slow else [])
+    for name, card in CARDS.items()
+]
+
+
+@pytest.mark.parametrize("card", EVERY_CARD)
+def test_a_card_meets_its_expectation(card):
+    try:
+        outcome = card.solve()
+    except SdpdrError as error:
+        outcome = error
+    assert [finding for finding in card.check(outcome) if not finding.holds] == []
+
+
+@pytest.mark.parametrize("card", EVERY_CARD)
+def test_a_card_says_how_its_answer_is_known(card):
+    assert card.expect.source.strip()
+    assert card.reference.strip()
+    assert card.tags
+    if card.expect.provenance == "certified":
+        assert card.expect.value is not None
+
+
+def test_the_library_has_the_problems_promised():
+    assert len(CARDS) >= 12
+    assert {card.expect.error for card in CARDS.values()} >= {None, "DisconnectedGraphError"}
+    assert "INFEASIBLE" in {card.expect.status for card in CARDS.values()}
+    assert [card.name for card in CARDS.values()].index("swiss-roll-100") < [
+        card.name for card in CARDS.values()
+    ].index("swiss-roll-1000")
+
+
+def test_a_card_is_found_by_name_and_by_path(tmp_path):
+    text = (tmp_path / "mine.toml").write_text
+    text(
+        '[about]\ntitle = "Mine"\nreference = "none"\ntags = []\n'
+        '[graph]\nkind = "path"\nlengths = [1.0, 2.0]\n[method]\nname = "mvu"\n'
+        '[expect]\nvalue = 4.666666667\nprovenance = "analytic"\nsource = "by hand"\n'
+        "[size]\nn = 3\nedges = 2\n"
+    )
+    card = find_card(str(tmp_path / "mine.toml"))
+    assert card.name == "mine"
+    assert all(finding.holds for finding in card.check(card.solve()))
+    assert find_card("circle").title == CARDS["circle"].title
+    with pytest.raises(UnknownNameError, match="Did you mean 'circle'"):
+        find_card("cirkle")
+
+
+# -- the analytic values, from their formulas ------------------------------------------------------
+
+
+def _variance(X):
+    return float(np.square(X - X.mean(axis=0)).sum())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("path-graph", _variance(datasets.path()[0])),
+        ("path-graph-band", 1.1 * _variance(datasets.path()[0])),
+        ("circle", _variance(datasets.circle(100)[0])),
+        ("complete-graph", _variance(datasets.gaussian(40, 3, 0)[0])),
+    ],
+)
+def test_analytic_values_are_what_their_formulas_give(name, value):
+    assert CARDS[name].expect.provenance == "analytic"
+    np.testing.assert_allclose(CARDS[name].expect.value, value, rtol=1e-9)
+
+
+def test_lengths_that_may_shrink_give_more_than_lengths_that_may_not():
+    free, exact = CARDS["swiss-roll-100"], CARDS["swiss-roll-100-equality"]
+    band = CARDS["swiss-roll-100-band"]
+    assert free.expect.value >= exact.expect.value
+    assert 1.01 * free.expect.value >= band.expect.value >= exact.expect.value
+
+
+# -- checking --------------------------------------------------------------------------------------
+
+
+def test_a_wrong_answer_is_found():
+    card, other = CARDS["path-graph"], CARDS["path-graph-band"]
+    findings = {finding.key: finding for finding in card.check(other.solve())}
+    assert not findings["value"].holds
+    assert "1.0e-01" in findings["value"].found
+    assert findings["status"].holds
+    assert findings["rank"].holds
+
+
+def test_a_solution_is_not_the_error_expected_nor_the_other_way_round():
+    solution = CARDS["path-graph"].solve()
+    assert not CARDS["two-clusters"].check(solution)[0].holds
+    assert not CARDS["path-graph"].check(ValueError("no"))[0].holds
+
+
+def test_options_win_over_those_of_the_card():
+    solution = CARDS["path-graph"].solve("clarabel", "gram", 1e-4)
+    assert (solution.solver, solution.form, solution.tol) == ("clarabel", "gram", 1e-4)
+
+
+def test_noise_is_repeatable_and_of_the_size_asked_for():
+    card = CARDS["noisy-swiss-roll"]
+    clean = datasets.swiss_roll(100, seed=0)[0]
+    again = find_card("noisy-swiss-roll")
+    np.testing.assert_array_equal(card.points[0], again.points[0])
+    assert 0.4 < (card.points[0] - clean).std() < 0.6

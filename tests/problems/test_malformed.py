@@ -1,0 +1,132 @@
+"""A card with a mistake is refused, and the message says where it is and what would be right."""
+
+import re
+
+import pytest
+
+from sdpdr.errors import CardError, FileFormatError
+from sdpdr.study.cards import Card
+
+GOOD = """\
+[about]
+title = "Roll"
+reference = "none"
+tags = ["quick"]
+
+[data]
+generator = "swiss_roll"
+n = 30
+seed = 0
+
+[graph]
+kind = "knn"
+n_neighbors = 5
+
+[method]
+name = "mvu"
+isometry = "inequality"
+
+[expect]
+value = 1.0
+provenance = "certified"
+source = "a test"
+
+[size]
+n = 30
+edges = 90
+
+[run]
+solver = "auto"
+"""
+
+
+def load(tmp_path, old="", new=""):
+    assert old in GOOD
+    path = tmp_path / "roll.toml"
+    path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    return Card.load(path)
+
+
+def test_the_card_these_tests_spoil_is_good(tmp_path):
+    assert load(tmp_path).name == "roll"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "words"),
+    [
+        ("[about]", "[abuot]", "abuot", "unknown. Did you mean 'about'"),
+        ("title =", "titel =", "about.titel", "unknown. Did you mean 'title'"),
+        ('title = "Roll"\n', "", "about.title", "missing: write a text"),
+        ('"Roll"', '" "', "about.title", "is empty"),
+        ('"Roll"', "3", "about.title", "expected a text, got 3"),
+        ('["quick"]', '"quick"', "about.tags", "expected a list of texts, got 'quick'"),
+        ('["quick"]', "[1]", "about.tags", "expected a list of texts, got [1]"),
+        ("swiss_roll", "swiss_role", "data.generator", "Did you mean 'swiss_roll'"),
+        ("seed = 0", "sede = 0", "data.sede", "unknown. Did you mean 'seed'"),
+        ("seed = 0", "seed = true", "data.seed", "expected a whole number, got True"),
+        ("seed = 0", "noise = -1.0", "data.noise", "expected a number above 0, got -1"),
+        ("n = 30\nseed", 'n = "30"\nseed', "data.n", "expected a whole number, got '30'"),
+        ('"knn"', '"kn"', "graph.kind", "Did you mean 'knn'"),
+        ("n_neighbors", "neighbors", "graph.neighbors", "Did you mean 'n_neighbors'"),
+        ("n_neighbors = 5", "angles = 1", "graph.angles", "expected true or false, got 1"),
+        ('kind = "knn"\nn_neighbors = 5', 'kind = "cycle"', "graph.n", "missing: cycle needs it"),
+        ('kind = "knn"\nn_neighbors = 5', 'kind = "cycle"\nn = 9', "graph.kind", "drop [data]"),
+        (
+            'kind = "knn"\nn_neighbors = 5',
+            'kind = "path"\nlengths = ["a"]',
+            "graph.lengths",
+            "expected a list of numbers, got ['a']",
+        ),
+        ('name = "mvu"', 'name = "mvv"', "method.name", "Did you mean 'mvu'"),
+        ('"inequality"', '"inequalty"', "method.isometry", "Did you mean 'inequality'"),
+        ('"inequality"', "{ band = 2.0 }", "method.isometry", "must lie in (0, 1)"),
+        ('"inequality"', "{ slack = 1.0, wide = 2 }", "method.isometry", "unknown isometry"),
+        ("value = 1.0", "value = '1'", "expect.value", "expected a number, got '1'"),
+        ("value = 1.0\n", "", "expect.value", "one of value, status, error; got none"),
+        (
+            "value = 1.0",
+            'value = 1.0\nstatus = "INFEASIBLE"',
+            "expect.value",
+            "one of value, status, error; got value, status",
+        ),
+        ("value = 1.0", 'status = "INFEASABLE"', "expect.status", "Did you mean 'INFEASIBLE'"),
+        ("value = 1.0", 'error = "DataEror"', "expect.error", "Did you mean 'DataError'"),
+        ("value = 1.0", "value = 1.0\nrtol = 0", "expect.rtol", "expected a number above 0"),
+        ("value = 1.0", "value = 1.0\nrank = 0", "expect.rank", "of at least 1, got 0"),
+        ('"certified"', '"guess"', "expect.provenance", "Allowed: analytic, certified, paper"),
+        ('source = "a test"\n', "", "expect.source", "missing: write a text"),
+        ("edges = 90", "edges = 90.5", "size.edges", "expected a whole number, got 90.5"),
+        ("[size]\nn = 30\nedges = 90\n", "", "size", "missing: write a table"),
+        ('solver = "auto"', "tol = 0.0", "run.tol", "expected a number above 0"),
+        ('solver = "auto"', 'slow = "yes"', "run.slow", "expected true or false, got 'yes'"),
+    ],
+)
+def test_a_mistake_is_named(tmp_path, old, new, key, words):
+    with pytest.raises(CardError, match=re.escape(words)) as caught:
+        load(tmp_path, old, new)
+    assert str(caught.value).startswith(f"card roll.toml, key {key}: ")
+
+
+def test_points_must_be_given_to_a_graph_of_points(tmp_path):
+    data = GOOD[GOOD.index("[data]") : GOOD.index("[graph]")]
+    with pytest.raises(CardError, match=re.escape("'knn' is made from points: add [data]")):
+        load(tmp_path, data, "")
+
+
+def test_a_graph_of_another_size_is_refused_when_it_is_built(tmp_path):
+    card = load(tmp_path, "edges = 90", "edges = 91")
+    with pytest.raises(CardError, match=r"\[size\] says n = 30, edges = 91, but its graph has"):
+        card.build()
+
+
+@pytest.mark.parametrize("text", [b"[about", b"\xff\xfe", b"a = 1\na = 2"])
+def test_what_is_not_toml_is_refused(tmp_path, text):
+    path = tmp_path / "broken.toml"
+    path.write_bytes(text)
+    with pytest.raises(FileFormatError, match="is not TOML"):
+        Card.load(path)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        Card.load(tmp_path / "nowhere.toml")
