@@ -7,6 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
+from figures import FigureScraper
+
 import sdpdr
 
 project = "sdpdr"
@@ -26,7 +28,7 @@ extensions = [
     "myst_parser",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "gallery", "Thumbs.db"]
+exclude_patterns = ["_build", "gallery"]
 default_role = "py:obj"
 highlight_language = "python"
 pygments_style = "tango"
@@ -58,7 +60,14 @@ html_theme_options = {
 html_sidebars = {
     page: []
     for page in (
-        "index", "concepts", "methods/*", "gallery_output/*", "references", "changelog",
+        "index",
+        "concepts",
+        "methods/*",
+        "guide/*",
+        "howto/*",
+        "gallery_output/*",
+        "references",
+        "changelog",
         "contributing",
     )
 }
@@ -73,5 +82,5 @@ sphinx_gallery_conf = {
     "plot_gallery": True,
     "abort_on_example_error": True,
     "write_computation_times": False,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("matplotlib", FigureScraper()),
 }

@@ -194,7 +194,7 @@ def _ranked(sdp: SDP | None, classes: Mapping[str, type[Solver]]) -> list[tuple[
         return ranked + sorted(known - set(ranked))
     ranked = [("lowrank", "factor")]
     matrix_entries = sum(v.size for v in sdp.psd_variables)
-    forms = ("lmi", "gram") if sdp.n_rows <= matrix_entries and matrix_entries else ("gram", "lmi")
+    forms = ("lmi", "gram") if 0 < sdp.n_rows <= matrix_entries else ("gram", "lmi")
     order = PREFERENCE if sdp.n_rows <= LARGE_ROWS else ("scs", *PREFERENCE[:-1])
     ranked += [(name, form) for form in forms for name in order]
     ranked += [(name, "cvxpy") for name in order]

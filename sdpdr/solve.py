@@ -43,6 +43,8 @@ _SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 SMALL = 60
 # Seconds for a child process to start and to answer, beyond a time limit that the solver keeps.
 GRACE = 10.0
+# Primal error up to which the point of zeros counts as feasible.
+_FEASIBLE = 1e-12
 _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 
@@ -110,8 +112,15 @@ def solve(
     clock = _Clock()
     with clock("build"):
         choose = partial(
-            plan, model, solver, form, tol=tol, time_limit=time_limit, max_iter=max_iter,
-            seed=seed, verbose=verbose,
+            plan,
+            model,
+            solver,
+            form,
+            tol=tol,
+            time_limit=time_limit,
+            max_iter=max_iter,
+            seed=seed,
+            verbose=verbose,
         )
         chosen = choose()
     solution = _execute(model, chosen, clock, isolate, progress)
@@ -170,15 +179,9 @@ def _solve_written(model: Model, chosen: Plan, clock: _Clock, isolate: bool) -> 
     outcome = _run(chosen.solver, partial(chosen.solver.run_rendered, rendered), isolate)
     clock.add(outcome.seconds)
     if chosen.sdp is not None:
-        point = outcome.point
-        labels = {r.label for r in chosen.sdp.rows}
-        values = {v.name: np.zeros(v.size) for v in chosen.sdp.vector_variables} | dict(point.values)
-        duals = {label: y for label, y in point.duals.items() if label in labels}
-        point = Point(values if point.values else {}, duals)
+        point = _standard_point(chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
-        return _grade(
-            chosen.sdp, outcome.point, outcome.verdict, outcome.claim, (), chosen, clock
-        )
+        return _grade(chosen.sdp, outcome.point, outcome.verdict, outcome.claim, (), chosen, clock)
     unknown = Residuals(*[float("nan")] * 6)
     value = float("nan") if outcome.claim.value is None else outcome.claim.value
     status = _STOPPED.get(outcome.verdict, Status.INACCURATE)
@@ -201,6 +204,14 @@ def _solve_written(model: Model, chosen: Plan, clock: _Clock, isolate: bool) -> 
         versions=_versions(chosen.solver),
         maximize=model.is_maximization,
     )
+
+
+def _standard_point(sdp: SDP, point: Point) -> Point:
+    """The point of a written problem in the standard form, slack left for `repair` to fill."""
+    slack = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
+    labels = {r.label for r in sdp.rows}
+    duals = {label: y for label, y in point.duals.items() if label in labels}
+    return Point({**slack, **point.values} if point.values else {}, duals)
 
 
 def _run(solver: Solver, task: Task, isolate: bool) -> Outcome:
@@ -244,6 +255,10 @@ def _grade(
         residuals = dimacs_errors(sdp, point)
         certificate = _certificate(sdp, point)
         value = sdp.report(sdp.primal_value(values)) if values else float("nan")
+        refutation = _refutation(sdp, verdict, certificate)
+    if refutation:
+        verdict = Verdict.INACCURATE if values else Verdict.FAILED
+        claim = replace(claim, message=f"{claim.message} {refutation}".strip())
     solver = chosen.solver
     solution = Solution(
         status=Status.SOLVED,
@@ -272,10 +287,29 @@ def _certificate(sdp: SDP, point: Point) -> Certificate:
     return certify(sdp, complete_multipliers(sdp, point.duals))
 
 
+def _refutation(sdp: SDP, verdict: Verdict, certificate: Certificate) -> str | None:
+    """Why a program is not what the solver says of it; None where nothing contradicts it."""
+    if verdict is Verdict.UNBOUNDED and certificate.bound is not None:
+        return "It cannot be unbounded, since its multipliers prove a bound."
+    if verdict is not Verdict.INFEASIBLE:
+        return None
+    origin = Point(repair(sdp, sdp.zero_point().values))
+    if dimacs_errors(sdp, origin).primal() <= _FEASIBLE:
+        return "It cannot be infeasible, since zero satisfies all constraints; is it unbounded?"
+    return None
+
+
 def _with_status(solution: Solution, verdict: Verdict) -> Solution:
-    if solution.certified():
+    if solution.certified() or _is_beyond_proof(solution):
         return solution
     return replace(solution, status=_STOPPED.get(verdict, Status.INACCURATE))
+
+
+def _is_beyond_proof(solution: Solution) -> bool:
+    """Whether no bound can be had, but all six error measures meet the tolerance."""
+    if solution.bound is not None or not np.isfinite(solution.value):
+        return False
+    return solution.residuals.worst() <= solution.tol
 
 
 class _Clock:

@@ -34,8 +34,13 @@ class _Table(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         widths = " ".join(str(w) for w in self.widths)
-        lines = [".. list-table::", "   :header-rows: 1", "   :class: facts",
-                 f"   :widths: {widths}", ""]
+        lines = [
+            ".. list-table::",
+            "   :header-rows: 1",
+            "   :class: facts",
+            f"   :widths: {widths}",
+            "",
+        ]
         for row in [self.head, *self.rows()]:
             for k, cell in enumerate(row):
                 lines.append(f"   {'* -' if k == 0 else '  -'} {' '.join(cell.split())}")
@@ -62,15 +67,15 @@ class FormTable(_Table):
 class SolverTable(_Table):
     """What every solver class says about itself."""
 
-    head = ("Solver", "Method", *FORMS, "Obeys a time limit", "Licence", "Installed with")
-    widths = (12, 40, *[8] * len(FORMS), 12, 14, 26)
+    head = ("Solver", "Method", *FORMS, "Time limit", "Licence", "Installed with")
+    widths = (12, 40, *[8] * len(FORMS), 14, 14, 26)
 
     def rows(self) -> Iterable[Sequence[str]]:
         for name, cls in SOLVERS.items():
             summary = (cls.__doc__ or "").strip().splitlines()[0].partition(" (")[0].rstrip(".")
             extra = f"``sdpdr[{cls.extra}]``" if cls.extra else "``sdpdr`` itself"
             marks = ("✓" if form in cls.forms else "–" for form in FORMS)
-            limit = "itself" if cls.obeys_time_limit else "stopped from outside"
+            limit = "its own" if cls.obeys_time_limit else "stopped from outside"
             yield f"``{name}``", summary, *marks, limit, cls.licence, extra
 
 
@@ -94,9 +99,9 @@ class CardTable(_Table):
 
     def rows(self) -> Iterable[Sequence[str]]:
         for name, card in cards.library().items():
-            expected = f"``{card.expect.describe()}``" if card.expect.error else card.expect.describe()
             n, m = f"{card.size.n:,}", f"{card.size.edges:,}"
-            yield f"``{name}``", card.title, n, m, expected, card.expect.provenance or "–"
+            known = card.expect.provenance or "–"
+            yield f"``{name}``", card.title, n, m, f"``{card.expect.describe()}``", known
 
 
 class CommandHelp(SphinxDirective):

@@ -17,11 +17,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import sdpdr
-from sdpdr import graphs, methods
+from sdpdr import graphs, methods, plot
 
 X, along = sdpdr.datasets.swiss_roll(1000, seed=0)
 graph = graphs.knn(X, n_neighbors=6)
-graph
+print(f"{graph.n} points, {graph.m} edges")
 
 # %%
 # From the graph to a program
@@ -32,8 +32,8 @@ model = methods.mvu(graph)
 print(model.describe())
 
 # %%
-# As a general semidefinite program this has half a million unknowns. What will be done about it, and
-# why, can be asked first.
+# As a general semidefinite program this has half a million unknowns. What will be done about it,
+# and why, can be asked first.
 
 print(sdpdr.plan(model).explain())
 
@@ -58,8 +58,8 @@ strip.spines[["top", "right"]].set_visible(False)
 # %%
 # The certificate
 # ---------------
-# The value is that of a feasible point. The bound is proved from the multipliers and holds for *every*
-# feasible point, so the true optimum lies between the two.
+# The value is that of a feasible point. The bound is proved from the multipliers and holds for
+# *every* feasible point, so the true optimum lies between the two.
 
 print(solution)
 print(solution.argument)
@@ -74,34 +74,25 @@ print(f"bound by hand   {graph.sqdist @ w / lambda_2:.6f}")
 print(f"bound reported  {solution.bound:.6f}")
 
 # %%
-# The history shows how the solver came there: it spends the first half of its steps unrolling, with
-# multipliers that do not fit yet, and the second half converging fast, as Newton's method does.
+# The history tells how the solver came there. It first looked for the answer in three dimensions,
+# and found the best one near its start; but the multipliers proved only a bound nearly twice as
+# high (the triangle in the upper panel), so that was not the optimum. Two columns were added to the
+# factor, in directions that the multipliers named, and from there Newton's method went all the way.
 
-fig, axes = plt.subplots(figsize=(6, 3))
-for key in ("infeasibility", "stationarity", "mu"):
-    axes.semilogy([max(h[key], 1e-16) for h in solution.history], label=key)
-axes.set_xlabel("iteration")
-axes.legend(frameon=False)
-fig.tight_layout()
+convergence = plot.convergence(solution.history)
 
 # %%
 # What the multipliers mean
 # -------------------------
-# Read as springs, the weights hold the unfolding together against its own urge to expand. Edges that
-# carry no load could be cut without changing the answer.
+# Read as springs, the weights hold the unfolding together against its own urge to expand. Edges
+# that carry no load could be cut without changing the answer.
 
 loaded = w > 1e-3 * w.max()
 print(f"{loaded.sum()} of {graph.m} edges carry a load")
-fig, axes = plt.subplots(figsize=(9, 3))
-for (i, j), load in zip(graph.edges[loaded], w[loaded] / w.max(), strict=True):
-    axes.plot(*Y[[i, j]].T, color="tab:blue", alpha=min(1.0, 0.15 + load), linewidth=0.6 + 3 * load)
-axes.set_aspect("equal")
-axes.set_axis_off()
-fig.tight_layout()
+springs = plot.dual_weights(Y, graph.edges, w)
 
 # %%
 # How many dimensions does the sheet have? The eigenvalues of the Gram matrix say how much of the
 # variance each direction holds.
 
-share = np.cumsum(solution.spectrum()) / solution.spectrum().sum()
-print("share of the variance kept by 1, 2, 3 dimensions:", np.round(share[:3], 4))
+spectrum = plot.spectrum(solution.spectrum())

@@ -9,11 +9,8 @@ verify all of them in the same way, on the same program.
 # %%
 # Forty points and their four nearest neighbours: small enough for everybody.
 
-import matplotlib.pyplot as plt
-import numpy as np
-
 import sdpdr
-from sdpdr import graphs, methods
+from sdpdr import graphs, methods, plot
 
 X, _ = sdpdr.datasets.swiss_roll(40, seed=0)
 model = methods.mvu(graphs.knn(X, n_neighbors=4))
@@ -21,9 +18,9 @@ plan = sdpdr.plan(model)
 print(plan.explain())
 
 # %%
-# The plan knows every other pair of solver and form, and whether it is possible. SCS takes many cheap
-# steps, so we give it two seconds; the others may take what they need. No failure stops the tour: a
-# solver that gives up, or runs out of time, comes back as a solution with a status.
+# The plan knows every other pair of solver and form, and whether it is possible. SCS takes many
+# cheap steps, so we give it two seconds; the others may take what they need. No failure stops the
+# tour: a solver that gives up, or runs out of time, comes back as a solution with a status.
 
 pairs = [(plan.solver.name, plan.form)]
 pairs += [pair for pair, verdict in plan.others.items() if verdict == "possible"]
@@ -32,39 +29,34 @@ solutions = {
     for name, form in pairs
 }
 
-head = f"{'solver':<10}{'form':<8}{'it claims':<22}{'we find':<16}{'value':>12}{'gap':>10}{'s':>7}"
+head = f"{'solver':<10}{'form':<8}{'it claims':<26}{'we find':<16}{'value':>12}{'gap':>10}{'s':>7}"
 print(head)
 for (name, form), s in solutions.items():
     seconds = sum(s.timings.values())
     print(
-        f"{name:<10}{form:<8}{s.claimed.status:<22}{s.status.name:<16}"
+        f"{name:<10}{form:<8}{s.claimed.status:<26}{s.status.name:<16}"
         f"{s.value:>12.3f}{s.gap:>10.1e}{seconds:>7.2f}"
     )
 
 # %%
-# Three things to see. A solver may say "optimal" and be off by more than was asked for; the gap says so.
-# The same solver may take many times longer in another form. And a solution that is not certified
-# still has a bound, whenever the solver returned multipliers at all.
+# Three things to see. A solver may say "optimal" and be off by more than was asked for; the gap
+# says so. The same solver may take many times longer in another form. And a solution that is not
+# certified still has a bound, whenever the solver returned multipliers at all.
 
-fig, axes = plt.subplots(figsize=(7, 4))
-marks = {"factor": "*", "lmi": "o", "gram": "s", "cvxpy": "^"}
-names = list(dict.fromkeys(name for name, _ in solutions))
-for (name, form), s in solutions.items():
-    if np.isfinite(s.gap):
-        axes.loglog(
-            sum(s.timings.values()), max(abs(s.gap), 1e-12), marks[form],
-            color=f"C{names.index(name)}", markersize=9, label=f"{name}, {form}",
-        )
-axes.axhline(1e-6, color="gray", linewidth=0.8, linestyle="--")
-axes.set_xlabel("seconds, compilation included")
-axes.set_ylabel("gap, verified")
-axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-fig.tight_layout()
+figure = plot.runs(
+    [f"{name}, {form}" for name, form in solutions],
+    [s.gap for s in solutions.values()],
+    [sum(s.timings.values()) for s in solutions.values()],
+    tol=1e-6,
+)
 
 # %%
+# `sdpdr.study.compare.compare` makes the same tour with a progress bar, reasons for what cannot
+# run, and a table for the terminal or for JSON.
+#
 # Where the time goes
 # -------------------
-# Each solution knows its phases. For general solvers much of it is spent before the solver starts.
+# Each solution knows its phases: what it took to compile, to solve, and to certify.
 
 for pair in [("lowrank", "factor"), ("clarabel", "lmi"), ("clarabel", "gram")]:
     phases = {phase: round(t, 3) for phase, t in solutions[pair].timings.items()}

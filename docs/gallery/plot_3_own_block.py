@@ -55,8 +55,8 @@ print(pinched)
 # %%
 # A leash with a price
 # --------------------
-# `sdpdr.soften` turns any block's constraints into prices. A cheap leash stretches; a dear one holds.
-# The price at which it stops stretching is the multiplier of the hard leash: the force in it.
+# `sdpdr.soften` turns any block's constraints into prices. A cheap leash stretches; a dear one
+# holds. It stops stretching at a price equal to the multiplier of the hard leash, the force in it.
 
 force = float(pinched.duals["leash"][0])
 prices = [0.3 * force, 0.8 * force, 1.2 * force]

@@ -60,7 +60,7 @@ def grid(rows: Mapping[str, object]) -> Table:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str] = ()
 ) -> Table:
-    """A table with a line under its head; the first is never folded, those in ``right`` are numbers."""
+    """A table with a line under its head; ``right`` names the columns that hold numbers."""
     built = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for k, head in enumerate(heads):
         numeric = head in right

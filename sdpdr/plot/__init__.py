@@ -8,6 +8,7 @@ from sdpdr.plot.eigenvalues import spectrum
 from sdpdr.plot.iterations import convergence
 from sdpdr.plot.matrices import sparsity
 from sdpdr.plot.points import cloud, embedding
+from sdpdr.plot.runs import runs
 from sdpdr.plot.weights import dual_weights
 
-__all__ = ["cloud", "convergence", "dual_weights", "embedding", "sparsity", "spectrum"]
+__all__ = ["cloud", "convergence", "dual_weights", "embedding", "runs", "sparsity", "spectrum"]

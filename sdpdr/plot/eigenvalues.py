@@ -28,7 +28,7 @@ def spectrum(eigenvalues: ArrayLike, *, n_max: int = 20, title: str = "") -> Fig
     Returns
     -------
     Figure
-        Left the shares on a logarithmic scale, right their running sum.
+        Above the shares on a logarithmic scale, below their running sum.
 
     Raises
     ------
@@ -47,31 +47,30 @@ def spectrum(eigenvalues: ArrayLike, *, n_max: int = 20, title: str = "") -> Fig
     positive = np.maximum(values, 0.0)
     share = (positive / positive.sum())[:n_max]
     order = np.arange(1, share.size + 1)
-    figure = new_figure(7.2, 2.8)
-    left, right = figure.subplots(1, 2, sharex=True)
+    figure = new_figure(4.8, 4.6)
+    upper, lower = figure.subplots(2, 1, sharex=True)
 
     seen = share > FLOOR
     floor = 10.0 ** (np.floor(np.log10(share[seen].min())) - 0.5)
-    left.vlines(order[seen], floor, share[seen], color=ACCENT, linewidth=2.5)
-    left.plot(order[seen], share[seen], "o", color=ACCENT, markersize=6)
-    left.plot(
-        order[~seen], np.full((~seen).sum(), floor), "o", markersize=5, markerfacecolor="none",
-        color=FAINT, clip_on=False,
-    )  # fmt: skip
-    left.set_yscale("log")
-    left.set_ylim(floor, 2.0)
-    tidy(left, title=title, x="eigenvalue", y="share of variance")
+    upper.vlines(order[seen], floor, share[seen], color=ACCENT, linewidth=2.5)
+    upper.plot(order[seen], share[seen], "o", color=ACCENT, markersize=6)
+    for k in order[~seen]:
+        ring = {"markersize": 5, "markerfacecolor": "none", "color": FAINT, "clip_on": False}
+        upper.plot(k, floor, "o", **ring)
+    upper.set_yscale("log")
+    upper.set_ylim(floor, 2.0)
+    tidy(upper, title=title, y="share of variance")
 
     total = np.cumsum(share)
-    right.plot(order, total, "-o", color=SECOND, markersize=5, linewidth=1.6)
-    right.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=":")
-    right.set_ylim(0.0, 1.06)
-    right.yaxis.set_major_formatter(PercentFormatter(1.0))
-    right.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    right.set_xlim(0.4, share.size + 0.6)
-    tidy(right, x="eigenvalues", y="cumulative share")
+    lower.plot(order, total, "-o", color=SECOND, markersize=5, linewidth=1.6)
+    lower.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=":")
+    lower.set_ylim(0.0, 1.06)
+    lower.yaxis.set_major_formatter(PercentFormatter(1.0))
+    lower.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    lower.set_xlim(0.4, share.size + 0.6)
+    tidy(lower, x="eigenvalue", y="cumulative share")
     for k in range(min(2, share.size)):
-        right.annotate(
+        lower.annotate(
             f"{100 * total[k]:.1f} %", (order[k], total[k]), (7, -11),
             textcoords="offset points", color=INK, fontsize=9,
         )  # fmt: skip

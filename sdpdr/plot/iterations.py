@@ -40,7 +40,7 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
     Returns
     -------
     Figure
-        Left the value and the best bound known; right, on a logarithmic scale, the relative
+        Above the value and the best bound known; below, on a logarithmic scale, the relative
         distance between them and the errors of the point.
 
     Raises
@@ -60,25 +60,24 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
     steps, values, bounds = (_column(history, name) for name in ("iteration", "value", "bound"))
     known = np.isfinite(bounds)
     goal = bounds[known][-1] if known.any() else values[-1]
-    figure = new_figure(7.2, 2.8)
-    left, right = figure.subplots(1, 2)
+    figure = new_figure(4.8, 4.6)
+    upper, lower = figure.subplots(2, 1, sharex=True)
 
-    left.plot(steps, values, "-o", color=ACCENT, markersize=3, linewidth=1.4, label="value")
+    upper.plot(steps, values, "-o", color=ACCENT, markersize=3, linewidth=1.4, label="value")
     if known.any():
-        left.axhline(goal, color=FAINT, linewidth=0.9, linestyle="--", label="proven bound")
-        left.plot(steps[known], bounds[known], "v", color=FAINT, markersize=5)
-    tidy(left, title=title, x="iteration", y="value")
-    draw_legend(left)
+        upper.axhline(goal, color=FAINT, linewidth=0.9, linestyle="--", label="proven bound")
+        upper.plot(steps[known], bounds[known], "v", color=FAINT, markersize=5)
+    tidy(upper, title=title, y="value")
+    draw_legend(upper)
 
     distance = np.abs(values - goal) / max(abs(float(goal)), TINY)
-    _draw_error(right, steps, distance, ACCENT, "|value − bound| / |bound|")
+    _draw_error(lower, steps, distance, ACCENT, "|value − bound| / |bound|")
     for name, colour in ERRORS.items():
-        _draw_error(right, steps, np.abs(_column(history, name)), colour, name)
-    right.set_yscale("log")
-    tidy(right, x="iteration", y="relative error")
-    draw_legend(right)
-    for axes in (left, right):
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        _draw_error(lower, steps, np.abs(_column(history, name)), colour, name)
+    lower.set_yscale("log")
+    tidy(lower, x="iteration", y="relative error")
+    draw_legend(lower)
+    lower.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     return figure
 
 

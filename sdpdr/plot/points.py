@@ -76,7 +76,8 @@ def embedding(
         draw_edges(axes, plane, edges, colors=FAINT, linewidths=0.5, alpha=0.45)
     size = _dot(len(plane)) if images is None else 3.0
     axes.scatter(
-        *plane.T,
+        plane[:, 0],
+        plane[:, 1],
         s=size,
         c=colouring.colours,
         linewidths=0,
@@ -88,7 +89,7 @@ def embedding(
     if images is not None:
         _draw_images(axes, plane, np.asarray(images, dtype=float), colouring.colours)
     entitle(axes, title)
-    _explain(axes, colouring, label)
+    _explain(axes, colouring, label, below=is_flat(plane))
     return figure
 
 
@@ -116,10 +117,10 @@ def cloud(
     """
     X = _points(X, 3)[:, :3]
     colouring = colour_points(colour, len(X))
-    figure = new_figure(5.4, 4.4)
+    figure = new_figure(4.8, 3.9)
     axes = figure.add_subplot(projection="3d", computed_zorder=False)
     axes.scatter(*X.T, s=_dot(len(X)), c=colouring.colours, linewidths=0, rasterized=len(X) > MANY)
-    axes.set_box_aspect(np.maximum(np.ptp(X, axis=0), 1e-9 + 0.05 * np.ptp(X)), zoom=1.15)
+    axes.set_box_aspect(np.maximum(np.ptp(X, axis=0), 1e-9 + 0.05 * np.ptp(X)), zoom=1.25)
     axes.view_init(elev=14.0, azim=-72.0)
     axes.set_facecolor("none")
     axes.set_axis_off()
@@ -178,18 +179,16 @@ def _round(length: float) -> float:
     return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)) * power)
 
 
-def _explain(axes: Axes, colouring: Colouring, label: str) -> None:
+def _explain(axes: Axes, colouring: Colouring, label: str, below: bool = False) -> None:
     if colouring.names:
         dots = [
             Line2D([], [], linestyle="", marker="o", markersize=6, color=c, label=name)
             for name, c in zip(colouring.names, CLASSES, strict=False)
         ]
         place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "handletextpad": 0.2}
-        draw_legend(axes, handles=dots, **place)
-        axes.get_legend().set_title(label, {"size": 10})
-        axes.get_legend().get_title().set_color(INK)
+        draw_legend(axes, label, handles=dots, **place)
     elif colouring.scale is not None:
-        draw_colour_bar(axes, colouring.scale, label)
+        draw_colour_bar(axes, colouring.scale, label, below)
 
 
 def _draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None:
@@ -233,10 +232,17 @@ def _points(points: ArrayLike, at_least: int) -> Array:
 def size_of(plane: Array, n_classes: int = 0) -> tuple[float, float]:
     """Inches that suit the shape of the points, so that no paper stays empty."""
     width, height = np.ptp(plane, axis=0)
-    side = 1.2 if n_classes else 0.9
-    ratio = float(np.clip(height / width if width > 0 else 1.0, 0.12, 1.3))
-    inches = 6.2 if ratio <= 1.0 else 6.2 / ratio
-    return inches + side, max(inches * ratio + 0.7, 1.4)
+    ratio = float(np.clip(height / width if width > 0.0 else 1.0, 0.1, 1.3))
+    if is_flat(plane):
+        return 8.4, 8.0 * ratio + 1.1
+    inches = 6.4 if ratio <= 1.0 else 6.4 / ratio
+    return inches + (1.2 if n_classes else 0.9), inches * ratio + 0.4
+
+
+def is_flat(plane: Array) -> bool:
+    """Whether points are so much wider than high that their legend belongs below."""
+    width, height = np.ptp(plane, axis=0)
+    return bool(height < 0.45 * width)
 
 
 def _dot(n: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -26,7 +27,7 @@ CLASSES = (
 )  # fmt: skip
 ACCENT, SECOND, THIRD = CLASSES[0], CLASSES[6], CLASSES[4]
 # The two ends of viridis, nearly black and nearly yellow, are lost on dark and on light paper.
-SEQUENCE = ListedColormap(colormaps["viridis"](np.linspace(0.06, 0.94, 256)), "sdpdr")
+SEQUENCE = ListedColormap(colormaps["viridis"](np.linspace(0.18, 0.94, 256)), "sdpdr")
 # Above this many marks a vector graphic becomes slow to draw, so they are rasterized.
 MANY = 1500
 # Whole numbers of more kinds than this are read as quantities, not as names of classes.
@@ -46,6 +47,7 @@ def tidy(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:
         axes.spines[side].set_color(FAINT)
         axes.spines[side].set_linewidth(0.8)
     axes.tick_params(which="both", color=FAINT, labelcolor=INK, labelsize=9, width=0.8)
+    axes.yaxis.get_offset_text().set(color=INK, fontsize=9)
     axes.set_xlabel(x, color=INK, fontsize=10)
     axes.set_ylabel(y, color=INK, fontsize=10)
     entitle(axes, title)
@@ -57,16 +59,20 @@ def entitle(axes: Axes, title: str) -> None:
         axes.set_title(title, loc="left", color=INK, fontsize=11, pad=10)
 
 
-def draw_legend(axes: Axes, **options: object) -> None:
+def draw_legend(axes: Axes, title: str = "", **options: Any) -> None:
     """Legend without a frame."""
-    axes.legend(frameon=False, labelcolor=INK, fontsize=9, **options)
+    legend = axes.legend(
+        frameon=False, labelcolor=INK, fontsize=9, title=title or None, title_fontsize=10, **options
+    )
+    legend.get_title().set_color(INK)
 
 
-def draw_colour_bar(axes: Axes, mappable: ScalarMappable, label: str) -> None:
-    """Slim colour bar at the right."""
+def draw_colour_bar(axes: Axes, mappable: ScalarMappable, label: str, below: bool = False) -> None:
+    """Slim colour bar, at the right or below."""
     figure = axes.get_figure()
     assert isinstance(figure, Figure)
-    bar = figure.colorbar(mappable, ax=axes, fraction=0.035, pad=0.02, aspect=28)
+    place = {"location": "bottom", "shrink": 0.5} if below else {"location": "right"}
+    bar = figure.colorbar(mappable, ax=axes, fraction=0.04, pad=0.02, aspect=32, **place)
     bar.outline.set_visible(False)
     bar.ax.tick_params(color=FAINT, labelcolor=INK, labelsize=9, width=0.8)
     bar.set_label(label, color=INK, fontsize=10)
@@ -105,7 +111,8 @@ def colour_points(colour: ArrayLike | None, n: int) -> Colouring:
         raise ShapeError(
             f"colour has shape {given.shape} but there are {n} points: pass one value each."
         )
-    if given.dtype.kind in "OSUb" or given.dtype.kind in "iu" and len(set(given)) <= MOST_CLASSES:
+    kind = given.dtype.kind
+    if kind in "OSUb" or (kind in "iu" and len(set(given)) <= MOST_CLASSES):
         names, place = np.unique(given.astype(str), return_inverse=True)
         if len(names) <= MOST_CLASSES:
             return Colouring(to_rgba_array(CLASSES)[place], tuple(names))

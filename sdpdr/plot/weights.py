@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import PowerNorm
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from sdpdr.errors import ShapeError
-from sdpdr.plot.points import draw_edges, frame, plane_of, size_of
+from sdpdr.plot.points import draw_edges, frame, is_flat, plane_of, size_of
 from sdpdr.plot.style import FAINT, SEQUENCE, draw_colour_bar, entitle, new_figure
 
-# Edges that carry less than this part of the largest weight are slack to any solver's accuracy.
-SLACK = 1e-6
+# Edges that carry less than this part of the largest weight hardly hold anything.
+SLACK = 1e-3
 
 
 def dual_weights(
@@ -22,8 +22,8 @@ def dual_weights(
     r"""Draw the edges of an embedding by their dual weight.
 
     The multipliers of Maximum Variance Unfolding are the tensions of a spring network in
-    equilibrium: :math:`L(w) Y = \lambda_2 Y`. Edges with no weight (thin and grey) could be
-    dropped without changing the optimum.
+    equilibrium: :math:`L(w) Y = \lambda_2 Y`. Edges that carry less than a thousandth of the
+    largest weight are drawn thin and grey.
 
     Parameters
     ----------
@@ -60,15 +60,15 @@ def dual_weights(
     load = load / max(float(np.max(load, initial=0.0)), 1e-300)
     carries = load > SLACK
     order = np.flatnonzero(carries)[np.argsort(load[carries])]
-    scale = ScalarMappable(PowerNorm(0.5, 0.0, 1.0), SEQUENCE)
+    scale = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
     figure = new_figure(*size_of(plane))
     axes = figure.add_subplot()
     draw_edges(axes, plane, pairs[~carries], colors=FAINT, linewidths=0.4, alpha=0.5)
     draw_edges(
         axes, plane, pairs[order], colors=scale.to_rgba(load[order]),
-        linewidths=0.5 + 2.8 * np.sqrt(load[order]),
+        linewidths=0.5 + 3.0 * np.sqrt(load[order]),
     )  # fmt: skip
     frame(axes, plane)
     entitle(axes, title)
-    draw_colour_bar(axes, scale, "dual weight, relative to the largest")
+    draw_colour_bar(axes, scale, "dual weight / largest", below=is_flat(plane))
     return figure

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.linalg.svec import Array, Index
-from sdpdr.program.point import Value
+from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP, Rows
 
 
@@ -55,7 +55,13 @@ def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
             curvature = None if v.curvature is None else v.curvature[scalar]
             found.append(
                 SlackColumn(
-                    v.name, rows.label, entries.row[keep], scalar, entries.data[keep], cost, curvature
+                    variable=v.name,
+                    label=rows.label,
+                    row=entries.row[keep],
+                    scalar=scalar,
+                    coefficient=entries.data[keep],
+                    cost=cost,
+                    curvature=curvature,
                 )
             )
         if np.any(seen != 1) or (not v.nonnegative and v.curvature is None):
@@ -101,9 +107,7 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
 
 
 def _shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[str, Value]:
-    from sdpdr.program.point import Factor
-
-    if len(sdp.psd_variables) != 1:
+    if len(sdp.psd_variables) != 1 or sdp.lmis:
         return values
     name = sdp.psd_variables[0].name
     excess = 1.0

@@ -1,6 +1,6 @@
 r"""Bounds on the optimal value that we prove ourselves, from any solver's multipliers.
 
-Only the multipliers y of a solver are used, never its word. Three arguments, tried in turn:
+Only the multipliers y of a solver are used, never its word. Four arguments, tried in turn:
 
 *Scaling.* When the objective maximises <-C, K> with -C positive definite on the face (variance,
 for instance) the condition t A*(y) + C >= 0 holds for every t >= 1 / lambda, lambda being the
@@ -12,6 +12,9 @@ mixed with the largest multipliers allowed until the condition holds; lambda is 
 
 *Shifting.* For a general program, y moves along a combination of rows that sums to the identity
 until the dual slack is positive definite (every matrix program with a fixed trace has one).
+
+*Shrinking.* Where no rows give the identity but the cost C is positive definite itself (least
+trace, for instance), t y with a t slightly less than one has a positive definite slack.
 
 In each case the final multipliers are verified by the inertia of the dual slack (see
 `sdpdr.linalg.inertia`), not by an eigenvalue estimate.
@@ -71,6 +74,9 @@ def certify(sdp: SDP, duals: Duals) -> Certificate:
         return Certificate(None, "the solver returned no multipliers")
     if not all(np.isfinite(y).all() for y in duals.values()):
         return Certificate(None, "the multipliers are not finite")
+    if _has_no_objective(sdp):
+        text = "there is no objective, so every feasible point is optimal"
+        return Certificate(sdp.report(sdp.constant), text)
     if sdp.lmis or not sdp.psd_variables:
         return Certificate(None, "bounds are proved for programs over matrix variables only")
     box = dual_box(sdp)
@@ -88,7 +94,7 @@ def certify(sdp: SDP, duals: Duals) -> Certificate:
     return _shifted(sdp, y)
 
 
-# -- the three arguments ----------------------------------------------------------------------
+# -- the four arguments -----------------------------------------------------------------------
 
 
 def _scaled(sdp: SDP, y: Duals, lam: float) -> Certificate:
@@ -116,14 +122,15 @@ def _best_scale(sdp: SDP, y: Duals) -> float:
 
 def _mixed(sdp: SDP, y: Duals, lam: float, box: Mapping[str, tuple[Array, Array]]) -> Certificate:
     name = sdp.psd_variables[0].name
-    largest = {r.label: _largest_allowed(y[r.label], *box[r.label]) for r in _visible(sdp)}
+    largest = {label: _largest_allowed(v, lam, *box[label]) for label, v in y.items()}
     top = _pencil_value(sdp, largest)
     if lam < 1.0 and (top is None or top <= 1.0):
         return Certificate(None, "even the largest multipliers that the price of slack allows "
                                  "give no bound; a higher price would")
     for margin in MARGINS:
         if lam >= 1.0 + margin:
-            mixed = {label: v * (1.0 + margin) / lam for label, v in y.items()}
+            t = (1.0 + margin) / lam
+            mixed = {label: np.clip(t * v, *box[label]) for label, v in y.items()}
         else:
             assert top is not None
             s = min(1.0, (1.0 + margin - lam) / max(top - lam, 1e-300))
@@ -189,6 +196,11 @@ def _shift_until_feasible(
 # -- pieces -----------------------------------------------------------------------------------
 
 
+def _has_no_objective(sdp: SDP) -> bool:
+    curved = any(v.curvature is not None for v in sdp.vector_variables)
+    return not curved and not any(np.any(a.matrix().data) for a in sdp.objective.values())
+
+
 def _visible(sdp: SDP) -> list[Rows]:
     """Rows whose multipliers matter: all but those that merely state a face."""
     hidden = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
@@ -202,8 +214,10 @@ def _limits(rows: Rows, box: Mapping[str, tuple[Array, Array]]) -> tuple[Array, 
     return np.where(lower == plain, -np.inf, lower), upper
 
 
-def _largest_allowed(y: Array, lower: Array, upper: Array) -> Array:
-    return np.where(np.isfinite(upper), upper, np.maximum(np.abs(y), 1.0))
+def _largest_allowed(y: Array, lam: float, lower: Array, upper: Array) -> Array:
+    """Multipliers at the price of slack; where there is none, stretched beyond λ = 1."""
+    free = 2.0 * y / lam if lam > 0.0 else np.maximum(np.abs(y), 1.0)
+    return np.clip(np.where(np.isfinite(upper), upper, free), lower, upper)
 
 
 def _pencil_value(sdp: SDP, y: Duals) -> float | None:

@@ -10,19 +10,23 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.errors import InfeasibleError
+from sdpdr.linalg import LinearMap
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.reduce.base import Reduced, Reduction
 
+# Relative difference of two right sides that is a contradiction, not a matter of accuracy.
 TOLERANCE = 1e-9
+# What rounding may leave of the largest right side where the true one is zero.
+ROUNDING = 1e-14
 Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Dedupe(Reduction):
-    """Drop rows that repeat another row up to a factor, and rows of zeros.
+    """Drop rows that repeat another row up to a factor, rows of zeros, and repeated centring.
 
     Of inequalities that differ in their right side only, the tightest stays. Redundant rows are
     what breaks interior-point methods on neighbour graphs that list (i, j) and (j, i).
@@ -35,7 +39,8 @@ class Dedupe(Reduction):
     def _reduce(self, sdp: SDP) -> Reduced:
         hidden = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
         groups = [r for r in sdp.rows if r.label not in hidden]
-        kept = {r.label: np.ones(r.m, dtype=bool) for r in sdp.rows}
+        repeated = _repeated_faces(sdp)
+        kept = {r.label: np.full(r.m, r.label not in repeated) for r in sdp.rows}
         for relation in ("==", "<="):
             same = [r for r in groups if r.relation == relation]
             if same:
@@ -57,6 +62,22 @@ class Dedupe(Reduction):
         return Reduced(replace(sdp, rows=remaining), lift)
 
 
+def _repeated_faces(sdp: SDP) -> set[str]:
+    """Labels of rows K u = 0 whose vectors u depend on those of earlier rows."""
+    repeated = set()
+    for v in sdp.psd_variables:
+        seen = np.empty((v.n, 0))
+        for rows in exposing_rows(sdp, v.name):
+            linear_map = rows.lhs[v.name]
+            assert isinstance(linear_map, LinearMap)
+            more = np.hstack([seen, linear_map.null_vectors(rows.rhs).toarray()])
+            if seen.size and np.linalg.matrix_rank(more) == seen.shape[1]:
+                repeated.add(rows.label)
+            else:
+                seen = more
+    return repeated
+
+
 def _select(rows: Rows, mask: Mask) -> Rows:
     if mask.all():
         return rows
@@ -71,26 +92,33 @@ def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     matrix.eliminate_zeros()
     matrix.sort_indices()
     rhs = np.concatenate([r.rhs for r in groups])
-    owner = np.repeat([r.label for r in groups], [r.m for r in groups])
+    owner = [r.label for r in groups for _ in range(r.m)]
+    size = float(np.max(np.abs(rhs[np.isfinite(rhs)]), initial=0.0))
     equality = groups[0].relation == "=="
     empty = np.diff(matrix.indptr) == 0
-    _check_empty(empty, rhs, owner, equality)
+    _check_empty(empty, rhs, owner, equality, TOLERANCE * size)
     scale = _scales(matrix, equality)
     keep = ~empty
     # Scaled in place: a product of sparse matrices would cost time in the n^2 columns.
     matrix.data /= np.repeat(scale, np.diff(matrix.indptr))
     for cluster in _clusters(matrix, ~empty):
         sides = rhs[cluster] / scale[cluster]
-        if equality and np.ptp(sides) > TOLERANCE * (1.0 + np.abs(sides).max()):
-            a, b = cluster[np.argmin(sides)], cluster[np.argmax(sides)]
-            raise InfeasibleError(
-                f"two rows say that the same quantity equals {sides.min():.6g} and "
-                f"{sides.max():.6g} (rows of {owner[a]!r} and {owner[b]!r}); "
-                "drop or soften one of them."
-            )
+        noise = ROUNDING * size / np.abs(scale[cluster]).min()
+        if equality and np.ptp(sides) > max(TOLERANCE * np.abs(sides).max(), noise):
+            owners = [owner[e] for e in cluster]
+            raise InfeasibleError(_contradiction(sides * scale[cluster[0]], owners))
         keep[cluster] = False
-        keep[cluster[0] if equality else cluster[np.argmin(sides)]] = True
+        least = sides.min() + ROUNDING * np.abs(sides).max()
+        keep[cluster[0 if equality else np.flatnonzero(sides <= least)[0]]] = True
     return np.split(keep, np.cumsum([r.m for r in groups])[:-1])
+
+
+def _contradiction(sides: Array, owner: list[str]) -> str:
+    a, b = int(np.argmin(sides)), int(np.argmax(sides))
+    return (
+        f"two rows say that the same quantity equals {sides[a]:.6g} and {sides[b]:.6g} "
+        f"(rows of {owner[a]!r} and {owner[b]!r}); drop or soften one of them."
+    )
 
 
 def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
@@ -105,8 +133,10 @@ def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     return sp.hstack(parts, format="csr")
 
 
-def _check_empty(empty: Mask, rhs: Array, owner: Array, equality: bool) -> None:
-    wrong = empty & ((np.abs(rhs) > TOLERANCE) if equality else (rhs < -TOLERANCE))
+def _check_empty(
+    empty: Mask, rhs: Array, owner: list[str], equality: bool, tolerance: float
+) -> None:
+    wrong = empty & ((np.abs(rhs) > tolerance) if equality else (rhs < -tolerance))
     if wrong.any():
         e = int(np.flatnonzero(wrong)[0])
         relation = "=" if equality else "<="

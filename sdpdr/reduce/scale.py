@@ -1,7 +1,8 @@
-"""Scaling: rows of size one, right sides and costs of size about one."""
+"""Scaling: variables whose coefficients have size one, rows, right sides and costs likewise."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,26 +11,29 @@ import scipy.sparse as sp
 
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Point, Value
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.sdp import SDP, Expression, Rows
 from sdpdr.program.variables import VectorVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
 
 @dataclass(frozen=True)
 class Scale(Reduction):
-    r"""Divide rows by their size, and variables and costs by typical sizes.
+    r"""Bring variables, rows, right sides and costs to sizes of about one.
 
-    With x = sigma x', row factors D and cost factor gamma, the reduced program is
-    ``min f(sigma x') / (sigma gamma)`` s.t. ``D A x' = D b / sigma``; its multipliers lift as
-    ``y = gamma D y'`` and ``Z = gamma Z'``.
+    With x = sigma T x', T one factor a variable, row factors D and cost factor gamma, the reduced
+    program is ``min f(sigma T x') / (sigma gamma)`` s.t. ``D A T x' = D b / sigma``; its
+    multipliers lift as ``y = gamma D y'`` and ``Z = gamma Z'``. A factor of its own for each
+    variable matters where a Gram matrix meets slack that is relative to the length of edges.
     """
 
     name: ClassVar[str] = "scale"
 
     def _reduce(self, sdp: SDP) -> Reduced:
+        units = {v.name: 1.0 / _coefficient(sdp, v.name) for v in sdp.variables}
+        sdp = _in_units(sdp, units)
         factors = {r.label: 1.0 / _row_sizes(r) for r in sdp.rows}
         sides = np.concatenate([np.zeros(0), *(np.abs(r.rhs * factors[r.label]) for r in sdp.rows)])
-        sigma = float(np.median(sides[sides > 0.0])) if np.any(sides) else 1.0
+        sigma = float(np.median(sides[sides > 1e-9 * sides.max()])) if np.any(sides) else 1.0
         costs = [np.abs(a.matrix().data) for a in sdp.objective.values()]
         gamma = float(np.max(np.concatenate([np.zeros(1), *costs]))) or 1.0
         variables = tuple(
@@ -48,13 +52,44 @@ class Scale(Reduction):
         )
 
         def lift(point: Point) -> Point:
-            values = {name: _times(value, sigma) for name, value in point.values.items()}
+            values = {name: _times(x, sigma * units[name]) for name, x in point.values.items()}
             duals = {
                 label: gamma * y * factors.get(label, 1.0) for label, y in point.duals.items()
             }
             return Point(values, duals)
 
         return Reduced(reduced, lift, lambda value: sigma * gamma * value)
+
+
+def _coefficient(sdp: SDP, name: str) -> float:
+    """Median size of a variable's coefficients in the rows and matrix inequalities.
+
+    The largest would leave the many small ones to vanish beside it.
+    """
+    maps = [part.lhs[name] for part in (*sdp.rows, *sdp.lmis) if name in part.lhs]
+    sizes = np.abs(np.concatenate([np.zeros(0), *(a.matrix().data for a in maps)]))
+    return float(np.median(sizes[sizes > 0.0])) if np.any(sizes) else 1.0
+
+
+def _in_units(sdp: SDP, units: Mapping[str, float]) -> SDP:
+    """The program in x' with x = t x', one factor t for each variable."""
+
+    def change(expression: Expression) -> Expression:
+        return {name: units[name] * a for name, a in expression.items()}
+
+    variables = tuple(
+        replace(v, curvature=v.curvature * units[v.name] ** 2)
+        if isinstance(v, VectorVariable) and v.curvature is not None
+        else v
+        for v in sdp.variables
+    )
+    return replace(
+        sdp,
+        variables=variables,
+        objective=change(sdp.objective),
+        rows=tuple(replace(r, lhs=change(r.lhs)) for r in sdp.rows),
+        lmis=tuple(replace(lmi, lhs=change(lmi.lhs)) for lmi in sdp.lmis),
+    )
 
 
 def _row_sizes(rows: Rows) -> Array:

@@ -125,8 +125,9 @@ class Solver(ABC):
         Found without crashing; native code is imported only to ask for a licence.
         """
         if find_spec(cls.module) is None:
-            remedy = f'pip install "sdpdr[{cls.extra}]"' if cls.extra else f"pip install {cls.package}"
-            return Availability(False, False, "", f"package {cls.package!r} is missing: {remedy}")
+            wanted = f'"sdpdr[{cls.extra}]"' if cls.extra else cls.package
+            words = f"package {cls.package!r} is missing: pip install {wanted}"
+            return Availability(False, False, "", words)
         try:
             number = version(cls.package)
         except PackageNotFoundError:

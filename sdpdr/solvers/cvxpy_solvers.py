@@ -91,6 +91,9 @@ def _point(rendered: Rendered) -> Point:
         for name, v in rendered.variables.items()
         if v.value is not None
     }
+    used = {v.id for v in rendered.problem.variables()}
+    # Variables that nothing mentions never reach the solver, and zero will do for them.
+    values |= {n: np.zeros(v.shape) for n, v in rendered.variables.items() if v.id not in used}
     duals: dict[str, Array] = {}
     for label, constraint in rendered.constraints.items():
         dual = constraint.dual_value

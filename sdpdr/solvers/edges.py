@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import NotAcceptedError
+from sdpdr.errors import DataError, ModelError, NotAcceptedError
 from sdpdr.linalg import Combined, LinearMap, Products, SquaredEdgeLengths, VectorMap
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.boxes import SlackColumn, slack_columns
@@ -42,8 +42,8 @@ def why_not(sdp: SDP) -> str | None:
     """None if the program is an edge program, else the reason why not."""
     try:
         edge_form(sdp)
-    except NotAcceptedError as refusal:
-        return str(refusal)
+    except (NotAcceptedError, ModelError, DataError) as refusal:
+        return str(refusal).removesuffix(".")
     return None
 
 
@@ -184,4 +184,6 @@ class _Limits:
         self.price[edge] = price
 
     def scale(self) -> Array:
-        return np.where(np.isfinite(self.upper), self.upper, np.abs(self.lower))
+        size = np.where(np.isfinite(self.upper), self.upper, np.abs(self.lower))
+        # A lower limit of zero sets no scale of its own.
+        return np.where(size > 0.0, size, size.max())

@@ -13,6 +13,7 @@ weights w = y / d, which our certificate judges as it judges any other's.
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -27,6 +28,7 @@ from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
 from sdpdr.solvers.edges import edge_form, to_point, why_not
 from sdpdr.solvers.lowrank import EdgeProgram
 from sdpdr.solvers.lowrank.start import isomap_start
+from sdpdr.solvers.silence import silence
 
 _VERDICTS = {
     0: Verdict.SOLVED,
@@ -84,12 +86,14 @@ class Ipopt(Solver):
             "print_level": 5 if self.verbose else 0,
             "sb": "yes",
             **({} if self.max_iter is None else {"max_iter": self.max_iter}),
-            **({} if self.time_limit is None else {"max_wall_time": float(self.time_limit)}),
+            # IPOPT before 3.14 knows no limit on wall time; it runs in one thread here.
+            **({} if self.time_limit is None else {"max_cpu_time": float(self.time_limit)}),
             **own,
         }
         compiled = time.perf_counter()
         run = _with_ipyopt if find_spec("ipyopt") else _with_cyipopt
-        x, multipliers, status = run(nlp, options)
+        with nullcontext() if self.verbose else silence():
+            x, multipliers, status = run(nlp, options)
         seconds = {"compile": compiled - start, "solve": time.perf_counter() - compiled}
         factor, weights = nlp.read(x, multipliers)
         value = -float(form.program.mass @ np.square(factor).sum(axis=1))
@@ -147,9 +151,8 @@ class UnfoldingNlp:
     def rows(self, x: Array) -> Array:
         """Relative squared lengths, then the weighted sums of the columns."""
         factor = self._factor(x)
-        return np.concatenate(
-            [np.square(self._steps(factor)).sum(axis=1) / self._scale(), self._program.mass @ factor]
-        )
+        lengths = np.square(self._steps(factor)).sum(axis=1)
+        return np.concatenate([lengths / self._scale(), self._program.mass @ factor])
 
     def jacobian_pattern(self) -> tuple[Index, Index]:
         """Row and column of every entry of the Jacobian."""

@@ -57,17 +57,19 @@ def render(sdp: SDP) -> Rendered:
     """A standard-form program as a cvxpy minimisation."""
     variables = {v.name: declare(v) for v in sdp.variables}
 
-    def expression(maps: Mapping[str, Any]) -> Any:
-        return sum(apply(a, variables[name]) for name, a in maps.items())
+    def expression(maps: Mapping[str, Any], m: int) -> Any:
+        # The zeros are for rows without variables, which cvxpy would take for a plain truth.
+        zeros = cp.Constant(np.zeros(m))
+        return sum((apply(a, variables[name]) for name, a in maps.items()), start=zeros)
 
-    objective = cp.sum(expression(sdp.objective)) if sdp.objective else cp.Constant(0.0)
+    objective = cp.sum(expression(sdp.objective, 1))
     for v in sdp.vector_variables:
         if v.curvature is not None:
             root = np.sqrt(v.curvature / 2.0)
             objective += cp.sum_squares(cp.multiply(root, variables[v.name]))
     constraints: dict[str, Any] = {}
     for r in sdp.rows:
-        lhs = expression(r.lhs)
+        lhs = expression(r.lhs, r.m)
         constraints[r.label] = lhs == r.rhs if r.relation == "==" else lhs <= r.rhs
     for lmi in sdp.lmis:
         constraints[lmi.label] = _matrix(lmi, variables) >> 0
@@ -77,7 +79,7 @@ def render(sdp: SDP) -> Rendered:
 
 def _matrix(lmi: Lmi, variables: Mapping[str, cp.Variable]) -> cp.Expression:
     spread = full_from_svec(lmi.order)
-    flat: Any = spread @ lmi.constant
+    flat: Any = cp.Constant(spread @ lmi.constant)
     for name, linear_map in lmi.lhs.items():
         flat = flat + apply(spread @ linear_map, variables[name])
     return cp.reshape(flat, (lmi.order, lmi.order), order="F")

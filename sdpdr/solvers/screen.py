@@ -27,44 +27,42 @@ def screen(sdp: SDP, outcome: Outcome) -> Outcome:
     Returns
     -------
     Outcome
-        The same where nothing is wrong. Otherwise the claim's message says what was dropped, and
-        a solver that claims success without a usable point has the verdict ``FAILED``.
+        The same where nothing is wrong. A solver that claims success without a usable point has
+        the verdict ``FAILED``, and the claim's message says what was dropped.
     """
-    point, verdict = outcome.point, outcome.verdict
-    wrong_value = _first_wrong(point.values, _value_shapes(sdp))
-    wrong_dual = _first_wrong(point.duals, _dual_shapes(sdp))
-    words = [
-        f"The {kind} that {what} were dropped."
-        for kind, what in (("values", wrong_value), ("multipliers", wrong_dual))
-        if what
-    ]
-    point = Point({} if wrong_value else point.values, {} if wrong_dual else point.duals)
-    if not point.values and verdict in (Verdict.SOLVED, Verdict.INACCURATE):
-        verdict = Verdict.FAILED
-        words.append("It claimed success without a usable point.")
-    if not words:
+    shapes = _value_shapes(sdp)
+    missing = next((f"lack {name!r}" for name in shapes if name not in outcome.point.values), None)
+    wrong_value = missing or _first_wrong(outcome.point.values, shapes)
+    wrong_dual = _first_wrong(outcome.point.duals, _dual_shapes(sdp))
+    if not wrong_value and not wrong_dual:
         return outcome
-    message = " ".join([outcome.claim.message, *words]).strip()
-    return replace(
-        outcome, point=point, verdict=verdict, claim=replace(outcome.claim, message=message)
-    )
+    values = {} if wrong_value else outcome.point.values
+    duals = {} if wrong_dual else outcome.point.duals
+    screened = replace(outcome, point=Point(values, duals))
+    if outcome.verdict not in (Verdict.SOLVED, Verdict.INACCURATE):
+        # Arrays of NaN are how many solvers say that there is no answer.
+        return screened
+    words = [outcome.claim.message]
+    words += [f"Its values were not used: they {wrong_value}."] if wrong_value else []
+    words += [f"Its multipliers were not used: they {wrong_dual}."] if wrong_dual else []
+    claim = replace(outcome.claim, message=" ".join(words).strip())
+    verdict = Verdict.FAILED if wrong_value else outcome.verdict
+    return replace(screened, verdict=verdict, claim=claim)
 
 
 def _first_wrong(given: Mapping[str, Value], shapes: Mapping[str, Shape]) -> str | None:
     """What is wrong with the first array that is; None where all are sound."""
     for name, value in given.items():
         array = np.asarray(value.factor if isinstance(value, Factor) else value)
-        if name in shapes and value.shape != shapes[name]:
-            return f"have shape {value.shape} for {name!r} rather than {shapes[name]}"
+        if name in shapes and np.shape(value) != shapes[name]:
+            return f"have shape {np.shape(value)} for {name!r} rather than {shapes[name]}"
         if not np.isfinite(array).all():
             return f"are not finite for {name!r}"
     return None
 
 
 def _value_shapes(sdp: SDP) -> dict[str, Shape]:
-    return {
-        v.name: (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,) for v in sdp.variables
-    }
+    return {v.name: (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,) for v in sdp.variables}
 
 
 def _dual_shapes(sdp: SDP) -> dict[str, Shape]:

@@ -75,8 +75,8 @@ class Frame:
             entries = column.tolist()
             row = next((i for i, entry in enumerate(entries) if not _is_number(entry)), 0)
             raise DataTypeError(
-                f"{self.file}: column {name!r} holds {entries[row]!r} (row {row + 1}), which is not a "
-                f"number. Leave the column out with --drop {name}, or encode it."
+                f"{self.file}: column {name!r} holds {entries[row]!r} (row {row + 1}), which is "
+                f"not a number. Leave the column out with --drop {name}, or encode it."
             ) from None
 
 

@@ -1,6 +1,8 @@
 """What the commands about problems and solvers say and do."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,8 +11,9 @@ from sdpdr.cli.exits import Exit
 from sdpdr.program import read_sdpa
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.base import Availability
-from sdpdr.study.cards import library
+from sdpdr.study.cards import Card, library
 
+PROBLEMS = Path(__file__).parents[2] / "problems"
 COMMANDS = ("doctor", "list", "show", "solve", "embed", "export", "sdp", "demo")
 
 
@@ -152,15 +155,9 @@ def test_a_missed_expectation_is_1(sdpdr, tmp_path):
 
 
 def test_infeasible_and_not_expected_is_5(sdpdr, tmp_path):
-    text = (library_text("impossible-triangle")).replace('"INFEASIBLE"', '"SOLVED"')
+    text = (PROBLEMS / "impossible-triangle.toml").read_text().replace('"INFEASIBLE"', '"SOLVED"')
     (tmp_path / "hope.toml").write_text(text)
     assert sdpdr("solve hope.toml").code == Exit.NO_ANSWER
-
-
-def library_text(name):
-    from sdpdr.study import cards
-
-    return (cards._folder() / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def test_solve_writes_record_embedding_and_figure(sdpdr, tmp_path):
@@ -231,7 +228,9 @@ def test_what_is_exported_has_the_same_optimum(sdpdr, form, name):
 
 def test_sdp_grades_a_file(sdpdr, tmp_path):
     # max y11 + y22 / 2 with y11 + y22 = 1 and y >= 0: the optimum is 1.
-    (tmp_path / "tiny.dat-s").write_text("1\n1\n2\n1.0\n0 1 1 1 1.0\n0 1 2 2 0.5\n1 1 1 1 1.0\n1 1 2 2 1.0\n")
+    (tmp_path / "tiny.dat-s").write_text(
+        "1\n1\n2\n1.0\n0 1 1 1 1.0\n0 1 2 2 0.5\n1 1 1 1 1.0\n1 1 2 2 1.0\n"
+    )
     ran = sdpdr("sdp tiny.dat-s --solver clarabel --form gram --tol 1e-5")
     assert ran.code == Exit.OK
     assert "in SDPA's convention" in ran.out
@@ -263,3 +262,12 @@ def test_sdp_of_a_file_that_is_none_is_3(sdpdr, tmp_path, text, words):
     ran = sdpdr("sdp bad.dat-s")
     assert ran.code == Exit.BAD_INPUT
     assert words in ran.err
+
+
+def test_an_interrupted_solve_is_graded_but_not_written(sdpdr, tmp_path, monkeypatch):
+    best = replace(library()["path-graph"].solve(), status=package.Status.INTERRUPTED)
+    monkeypatch.setattr(Card, "solve", lambda self, **options: best)
+    ran = sdpdr("solve path-graph --out results")
+    assert ran.code == Exit.INTERRUPTED
+    assert "INTERRUPTED: Interrupted; the best point so far" in ran.out
+    assert list(tmp_path.iterdir()) == []

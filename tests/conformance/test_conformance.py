@@ -1,3 +1,144 @@
+"""Every usable solver, in every form it takes, on every program of the table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr.errors import NotAcceptedError
+from sdpdr.program import PsdVariable, Status, as_dense, certify, dimacs_errors
+from sdpdr.program.point import Point
+from sdpdr.solvers.registry import SOLVERS
+
 from .cases import CASES
-def test_x():
-    assert CASES
+from .limits import KNOWN_LIMITS, TOLERANCE, limit
+
+EXPECTED = {
+    "optimal": Status.SOLVED,
+    "infeasible": Status.INFEASIBLE,
+    "unbounded": Status.UNBOUNDED,
+}
+SETTLED = set(EXPECTED.values())
+USABLE = [
+    (name, form)
+    for name, cls in SOLVERS.items()
+    if cls.availability().usable
+    for form in cls.forms
+]
+
+
+# -- the table itself ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.duals], ids=repr)
+def test_the_points_in_closed_form_are_optimal(case):
+    sdp = case.build()
+    assert dimacs_errors(sdp, Point(case.values, case.duals)).worst() < 1e-14
+    assert sdp.report(sdp.primal_value(case.values)) == pytest.approx(case.value, rel=1e-12)
+    assert sdp.report(sdp.dual_value(case.duals)) == pytest.approx(case.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.duals and c.provable], ids=repr)
+def test_the_multipliers_in_closed_form_prove_the_value(case):
+    assert certify(case.build(), case.duals).bound == pytest.approx(case.value, rel=1e-9)
+
+
+def test_names_differ_and_limits_name_what_exists():
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)
+    for known in KNOWN_LIMITS:
+        assert known.solver in SOLVERS
+        assert all(any(name.startswith(start) for name in names) for start in known.cases)
+        assert len(known.why.split()) > 5
+    assert set(TOLERANCE) == set(SOLVERS)
+
+
+# -- the solvers --------------------------------------------------------------------------------
+
+
+RUNS = [
+    pytest.param(name, form, case, id=f"{name}-{form}-{case}")
+    for name, form in USABLE
+    for case in CASES
+    if form != "factor" or case.name.startswith("mvu")
+]
+
+
+@pytest.mark.parametrize(("name", "form", "case"), RUNS)
+def test_every_solver_on_every_program(name, form, case):
+    known = limit(name, form, case.name)
+    if known is not None and known.kind == "refuses":
+        with pytest.raises(NotAcceptedError, match=rf"{name} \({form} form\): \w+"):
+            sdpdr.solve(case.build(), name, form)
+        return
+    solution = sdpdr.solve(case.build(), name, form)
+    if known is not None and known.kind == "fails":
+        assert solution.status not in SETTLED, f"this limit is gone: {known.why}"
+    elif known is None or solution.status in SETTLED:
+        check(case, solution, TOLERANCE[name])
+
+
+def check(case, solution, tolerance):
+    if case.verdict != "optimal":
+        assert solution.status is EXPECTED[case.verdict]
+        assert np.isnan(solution.value) or not solution.certified()
+        return
+    slack = (tolerance + case.digits) * max(1.0, abs(case.value))
+    assert solution.value == pytest.approx(case.value, abs=slack)
+    assert solution.residuals.worst() <= tolerance
+    assert_lifted(case.build(), solution)
+    if not case.provable:
+        assert solution.bound is None
+        assert solution.argument
+        assert solution.status is Status.SOLVED
+        return
+    assert_bounds(case, solution.bound, solution.maximize)
+    assert solution.bound == pytest.approx(case.value, abs=slack)
+    assert (solution.status is Status.SOLVED) == solution.certified()
+    assert solution.certified(tolerance)
+
+
+def assert_bounds(case, bound, maximize):
+    """The bound lies on its own side of the optimum, up to the digits that are known of it."""
+    beyond = case.value - bound if maximize else bound - case.value
+    assert beyond <= case.digits * max(1.0, abs(case.value))
+
+
+def assert_lifted(sdp, solution):
+    """Values and multipliers in the shapes of the program that was asked, not of a reduced one."""
+    for v in sdp.variables:
+        shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
+        assert as_dense(solution.values[v.name]).shape == shape
+    for rows in sdp.rows:
+        assert solution.duals[rows.label].shape == (rows.m,)
+    for lmi in sdp.lmis:
+        assert solution.duals[lmi.label].shape == (lmi.order, lmi.order)
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi", "cvxpy"])
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c.name in ("theta of a pentagon", "mvu octagon")], ids=repr
+)
+def test_lifted_multipliers_are_the_known_ones_where_they_are_unique(form, case):
+    solution = sdpdr.solve(case.build(), "clarabel", form)
+    for label, known in case.duals.items():
+        if label != "centered":
+            np.testing.assert_allclose(solution.duals[label], known, rtol=1e-4)
+    for name, known in case.values.items():
+        np.testing.assert_allclose(as_dense(solution.values[name]), known, atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "form"), [u for u in USABLE if u[1] == "factor"])
+@pytest.mark.parametrize("case", [c for c in CASES if not c.name.startswith("mvu")], ids=repr)
+def test_edge_solvers_refuse_other_programs_in_words(name, form, case):
+    with pytest.raises(NotAcceptedError, match="no way to solve this program as asked"):
+        sdpdr.solve(case.build(), name, form)
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_auto_settles_every_program(case):
+    solution = sdpdr.solve(case.build())
+    assert solution.status is EXPECTED[case.verdict]
+    if case.verdict == "optimal":
+        check(case, solution, 1e-6)

@@ -19,6 +19,7 @@ _LARGEST_REG = 1e10
 _ROUNDING = 1e-15
 _PATIENCE = 150  # iterations without progress; unrolling a long roll takes about 70
 _HUGE = 1e300
+_EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +176,17 @@ class InteriorPoint:
             reg=reg,
         )
         length = min(primal, dual)
-        centring = 0.1 if length > 0.9 else 0.3 if length > 0.5 else 0.8
-        return replace(new, mu=centring * self._mean_product(new))
+        return replace(new, mu=self._centring(new, length) * self._mean_product(new))
+
+    def _centring(self, point: Iterate, length: float) -> float:
+        """Share of the complementarity to aim at next, by the length of the last step.
+
+        While the shape is still being found, a slow descent keeps away from the folded shapes
+        that are saddle points.
+        """
+        early = self._mean_product(point) * len(point.y) > _EARLY * self._variance(point.R)
+        quick, fair, slow = (0.4, 0.6, 0.9) if early else (0.1, 0.3, 0.8)
+        return quick if length > 0.9 else fair if length > 0.5 else slow
 
     def _fitted(
         self, R: Matrix, y: Vector, low: Vector, high: Vector, mu: float = 0.0, reg: float = 0.0

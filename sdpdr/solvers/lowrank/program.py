@@ -223,7 +223,7 @@ class EngineResult:
 
     @property
     def gap(self) -> float:
-        """Relative certified gap (bound - value) / |value|.
+        """Relative certified gap ``(bound - value) / |value|``.
 
         It can be slightly negative when R violates hard lower limits, see ``infeasibility``.
         """

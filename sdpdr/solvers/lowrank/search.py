@@ -14,7 +14,8 @@ _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
 _CLEARLY_LOW = 0.9
 _POLISH = 1 / 30  # last share of the tolerance, when the multipliers need to be sharper
 _FIRST_LENGTH = 0.1  # largest relative squared length given to an edge by a new column
-_PRODUCT = 1e-3  # complementarity, as a share of the objective, to continue from
+_PATIENCE = 3  # growths in a row without progress before the search gives up
+_PRODUCT = 1e-5  # complementarity, as a share of the objective, to continue from
 
 
 class Search:
@@ -61,17 +62,15 @@ class Search:
         """Solve the goal itself from a first factor; the answer is the best verdict."""
         tol = self.options.tol / 4
         at = self._open(self.goal, R.shape[1])
-        point = at.begin(R)
-        error = np.inf
-        while True:
-            point, verdict = self._settle(at, point, tol)
-            if self.finished or (np.isfinite(error) and verdict.error > error / 2):
-                return
-            error = verdict.error
+        point, verdict = self._settle(at, at.begin(R), (max(tol, _EARLY), tol, _POLISH * tol))
+        patience, error = _PATIENCE, np.inf
+        while patience and not self.finished:
+            error = min(error, verdict.error)
             grown = self._grow(self.goal, point, verdict)
             if grown is None:
                 return
-            at, point = grown
+            point, verdict = self._settle(*grown, (tol, _POLISH * tol))
+            patience = _PATIENCE if verdict.error < error / 2 else patience - 1
 
     def approach(
         self, program: EdgeProgram, start: Matrix | Iterate, tol: float, grow_below: float
@@ -111,9 +110,11 @@ class Search:
         if self._at is not None and self._at.point is not None:
             self._judge(self._at, self._at.point)
 
-    def _settle(self, at: InteriorPoint, point: Iterate, tol: float) -> tuple[Iterate, Verdict]:
-        """Run to ``tol`` and if needed beyond, unless an early look shows too small a rank."""
-        for accuracy in (max(tol, _EARLY), tol, _POLISH * tol):
+    def _settle(
+        self, at: InteriorPoint, point: Iterate, accuracies: tuple[float, ...]
+    ) -> tuple[Iterate, Verdict]:
+        """Run to one accuracy after the other, unless a look between shows too small a rank."""
+        for accuracy in accuracies:
             point = at.run(point, accuracy)
             verdict = self._judge(at, point)
             low = verdict.connectivity

@@ -1,0 +1,1 @@
+"""Problem cards, comparisons of solvers, reports, and the demonstration."""

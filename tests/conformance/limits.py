@@ -1,0 +1,92 @@
+"""What single solvers cannot do, or cannot be relied on to do, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ANY = frozenset({"factor", "gram", "lmi", "cvxpy"})
+# Relative accuracy at the default options, of value, bound and all six error measures.
+TOLERANCE = {
+    "lowrank": 1e-6,
+    "ipopt": 1e-6,
+    "mosek": 1e-6,
+    "sdpa": 2e-6,
+    "clarabel": 2e-6,
+    "cvxopt": 2e-6,
+    "scs": 5e-5,
+}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A solver that falls short on some of the cases.
+
+    Parameters
+    ----------
+    solver : str
+    forms : collection of str
+    cases : tuple of str
+        Beginnings of names of cases.
+    why : str
+    kind : {"refuses", "fails", "may fail"}
+        Whether it turns the program down in words, never settles it, or settles it or not
+        depending on rounding.
+    """
+
+    solver: str
+    forms: frozenset[str]
+    cases: tuple[str, ...]
+    why: str
+    kind: Literal["refuses", "fails", "may fail"] = "may fail"
+
+    def covers(self, solver: str, form: str, case: str) -> bool:
+        return solver == self.solver and form in self.forms and case.startswith(self.cases)
+
+
+UNSETTLED = (
+    "too small",
+    "impossible",
+    "no limit",
+    "eigenvalue without",
+    "mvu impossible",
+    "mvu slack",
+)
+NO_INTERIOR = "as written, centring leaves the cone without interior; forms with the face do not"
+
+KNOWN_LIMITS = (
+    Limit(
+        "lowrank",
+        ANY,
+        ("mvu impossible",),
+        "a method for nonconvex programs has no certificate of infeasibility, so it stalls",
+        "fails",
+    ),
+    Limit(
+        "ipopt",
+        ANY,
+        ("mvu path, priced", "mvu square slack", "mvu slack too cheap"),
+        "it is given hard limits on lengths only; slack with a price goes to 'lowrank'",
+        "refuses",
+    ),
+    Limit(
+        "sdpa",
+        ANY,
+        UNSETTLED,
+        "SDPA often knows only that one of the two programs is infeasible, and cvxpy drops that",
+    ),
+    Limit(
+        "sdpa",
+        frozenset({"lmi"}),
+        ("mvu complete graph, equality",),
+        "a single feasible Gram matrix, so its multipliers are unbounded: no interior in the LMI",
+    ),
+    Limit("sdpa", frozenset({"cvxpy"}), ("mvu", "least trace"), NO_INTERIOR),
+    Limit("cvxopt", frozenset({"cvxpy"}), ("mvu square slack",), NO_INTERIOR),
+    Limit("clarabel", frozenset({"cvxpy"}), ("mvu square slack",), NO_INTERIOR),
+)
+
+
+def limit(solver: str, form: str, case: str) -> Limit | None:
+    """The first limit that covers a run, or None."""
+    return next((known for known in KNOWN_LIMITS if known.covers(solver, form, case)), None)

@@ -1,0 +1,158 @@
+"""Solvers that misbehave, each in one way.
+
+They live in a module of their own, so that a child process can import them as well.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sdpdr.program import SDP, Claim, Point
+from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
+
+
+@dataclass(frozen=True)
+class Faulty(Solver):
+    """A solver that is always there and reads the Gram form."""
+
+    name: ClassVar[str] = "faulty"
+    package: ClassVar[str] = "numpy"
+    module: ClassVar[str] = "numpy"
+    forms: ClassVar[tuple[str, ...]] = ("gram",)
+
+    def run(self, sdp: SDP, progress=None) -> Outcome:
+        return honest(sdp)
+
+
+def honest(sdp: SDP) -> Outcome:
+    return Clarabel(tol=1e-8).run(sdp)
+
+
+def with_values(outcome: Outcome, change) -> Outcome:
+    values = {name: change(value) for name, value in outcome.point.values.items()}
+    return replace(outcome, point=Point(values, outcome.point.duals))
+
+
+def with_duals(outcome: Outcome, change) -> Outcome:
+    duals = {label: change(dual) for label, dual in outcome.point.duals.items()}
+    return replace(outcome, point=Point(outcome.point.values, duals))
+
+
+# -- those that fail --------------------------------------------------------------------------
+
+
+class Aborts(Faulty):
+    def run(self, sdp, progress=None):
+        os.abort()
+
+
+class Exits(Faulty):
+    def run(self, sdp, progress=None):
+        os._exit(0)
+
+
+class Raises(Faulty):
+    def run(self, sdp, progress=None):
+        raise MemoryError("no room for the Schur complement")
+
+
+class Hangs(Faulty):
+    obeys_time_limit = False
+
+    def run(self, sdp, progress=None):
+        time.sleep(120.0)
+
+
+class Silent(Faulty):
+    """Claims success and hands over nothing."""
+
+    def run(self, sdp, progress=None):
+        return Outcome(Point(), Verdict.SOLVED, Claim("optimal", 3.0))
+
+
+# -- those that return numbers which are none -------------------------------------------------
+
+
+class NanValues(Faulty):
+    def run(self, sdp, progress=None):
+        return with_values(honest(sdp), lambda value: np.full_like(value, np.nan))
+
+
+class InfiniteMultipliers(Faulty):
+    def run(self, sdp, progress=None):
+        return with_duals(honest(sdp), lambda dual: np.full_like(dual, np.inf))
+
+
+class Misshapen(Faulty):
+    def run(self, sdp, progress=None):
+        return with_values(honest(sdp), lambda value: value[:-1])
+
+
+# -- those that lie ---------------------------------------------------------------------------
+
+
+class Shrinks(Faulty):
+    """A feasible point 10 % short of the optimum, said to be optimal."""
+
+    def run(self, sdp, progress=None):
+        return with_values(honest(sdp), lambda value: 0.9 * value)
+
+
+class Stretches(Faulty):
+    """A point 10 % beyond every limit, said to be optimal."""
+
+    def run(self, sdp, progress=None):
+        return with_values(honest(sdp), lambda value: 1.1 * value)
+
+
+class FlatMultipliers(Faulty):
+    """The right point with multipliers that prove little."""
+
+    def run(self, sdp, progress=None):
+        return with_duals(honest(sdp), np.ones_like)
+
+
+class NegativeMultipliers(Faulty):
+    """The right point with multipliers that prove nothing."""
+
+    def run(self, sdp, progress=None):
+        return with_duals(honest(sdp), np.negative)
+
+
+class Boasts(Faulty):
+    """The right point, with a value that it has not."""
+
+    def run(self, sdp, progress=None):
+        outcome = honest(sdp)
+        return replace(outcome, claim=Claim("optimal", -1e9))
+
+
+class Modest(Faulty):
+    """The right answer, said to be a failure."""
+
+    def run(self, sdp, progress=None):
+        return replace(honest(sdp), verdict=Verdict.FAILED, claim=Claim("gave up"))
+
+
+class CriesInfeasible(Faulty):
+    """The right answer, said not to exist."""
+
+    def run(self, sdp, progress=None):
+        return replace(honest(sdp), verdict=Verdict.INFEASIBLE, claim=Claim("infeasible"))
+
+
+class ShrinksAndCriesInfeasible(Shrinks):
+    def run(self, sdp, progress=None):
+        verdict, claim = Verdict.INFEASIBLE, Claim("infeasible")
+        return replace(super().run(sdp), verdict=verdict, claim=claim)
+
+
+class ShrinksAndCriesUnbounded(Shrinks):
+    def run(self, sdp, progress=None):
+        verdict, claim = Verdict.UNBOUNDED, Claim("unbounded")
+        return replace(super().run(sdp), verdict=verdict, claim=claim)

@@ -1,0 +1,221 @@
+"""Solvers that are not installed, have no licence, are unknown, or cannot take the program."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+import sdpdr.solvers.base
+import sdpdr.solvers.ipopt
+from sdpdr import Status, graphs, methods
+from sdpdr.blocks import Slack
+from sdpdr.errors import (
+    NotAcceptedError,
+    SdpdrError,
+    SolverLicenceError,
+    SolverMissingError,
+    UnknownNameError,
+)
+from sdpdr.linalg import InnerProduct, Trace
+from sdpdr.model import from_cvxpy
+from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.solvers import Clarabel, LowRank, Mosek, Scs
+from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solvers.render import render
+
+
+@pytest.fixture
+def model():
+    return methods.mvu(graphs.cycle(5))
+
+
+@pytest.fixture
+def smallest_eigenvalue():
+    """Minimise <diag(1, 2, 3), X> with tr X = 1: no unfolding, and no factor form."""
+    trace = Rows("trace", "==", {"X": Trace(3)}, np.ones(1))
+    return SDP((PsdVariable("X", 3),), {"X": InnerProduct(np.diag([1.0, 2.0, 3.0]))}, (trace,))
+
+
+@pytest.fixture
+def hide(monkeypatch):
+    """Make modules look as if they were not installed."""
+    real = sdpdr.solvers.base.find_spec
+
+    def hide(*names):
+        def find_spec(name):
+            return None if name in names else real(name)
+
+        for module in (sdpdr.solvers.base, sdpdr.solvers.ipopt):
+            monkeypatch.setattr(module, "find_spec", find_spec)
+
+    return hide
+
+
+@pytest.fixture
+def unlicensed(monkeypatch):
+    """MOSEK installed, with a licence server that says no."""
+    monkeypatch.setattr(Mosek, "module", "numpy")
+    words = classmethod(lambda cls: "MOSEK says 'no'. Put a licence where MOSEK looks for one.")
+    monkeypatch.setattr(Mosek, "licence_problem", words)
+
+
+# -- missing ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_missing_solver_is_refused_with_the_command_that_installs_it(model, hide, name):
+    cls = SOLVERS[name]
+    hide(cls.module, "cyipopt")
+    remedy = f'pip install "sdpdr[{cls.extra}]"' if cls.extra else f"pip install {cls.package}"
+    with pytest.raises(SolverMissingError) as caught:
+        sdpdr.solve(model, name)
+    for words in (repr(name), repr(cls.package), "is missing", remedy):
+        assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_missing_solver_stays_in_the_table(hide, name):
+    hide(SOLVERS[name].module, "cyipopt")
+    (row,) = [row for row in sdpdr.solvers() if row.name == name]
+    assert not row.installed
+    assert not row.usable
+    assert row.version == ""
+    assert "pip install" in row.reason
+    assert row.reason in repr(sdpdr.solvers())
+
+
+def test_auto_does_without_what_is_missing(model, hide):
+    hide("qdldl", "ipyopt", "cyipopt")
+    solution = sdpdr.solve(model)
+    assert solution.status is Status.SOLVED
+    assert solution.form != "factor"
+
+
+def test_without_any_solver_the_reasons_are_all_given(model, hide):
+    hide(*(cls.module for cls in SOLVERS.values()), "cyipopt")
+    with pytest.raises(NotAcceptedError) as caught:
+        sdpdr.plan(model)
+    for cls in SOLVERS.values():
+        assert repr(cls.package) in str(caught.value)
+
+
+# -- without a licence ------------------------------------------------------------------------
+
+
+def test_a_solver_without_licence_is_refused_in_its_own_words(model, unlicensed):
+    with pytest.raises(SolverLicenceError, match=r"no licence: MOSEK says 'no'"):
+        sdpdr.solve(model, "mosek")
+
+
+def test_a_solver_without_licence_is_listed_as_installed(unlicensed):
+    (row,) = [row for row in sdpdr.solvers() if row.name == "mosek"]
+    assert row.installed
+    assert not row.licensed
+    assert not row.usable
+    assert "licence" in row.reason
+
+
+def test_auto_never_chooses_a_solver_without_licence(smallest_eigenvalue, unlicensed):
+    chosen = sdpdr.plan(smallest_eigenvalue)
+    assert chosen.solver.name != "mosek"
+    for form in Mosek.forms:
+        assert "MOSEK says 'no'" in chosen.others["mosek", form]
+
+
+def test_auto_chooses_it_as_soon_as_there_is_one(smallest_eigenvalue, unlicensed, monkeypatch):
+    monkeypatch.setattr(Mosek, "licence_problem", classmethod(lambda cls: None))
+    assert sdpdr.plan(smallest_eigenvalue).solver.name == "mosek"
+
+
+def test_the_real_mosek_is_asked_without_crashing():
+    found = Mosek.availability()
+    assert found.usable == (found.reason == "")
+
+
+@pytest.mark.parametrize(("form", "unknowns"), [("gram", 10), ("lmi", 5)])
+def test_the_program_of_mosek_is_compiled_even_without_licence(model, form, unknowns):
+    """Five edges and a 4 x 4 matrix on the face, either as unknowns or as multipliers."""
+    pytest.importorskip("mosek")
+    sdp = model.to_sdp()
+    for step in sdpdr.plan(model, "clarabel", form).reductions:
+        sdp = step.apply(sdp).sdp
+    data, _, _ = render(sdp).problem.get_problem_data(cp.MOSEK)
+    assert data["K_dir"]["s"] == [4]
+    assert data["K_dir"]["+"] == 5
+    assert unknowns in data["A"].shape
+
+
+# -- unknown ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("clarabell", "clarabel"), ("low-rank", "lowrank"), ("moshek", "mosek")]
+)
+def test_an_unknown_solver_is_answered_with_the_nearest(model, wrong, right):
+    with pytest.raises(UnknownNameError, match=f"unknown solver '{wrong}'.*mean '{right}'"):
+        sdpdr.solve(model, wrong)
+
+
+@pytest.mark.parametrize("name", ["CLARABEL", "Clarabel"])
+def test_names_of_solvers_are_read_in_any_case(model, name):
+    assert sdpdr.plan(model, name).solver.name == "clarabel"
+
+
+def test_an_unknown_form_is_answered_with_the_nearest(model):
+    with pytest.raises(UnknownNameError, match=r"unknown form 'gramm'.*mean 'gram'"):
+        sdpdr.solve(model, "clarabel", "gramm")
+
+
+def test_an_unknown_option_of_our_solver_is_answered_with_the_nearest(model):
+    with pytest.raises(UnknownNameError, match=r"unknown option of solver 'lowrank' 'max_rnk'"):
+        sdpdr.solve(model, LowRank(options={"max_rnk": 3}))
+
+
+def test_errors_of_names_are_value_errors_and_ours():
+    assert issubclass(UnknownNameError, ValueError)
+    assert issubclass(UnknownNameError, SdpdrError)
+
+
+# -- not accepted -----------------------------------------------------------------------------
+
+
+def test_a_solver_says_which_forms_it_takes(model):
+    with pytest.raises(NotAcceptedError, match=r"'lowrank' does not take the 'lmi' form.*factor"):
+        sdpdr.solve(model, "lowrank", "lmi")
+    with pytest.raises(NotAcceptedError, match=r"'scs' does not take the 'factor' form.*gram"):
+        sdpdr.solve(model, Scs(), "factor")
+
+
+def test_the_low_rank_solver_says_why_it_refuses_a_program(smallest_eigenvalue):
+    with pytest.raises(NotAcceptedError) as caught:
+        sdpdr.solve(smallest_eigenvalue, "lowrank")
+    assert "lowrank (factor form)" in str(caught.value)
+    assert "centred" in str(caught.value)
+    assert "solver='auto'" in str(caught.value)
+
+
+def test_ipopt_refuses_prices_and_names_who_takes_them():
+    pytest.importorskip("ipyopt")
+    priced = methods.mvu(graphs.cycle(5), Slack(10.0))
+    with pytest.raises(NotAcceptedError, match=r"hard limits only.*'lowrank'"):
+        sdpdr.solve(priced, "ipopt")
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi"])
+def test_raw_cvxpy_has_no_standard_form_and_the_block_is_named(model, form):
+    def capped(variables):
+        return [variables["K"][0, 0] <= 1.0]
+
+    with pytest.raises(NotAcceptedError, match="'capped'"):
+        sdpdr.solve(model + from_cvxpy(capped), "clarabel", form)
+
+
+def test_nothing_is_solved_before_a_refusal(model, monkeypatch):
+    def run(self, sdp, progress=None):
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr(Clarabel, "run", run)
+    with pytest.raises(NotAcceptedError):
+        sdpdr.solve(model, "clarabel", "factor")

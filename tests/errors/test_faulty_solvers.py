@@ -1,0 +1,277 @@
+"""Whatever a solver does, `solve` returns our grade of it and the caller lives on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status, graphs, methods
+from sdpdr.errors import NotAcceptedError, SolveFailedError
+from sdpdr.model import from_cvxpy
+from sdpdr.solvers import Clarabel, Outcome, Solver
+
+OPTIMUM = 5 / (4 * np.sin(np.pi / 5) ** 2)  # a ring of five unit edges unfolds to a pentagon
+
+
+@pytest.fixture
+def model():
+    return methods.mvu(graphs.cycle(5))
+
+
+@pytest.fixture
+def rigid():
+    """The same ring with exact lengths, which no shrinking can repair."""
+    return methods.mvu(graphs.cycle(5), isometry="equality")
+
+
+def assert_can_be_told(solution):
+    """A solution of any grade prints, goes to JSON, and raises on request."""
+    assert solution.status.name in repr(solution)
+    record = json.loads(json.dumps(solution.record(), allow_nan=False))
+    assert record["status"] == solution.status.name
+    if solution.status is not Status.SOLVED:
+        with pytest.raises(SolveFailedError, match=solution.status.name):
+            solution.raise_for_status()
+
+
+def test_the_honest_solver_under_the_faults_is_right(model, faulty):
+    solution = sdpdr.solve(model, faulty.Faulty())
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+    assert_can_be_told(solution)
+
+
+# -- crashing, hanging, giving up -------------------------------------------------------------
+
+
+def test_a_solver_that_raises_has_failed_with_its_own_words(model, faulty):
+    solution = sdpdr.solve(model, faulty.Raises())
+    assert solution.status is Status.FAILED
+    assert "MemoryError: no room for the Schur complement" in solution.claimed.message
+    assert np.isnan(solution.value)
+    assert solution.bound is None
+    assert solution.gap == np.inf
+    assert_can_be_told(solution)
+
+
+@pytest.mark.parametrize("name", ["Aborts", "Exits", "Raises"])
+def test_a_crash_in_isolation_is_a_status(model, faulty, name):
+    solution = sdpdr.solve(model, getattr(faulty, name)(), isolate=True)
+    assert solution.status is Status.FAILED
+    assert "faulty crashed" in solution.claimed.message
+    assert_can_be_told(solution)
+
+
+def test_a_crash_says_how_the_process_ended(model, faulty):
+    solution = sdpdr.solve(model, faulty.Aborts(), isolate=True)
+    assert "exit status -6" in solution.claimed.message
+
+
+def test_isolation_does_not_change_a_good_answer(model, faulty):
+    inside = sdpdr.solve(model, faulty.Faulty())
+    outside = sdpdr.solve(model, faulty.Faulty(), isolate=True)
+    assert outside.status is Status.SOLVED
+    assert outside.value == inside.value
+    assert outside.bound == inside.bound
+
+
+def test_the_written_form_can_be_isolated_too(model):
+    solution = sdpdr.solve(model, "clarabel", "cvxpy", isolate=True)
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+
+
+def test_a_solver_that_ignores_its_time_limit_is_stopped(model, faulty):
+    solution = sdpdr.solve(model, faulty.Hangs(), time_limit=2.0)
+    assert solution.status is Status.TIME_LIMIT
+    assert "stopped after 2 s" in solution.claimed.message
+    assert_can_be_told(solution)
+
+
+def test_a_solver_that_promised_to_obey_is_stopped_a_little_later(model, faulty, monkeypatch):
+    monkeypatch.setattr(sys.modules["sdpdr.solve"], "GRACE", 1.5)
+    monkeypatch.setattr(faulty.Hangs, "obeys_time_limit", True)
+    solution = sdpdr.solve(model, faulty.Hangs(), time_limit=0.5, isolate=True)
+    assert solution.status is Status.TIME_LIMIT
+    assert "stopped after 2 s" in solution.claimed.message
+
+
+def test_an_isolated_solver_that_keeps_its_time_limit_may_still_answer(model):
+    """The start of the child process is not taken from the solver's own time."""
+    solution = sdpdr.solve(model, "lowrank", time_limit=1e-9, isolate=True)
+    assert solution.claimed.status == "time_limit"
+    assert np.isfinite(solution.value)
+
+
+def test_a_solver_that_cannot_travel_to_a_child_is_refused(model):
+    @dataclass(frozen=True)
+    class Local(Solver):
+        name: ClassVar[str] = "local"
+        package: ClassVar[str] = "numpy"
+        module: ClassVar[str] = "numpy"
+        forms: ClassVar[tuple[str, ...]] = ("gram",)
+
+        def run(self, sdp, progress=None) -> Outcome:
+            return Clarabel().run(sdp)
+
+    assert sdpdr.solve(model, Local()).status is Status.SOLVED
+    with pytest.raises(NotAcceptedError, match="top level of a module"):
+        sdpdr.solve(model, Local(), isolate=True)
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi", "cvxpy"])
+def test_an_option_that_a_native_solver_does_not_know_is_its_failure(model, form):
+    solution = sdpdr.solve(model, Clarabel(options={"no_such_option": 1}), form)
+    assert solution.status is Status.FAILED
+    assert "no_such_option" in solution.claimed.message
+
+
+def test_auto_turns_to_a_second_solver_where_the_first_fails(model, monkeypatch):
+    def fail(self, sdp, progress=None):
+        raise ArithmeticError("the factorization broke down")
+
+    monkeypatch.setattr(sdpdr.solvers.LowRank, "run", fail)
+    solution = sdpdr.solve(model)
+    assert solution.status is Status.SOLVED
+    assert solution.solver != "lowrank"
+    assert sdpdr.solve(model, "lowrank").status is Status.FAILED
+
+
+# -- numbers that are none --------------------------------------------------------------------
+
+
+def test_values_that_are_not_numbers_are_dropped(model, faulty):
+    solution = sdpdr.solve(model, faulty.NanValues())
+    assert solution.status is Status.FAILED
+    assert "not finite for 'K'" in solution.claimed.message
+    assert np.isnan(solution.value)
+    assert not solution.certified()
+    assert_can_be_told(solution)
+
+
+def test_values_of_the_wrong_shape_are_dropped(model, faulty):
+    solution = sdpdr.solve(model, faulty.Misshapen())
+    assert solution.status is Status.FAILED
+    assert "shape (3, 4) for 'K' rather than (4, 4)" in solution.claimed.message
+
+
+def test_infinite_multipliers_prove_nothing_but_the_point_stays(model, faulty):
+    solution = sdpdr.solve(model, faulty.InfiniteMultipliers())
+    assert solution.status is Status.INACCURATE
+    assert "multipliers were not used: they are not finite" in solution.claimed.message
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.bound is None
+    assert_can_be_told(solution)
+
+
+def test_success_without_a_point_is_a_failure(model, faulty):
+    solution = sdpdr.solve(model, faulty.Silent())
+    assert solution.status is Status.FAILED
+    assert "they lack 'K'" in solution.claimed.message
+    with pytest.raises(SolveFailedError, match="returned no point"):
+        solution.embedding()
+
+
+# -- lies -------------------------------------------------------------------------------------
+
+
+def test_a_point_that_falls_short_is_found_out(model, faulty):
+    solution = sdpdr.solve(model, faulty.Shrinks())
+    assert solution.claimed.status == "optimal"
+    assert solution.status is Status.INACCURATE
+    assert solution.value == pytest.approx(0.9 * OPTIMUM, rel=1e-6)
+    assert solution.bound == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.gap == pytest.approx(1 / 9, rel=1e-5)
+
+
+def test_a_point_that_breaks_upper_limits_is_shrunk_and_then_right(model, faulty):
+    solution = sdpdr.solve(model, faulty.Stretches())
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.residuals.primal() <= 1e-12
+
+
+def test_a_point_that_breaks_equalities_is_found_out(rigid, faulty):
+    solution = sdpdr.solve(rigid, faulty.Stretches())
+    assert solution.claimed.status == "optimal"
+    assert solution.status is Status.INACCURATE
+    assert solution.residuals.primal() > 0.01
+    assert solution.gap < 0.0
+
+
+def test_poor_multipliers_give_a_bound_that_is_loose_and_true(faulty):
+    model = methods.mvu(graphs.path([1.0, 2.0, 0.5]))
+    exact = sdpdr.solve(model, faulty.Faulty())
+    solution = sdpdr.solve(model, faulty.FlatMultipliers())
+    assert solution.status is Status.INACCURATE
+    assert solution.value == pytest.approx(exact.value, rel=1e-6)
+    assert solution.bound > 1.01 * exact.value
+    assert 0.01 < solution.gap < np.inf
+
+
+def test_multipliers_of_the_wrong_sign_give_no_bound(model, faulty):
+    solution = sdpdr.solve(model, faulty.NegativeMultipliers())
+    assert solution.status is Status.INACCURATE
+    assert solution.bound is None
+    assert "do not connect" in solution.argument
+
+
+def test_the_value_is_ours_whatever_the_solver_says(model, faulty):
+    solution = sdpdr.solve(model, faulty.Boasts())
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.claimed.value > 1e8
+
+
+@pytest.mark.parametrize("name", ["Modest", "CriesInfeasible"])
+def test_a_certified_answer_is_solved_even_if_the_solver_says_otherwise(model, faulty, name):
+    solution = sdpdr.solve(model, getattr(faulty, name)())
+    assert solution.status is Status.SOLVED
+    assert solution.claimed.status in ("gave up", "infeasible")
+
+
+def test_a_program_that_zero_solves_is_not_infeasible(model, faulty):
+    solution = sdpdr.solve(model, faulty.ShrinksAndCriesInfeasible())
+    assert solution.status is Status.INACCURATE
+    assert "zero satisfies all constraints" in solution.claimed.message
+    assert solution.claimed.status == "infeasible"
+
+
+def test_where_zero_is_no_solution_the_word_infeasible_stands(rigid, faulty):
+    solution = sdpdr.solve(rigid, faulty.ShrinksAndCriesInfeasible())
+    assert solution.status is Status.INFEASIBLE
+    assert solution.claimed.message == ""
+
+
+def test_a_program_with_a_proven_bound_is_not_unbounded(model, faulty):
+    solution = sdpdr.solve(model, faulty.ShrinksAndCriesUnbounded())
+    assert solution.status is Status.INACCURATE
+    assert "multipliers prove a bound" in solution.claimed.message
+    assert solution.bound == pytest.approx(OPTIMUM, rel=1e-6)
+
+
+# -- programs that cannot be graded -----------------------------------------------------------
+
+
+def test_a_person_is_told_that_raw_cvxpy_cannot_be_verified(model):
+    raw = model + from_cvxpy(lambda v: [cp.trace(v["K"]) <= 3.0])
+    solution = sdpdr.solve(raw, "clarabel")
+    assert solution.status is Status.UNVERIFIED
+    assert solution.bound is None
+    assert solution.gap == np.inf
+    assert_can_be_told(solution)
+
+
+def test_a_local_function_of_cvxpy_need_not_travel_to_be_isolated(model):
+    raw = model + from_cvxpy(lambda v: [cp.trace(v["K"]) <= 3.0])
+    inside = sdpdr.solve(raw, "clarabel")
+    outside = sdpdr.solve(raw, "clarabel", isolate=True)
+    assert outside.status is Status.UNVERIFIED
+    assert outside.value == pytest.approx(inside.value, rel=1e-9)

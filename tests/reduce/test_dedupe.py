@@ -1,0 +1,203 @@
+"""Dedupe: rows that repeat others go, answers come back, contradictions are named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sdpdr import graphs, methods
+from sdpdr.blocks import Centered, Gram, Lengths, Variance
+from sdpdr.errors import InfeasibleError
+from sdpdr.linalg import InnerProduct, Products, SquaredEdgeLengths, SvecMap, VectorMap
+from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable, dimacs_errors
+from sdpdr.reduce import Dedupe
+
+from .programs import optimal_program
+
+LENGTHS = np.array([1.0, 2.0, 0.5, 1.5])
+LINE = np.concatenate([[0.0], np.cumsum(LENGTHS)])
+LINE = LINE - LINE.mean()
+WEIGHTS = -np.cumsum(LINE)[:-1] / LENGTHS
+
+
+def lengths(label, edges, rhs, relation="==", scale=1.0, n=5):
+    linear_map = scale * SquaredEdgeLengths(n, np.asarray(edges))
+    return Rows(label, relation, {"K": linear_map}, scale * np.asarray(rhs, dtype=float))
+
+
+def program(*rows, n=5):
+    return SDP((PsdVariable("K", n),), {"K": InnerProduct(-np.eye(n))}, rows, maximize=True)
+
+
+def kept(sdp):
+    """Rows left of every group."""
+    return {r.label: r.m for r in Dedupe().apply(sdp).sdp.rows}
+
+
+PATH = [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+@pytest.mark.parametrize("relation", ["==", "<="])
+@pytest.mark.parametrize("scale", [1.0, 7.0, 1e-6, 1e6])
+def test_scaled_and_turned_copies_are_dropped(relation, scale):
+    turned = [(j, i) for i, j in PATH]
+    sdp = program(
+        lengths("once", PATH, LENGTHS**2, relation),
+        lengths("again", turned, LENGTHS**2, relation, scale),
+    )
+    assert kept(sdp) == {"once": 4}
+
+
+def test_an_equality_times_a_negative_number_is_a_copy():
+    sdp = program(
+        lengths("once", PATH, LENGTHS**2), lengths("again", PATH, LENGTHS**2, scale=-3.0)
+    )
+    assert kept(sdp) == {"once": 4}
+
+
+def test_an_inequality_times_a_negative_number_is_not():
+    sdp = program(
+        lengths("upper", PATH, LENGTHS**2, "<="),
+        lengths("lower", PATH, LENGTHS**2, "<=", scale=-1.0),
+    )
+    assert kept(sdp) == {"upper": 4, "lower": 4}
+
+
+def test_an_equality_and_an_inequality_are_not_confused():
+    sdp = program(lengths("exact", PATH, LENGTHS**2), lengths("most", PATH, LENGTHS**2, "<="))
+    assert kept(sdp) == {"exact": 4, "most": 4}
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("tighter_first", [True, False])
+def test_the_tightest_inequality_stays(scale, tighter_first):
+    tight = lengths("tight", PATH, LENGTHS**2, "<=", scale)
+    loose = lengths("loose", PATH, 1.5 * LENGTHS**2, "<=")
+    rows = (tight, loose) if tighter_first else (loose, tight)
+    assert kept(program(*rows)) == {"tight": 4}
+
+
+def test_the_choice_is_made_row_by_row():
+    one = lengths("one", PATH, [1.0, 5.0, 1.0, 5.0], "<=")
+    other = lengths("other", PATH, [5.0, 1.0, 5.0, 1.0], "<=")
+    reduced = Dedupe().apply(program(one, other))
+    assert [(r.label, r.rhs.tolist()) for r in reduced.sdp.rows] == [
+        ("one", [1.0, 1.0]),
+        ("other", [1.0, 1.0]),
+    ]
+    lifted = reduced.lift(Point({}, {"one": np.array([3.0, 4.0]), "other": np.array([5.0, 6.0])}))
+    assert lifted.duals["one"].tolist() == [3.0, 0.0, 4.0, 0.0]
+    assert lifted.duals["other"].tolist() == [0.0, 5.0, 0.0, 6.0]
+
+
+@pytest.mark.parametrize("scale", [1.0, -1.0, 1e-6, 1e6])
+def test_contradicting_equalities_name_both_blocks_and_both_sides(scale):
+    sdp = program(
+        lengths("road", [(0, 1)], [4.0]), lengths("rail", [(1, 0)], [5.0], scale=scale)
+    )
+    with pytest.raises(InfeasibleError, match=r"equals 4 and 5 .*'road' and 'rail'.*soften"):
+        Dedupe().apply(sdp)
+
+
+def test_equalities_that_differ_by_rounding_only_agree():
+    sdp = program(
+        lengths("road", [(0, 1)], [4.0]), lengths("rail", [(1, 0)], [4.0 * (1 + 1e-13)])
+    )
+    assert kept(sdp) == {"road": 1}
+
+
+# -- rows of zeros ------------------------------------------------------------------------------
+
+
+def zeros(relation, rhs):
+    empty = SvecMap(5, np.zeros((1, 15)))
+    return Rows("nothing", relation, {"K": empty}, np.array([rhs]))
+
+
+@pytest.mark.parametrize(("relation", "rhs"), [("==", 0.0), ("<=", 0.0), ("<=", 2.0)])
+def test_rows_of_zeros_that_hold_are_dropped(relation, rhs):
+    reduced = Dedupe().apply(program(lengths("path", PATH, LENGTHS**2), zeros(relation, rhs)))
+    assert [r.label for r in reduced.sdp.rows] == ["path"]
+    assert reduced.lift(Point({}, {"path": np.ones(4)})).duals["nothing"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("relation", "rhs"), [("==", 1.0), ("==", -1.0), ("<=", -1.0)])
+def test_rows_of_zeros_that_cannot_hold_are_named(relation, rhs):
+    with pytest.raises(InfeasibleError, match=f"'nothing' says 0 {relation[:-1] or ''}"):
+        Dedupe().apply(program(zeros(relation, rhs)))
+
+
+# -- answers ------------------------------------------------------------------------------------
+
+
+def doubled(sdp, seed=0):
+    """Every row once more, shuffled, scaled and under another label."""
+    rng = np.random.default_rng(seed)
+    copies = []
+    for r in sdp.rows:
+        order, size = rng.permutation(r.m), 10.0 ** rng.uniform(-4, 4, r.m)
+        lhs = {name: size * (np.eye(r.m)[order] @ a) for name, a in r.lhs.items()}
+        copies.append(Rows(f"{r.label} again", r.relation, lhs, size * r.rhs[order]))
+    return replace(sdp, rows=(*sdp.rows, *copies))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_doubling_every_row_changes_nothing(seed):
+    sdp, point = optimal_program(seed)
+    reduced = Dedupe().apply(doubled(sdp, seed))
+    assert [(r.label, r.m) for r in reduced.sdp.rows] == [(r.label, r.m) for r in sdp.rows]
+    assert dimacs_errors(reduced.sdp, point).worst() < 1e-12
+    lifted = reduced.lift(point)
+    assert dimacs_errors(doubled(sdp, seed), lifted).worst() < 1e-12
+    assert reduced.lift_value(2.5) == 2.5
+
+
+def test_nothing_is_touched_where_nothing_repeats():
+    sdp = methods.mvu(graphs.grid(3, 3)).to_sdp()
+    reduced = Dedupe().apply(sdp)
+    assert reduced.sdp is sdp
+    point = Point({}, {"isometry": np.ones(12)})
+    assert reduced.lift(point) is point
+
+
+def test_the_closed_form_of_a_path_is_lifted_with_its_copies():
+    graph = graphs.path(LENGTHS)
+    model = Gram(5) + Centered(5) + Lengths(graph, exact=False) + Lengths(graph, exact=False)
+    sdp = (model + Variance(5)).to_sdp()
+    reduced = Dedupe().apply(sdp)
+    plain = methods.mvu(graph).to_sdp()
+    assert [(r.label, r.m) for r in reduced.sdp.rows] == [(r.label, r.m) for r in plain.rows]
+    duals = {"centered": np.zeros(5), "isometry": WEIGHTS}
+    lifted = reduced.lift(Point({"K": np.outer(LINE, LINE)}, duals))
+    assert set(lifted.duals) == {r.label for r in sdp.rows}
+    assert dimacs_errors(sdp, lifted).worst() < 1e-12
+
+
+def test_centring_twice_is_centring_once():
+    graph = graphs.path(LENGTHS)
+    model = Gram(5) + Centered(5) + Centered(5) + Lengths(graph, exact=False) + Variance(5)
+    reduced = Dedupe().apply(model.to_sdp())
+    assert [(r.label, r.m) for r in reduced.sdp.rows] == [("centered", 5), ("isometry", 4)]
+
+
+def test_centring_with_other_weights_is_another_face():
+    sdp = program(
+        Rows("plain", "==", {"K": Products(5)}, np.zeros(5)),
+        Rows("weighted", "==", {"K": Products(5, np.arange(1.0, 6.0))}, np.zeros(5)),
+        Rows("doubled", "==", {"K": Products(5, np.full(5, 2.0))}, np.zeros(5)),
+    )
+    assert kept(sdp) == {"plain": 5, "weighted": 5}
+
+
+def test_rows_agree_only_if_their_scalars_agree_too():
+    def priced(label, coefficient):
+        lhs = {"K": SquaredEdgeLengths(5, np.array([(0, 1)])), "z": VectorMap([[coefficient]])}
+        return Rows(label, "==", lhs, np.ones(1))
+
+    variables = (PsdVariable("K", 5), VectorVariable("z", 1))
+    other = SDP(variables, {}, (priced("one", 1.0), priced("other", 2.0)))
+    assert kept(other) == {"one": 1, "other": 1}
+    same = SDP(variables, {}, (priced("one", 1.0), priced("other", 1.0)))
+    assert kept(same) == {"one": 1}

@@ -1,0 +1,101 @@
+"""Programs with something missing: every solver in every form still tells the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status
+from sdpdr.errors import NotAcceptedError
+from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
+from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
+from sdpdr.solvers.registry import SOLVERS
+
+GENERAL = [
+    (name, form)
+    for name, cls in SOLVERS.items()
+    if cls.availability().usable
+    for form in cls.forms
+    if form != "factor"
+]
+ANY = [("auto", "auto"), *GENERAL]
+ONE = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
+X = PsdVariable("X", 2)
+
+
+def edges_of_three(*rows, maximize=True):
+    """Variance of three centred points under rows on their distances."""
+    centred = Rows("centred", "==", {"K": Products(3)}, np.zeros(3))
+    objective = {"K": -1.0 * Trace(3)}
+    return SDP((PsdVariable("K", 3),), objective, (centred, *rows), maximize=maximize)
+
+
+@pytest.mark.parametrize(("solver", "form"), ANY)
+def test_without_an_objective_every_feasible_point_is_optimal(solver, form):
+    solution = sdpdr.solve(SDP((X,), {}, (ONE,)), solver, form)
+    assert solution.status is Status.SOLVED
+    assert solution.value == solution.bound == 0.0
+    assert "no objective" in solution.argument
+
+
+@pytest.mark.parametrize(("solver", "form"), ANY)
+def test_a_group_of_no_rows_is_no_matter(solver, form):
+    none = Rows("none", "<=", {}, np.zeros(0))
+    solution = sdpdr.solve(SDP((X,), {"X": Trace(2)}, (ONE, none)), solver, form)
+    assert solution.value == pytest.approx(1.0, rel=1e-6)
+    assert solution.duals["none"].shape == (0,)
+
+
+@pytest.mark.parametrize(("solver", "form"), [pair for pair in ANY if pair[0] != "cvxopt"])
+def test_variables_that_nothing_mentions_do_not_spoil_the_rest(solver, form):
+    """CVXOPT is left out: in the LMI form it divides by the empty right side."""
+    idle = (PsdVariable("Y", 2), VectorVariable("z", 2), VectorVariable("w", 1, nonnegative=True))
+    solution = sdpdr.solve(SDP((X, *idle), {"X": Trace(2)}, (ONE,)), solver, form)
+    assert solution.value == pytest.approx(1.0, rel=1e-6)
+    assert solution.residuals.worst() <= 1e-4
+    assert set(solution.values) == {"X", "Y", "z", "w"}
+
+
+@pytest.mark.parametrize("form", ["gram", "cvxpy"])
+def test_without_rows_the_cone_alone_decides(form):
+    solution = sdpdr.solve(SDP((X,), {"X": Trace(2)}), "clarabel", form)
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(0.0, abs=1e-6)
+    assert sdpdr.solve(SDP((X,), {"X": -1.0 * Trace(2)})).status is Status.UNBOUNDED
+    assert sdpdr.plan(SDP((X,), {"X": Trace(2)})).form == "gram"
+
+
+def test_lower_limits_alone_are_refused_by_edge_solvers_and_unbounded_for_the_rest():
+    lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
+    sdp = edges_of_three(Rows("apart", "<=", {"K": -1.0 * lengths}, -np.ones(2)))
+    assert sdpdr.solve(sdp).status is Status.UNBOUNDED
+    with pytest.raises(NotAcceptedError, match=r"no edge has an upper limit.*unbounded\. solver="):
+        sdpdr.solve(sdp, "lowrank")
+
+
+@pytest.mark.parametrize("solver", ["auto", "lowrank", "clarabel"])
+def test_a_lower_limit_of_zero_says_nothing(solver):
+    near = Rows("near", "<=", {"K": SquaredEdgeLengths(3, [[0, 1], [1, 2]])}, np.ones(2))
+    apart = Rows("apart", "<=", {"K": -1.0 * SquaredEdgeLengths(3, [[0, 2]])}, np.zeros(1))
+    solution = sdpdr.solve(edges_of_three(near, apart), solver)
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(2.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["auto", "lowrank"])
+def test_parts_that_may_drift_apart_are_unbounded(solver):
+    edges = SquaredEdgeLengths(4, [[0, 1], [2, 3]])
+    rows = (
+        Rows("centred", "==", {"K": Products(4)}, np.zeros(4)),
+        Rows("isometry", "<=", {"K": edges}, np.ones(2)),
+    )
+    sdp = SDP((PsdVariable("K", 4),), {"K": -1.0 * Trace(4)}, rows, maximize=True)
+    solution = sdpdr.solve(sdp, solver)
+    assert solution.status is Status.UNBOUNDED
+    assert "disconnected" in solution.status.advice
+    assert solution.bound is None
+
+
+def test_a_program_without_variables_is_not_called_solved():
+    assert sdpdr.solve(SDP((), {}), "clarabel", "gram").status is not Status.SOLVED

@@ -1,0 +1,167 @@
+"""What "auto" would choose, and why, without solving anything."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.blocks import Band, Slack
+from sdpdr.linalg import Entries, InnerProduct, Trace
+from sdpdr.model import from_cvxpy
+from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.solvers import FORMS, Clarabel, LowRank
+from sdpdr.solvers.registry import SOLVERS
+
+RELATIONS = ["inequality", "equality", Band(0.1), Slack(5.0), Slack(50.0, "absolute", True)]
+
+
+@pytest.fixture
+def model():
+    return methods.mvu(graphs.cycle(5))
+
+
+@pytest.fixture
+def theta():
+    """Lovász's number of the cycle of five nodes."""
+    edges = np.array([(i, (i + 1) % 5) for i in range(5)])
+    rows = (
+        Rows("trace", "==", {"X": Trace(5)}, np.ones(1)),
+        Rows("edges", "==", {"X": Entries(5, edges)}, np.zeros(5)),
+    )
+    everything = InnerProduct(-np.ones((5, 5)))
+    return SDP((PsdVariable("X", 5),), {"X": everything}, rows, maximize=True)
+
+
+def capped(variables):
+    return [cp.trace(variables["K"]) <= 3.0]
+
+
+# -- the choice -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=repr)
+def test_unfolding_goes_to_the_low_rank_solver(relation):
+    chosen = sdpdr.plan(methods.mvu(graphs.cycle(5), relation))
+    assert (chosen.solver.name, chosen.form) == ("lowrank", "factor")
+    assert "edge lengths" in chosen.reason
+
+
+def test_a_general_program_goes_to_a_general_solver(theta):
+    chosen = sdpdr.plan(theta)
+    assert chosen.form == "lmi"
+    assert chosen.solver.name in ("mosek", "sdpa", "clarabel")
+    assert "fewer rows (6) than matrix entries (15)" in chosen.reason
+
+
+def test_many_rows_speak_for_the_gram_form(theta):
+    entries = np.array([(i, j) for i in range(5) for j in range(i, 5)])
+    many = Rows("entries", "<=", {"X": Entries(5, entries)}, np.ones(15))
+    chosen = sdpdr.plan(SDP(theta.variables, theta.objective, (*theta.rows, many), maximize=True))
+    assert chosen.form == "gram"
+
+
+def test_raw_cvxpy_goes_the_way_of_cvxpy(model):
+    chosen = sdpdr.plan(model + from_cvxpy(capped))
+    assert chosen.form == "cvxpy"
+    assert chosen.sdp is None
+    assert chosen.reductions == ()
+    assert "cvxpy directly" in chosen.reason
+    assert "capped" in chosen.others["lowrank", "factor"]
+
+
+def test_ipopt_is_never_preferred_to_our_own_solver(model):
+    pytest.importorskip("ipyopt")
+    assert sdpdr.plan(model, form="factor").solver.name == "lowrank"
+    assert sdpdr.plan(model, form="factor", skip=("lowrank",)).solver.name == "ipopt"
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi", "cvxpy"])
+def test_a_form_may_be_fixed_and_the_solver_left_open(model, form):
+    chosen = sdpdr.plan(model, form=form)
+    assert chosen.form == form
+    assert form in chosen.solver.forms
+
+
+def test_a_solver_may_be_fixed_and_the_form_left_open(model):
+    chosen = sdpdr.plan(model, "clarabel")
+    assert (chosen.solver.name, chosen.form) == ("clarabel", "lmi")
+    assert chosen.reason == "it was asked for"
+
+
+@pytest.mark.parametrize(
+    ("form", "steps"),
+    [
+        ("factor", ["dedupe"]),
+        ("gram", ["dedupe", "face", "scale"]),
+        ("lmi", ["dedupe", "face", "scale", "dual"]),
+        ("cvxpy", []),
+    ],
+)
+def test_reductions_follow_from_the_form(model, form, steps):
+    assert [r.name for r in sdpdr.plan(model, form=form).reductions] == steps
+
+
+def test_a_program_with_interior_keeps_its_cone(theta):
+    assert "face" not in [r.name for r in sdpdr.plan(theta).reductions]
+
+
+# -- options ----------------------------------------------------------------------------------
+
+
+def test_options_of_the_call_win_over_those_of_the_object(model):
+    chosen = sdpdr.plan(model, Clarabel(tol=1e-3, seed=7, max_iter=9), tol=1e-5, time_limit=3.0)
+    assert chosen.solver == Clarabel(tol=1e-5, seed=7, max_iter=9, time_limit=3.0)
+
+
+def test_options_reach_the_solver_that_auto_chooses(model):
+    assert sdpdr.plan(model, tol=1e-4, seed=3).solver == LowRank(tol=1e-4, seed=3)
+
+
+# -- explaining -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("build", ["model", "theta"])
+def test_every_other_pair_has_a_reason(build, request):
+    chosen = sdpdr.plan(request.getfixturevalue(build))
+    pairs = {(name, form) for name, cls in SOLVERS.items() for form in cls.forms}
+    assert set(chosen.others) == pairs - {(chosen.solver.name, chosen.form)}
+    assert all(chosen.others.values())
+
+
+@pytest.mark.parametrize("build", ["model", "theta"])
+def test_the_explanation_tells_the_choice_and_the_alternatives(build, request):
+    chosen = sdpdr.plan(request.getfixturevalue(build))
+    text = chosen.explain()
+    assert chosen.reason in text
+    assert FORMS[chosen.form] in text
+    for (name, _), words in chosen.others.items():
+        assert any(name in line and words in line for line in text.splitlines())
+
+
+def test_the_explanation_says_why_theta_is_no_unfolding(theta):
+    assert "not centred" in sdpdr.plan(theta).explain()
+
+
+@pytest.mark.parametrize("build", ["model", "theta"])
+def test_asking_never_solves(build, request, monkeypatch):
+    def run(*arguments, **options):
+        raise AssertionError("something was solved")
+
+    for cls in SOLVERS.values():
+        monkeypatch.setattr(cls, "run", run)
+    monkeypatch.setattr(cp.Problem, "solve", run)
+    chosen = sdpdr.plan(request.getfixturevalue(build))
+    chosen.explain()
+    assert chosen.solver.name in repr(chosen)
+    with pytest.raises(AssertionError, match="was solved"):
+        chosen.solver.run(chosen.sdp)
+
+
+def test_solving_does_what_the_plan_says(theta):
+    chosen = sdpdr.plan(theta)
+    solution = sdpdr.solve(theta)
+    assert (solution.solver, solution.form) == (chosen.solver.name, chosen.form)
+    assert solution.value == pytest.approx(np.sqrt(5.0), rel=1e-6)

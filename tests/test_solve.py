@@ -1,0 +1,213 @@
+"""From a graph to a certified answer: oracles and invariances of the whole path."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status, datasets, graphs, methods
+from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
+from sdpdr.errors import DuplicatePointsWarning
+from sdpdr.program import as_dense
+from sdpdr.solvers.registry import SOLVERS
+
+RELATIONS = ["inequality", "equality", Band(0.1), Slack(1.0), Slack(200.0, "absolute", True)]
+# One solver for each form; the table of programs runs through all of them elsewhere.
+ROUTES = [("lowrank", "factor"), ("clarabel", "gram"), ("clarabel", "lmi")]
+LENGTHS = np.array([1.0, 2.0, 0.5, 1.5, 1.0, 3.0, 0.7])
+LINE = np.concatenate([[0.0], np.cumsum(LENGTHS)])
+LINE = LINE - LINE.mean()
+
+
+def swiss_graph(n, seed=0, k=4):
+    return graphs.knn(datasets.swiss_roll(n, seed)[0], n_neighbors=k)
+
+
+def solve(graph, relation="inequality", solver="auto", form="auto", **options):
+    solution = sdpdr.solve(methods.mvu(graph, relation), solver, form, **options)
+    assert solution.status is Status.SOLVED
+    return solution
+
+
+def gram(solution):
+    return as_dense(solution.gram())
+
+
+# -- oracles ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", ["inequality", "equality"])
+@pytest.mark.parametrize(("solver", "form"), ROUTES)
+def test_a_complete_graph_is_classical_scaling(solver, form, relation):
+    points = np.random.default_rng(0).standard_normal((10, 3))
+    centred = points - points.mean(axis=0)
+    solution = solve(graphs.complete(points), relation, solver, form)
+    assert solution.value == pytest.approx(np.sum(centred**2), rel=2e-6)
+    np.testing.assert_allclose(gram(solution), centred @ centred.T, atol=1e-4)
+    left, singular, _ = np.linalg.svd(centred, full_matrices=False)
+    classical = left * singular
+    classical *= np.sign(classical[np.abs(classical).argmax(axis=0), range(3)])
+    np.testing.assert_allclose(solution.embedding(3), classical, atol=1e-3)
+
+
+@pytest.mark.parametrize("relation", ["inequality", "equality", Slack(30.0, "absolute")], ids=str)
+@pytest.mark.parametrize(("solver", "form"), ROUTES)
+def test_a_path_becomes_a_straight_line(solver, form, relation):
+    solution = solve(graphs.path(LENGTHS), relation, solver, form)
+    assert solution.value == pytest.approx(LINE @ LINE, rel=2e-6)
+    line = solution.embedding(1)[:, 0]
+    np.testing.assert_allclose(line * np.sign(line[-1]), LINE, atol=1e-4)
+    weights = -np.cumsum(LINE)[:-1] / LENGTHS
+    np.testing.assert_allclose(solution.duals["isometry"], weights, rtol=1e-3)
+
+
+@pytest.mark.parametrize("n", [3, 8, 50])
+def test_a_unit_path_has_the_value_in_closed_form(n):
+    assert solve(graphs.path(np.ones(n - 1))).value == pytest.approx(n * (n**2 - 1) / 12, rel=1e-6)
+
+
+@pytest.mark.parametrize(("relation", "width"), [("inequality", 0.0), (Band(0.2), 0.2)], ids=str)
+def test_a_band_lengthens_every_edge_of_a_path(relation, width):
+    value = solve(graphs.path(LENGTHS), relation).value
+    assert value == pytest.approx((1.0 + width) * (LINE @ LINE), rel=1e-6)
+
+
+# The generator and the optima are those that the documentation tabulates.
+def test_the_swiss_roll_of_a_hundred_points():
+    graph = swiss_graph(100)
+    assert graph.m == 249
+    solution = solve(graph, solver="lowrank")
+    assert solution.value == pytest.approx(26004.918, rel=1e-7)
+    assert solution.bound == pytest.approx(26004.918, rel=1e-7)
+    assert solution.value <= solution.bound * (1.0 + 1e-12)
+
+
+def test_the_swiss_roll_of_a_hundred_points_with_equality():
+    solution = sdpdr.solve(methods.mvu(swiss_graph(100), "equality"))
+    assert solution.value == pytest.approx(24496.15, abs=0.1)
+    assert solution.bound == pytest.approx(24496.15, abs=0.1)
+
+
+# -- invariance ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=str)
+@pytest.mark.parametrize(("solver", "form"), ROUTES)
+def test_stating_a_block_twice_changes_nothing(solver, form, relation):
+    graph = swiss_graph(12, k=3)
+    blocks = (Gram(12), Centered(12), Isometry(graph, relation), Variance(12))
+    again = (Centered(12), Isometry(graph, relation)) if not isinstance(relation, Slack) else ()
+    twice = sum(again, sdpdr.Model((*blocks, Centered(12))))
+    once = sdpdr.solve(sdpdr.Model(blocks), solver, form)
+    assert sdpdr.solve(twice, solver, form).value == pytest.approx(once.value, rel=1e-5)
+
+
+def test_edges_named_in_both_directions_change_nothing():
+    graph = swiss_graph(20)
+    both = np.vstack([graph.edges, graph.edges[:, ::-1]])
+    doubled = graphs.from_edges(20, both, np.tile(graph.sqdist, 2))
+    assert solve(doubled).value == pytest.approx(solve(graph).value, rel=1e-9)
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_repeating_every_point_multiplies_the_variance(copies):
+    points = datasets.swiss_roll(20, 0)[0]
+    one = solve(graphs.knn(points, n_neighbors=4))
+    with pytest.warns(DuplicatePointsWarning):
+        graph = graphs.knn(np.tile(points, (copies, 1)), n_neighbors=4)
+    many = solve(graph)
+    assert many.value == pytest.approx(copies * one.value, rel=2e-6)
+    np.testing.assert_allclose(gram(many), gram(one), atol=1e-3 * np.abs(gram(one)).max())
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=str)
+def test_the_order_of_points_makes_no_difference(relation):
+    points = datasets.swiss_roll(20, 0)[0]
+    order = np.random.default_rng(1).permutation(20)
+    one = solve(graphs.knn(points, n_neighbors=4), relation)
+    other = solve(graphs.knn(points[order], n_neighbors=4), relation)
+    assert other.value == pytest.approx(one.value, rel=2e-6)
+    expected = gram(one)[np.ix_(order, order)]
+    np.testing.assert_allclose(gram(other), expected, atol=1e-2 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-2, 1.0, 1e2, 1e6])
+@pytest.mark.parametrize("relation", [*RELATIONS[:3], Slack(5.0, relative=True)], ids=str)
+def test_moving_turning_and_scaling_the_data(relation, size):
+    rng = np.random.default_rng(2)
+    points = datasets.swiss_roll(20, 0)[0]
+    turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    moved = size * (points @ turn + rng.uniform(-50.0, 50.0, 3))
+    price = Slack(5.0 * size**2, relative=True) if isinstance(relation, Slack) else relation
+    one = solve(graphs.knn(points, n_neighbors=4), relation)
+    other = solve(graphs.knn(moved, n_neighbors=4), price)
+    assert other.value == pytest.approx(size**2 * one.value, rel=2e-6)
+    assert other.bound == pytest.approx(size**2 * one.bound, rel=2e-6)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize(("solver", "form"), ROUTES)
+def test_every_form_stands_the_unit_of_length(solver, form, size):
+    graph = graphs.path(size * LENGTHS)
+    solution = solve(graph, "inequality", solver, form)
+    assert solution.value == pytest.approx(size**2 * (LINE @ LINE), rel=2e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_more_freedom_means_more_variance(seed):
+    points = datasets.swiss_roll(20, seed)[0]
+    graph = graphs.knn(points, n_neighbors=4, connect="mst")
+    variance = np.sum(np.square(points - points.mean(axis=0)))
+    relations = ["equality", Band(0.01), Band(0.1), Band(0.5)]
+    values = [sdpdr.solve(methods.mvu(graph, r), tol=1e-5).value for r in relations]
+    assert variance <= values[0] * (1.0 + 1e-4)
+    assert all(a <= b * (1.0 + 1e-4) for a, b in pairwise(values))
+    inequality = solve(graph)
+    assert values[0] <= inequality.bound * (1.0 + 1e-4)
+    assert inequality.value <= np.sum(graph.sqdist) / smallest_stiffness(graph) * (1.0 + 1e-9)
+
+
+def smallest_stiffness(graph):
+    """Second smallest eigenvalue of the Laplacian with unit weights."""
+    i, j = graph.edges.T
+    laplacian = np.zeros((graph.n, graph.n))
+    np.add.at(laplacian, (i, i), 1.0)
+    np.add.at(laplacian, (j, j), 1.0)
+    laplacian[i, j] = laplacian[j, i] = -1.0
+    return np.linalg.eigvalsh(laplacian)[1]
+
+
+# -- all solvers on one program -----------------------------------------------------------------
+
+# With a Gram matrix as the unknown a solver needs ten seconds and more at this size.
+QUICK = ("factor", "lmi")
+PAIRS = [
+    (name, form)
+    for name, cls in SOLVERS.items()
+    if cls.availability().usable
+    for form in cls.forms
+    if form in QUICK
+]
+
+
+@pytest.fixture(scope="module")
+def certified():
+    graph = swiss_graph(60)
+    solution = solve(graph, solver="lowrank", tol=1e-9)
+    assert solution.certified(1e-8)
+    return graph, solution
+
+
+@pytest.mark.parametrize(("name", "form"), PAIRS)
+def test_solvers_agree_with_the_certified_optimum_or_are_found_out(name, form, certified):
+    graph, best = certified
+    solution = sdpdr.solve(methods.mvu(graph), name, form, time_limit=30.0)
+    if solution.status is Status.SOLVED:
+        assert solution.value == pytest.approx(best.value, rel=2 * solution.tol)
+        assert solution.bound >= best.value * (1.0 - 1e-9)
+    else:
+        assert not solution.certified()
+        assert solution.bound is None or solution.bound >= best.value * (1.0 - 1e-9)
