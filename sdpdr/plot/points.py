@@ -234,7 +234,7 @@ def size_of(plane: Array, n_classes: int = 0) -> tuple[float, float]:
     width, height = np.ptp(plane, axis=0)
     ratio = float(np.clip(height / width if width > 0.0 else 1.0, 0.1, 1.3))
     if is_flat(plane):
-        return 8.4, 8.0 * ratio + 1.1
+        return 8.4, 7.8 * (ratio + 0.13) + 0.8
     inches = 6.4 if ratio <= 1.0 else 6.4 / ratio
     return inches + (1.2 if n_classes else 0.9), inches * ratio + 0.4
 

@@ -12,25 +12,25 @@ from sdpdr.errors import ShapeError
 from sdpdr.plot.points import draw_edges, frame, is_flat, plane_of, size_of
 from sdpdr.plot.style import FAINT, SEQUENCE, draw_colour_bar, entitle, new_figure
 
-# Edges that carry less than this part of the largest weight hardly hold anything.
+# A few edges may carry far more than all others, so the scale ends at a high quantile.
+TOP = 0.99
+# Edges that carry less than this part of it hardly hold anything.
 SLACK = 1e-3
 
 
-def dual_weights(
-    Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: str = ""
-) -> Figure:
+def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: str = "") -> Figure:
     r"""Draw the edges of an embedding by their dual weight.
 
     The multipliers of Maximum Variance Unfolding are the tensions of a spring network in
-    equilibrium: :math:`L(w) Y = \lambda_2 Y`. Edges that carry less than a thousandth of the
-    largest weight are drawn thin and grey.
+    equilibrium: :math:`L(w) Y = \lambda_2 Y`. The scale ends at their 99th percentile; edges
+    that carry less than a thousandth of that are drawn thin and grey.
 
     Parameters
     ----------
     Y : array_like of shape (n, d)
     edges : array_like of int, shape (m, 2)
     weights : array_like of shape (m,)
-        ``solution.duals["isometry"]``. Their absolute values are drawn, relative to the largest.
+        ``solution.duals["isometry"]``. Their absolute values are drawn.
     title : str, optional
 
     Returns
@@ -57,7 +57,8 @@ def dual_weights(
         raise ShapeError(
             f"weights have shape {load.shape} but there are {len(pairs)} edges: pass one each."
         )
-    load = load / max(float(np.max(load, initial=0.0)), 1e-300)
+    top = float(np.quantile(load, TOP)) if load.size else 0.0
+    load = np.minimum(load / (top or float(np.max(load, initial=0.0)) or 1.0), 1.0)
     carries = load > SLACK
     order = np.flatnonzero(carries)[np.argsort(load[carries])]
     scale = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
@@ -70,5 +71,5 @@ def dual_weights(
     )  # fmt: skip
     frame(axes, plane)
     entitle(axes, title)
-    draw_colour_bar(axes, scale, "dual weight / largest", below=is_flat(plane))
+    draw_colour_bar(axes, scale, "dual weight / its 99th percentile", below=is_flat(plane))
     return figure

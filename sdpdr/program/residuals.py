@@ -16,7 +16,8 @@ With the largest absolute entry as the norm of b and C (the original definition)
 ====  ====================  ===============================================================
 
 Where equality rows confine a matrix to a face (K u = 0), S is measured on that face: the
-multipliers of those rows can always complete the rest.
+multipliers of those rows can always complete the rest. The rows themselves are measured relative
+to the entries of K where these exceed one, because rounding grows with them and b = 0 does not.
 """
 
 from __future__ import annotations
@@ -89,8 +90,11 @@ def dimacs_errors(sdp: SDP, point: Point) -> Residuals:
 
 def _primal_errors(sdp: SDP, point: Point) -> tuple[float, float]:
     rows, scale = [0.0], 1.0
+    exposing = {r.label: v.name for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
     for r in sdp.rows:
         slack = sdp.slack(r, point.values)
+        if r.label in exposing:
+            slack = slack / max(1.0, _largest_entry(point.values[exposing[r.label]]))
         rows.append(float(np.linalg.norm(slack if r.relation == "==" else np.minimum(slack, 0.0))))
         scale = max(scale, 1.0 + float(np.max(np.abs(r.rhs), initial=0.0)))
     cone = [0.0]
@@ -153,6 +157,13 @@ def _products(sdp: SDP, point: Point, slacks: dict[str, Matrix]) -> float:
 
 def _smallest(value: Value) -> float:
     return 0.0 if isinstance(value, Factor) else float(np.linalg.eigvalsh(np.asarray(value))[0])
+
+
+def _largest_entry(value: Value) -> float:
+    """Of a positive semidefinite matrix, hence on its diagonal."""
+    if isinstance(value, Factor):
+        return float(np.max(np.sum(np.square(value.factor), axis=1), initial=0.0))
+    return float(np.max(np.abs(np.diagonal(np.asarray(value))), initial=0.0))
 
 
 def _largest(matrix: Matrix) -> float:

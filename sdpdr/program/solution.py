@@ -21,7 +21,10 @@ from sdpdr.program.residuals import Residuals
 class Status(Enum):
     """How a solve ended, by our own grading; the value of each member is advice."""
 
-    SOLVED = "Our gap and residuals meet the tolerance asked for."
+    SOLVED = (
+        "Our residuals meet the tolerance asked for, and so does our gap wherever a bound can be "
+        "proved."
+    )
     INACCURATE = (
         "The solver stopped, but our gap or residuals miss the tolerance. Look at `gap` and "
         "`residuals`; a tighter `tol`, another form, or another solver may help."

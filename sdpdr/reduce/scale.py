@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Point, Value
-from sdpdr.program.sdp import SDP, Expression, Rows
+from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.variables import VectorVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
@@ -66,7 +66,8 @@ def _coefficient(sdp: SDP, name: str) -> float:
 
     The largest would leave the many small ones to vanish beside it.
     """
-    maps = [part.lhs[name] for part in (*sdp.rows, *sdp.lmis) if name in part.lhs]
+    parts: tuple[Rows | Lmi, ...] = (*sdp.rows, *sdp.lmis)
+    maps = [part.lhs[name] for part in parts if name in part.lhs]
     sizes = np.abs(np.concatenate([np.zeros(0), *(a.matrix().data for a in maps)]))
     return float(np.median(sizes[sizes > 0.0])) if np.any(sizes) else 1.0
 

@@ -16,7 +16,7 @@ from sdpdr.errors import DataError, ModelError, NotAcceptedError
 from sdpdr.linalg import Combined, LinearMap, Products, SquaredEdgeLengths, VectorMap
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.boxes import SlackColumn, slack_columns
-from sdpdr.program.face import complete_multipliers, exposing_rows
+from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.solvers.lowrank import EdgeProgram
@@ -104,13 +104,14 @@ def to_point(sdp: SDP, form: EdgeForm, factor: Array, weights: Array) -> Point:
 
 def _mass(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> Array:
     maps = [r.lhs[name] for r in hidden]
-    if len(maps) != 1 or not isinstance(maps[0], Products):
+    products = [a for a in maps if isinstance(a, Products)]
+    if not products or len(products) < len(maps) or null_vectors(sdp, name).shape[1] > 1:
         raise NotAcceptedError("the points are not centred by rows K c = 0 (block Centered)")
     cost = sp.csr_array(sdp.cost(name))
     diagonal = -np.asarray(cost.diagonal())
     if cost.nnz != np.count_nonzero(diagonal) or not np.all(diagonal > 0):
         raise NotAcceptedError("the objective is not a variance (block Variance)")
-    ratio = diagonal / maps[0].vector
+    ratio = diagonal / products[0].vector
     if np.ptp(ratio) > 1e-12 * np.abs(ratio).max():
         raise NotAcceptedError("centre and variance weigh the points differently")
     return diagonal

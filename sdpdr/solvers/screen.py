@@ -14,9 +14,12 @@ from sdpdr.solvers.base import Outcome, Verdict
 
 Shape = tuple[int, ...]
 
+# Squares of numbers beyond this overflow soon, so nothing can be said of such a point.
+HUGE = 1e100
+
 
 def screen(sdp: SDP, outcome: Outcome) -> Outcome:
-    """Drop values or multipliers that are not finite or do not fit the program.
+    """Drop values or multipliers that are not finite, are huge, or do not fit the program.
 
     Parameters
     ----------
@@ -58,6 +61,8 @@ def _first_wrong(given: Mapping[str, Value], shapes: Mapping[str, Shape]) -> str
             return f"have shape {np.shape(value)} for {name!r} rather than {shapes[name]}"
         if not np.isfinite(array).all():
             return f"are not finite for {name!r}"
+        if np.abs(array).max(initial=0.0) > HUGE:
+            return f"are beyond {HUGE:.0e} for {name!r}"
     return None
 
 

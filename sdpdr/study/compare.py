@@ -197,9 +197,7 @@ def seconds_by_phase(solution: Solution) -> dict[str, float]:
     return spent | {"total": sum(solution.timings.values())}
 
 
-def _pairs(
-    solvers: Sequence[str] | None, forms: Sequence[str] | None
-) -> Iterator[tuple[str, str]]:
+def _pairs(solvers: Sequence[str] | None, forms: Sequence[str] | None) -> Iterator[tuple[str, str]]:
     """Solver and form; of a solver that cannot run here, all forms as one."""
     for form in forms or ():
         if form not in FORMS:
@@ -238,7 +236,7 @@ def _run(
 @contextmanager
 def _show(progress: bool | None, total: int) -> Iterator[Tell]:
     """A bar over all runs, and a line for each that is under way."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, force_terminal=progress or None)
     columns = (
         TextColumn("{task.description:<36}"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(),

@@ -180,9 +180,7 @@ def compare_all(sizes: Sizes) -> tuple[Section, Comparison]:
     X, _ = datasets.swiss_roll(sizes.compared, seed=0)
     graph = graphs.knn(X, n_neighbors=4)
     model = methods.mvu(graph)
-    comparison = compare(
-        model, sizes.solvers, time_limit=sizes.time_limit, jobs=sizes.jobs
-    )
+    comparison = compare(model, sizes.solvers, time_limit=sizes.time_limit, jobs=sizes.jobs)
     section = comparing(
         "solvers",
         f"One instance, every solver: swiss roll with {graph.n} points",
@@ -212,14 +210,12 @@ def summarize(solutions: Iterable[Solution], comparison: Comparison) -> str:
     seconds = sum(sum(solution.timings.values()) for solution in answers)
     return (
         f"{certified} of {len(answers)} unfoldings are certified (largest relative gap "
-        f"{worst:.0e}, {seconds:.1f} s together). On one small instance {comparison.n_certified} of "
-        f"{len(comparison.solutions)} runs end certified."
+        f"{worst:.0e}, {seconds:.1f} s together). On one small instance "
+        f"{comparison.n_certified} of {len(comparison.solutions)} runs end certified."
     )
 
 
-def save(
-    out: Path, report: Report, solutions: dict[str, Solution], comparison: Comparison
-) -> None:
+def save(out: Path, report: Report, solutions: dict[str, Solution], comparison: Comparison) -> None:
     """The report, every figure as PNG beside it, and the record of every solution as JSON."""
     report.save(out / "report.html")
     for section in report.sections:

@@ -148,7 +148,7 @@ def unfolding(
             "weights",
             plot.dual_weights(solution.embedding(2), graph.edges, weights),
             "Dual weight of each edge: the tension of a spring network that holds the unfolding "
-            "in equilibrium. Thin grey edges carry less than a thousandth of the largest.",
+            "in equilibrium. Thin grey edges carry next to nothing.",
         ),
         Picture(
             "spectrum",

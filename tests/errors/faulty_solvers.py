@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sdpdr.program import SDP, Claim, Point
+from sdpdr.program import SDP, Claim, Point, PsdVariable
 from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
 
 
@@ -156,3 +156,26 @@ class ShrinksAndCriesUnbounded(Shrinks):
     def run(self, sdp, progress=None):
         verdict, claim = Verdict.UNBOUNDED, Claim("unbounded")
         return replace(super().run(sdp), verdict=verdict, claim=claim)
+
+
+class Nonsense(Faulty):
+    """Random numbers of random sizes and signs under a random verdict; the seed is the option."""
+
+    forms = ("gram", "lmi")
+
+    def run(self, sdp, progress=None):
+        rng = np.random.default_rng(self.seed)
+
+        def noise(*shape):
+            sizes = (0.0, 1e-300, 1e-8, 1.0, 1e8, 1e99)
+            draw = rng.standard_normal(shape)
+            return rng.choice(sizes) * (np.abs(draw) if rng.random() < 0.5 else draw)
+
+        values = {
+            v.name: noise(v.n, v.n) if isinstance(v, PsdVariable) else noise(v.size)
+            for v in sdp.variables
+        }
+        duals = {r.label: noise(r.m) for r in sdp.rows}
+        duals |= {lmi.label: noise(lmi.order, lmi.order) for lmi in sdp.lmis}
+        verdict = list(Verdict)[rng.integers(len(Verdict))]
+        return Outcome(Point(values, duals), verdict, Claim("trust me", float(rng.normal())))

@@ -13,6 +13,7 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods
+from sdpdr.blocks import Band, Slack
 from sdpdr.errors import NotAcceptedError, SolveFailedError
 from sdpdr.model import from_cvxpy
 from sdpdr.solvers import Clarabel, Outcome, Solver
@@ -255,6 +256,27 @@ def test_a_program_with_a_proven_bound_is_not_unbounded(model, faulty):
     assert solution.status is Status.INACCURATE
     assert "multipliers prove a bound" in solution.claimed.message
     assert solution.bound == pytest.approx(OPTIMUM, rel=1e-6)
+
+
+RELATIONS = ["inequality", "equality", Band(0.1), Slack(3.0), Slack(300.0, "absolute", True)]
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi"])
+@pytest.mark.parametrize("relation", RELATIONS, ids=repr)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_nonsense_is_never_certified_and_its_bounds_are_true(faulty, relation, form):
+    model = methods.mvu(graphs.cycle(6), relation)
+    optimum = sdpdr.solve(model, tol=1e-8).raise_for_status().value
+    proved = 0
+    for seed in range(20):
+        solution = sdpdr.solve(model, faulty.Nonsense(), form, seed=seed)
+        assert solution.status is not Status.SOLVED
+        assert solution.claimed.status == "trust me"
+        if solution.bound is not None:
+            proved += 1
+            assert solution.bound >= optimum * (1.0 - 1e-7)
+        assert_can_be_told(solution)
+    assert proved > 0
 
 
 # -- programs that cannot be graded -----------------------------------------------------------

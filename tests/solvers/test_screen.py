@@ -37,6 +37,7 @@ def test_a_sound_answer_is_left_alone(sdp, point, factor):
 WRONG = {
     "nan": (np.full((4, 4), np.nan), "are not finite for 'K'"),
     "inf": (np.full((4, 4), np.inf), "are not finite for 'K'"),
+    "huge": (np.full((4, 4), -1e101), "are beyond 1e+100 for 'K'"),
     "factor of nan": (Factor(np.full((4, 2), np.nan)), "are not finite for 'K'"),
     "too small": (np.eye(3), "have shape (3, 3) for 'K' rather than (4, 4)"),
     "factor too small": (Factor(np.ones((3, 2))), "have shape (3, 3) for 'K'"),

@@ -1,0 +1,149 @@
+"""Figures draw what they are given, on ordinary and on odd input, and touch nothing global."""
+
+from __future__ import annotations
+
+import io
+
+import matplotlib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from matplotlib.colors import to_rgba_array
+from matplotlib.figure import Figure
+
+from sdpdr import datasets, graphs, plot
+from sdpdr.errors import DataError, ShapeError
+from sdpdr.plot.style import CLASSES, FAINT, colour_points
+
+RNG = np.random.default_rng(0)
+Y = RNG.standard_normal((30, 2))
+CHAIN = np.column_stack([np.arange(29), np.arange(1, 30)])
+HISTORY = tuple(
+    {
+        "iteration": k,
+        "value": 1.0 - 0.1**k,
+        "bound": None if k < 3 else 1.0,
+        "infeasibility": 0.1**k,
+        "stationarity": 0.0,
+    }
+    for k in range(6)
+)
+
+FIGURES = {
+    "embedding": lambda: plot.embedding(Y),
+    "one component": lambda: plot.embedding(Y[:, :1], Y[:, 0]),
+    "three points": lambda: plot.embedding(Y[:3], ["a", "b", "c"]),
+    "one point": lambda: plot.embedding(Y[:1]),
+    "coincident points": lambda: plot.embedding(np.zeros((4, 2)), edges=[[0, 1]]),
+    "constant colour": lambda: plot.embedding(Y, np.ones(30)),
+    "unknown colours": lambda: plot.embedding(Y, np.where(Y[:, 0] > 0, np.nan, Y[:, 1])),
+    "upright": lambda: plot.embedding(Y * [0.01, 1.0], Y[:, 1]),
+    "many classes": lambda: plot.embedding(Y, [f"class {i}" for i in range(30)]),
+    "edges": lambda: plot.embedding(Y, Y[:, 0], edges=CHAIN, label="x", title="title"),
+    "images": lambda: plot.embedding(Y, np.arange(30) % 3, images=RNG.random((30, 4, 5))),
+    "blank images": lambda: plot.embedding(Y[:3], images=np.zeros((3, 2, 2))),
+    "many points": lambda: plot.embedding(RNG.standard_normal((2000, 2))),
+    "cloud": lambda: plot.cloud(*datasets.swiss_roll(40)),
+    "flat cloud": lambda: plot.cloud(np.column_stack([Y, np.zeros(30)])),
+    "spectrum": lambda: plot.spectrum([3.0, 1.0, 1e-20, -1e-12]),
+    "one eigenvalue": lambda: plot.spectrum([1.0]),
+    "six eigenvalues": lambda: plot.spectrum([6.0, 5.0, 4.0, 3.0, 2.0, 1.0]),
+    "weights": lambda: plot.dual_weights(Y, CHAIN, RNG.random(29)),
+    "no weights": lambda: plot.dual_weights(Y, CHAIN, np.zeros(29)),
+    "weights on a line": lambda: plot.dual_weights(Y[:, :1], CHAIN, np.ones(29)),
+    "convergence": lambda: plot.convergence(HISTORY),
+    "one iteration": lambda: plot.convergence(HISTORY[:1]),
+    "sparsity": lambda: plot.sparsity(graphs.path([1.0, 2.0]).laplacian(), blocks=[1, 2]),
+    "large sparsity": lambda: plot.sparsity(sp.random_array((700, 700), density=0.01, rng=0)),
+    "empty sparsity": lambda: plot.sparsity(np.zeros((2, 2))),
+    "runs": lambda: plot.runs(["a", "b", "c"], [1e-9, 0.1, np.inf], [0.1, 3.0, 8.0], 1e-6),
+    "no run ended": lambda: plot.runs(["a"], [np.nan], [0.0], 1e-6),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_draw_without_touching_global_settings(name):
+    before = dict(matplotlib.rcParams)
+    figure = FIGURES[name]()
+    assert isinstance(figure, Figure)
+    with np.errstate(all="raise"):
+        figure.savefig(buffer := io.BytesIO(), format="png", dpi=40)
+    assert buffer.getvalue().startswith(b"\x89PNG")
+    assert dict(matplotlib.rcParams) == before
+    heights = [axes.get_window_extent().height for axes in figure.axes]
+    assert min(heights) > 5.0, "a part of the figure found no room"
+
+
+def test_an_embedding_keeps_proportions():
+    axes = FIGURES["edges"]().axes[0]
+    assert axes.get_aspect() == 1.0
+    np.testing.assert_allclose(axes.collections[-1].get_offsets(), Y)
+    assert len(axes.collections[0].get_segments()) == len(CHAIN)
+
+
+def test_images_do_not_overlap():
+    figure = plot.embedding(Y, images=RNG.random((30, 4, 4)))
+    corners = np.array([image.get_extent() for image in figure.axes[0].get_images()])
+    assert len(corners) > 10
+    centres = np.column_stack([corners[:, :2].mean(axis=1), corners[:, 2:].mean(axis=1)])
+    side = corners[0, 1] - corners[0, 0]
+    apart = np.abs(centres[:, None] - centres[None]).max(axis=2) + 9.0 * np.eye(len(centres))
+    assert apart.min() >= side * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("classes", [["b", "a", "b"], [True, False, True], [2, 1, 2]])
+def test_classes_have_colours_and_a_legend(classes):
+    colouring = colour_points(classes, 3)
+    np.testing.assert_array_equal(colouring.colours, to_rgba_array(CLASSES)[[1, 0, 1]])
+    assert colouring.names == tuple(sorted(map(str, set(classes))))
+    figure = plot.embedding(Y[:3], classes)
+    assert [t.get_text() for t in figure.axes[0].get_legend().get_texts()] == [*colouring.names]
+
+
+def test_quantities_have_a_scale_and_gaps_in_them_are_faint():
+    colouring = colour_points([0.0, np.nan, 2.0], 3)
+    assert colouring.scale is not None
+    assert colouring.scale.get_clim() == (0.0, 2.0)
+    np.testing.assert_array_equal(colouring.colours[1], to_rgba_array(FAINT)[0])
+
+
+def test_shares_of_a_spectrum_add_up():
+    upper, lower = plot.spectrum([1.0, 3.0]).axes
+    np.testing.assert_allclose(lower.lines[0].get_ydata(), [0.75, 1.0])
+    np.testing.assert_allclose(upper.lines[0].get_ydata(), [0.75, 0.25])
+
+
+def test_heavy_edges_are_drawn_wider_and_idle_ones_faint():
+    weights = np.linspace(0.0, 1.0, 29)
+    idle, loaded = plot.dual_weights(Y, CHAIN, weights).axes[0].collections[:2]
+    assert len(idle.get_segments()) == 1
+    assert (np.diff(loaded.get_linewidths()) >= 0).all()
+
+
+def test_convergence_measures_the_distance_from_the_bound():
+    lower = plot.convergence(HISTORY).axes[1]
+    np.testing.assert_allclose(lower.lines[0].get_ydata(), 0.1 ** np.arange(6), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "words"),
+    [
+        (lambda: plot.embedding(Y, np.ones(3)), ShapeError, "colour has shape"),
+        (lambda: plot.embedding(np.ones(3)), ShapeError, "one row each"),
+        (lambda: plot.embedding([[np.nan, 1.0]]), DataError, "NaN"),
+        (lambda: plot.embedding(Y, edges=[[0, 99]]), ShapeError, "ends at node 99"),
+        (lambda: plot.embedding(Y, edges=[0, 1]), ShapeError, "pairs of nodes"),
+        (lambda: plot.embedding(Y, images=np.ones((2, 3, 3))), ShapeError, "images have shape"),
+        (lambda: plot.cloud(Y), ShapeError, "at least 3 columns"),
+        (lambda: plot.spectrum([0.0, -1.0]), DataError, "positive"),
+        (lambda: plot.spectrum([]), DataError, "positive"),
+        (lambda: plot.dual_weights(Y, CHAIN, [1.0]), ShapeError, "weights have shape"),
+        (lambda: plot.convergence(()), DataError, "history is empty"),
+        (lambda: plot.sparsity(np.ones((2, 3))), ShapeError, "square"),
+        (lambda: plot.sparsity(np.eye(3), blocks=[1, 1]), ShapeError, "blocks add up to 2"),
+        (lambda: plot.runs(["a"], [1.0, 2.0], [1.0], 1e-6), ShapeError, "1 names"),
+    ],
+)
+def test_wrong_input_is_named(draw, error, words):
+    with pytest.raises(error, match=words):
+        draw()

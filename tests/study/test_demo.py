@@ -1,0 +1,56 @@
+"""The demonstration runs from end to end and tells whether its answers are certified."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from sdpdr import graphs
+from sdpdr.program import Solution
+from sdpdr.study.demo import main, representatives
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("demo") / "new" / "folder"
+    return out, main(["--out", str(out), "--quick"])
+
+
+def test_it_succeeds_and_writes_report_figures_and_records(finished):
+    out, code = finished
+    assert code == 0
+    names = {path.name for path in out.iterdir()}
+    assert {"report.html", "swiss-roll.json", "digits.json", "comparison.json"} <= names
+    html = (out / "report.html").read_text(encoding="utf-8")
+    pictures = {name.removesuffix(".png") for name in names if name.endswith(".png")}
+    assert len(pictures) == html.count("<figure")
+    assert all(f'id="{name}"' in html for name in pictures)
+    for name in ("swiss-roll", "digits"):
+        record = json.loads((out / f"{name}.json").read_text())
+        assert record["certified"]
+        assert record["solver"] == "lowrank"
+    assert not [name for name in names if name.startswith(".")]
+
+
+def test_all_compared_solvers_have_a_row(finished):
+    out, _ = finished
+    runs = json.loads((out / "comparison.json").read_text())["runs"]
+    assert {run["solver"] for run in runs} == {"lowrank", "mosek", "clarabel", "scs"}
+
+
+def test_it_fails_unless_the_unfoldings_are_certified(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(Solution, "certified", lambda self, tol=None: False)
+    monkeypatch.setattr("sdpdr.study.demo.save", lambda *parts: None)
+    assert main(["--out", str(tmp_path), "--quick"]) == 1
+    out, err = capsys.readouterr()
+    assert "0 of 2 unfoldings are certified" in err
+    assert "report.html" in out
+
+
+def test_representatives_are_the_first_points_of_their_nodes():
+    X = np.array([[0.0], [1.0], [0.0], [50.0], [2.0], [1.0]])
+    with pytest.warns(match="merged"):
+        graph = graphs.knn(X, n_neighbors=1, connect="none")
+    assert representatives(graph).tolist() == [0, 1, 3, 4]
