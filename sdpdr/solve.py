@@ -42,7 +42,7 @@ _SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 # Order of matrices up to which a second, general solver takes seconds at most.
 SMALL = 60
 # Seconds for a child process to start and to answer, beyond a time limit that the solver keeps.
-GRACE = 10.0
+GRACE = 30.0
 # Primal error up to which the point of zeros counts as feasible.
 _FEASIBLE = 1e-12
 _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from typing import Any
@@ -23,14 +24,15 @@ from sdpdr.solvers.registry import SOLVERS
 from sdpdr.study import cards
 
 
-class _Table(SphinxDirective):
+class _Table(SphinxDirective, ABC):
     """A table with a head and rows of reStructuredText."""
 
     head: Sequence[str]
     widths: Sequence[int]
 
+    @abstractmethod
     def rows(self) -> Iterable[Sequence[str]]:
-        raise NotImplementedError
+        """The rows below the head."""
 
     def run(self) -> list[nodes.Node]:
         widths = " ".join(str(w) for w in self.widths)

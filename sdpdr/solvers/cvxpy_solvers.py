@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -40,9 +41,9 @@ class CvxpySolver(Solver):
     backend: ClassVar[str]
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "cvxpy")
 
+    @abstractmethod
     def native_options(self) -> dict[str, Any]:
         """The uniform options in the solver's own names."""
-        raise NotImplementedError
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Render the program in cvxpy and solve it."""

@@ -104,8 +104,9 @@ def test_a_solver_that_promised_to_obey_is_stopped_a_little_later(model, faulty,
     assert "stopped after 2 s" in solution.claimed.message
 
 
-def test_an_isolated_solver_that_keeps_its_time_limit_may_still_answer(model):
+def test_an_isolated_solver_that_keeps_its_time_limit_may_still_answer(model, monkeypatch):
     """The start of the child process is not taken from the solver's own time."""
+    monkeypatch.setattr(sys.modules["sdpdr.solve"], "GRACE", 200.0)
     solution = sdpdr.solve(model, "lowrank", time_limit=1e-9, isolate=True)
     assert solution.claimed.status == "time_limit"
     assert np.isfinite(solution.value)
