@@ -23,7 +23,7 @@ from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
 from sdpdr.progress import Progress
 from sdpdr.solve import solve
-from sdpdr.solvers.base import FORMS
+from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
 from sdpdr.study.files import write_text
 
@@ -130,7 +130,7 @@ class Comparison:
 
 def compare(
     model: Model | SDP,
-    solvers: Sequence[str] | None = None,
+    solvers: Sequence[str | Solver] | None = None,
     forms: Sequence[str] | None = None,
     *,
     tol: float = 1e-6,
@@ -143,8 +143,9 @@ def compare(
     Parameters
     ----------
     model : Model or SDP
-    solvers : sequence of str, optional
-        Names from ``sdpdr.solvers()``; default: all of them, those that cannot run included.
+    solvers : sequence of str or Solver, optional
+        Names from ``sdpdr.solvers()`` or configured solvers; default: all, those that cannot run
+        included.
     forms : sequence of str, optional
         Default: all. A pair of solver and form that does not exist is passed over.
     tol : float, default 1e-6
@@ -197,22 +198,25 @@ def seconds_by_phase(solution: Solution) -> dict[str, float]:
     return spent | {"total": sum(solution.timings.values())}
 
 
-def _pairs(solvers: Sequence[str] | None, forms: Sequence[str] | None) -> Iterator[tuple[str, str]]:
+def _pairs(
+    solvers: Sequence[str | Solver] | None, forms: Sequence[str] | None
+) -> Iterator[tuple[Solver, str]]:
     """Solver and form; of a solver that cannot run here, all forms as one."""
     for form in forms or ():
         if form not in FORMS:
             raise UnknownNameError("form", form, FORMS)
-    for cls in [find(name) for name in (SOLVERS if solvers is None else solvers)]:
-        wanted = [form for form in cls.forms if forms is None or form in forms]
-        if cls.availability().usable:
-            yield from ((cls.name, form) for form in wanted)
+    chosen = SOLVERS if solvers is None else solvers
+    for solver in [s if isinstance(s, Solver) else find(s)() for s in chosen]:
+        wanted = [form for form in solver.forms if forms is None or form in forms]
+        if solver.availability().usable:
+            yield from ((solver, form) for form in wanted)
         elif wanted:
-            yield cls.name, ", ".join(wanted)
+            yield solver, ", ".join(wanted)
 
 
 def _run(
     model: Model | SDP,
-    name: str,
+    solver: Solver,
     form: str,
     *,
     tell: Tell,
@@ -220,17 +224,23 @@ def _run(
     time_limit: float | None,
     isolate: bool,
 ) -> Run:
-    available = find(name).availability()
+    available = solver.availability()
     if not available.usable:
-        return Run(name, form, reason=available.reason)
-    with tell(f"{name}, {form} form") as report:
+        return Run(solver.name, form, reason=available.reason)
+    with tell(f"{solver.name}, {form} form") as report:
         try:
             solution = solve(
-                model, name, form, tol=tol, time_limit=time_limit, isolate=isolate, progress=report
+                model,
+                solver,
+                form,
+                tol=tol,
+                time_limit=time_limit,
+                isolate=isolate,
+                progress=report,
             )
         except NotAcceptedError as error:
-            return Run(name, form, reason=str(error))
-    return Run(name, form, solution, solution.claimed.message)
+            return Run(solver.name, form, reason=str(error))
+    return Run(solver.name, form, solution, solution.claimed.message)
 
 
 @contextmanager
