@@ -133,8 +133,13 @@ def plan(
     if form != "auto" and form not in FORMS:
         raise UnknownNameError("form", form, ("auto", *FORMS))
     sdp, refusal = _standard_form(model)
-    options = {"tol": tol, "time_limit": time_limit, "max_iter": max_iter, "seed": seed,
-               "verbose": verbose}
+    options = {
+        "tol": tol,
+        "time_limit": time_limit,
+        "max_iter": max_iter,
+        "seed": seed,
+        "verbose": verbose,
+    }
     named = isinstance(solver, Solver) or solver != "auto"
     wanted = _configure(solver, options) if named else None
     classes = dict(SOLVERS)

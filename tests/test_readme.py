@@ -26,7 +26,11 @@ def test_the_commands_run_in_order(tmp_path):
         words = shlex.split(command)[1:]
         done = subprocess.run(
             [sys.executable, "-m", "sdpdr", *words],
-            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
         )
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
@@ -42,7 +46,11 @@ def test_the_table_of_ones_own_can_be_embedded(tmp_path):
     words = shlex.split(command)
     done = subprocess.run(
         [sys.executable, "-m", "sdpdr", *words],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "embedding.csv").exists()

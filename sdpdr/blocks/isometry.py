@@ -100,9 +100,7 @@ class Lengths(Block):
             yield side(lengths @ Var(self.gram), self.graph.sqdist, symbol="d_ij")
 
 
-def Isometry(
-    graph: NeighborGraph, relation: Relation = "inequality", gram: str = "K"
-) -> Block:
+def Isometry(graph: NeighborGraph, relation: Relation = "inequality", gram: str = "K") -> Block:
     r"""Block that keeps the local geometry of a graph.
 
     Parameters

@@ -154,7 +154,7 @@ class SvecMap(LinearMap):
 
     @classmethod
     def from_entries(cls, n: int, m: int, row: Index, i: Index, j: Index, value: Array) -> SvecMap:
-        """Rows from symmetric matrices: ``value`` is entry (i, j), and (j, i), of matrix ``row``."""
+        """Rows from symmetric matrices: ``value`` is entry (i, j) and (j, i) of matrix ``row``."""
         scaled = np.where(i == j, value, SQRT2 * value)
         shape = (m, svec_size(n))
         return cls(n, sp.csr_array((scaled, (row, svec_index(i, j))), shape=shape))

@@ -143,7 +143,11 @@ class Products(LinearMap):
 
     def formula(self, variable: str) -> tuple[str, str]:
         """The rows in mathematics."""
-        return (f"{variable} c", f"{variable} c") if self._weighted else (
-            f"{variable} 1",
-            rf"{variable} \mathbf{{1}}",
+        return (
+            (f"{variable} c", f"{variable} c")
+            if self._weighted
+            else (
+                f"{variable} 1",
+                rf"{variable} \mathbf{{1}}",
+            )
         )

@@ -198,5 +198,3 @@ def relabel(label: str, seen: set[str]) -> str:
     while f"{label}_{k}" in seen:
         k += 1
     return f"{label}_{k}"
-
-

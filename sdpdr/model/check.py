@@ -138,8 +138,12 @@ def _compare_compilers(model: Model, rng: np.random.Generator, tol: float) -> No
             slack = sdp.slack(rows, point)
             miss = np.abs(slack) if rows.relation == "==" else -slack
             worst = float(np.max(miss, initial=0.0))
-            _agree(f"violation of {rows.label!r}, terms and standard form",
-                   violations[rows.label], worst, tol)
+            _agree(
+                f"violation of {rows.label!r}, terms and standard form",
+                violations[rows.label],
+                worst,
+                tol,
+            )
 
 
 def _agree(law: str, a: float, b: float, tol: float) -> None:

@@ -125,8 +125,11 @@ def _mixed(sdp: SDP, y: Duals, lam: float, box: Mapping[str, tuple[Array, Array]
     largest = {label: _largest_allowed(v, lam, *box[label]) for label, v in y.items()}
     top = _pencil_value(sdp, largest)
     if lam < 1.0 and (top is None or top <= 1.0):
-        return Certificate(None, "even the largest multipliers that the price of slack allows "
-                                 "give no bound; a higher price would")
+        return Certificate(
+            None,
+            "even the largest multipliers that the price of slack allows "
+            "give no bound; a higher price would",
+        )
     for margin in MARGINS:
         if lam >= 1.0 + margin:
             t = (1.0 + margin) / lam
@@ -154,8 +157,11 @@ def _shifted(sdp: SDP, y: Duals) -> Certificate:
             if shrunk is not None:
                 y, text = shrunk, "multipliers shrunk towards the cost; verified positive definite"
                 continue
-            return Certificate(None, f"the dual slack of {v.name!r} has eigenvalue {low:.2e}, and "
-                                     "no combination of rows bounds the trace")
+            return Certificate(
+                None,
+                f"the dual slack of {v.name!r} has eigenvalue {low:.2e}, and "
+                "no combination of rows bounds the trace",
+            )
         y = _shift_until_feasible(sdp, v.name, y, direction, low)
         if not _is_feasible(sdp, v.name, y):
             return Certificate(None, f"the dual slack of {v.name!r} could not be made positive")

@@ -89,5 +89,3 @@ def _lift(sdp: SDP, point: Point) -> Point:
         label: as_dense(point.values[label]) for label in labels if label in point.values
     }
     return Point(values, duals)
-
-

@@ -59,9 +59,7 @@ class Face(Reduction):
 
     def _reduce(self, sdp: SDP) -> Reduced:
         bases = {
-            v.name: self._basis(sdp, v)
-            for v in sdp.psd_variables
-            if exposing_rows(sdp, v.name)
+            v.name: self._basis(sdp, v) for v in sdp.psd_variables if exposing_rows(sdp, v.name)
         }
         dropped = {r.label: r for name in bases for r in exposing_rows(sdp, name)}
         variables = tuple(

@@ -53,9 +53,7 @@ class Scale(Reduction):
 
         def lift(point: Point) -> Point:
             values = {name: _times(x, sigma * units[name]) for name, x in point.values.items()}
-            duals = {
-                label: gamma * y * factors.get(label, 1.0) for label, y in point.duals.items()
-            }
+            duals = {label: gamma * y * factors.get(label, 1.0) for label, y in point.duals.items()}
             return Point(values, duals)
 
         return Reduced(reduced, lift, lambda value: sigma * gamma * value)

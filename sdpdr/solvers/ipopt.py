@@ -101,8 +101,12 @@ class Ipopt(Solver):
         claim = Claim(f"{verdict.value} (IPOPT status {status})", value)
         if not (np.isfinite(factor).all() and np.isfinite(weights).all()):
             claim = Claim(claim.status, message="IPOPT returned numbers that are not finite")
-            return Outcome(to_point(sdp, form, 0.0 * nlp.start(), 0.0 * form.program.sqdist),
-                           Verdict.FAILED, claim, seconds)
+            return Outcome(
+                to_point(sdp, form, 0.0 * nlp.start(), 0.0 * form.program.sqdist),
+                Verdict.FAILED,
+                claim,
+                seconds,
+            )
         return Outcome(to_point(sdp, form, factor, weights), verdict, claim, seconds)
 
 
@@ -214,9 +218,18 @@ def _with_ipyopt(nlp: UnfoldingNlp, options: dict[str, Any]) -> tuple[Array, Arr
     free = np.full(nlp.n * nlp.r, _INFINITY)
     lower, upper = nlp.limits()
     problem = ipyopt.Problem(
-        free.size, -free, free, lower.size, lower, upper,
-        nlp.jacobian_pattern(), nlp.hessian_pattern(),
-        nlp.objective, into(nlp.gradient), into(nlp.rows), into(nlp.jacobian),
+        free.size,
+        -free,
+        free,
+        lower.size,
+        lower,
+        upper,
+        nlp.jacobian_pattern(),
+        nlp.hessian_pattern(),
+        nlp.objective,
+        into(nlp.gradient),
+        into(nlp.rows),
+        into(nlp.jacobian),
         into(lambda x, multipliers, factor: nlp.hessian(multipliers, factor)),
         ipopt_options=options,
     )

@@ -235,7 +235,10 @@ def _parse(argv: Sequence[str] | None) -> Namespace:
     parser = ArgumentParser(prog="python -m sdpdr.study.demo", description=__doc__)
     parser.add_argument("--out", default="out/demo", metavar="DIR", help="default: out/demo")
     parser.add_argument("--quick", action="store_true", help="smaller data, for a first look")
-    return parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
+    if Path(arguments.out).is_file():
+        parser.error(f"--out {arguments.out} is a file: name a directory.")
+    return arguments
 
 
 if __name__ == "__main__":

@@ -184,9 +184,7 @@ def least_trace(n: int = 20) -> SDP:
     """Minimise the variance with edges that may only grow: the mirror image of unfolding."""
     graph = swiss_graph(n)
     sdp = methods.mvu(graph).to_sdp()
-    grown = Rows(
-        "isometry", "<=", {"K": -1.0 * SquaredEdgeLengths(n, graph.edges)}, -graph.sqdist
-    )
+    grown = Rows("isometry", "<=", {"K": -1.0 * SquaredEdgeLengths(n, graph.edges)}, -graph.sqdist)
     return SDP(sdp.variables, {"K": Trace(n)}, (sdp.rows[0], grown))
 
 

@@ -21,10 +21,7 @@ EXPECTED = {
 }
 SETTLED = set(EXPECTED.values())
 USABLE = [
-    (name, form)
-    for name, cls in SOLVERS.items()
-    if cls.availability().usable
-    for form in cls.forms
+    (name, form) for name, cls in SOLVERS.items() if cls.availability().usable for form in cls.forms
 ]
 
 

@@ -51,9 +51,7 @@ def test_scaled_and_turned_copies_are_dropped(relation, scale):
 
 
 def test_an_equality_times_a_negative_number_is_a_copy():
-    sdp = program(
-        lengths("once", PATH, LENGTHS**2), lengths("again", PATH, LENGTHS**2, scale=-3.0)
-    )
+    sdp = program(lengths("once", PATH, LENGTHS**2), lengths("again", PATH, LENGTHS**2, scale=-3.0))
     assert kept(sdp) == {"once": 4}
 
 
@@ -94,17 +92,13 @@ def test_the_choice_is_made_row_by_row():
 
 @pytest.mark.parametrize("scale", [1.0, -1.0, 1e-6, 1e6])
 def test_contradicting_equalities_name_both_blocks_and_both_sides(scale):
-    sdp = program(
-        lengths("road", [(0, 1)], [4.0]), lengths("rail", [(1, 0)], [5.0], scale=scale)
-    )
+    sdp = program(lengths("road", [(0, 1)], [4.0]), lengths("rail", [(1, 0)], [5.0], scale=scale))
     with pytest.raises(InfeasibleError, match=r"equals 4 and 5 .*'road' and 'rail'.*soften"):
         Dedupe().apply(sdp)
 
 
 def test_equalities_that_differ_by_rounding_only_agree():
-    sdp = program(
-        lengths("road", [(0, 1)], [4.0]), lengths("rail", [(1, 0)], [4.0 * (1 + 1e-13)])
-    )
+    sdp = program(lengths("road", [(0, 1)], [4.0]), lengths("rail", [(1, 0)], [4.0 * (1 + 1e-13)]))
     assert kept(sdp) == {"road": 1}
 
 

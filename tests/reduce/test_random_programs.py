@@ -99,7 +99,8 @@ def definite(rng, n):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("steps", "faced"),
-    [(steps, False) for steps in WITHOUT_FACE] + [(steps, True) for steps in WITHOUT_FACE[:3]]
+    [(steps, False) for steps in WITHOUT_FACE]
+    + [(steps, True) for steps in WITHOUT_FACE[:3]]
     + [(steps, True) for steps in WITH_FACE],
     ids=lambda x: "-".join(s.name for s in x) or "none" if isinstance(x, tuple) else str(x),
 )

@@ -63,9 +63,7 @@ def ill_scaled(seed):
     rows, duals = [], dict(point.duals)
     for r in sdp.rows:
         size = 10.0 ** rng.uniform(-6, 6, r.m)
-        rows.append(
-            replace(r, lhs={name: size * a for name, a in r.lhs.items()}, rhs=size * r.rhs)
-        )
+        rows.append(replace(r, lhs={name: size * a for name, a in r.lhs.items()}, rhs=size * r.rhs))
         duals[r.label] = duals[r.label] / size
     return replace(sdp, rows=tuple(rows)), Point(point.values, duals)
 

@@ -49,6 +49,13 @@ def test_it_fails_unless_the_unfoldings_are_certified(tmp_path, monkeypatch, cap
     assert "report.html" in out
 
 
+def test_a_file_cannot_be_the_directory(tmp_path, capsys):
+    (tmp_path / "taken").touch()
+    with pytest.raises(SystemExit, match="2"):
+        main(["--out", str(tmp_path / "taken"), "--quick"])
+    assert "name a directory" in capsys.readouterr().err
+
+
 def test_representatives_are_the_first_points_of_their_nodes():
     X = np.array([[0.0], [1.0], [0.0], [50.0], [2.0], [1.0]])
     with pytest.warns(match="merged"):
