@@ -21,13 +21,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sdpdr.errors import DisconnectedGraphError
 from sdpdr.linalg.svec import Array, Index
+from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
 from sdpdr.solvers.edges import edge_form, to_point, why_not
 from sdpdr.solvers.lowrank import EdgeProgram
-from sdpdr.solvers.lowrank.start import isomap_start
+from sdpdr.solvers.lowrank.start import isomap_start, require_bounded
 from sdpdr.solvers.silence import silence
 
 _VERDICTS = {
@@ -78,6 +80,10 @@ class Ipopt(Solver):
         """Recognise the edge program and solve it from a landmark Isomap start."""
         start = time.perf_counter()
         form = edge_form(sdp)
+        try:
+            require_bounded(form.program)
+        except DisconnectedGraphError as error:
+            return Outcome(Point(), Verdict.UNBOUNDED, Claim("unbounded", message=str(error)))
         own = dict(self.options)
         nlp = UnfoldingNlp(form.program, own.pop("rank", None), self.seed)
         options = {

@@ -17,6 +17,9 @@ from sdpdr.solvers.base import Outcome, Verdict
 
 Task: TypeAlias = Callable[[], Outcome]
 
+# Not ``-m``: the package imports this module, so running it as well draws a warning.
+_PROGRAM = "import sys; from sdpdr.solvers.isolate import _child; _child(*sys.argv[1:])"
+
 
 def run_isolated(task: Task, name: str, time_limit: float | None) -> Outcome:
     """Run a solver in a child process that is killed when time is up.
@@ -47,7 +50,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         question, answer = Path(folder, "question"), Path(folder, "answer")
         question.write_bytes(pickle.dumps(sys.path) + pickled)
-        command = [sys.executable, "-m", "sdpdr.solvers.isolate", str(question), str(answer)]
+        command = [sys.executable, "-c", _PROGRAM, str(question), str(answer)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=time_limit, check=False)
         except subprocess.TimeoutExpired:
@@ -78,6 +81,3 @@ def _child(question: str, answer: str) -> None:
         task: Task = pickle.load(stream)
     Path(answer).write_bytes(pickle.dumps(task()))
 
-
-if __name__ == "__main__":
-    _child(*sys.argv[1:])

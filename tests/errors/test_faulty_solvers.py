@@ -72,7 +72,7 @@ def test_a_crash_in_isolation_is_a_status(model, faulty, name):
 
 def test_a_crash_says_how_the_process_ended(model, faulty):
     solution = sdpdr.solve(model, faulty.Aborts(), isolate=True)
-    assert "exit status -6" in solution.claimed.message
+    assert solution.claimed.message == "faulty crashed (exit status -6)."
 
 
 def test_isolation_does_not_change_a_good_answer(model, faulty):

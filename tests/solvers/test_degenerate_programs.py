@@ -19,6 +19,11 @@ GENERAL = [
     for form in cls.forms
     if form != "factor"
 ]
+EDGE_SOLVERS = [
+    name
+    for name, cls in SOLVERS.items()
+    if cls.availability().usable and "factor" in cls.forms
+]
 ANY = [("auto", "auto"), *GENERAL]
 ONE = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
 X = PsdVariable("X", 2)
@@ -83,7 +88,7 @@ def test_a_lower_limit_of_zero_says_nothing(solver):
     assert solution.value == pytest.approx(2.0, rel=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["auto", "lowrank"])
+@pytest.mark.parametrize("solver", ["auto", *EDGE_SOLVERS])
 def test_parts_that_may_drift_apart_are_unbounded(solver):
     edges = SquaredEdgeLengths(4, [[0, 1], [2, 3]])
     rows = (
