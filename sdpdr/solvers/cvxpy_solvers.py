@@ -214,8 +214,8 @@ class Mosek(CvxpySolver):
             with mosek.Env() as env:
                 env.checkoutlicense(mosek.feature.pton)
         except mosek.Error as error:
-            words = str(error).splitlines()[0]
-            return f"MOSEK says {words!r}. Put a licence where MOSEK looks for one."
+            code = str(error).split(":")[0].removeprefix("rescode.")
+            return f"MOSEK reports {code}. Put a licence file where MOSEK looks for one."
         return None
 
     def native_options(self) -> dict[str, Any]:

@@ -80,4 +80,3 @@ def _child(question: str, answer: str) -> None:
         sys.path[:] = pickle.load(stream)
         task: Task = pickle.load(stream)
     Path(answer).write_bytes(pickle.dumps(task()))
-

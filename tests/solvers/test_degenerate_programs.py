@@ -20,9 +20,7 @@ GENERAL = [
     if form != "factor"
 ]
 EDGE_SOLVERS = [
-    name
-    for name, cls in SOLVERS.items()
-    if cls.availability().usable and "factor" in cls.forms
+    name for name, cls in SOLVERS.items() if cls.availability().usable and "factor" in cls.forms
 ]
 ANY = [("auto", "auto"), *GENERAL]
 ONE = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
