@@ -121,6 +121,12 @@ class SDP:
         self._check("objective", self.objective, 1)
         for r in self.rows:
             self._check(r.label, r.lhs, r.m)
+            if not np.isfinite(r.rhs).all():
+                e = int(np.flatnonzero(~np.isfinite(r.rhs))[0])
+                raise ModelError(
+                    f"rows {r.label!r}: the right side of row {e} is {r.rhs[e]}; it must be a "
+                    "finite number. Leave a row out to have no limit."
+                )
         for lmi in self.lmis:
             self._check(lmi.label, lmi.lhs, svec_size(lmi.order))
 

@@ -241,11 +241,18 @@ def test_a_program_without_rows(tmp_path):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_leave_no_file(tmp_path, bad):
-    rows = Rows("rows", "==", {"Y": VectorMap([[1.0]])}, np.array([bad]))
+    rows = Rows("rows", "==", {"Y": VectorMap([[bad]])}, np.ones(1))
     sdp = SDP((VectorVariable("Y", 1, nonnegative=True),), {}, (rows,))
     with pytest.raises(ModelError, match=r"not finite.*right sides"):
         write_sdpa(sdp, tmp_path / "bad.dat-s")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_right_side_that_is_not_finite_is_refused_at_once(bad):
+    rows = Rows("limits", "<=", {"Y": VectorMap([[1.0], [1.0]])}, np.array([1.0, bad]))
+    with pytest.raises(ModelError, match="'limits': the right side of row 1"):
+        SDP((VectorVariable("Y", 1, nonnegative=True),), {}, (rows,))
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, tiny, monkeypatch):
