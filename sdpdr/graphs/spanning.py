@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.csgraph import connected_components
 
 from sdpdr.graphs.arrays import Array, Index
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.graphs.space import Space
+from sdpdr.linalg.trees import spanning_forest
 
 
 def shortest_links(space: Space, labels: Index) -> Index:
@@ -48,7 +49,7 @@ def shortest_links(space: Space, labels: Index) -> Index:
         choices = csr_array(
             (length[chosen], (np.arange(parts), labels[ends[chosen]])), shape=(parts, parts)
         )
-        forest = minimum_spanning_tree(choices)
+        forest = spanning_forest(choices)
         kept = chosen[forest.nonzero()[0]]
         links.append(np.column_stack([kept, ends[kept]]))
         _, merged = connected_components(forest, directed=False)

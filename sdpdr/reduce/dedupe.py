@@ -46,7 +46,7 @@ class Dedupe(Reduction):
             if same:
                 for rows, mask in zip(same, _independent(sdp, same), strict=True):
                     kept[rows.label] = mask
-        if all(mask.all() for mask in kept.values()):
+        if all(mask.size and mask.all() for mask in kept.values()):
             return Reduced(sdp, lambda point: point)
         remaining = tuple(_select(r, kept[r.label]) for r in sdp.rows if kept[r.label].any())
 

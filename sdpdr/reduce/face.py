@@ -13,12 +13,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.csgraph import connected_components
 
 from sdpdr.errors import UnknownNameError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.svec import Array, Index, Matrix
+from sdpdr.linalg.trees import spanning_forest
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP, Expression
@@ -111,7 +112,7 @@ def _tree_basis(n: int, pattern: Index, u: Array) -> sp.csr_array:
     weights = (degree[pairs[:, 0]] + degree[pairs[:, 1]]).astype(float)
     graph = sp.csr_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     count, part = connected_components(graph, directed=False)
-    tree = minimum_spanning_tree(graph).tocoo()
+    tree = spanning_forest(graph).tocoo()
     heads = np.array([np.flatnonzero(part == c)[0] for c in range(count)])
     i = np.concatenate([tree.row, heads[:-1]])
     j = np.concatenate([tree.col, heads[1:]])

@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import cvxpy as cp
@@ -49,7 +49,13 @@ class CvxpySolver(Solver):
         """Render the program in cvxpy and solve it."""
         start = time.perf_counter()
         rendered = render(sdp)
-        return self.run_rendered(rendered, time.perf_counter() - start)
+        outcome = self.run_rendered(rendered, time.perf_counter() - start)
+        if not outcome.point.duals:
+            return outcome
+        empty = {r.label: np.zeros(0) for r in sdp.rows if r.m == 0}
+        return replace(
+            outcome, point=replace(outcome.point, duals={**outcome.point.duals, **empty})
+        )
 
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem and read its point; the value is that of its minimisation."""

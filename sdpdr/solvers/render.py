@@ -54,7 +54,7 @@ class Rendered:
 
 
 def render(sdp: SDP) -> Rendered:
-    """A standard-form program as a cvxpy minimisation."""
+    """A standard-form program as a cvxpy minimisation; groups without rows are left out."""
     variables = {v.name: declare(v) for v in sdp.variables}
 
     def expression(maps: Mapping[str, Any], m: int) -> Any:
@@ -69,6 +69,8 @@ def render(sdp: SDP) -> Rendered:
             objective += cp.sum_squares(cp.multiply(root, variables[v.name]))
     constraints: dict[str, Any] = {}
     for r in sdp.rows:
+        if r.m == 0:
+            continue
         lhs = expression(r.lhs, r.m)
         constraints[r.label] = lhs == r.rhs if r.relation == "==" else lhs <= r.rhs
     for lmi in sdp.lmis:
