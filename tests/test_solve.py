@@ -216,3 +216,12 @@ def test_solvers_agree_with_the_certified_optimum_or_are_found_out(name, form, c
     else:
         assert not solution.certified()
         assert solution.bound is None or solution.bound >= best.value * (1.0 - 1e-9)
+
+
+@pytest.mark.slow
+def test_large_multipliers_of_exact_lengths_still_prove_a_bound():
+    """Weights of size 1e7 blur the eigenvalue solver; the bound must not get lost in that."""
+    graph = graphs.knn(sdpdr.datasets.swiss_roll(500, seed=0)[0], 4)
+    solution = sdpdr.solve(methods.mvu(graph, "equality"), "lowrank")
+    assert solution.bound is not None
+    assert abs(solution.gap) <= 1e-4
