@@ -28,6 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sdpdr
+from sdpdr.files import write_text
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.program import Point, certify
 from sdpdr.program.boxes import repair
@@ -194,7 +195,7 @@ def main() -> None:
             "",
         ]
     )
-    options.out.write_text(text, encoding="utf-8")
+    write_text(options.out, text)
     print(text)
 
 

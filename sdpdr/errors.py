@@ -76,6 +76,10 @@ class SolverMissingError(SdpdrError):
     """A solver's package is not installed; the message gives the extra to install."""
 
 
+class PackageMissingError(SdpdrError, ImportError):
+    """An optional package is not installed; the message gives the extra to install."""
+
+
 class SolverLicenceError(SdpdrError):
     """A solver is installed but has no valid licence."""
 

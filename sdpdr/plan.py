@@ -9,7 +9,8 @@ from sdpdr.errors import CompileError, NotAcceptedError, UnknownNameError
 from sdpdr.model import Model
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce import Dedupe, Dual, Face, Reduction, Scale
+from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
+from sdpdr.solvers import edges
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
 
@@ -17,7 +18,11 @@ from sdpdr.solvers.registry import SOLVERS, find
 # the documentation ("Forms, and why choosing one is half of the work").
 PREFERENCE = ("mosek", "sdpa", "clarabel", "cvxopt", "scs")
 LARGE_ROWS = 2500
+# Orders of matrices beyond which general solvers take minutes, and low rank comes first.
+LARGE_ORDER = 400
 POSSIBLE = "possible"
+# Forms that are tried only where they are asked for by name.
+CHORDAL = ("chordal", "chordal-lmi")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +88,13 @@ def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
         return ()
     if form == "factor":
         return (Dedupe(),)
-    faced = any(exposing_rows(sdp, v.name) for v in sdp.psd_variables)
-    steps: list[Reduction] = [Dedupe(), *([Face()] if faced else []), Scale()]
-    return tuple([*steps, Dual()] if form == "lmi" else steps)
+    chordal = form in CHORDAL
+    steps: list[Reduction] = [Dedupe()]
+    if any(exposing_rows(sdp, v.name) for v in sdp.psd_variables):
+        # Only the basis along a spanning tree leaves cliques to find.
+        steps.append(Face("sparse" if chordal else "auto"))
+    steps += [Chordal(), Scale(matrices=False)] if chordal else [Scale()]
+    return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
 
 
 def plan(
@@ -107,7 +116,7 @@ def plan(
     model : Model or SDP
     solver : str or Solver, default "auto"
         A name, or a configured solver object.
-    form : {"auto", "factor", "lmi", "gram", "cvxpy"}, default "auto"
+    form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy"}, default "auto"
     tol, time_limit, max_iter, seed, verbose : optional
         Uniform options; they win over those of a solver object.
     skip : collection of str, default ()
@@ -150,7 +159,7 @@ def plan(
         pair
         for pair in _ranked(sdp, classes)
         if (pair[0] not in skip if wanted is None else pair[0] == wanted.name)
-        and form in ("auto", pair[1])
+        and (form == pair[1] or (form == "auto" and pair[1] not in CHORDAL))
     ]
     tried: dict[tuple[str, str], str] = {}
     for name, candidate in pairs:
@@ -197,11 +206,14 @@ def _ranked(sdp: SDP | None, classes: Mapping[str, type[Solver]]) -> list[tuple[
         # As written, such models often have no interior, which Clarabel minds least.
         ranked = [(name, "cvxpy") for name in ("mosek", "clarabel", "cvxopt", "sdpa", "scs")]
         return ranked + sorted(known - set(ranked))
-    ranked = [("lowrank", "factor")]
+    largest = max((v.n for v in sdp.psd_variables), default=0)
+    first = largest > LARGE_ORDER or edges.why_not(sdp) is None
+    ranked = [("lowrank", "factor")] if first else []
     matrix_entries = sum(v.size for v in sdp.psd_variables)
     forms = ("lmi", "gram") if 0 < sdp.n_rows <= matrix_entries else ("gram", "lmi")
     order = PREFERENCE if sdp.n_rows <= LARGE_ROWS else ("scs", *PREFERENCE[:-1])
     ranked += [(name, form) for form in forms for name in order]
+    ranked += [("lowrank", "factor")] if not first else []
     ranked += [(name, "cvxpy") for name in order]
     return [pair for pair in ranked if pair in known] + sorted(known - set(ranked))
 
@@ -210,6 +222,8 @@ def _reason(name: str, form: str, sdp: SDP | None) -> str:
     if sdp is None:
         return f"a block is written in cvxpy directly, and {name} is the first cvxpy solver here"
     if form == "factor":
+        if edges.why_not(sdp) is not None:
+            return "the matrices are large, and as factors of low rank they stay small"
         return (
             "the program is variance under limits on edge lengths; its low-rank form is sparse, "
             "and the multipliers certify the answer"

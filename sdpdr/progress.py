@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, TypeAlias
 
 from rich.console import Console
 
 Progress: TypeAlias = Callable[[Mapping[str, Any]], None]
+Count: TypeAlias = Callable[[int], None]
 
 
 @contextmanager
@@ -33,13 +35,60 @@ def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progr
         return
     console = Console(stderr=True)
     with console.status(f"solving: {what}") as status:
+        proved = ""
 
         def report(record: Mapping[str, Any]) -> None:
-            bound = record.get("bound")
-            shown = "" if bound is None else f", bound {bound:.6g}"
+            nonlocal proved
+            if record.get("bound") is not None:
+                proved = f", bound {record['bound']:.6g}"
+                if record.get("gap") is not None:
+                    proved += f", gap {record['gap']:.1e}"
             status.update(
                 f"solving: {what}, iteration {record['iteration']}, "
-                f"value {record['value']:.6g}{shown}, {record['seconds']:.1f} s"
+                f"value {record['value']:.6g}{proved}, {record['seconds']:.1f} s"
             )
 
         yield report
+
+
+@contextmanager
+def show_count(progress: Progress | bool | None, what: str, total: int) -> Iterator[Count]:
+    """Yield a function to be told how many more pieces of the work are done.
+
+    Parameters
+    ----------
+    progress : bool or callable, optional
+        As for `show_progress`; a callable receives records with the keys ``what``, ``done``,
+        ``total`` and ``seconds``.
+    what : str
+        What is being done.
+    total : int
+        How many pieces there are.
+
+    Examples
+    --------
+    >>> with show_count(lambda record: print(record["done"], "of", record["total"]), "x", 5) as add:
+    ...     add(2)
+    ...     add(3)
+    2 of 5
+    5 of 5
+    """
+    start, done = perf_counter(), 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        if report is not None:
+            seconds = perf_counter() - start
+            report({"what": what, "done": done, "total": total, "seconds": seconds})
+
+    if callable(progress) or not (sys.stderr.isatty() if progress is None else progress):
+        report = progress if callable(progress) else None
+        yield count
+        return
+    with Console(stderr=True).status(what) as status:
+
+        def report(record: Mapping[str, Any]) -> None:
+            status.update(f"{what}: {100 * done // total} %, {record['seconds']:.1f} s")
+
+        yield count

@@ -6,29 +6,35 @@ import platform
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sdpdr.errors import NotAcceptedError, SdpdrError
+from sdpdr.errors import NotAcceptedError, SdpdrError, ShapeError
+from sdpdr.landmark import landmark_plan, with_loss
 from sdpdr.model import Model
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.plan import Plan, plan
+from sdpdr.program.backward import backward_error
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import gap_scale
 from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.program.variables import PsdVariable
 from sdpdr.progress import Progress, show_progress
-from sdpdr.reduce import Composed, Dual
+from sdpdr.reduce import Composed, Dual, Reduced
 from sdpdr.solvers.base import Outcome, Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.isolate import Task, run_isolated
 from sdpdr.solvers.screen import screen
+from sdpdr.solvers.starved import is_starved, starved_words
 
 _STOPPED = {
     Verdict.TIME_LIMIT: Status.TIME_LIMIT,
@@ -53,12 +59,16 @@ def solve(
     solver: str | Solver = "auto",
     form: str = "auto",
     *,
+    landmarks: int | None = None,
+    basis: str | ArrayLike = "reconstruction",
     tol: float | None = None,
     time_limit: float | None = None,
     max_iter: int | None = None,
     seed: int | None = None,
     verbose: bool | None = None,
     isolate: bool = False,
+    rigorous: bool = False,
+    start: Solution | Point | None = None,
     progress: Progress | bool | None = None,
 ) -> Solution:
     """Solve a model and grade the answer.
@@ -73,13 +83,23 @@ def solve(
         A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", a second
         solver tries where the first falls short of ``tol`` on a small program, and the better
         answer is returned.
-    form : {"auto", "factor", "lmi", "gram", "cvxpy"}, default "auto"
-        ``sdpdr.plan(model)`` tells what "auto" would choose, and why.
+    form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy"}, default "auto"
+        ``sdpdr.plan(model)`` tells what "auto" would choose, and why. ``"landmark"`` is a narrower
+        program, K = Q L Q^T, graded as an answer to the whole one.
+    landmarks : int, optional
+        Of the landmark form: how many landmarks, or eigenvectors.
+    basis : {"reconstruction", "laplacian"} or array of shape (n, m), default "reconstruction"
+        Of the landmark form: Q from the weights that reconstruct every point from its
+        neighbours, from the bottom eigenvectors of the graph's Laplacian, or given. The solver
+        is then the one of the small program for L.
     tol : float, default 1e-6
         Relative gap aimed at.
     time_limit : float, optional
-        Seconds for the solver. One that has no such limit runs in a child process, and is
-        stopped.
+        Seconds for the solver; graphs, compilation, reductions and grading are not counted. One
+        that knows no such limit runs in a child process, and is stopped. ``lowrank`` looks at the
+        clock once an iteration, then certifies what it has: it is late by one iteration and two
+        factorizations of the graph's Laplacian, a tenth of a second for hundreds of points and
+        about one for 10,000. The answer joins the best feasible point and the best bound so far.
     max_iter : int, optional
     seed : int, default 0
     verbose : bool, default False
@@ -87,6 +107,12 @@ def solve(
     isolate : bool, default False
         Run the solver in a child process even if it obeys a time limit, so that a crash of its
         native code is reported rather than suffered.
+    rigorous : bool, default False
+        Account for all rounding in the bound, so that it is a theorem about the numbers stored in
+        the program; see `sdpdr.program.certify`.
+    start : Solution or Point, optional
+        Where to begin: the answer to a nearby program, values and multipliers. Matters to
+        solvers that can use it (``lowrank``); the others refuse it.
     progress : bool or callable, optional
         Show progress; by default on a terminal only. A callable is given a mapping an iteration.
 
@@ -110,6 +136,12 @@ def solve(
     (4.666667, True)
     """
     clock = _Clock()
+    request = _Request(model, isolate, rigorous, start, progress)
+    if form == "landmark":
+        options = {"tol": tol, "time_limit": time_limit, "seed": seed, "verbose": verbose}
+        with clock("build"):
+            chosen = landmark_plan(model, solver, landmarks, basis, options)
+        return with_loss(_execute(chosen, clock, request))
     with clock("build"):
         choose = partial(
             plan,
@@ -123,25 +155,106 @@ def solve(
             verbose=verbose,
         )
         chosen = choose()
-    solution = _execute(model, chosen, clock, isolate, progress)
+    solution = _execute(chosen, clock, request)
     if solver == "auto" and _deserves_another(solution, chosen):
+        left = time_limit
+        if time_limit is not None:
+            left = max(0.0, time_limit - solution.timings.get("solve", 0.0))
         try:
-            second = choose(skip=(chosen.solver.name,))
+            second = choose(skip=(chosen.solver.name,), time_limit=left)
         except NotAcceptedError:
             return solution
-        other = _execute(model, second, clock, isolate, progress)
+        other = _execute(second, clock, request)
         solution = min(solution, other, key=lambda s: (s.status not in _SETTLED, abs(s.gap)))
     return solution
 
 
-def _execute(
-    model: Model | SDP, chosen: Plan, clock: _Clock, isolate: bool, progress: Progress | bool | None
-) -> Solution:
-    with show_progress(progress, f"{chosen.solver.name}, {chosen.form} form") as report:
-        if chosen.form == "cvxpy" and isinstance(model, Model):
-            return _solve_written(model, chosen, clock, isolate)
-        assert chosen.sdp is not None
-        return _solve_reduced(chosen.sdp, chosen, clock, isolate, report)
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """What was asked for, apart from the choice of a solver."""
+
+    model: Model | SDP
+    isolate: bool
+    rigorous: bool
+    start: Solution | Point | None
+    progress: Progress | bool | None
+
+
+def _execute(chosen: Plan, clock: _Clock, request: _Request) -> Solution:
+    with show_progress(request.progress, f"{chosen.solver.name}, {chosen.form} form") as report:
+        if chosen.form == "cvxpy" and isinstance(request.model, Model):
+            _refuse_start(chosen, request.start)
+            solution = _solve_written(request.model, chosen, clock, request.isolate)
+        else:
+            assert chosen.sdp is not None
+            try:
+                solution = _solve_reduced(chosen.sdp, chosen, clock, request, report)
+            except MemoryError as error:  # of the reductions or of our grading
+                solution = _ungraded(chosen.sdp, chosen, clock, error)
+    if not request.rigorous or chosen.sdp is None:
+        return solution
+    with clock("certify"):
+        return _proved(chosen.sdp, solution)
+
+
+def _ungraded(sdp: SDP, chosen: Plan, clock: _Clock, error: MemoryError) -> Solution:
+    """What is left when memory ends around a solver: the words, and no point."""
+    message = starved_words(f"The {chosen.form} form of the program", str(error))
+    return Solution(
+        status=Status.FAILED,
+        value=float("nan"),
+        bound=None,
+        argument="memory ended before anything was proved",
+        values={},
+        duals={},
+        residuals=Residuals(*[float("nan")] * 6),
+        claimed=Claim("out of memory", message=message),
+        timings=clock.seconds,
+        solver=chosen.solver.name,
+        form=chosen.form,
+        tol=chosen.solver.tol,
+        seed=chosen.solver.seed,
+        versions=_versions(chosen.solver),
+        maximize=sdp.maximize,
+    )
+
+
+def _refuse_start(chosen: Plan, start: Solution | Point | None) -> None:
+    if start is not None:
+        raise NotAcceptedError(
+            f"solver {chosen.solver.name!r} ({chosen.form} form) cannot begin from a given start; "
+            "leave it out, or use solver 'lowrank'."
+        )
+
+
+def _pushed(sdp: SDP, reduced: Reduced, chosen: Plan, start: Solution | Point) -> Point:
+    """A start of the program as one of the reduced program, where it fits both."""
+    if reduced.push is None or not chosen.solver.takes_start:
+        _refuse_start(chosen, start)
+    assert reduced.push is not None
+    for name, value in start.values.items():
+        v = sdp.variable(name)
+        shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
+        if np.shape(value) != shape:
+            raise ShapeError(
+                f"the start's {name!r} has shape {np.shape(value)}; this program's has {shape}."
+            )
+    rows = {r.label: r.m for r in sdp.rows}
+    # Multipliers of rows that this program has in another number say nothing about it.
+    duals = {k: y for k, y in start.duals.items() if np.shape(y) == (rows.get(k),)}
+    return reduced.push(Point(start.values, duals))
+
+
+def _proved(sdp: SDP, solution: Solution) -> Solution:
+    """The solution with a bound that accounts for all rounding instead of the one it has."""
+    certificate = _certificate(sdp, Point({}, solution.duals), rigorous=True)
+    proved = replace(
+        solution,
+        bound=certificate.bound,
+        argument=certificate.argument,
+        rigorous=certificate.rigorous,
+    )
+    return _with_status(proved, Verdict.SOLVED) if solution.status is Status.SOLVED else proved
 
 
 def _deserves_another(solution: Solution, chosen: Plan) -> bool:
@@ -152,13 +265,17 @@ def _deserves_another(solution: Solution, chosen: Plan) -> bool:
 
 
 def _solve_reduced(
-    sdp: SDP, chosen: Plan, clock: _Clock, isolate: bool, report: Progress | None
+    sdp: SDP, chosen: Plan, clock: _Clock, request: _Request, report: Progress | None
 ) -> Solution:
     with clock("reduce"):
         reduced = Composed(chosen.reductions).apply(sdp)
+        given = {}
+        if request.start is not None:
+            given["start"] = _pushed(sdp, reduced, chosen, request.start)
     # A callback cannot follow the solver into a child process.
-    follow = None if _is_isolated(chosen.solver, isolate) else report
-    outcome = _run(chosen.solver, partial(chosen.solver.run, reduced.sdp, follow), isolate)
+    follow = None if _is_isolated(chosen.solver, request.isolate) else report
+    task = partial(chosen.solver.run, reduced.sdp, follow, **given)
+    outcome = _run(chosen.solver, task, request.isolate)
     outcome = screen(reduced.sdp, outcome)
     clock.add(outcome.seconds)
     if any(isinstance(step, Dual) for step in chosen.reductions):
@@ -225,7 +342,10 @@ def _run(solver: Solver, task: Task, isolate: bool) -> Outcome:
     except SdpdrError:
         raise
     except Exception as error:  # Solvers are other people's code, and may raise anything.
-        claim = Claim("error", message=f"{type(error).__name__}: {error}")
+        words = f"{type(error).__name__}: {error}"
+        claim = Claim("error", message=words)
+        if isinstance(error, MemoryError) or is_starved(words):
+            claim = Claim("out of memory", message=starved_words(solver.name, words))
         seconds = {"solve": time.perf_counter() - start}
         return Outcome(Point(), Verdict.FAILED, claim, seconds)
 
@@ -255,6 +375,7 @@ def _grade(
         residuals = dimacs_errors(sdp, point)
         certificate = _certificate(sdp, point)
         value = sdp.report(sdp.primal_value(values)) if values else float("nan")
+        scale, error = gap_scale(sdp), backward_error(sdp, values)
         refutation = _refutation(sdp, verdict, certificate)
     if refutation:
         verdict = Verdict.INACCURATE if values else Verdict.FAILED
@@ -277,14 +398,17 @@ def _grade(
         versions=_versions(solver),
         history=history,
         maximize=sdp.maximize,
+        rigorous=certificate.rigorous,
+        gap_scale=scale,
+        backward_error=error,
     )
     return _with_status(solution, verdict)
 
 
-def _certificate(sdp: SDP, point: Point) -> Certificate:
+def _certificate(sdp: SDP, point: Point, rigorous: bool = False) -> Certificate:
     if not point.duals:
         return Certificate(None, "the solver returned no multipliers")
-    return certify(sdp, complete_multipliers(sdp, point.duals))
+    return certify(sdp, complete_multipliers(sdp, point.duals), rigorous=rigorous)
 
 
 def _refutation(sdp: SDP, verdict: Verdict, certificate: Certificate) -> str | None:

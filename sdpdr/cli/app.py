@@ -13,6 +13,7 @@ from sdpdr.cli.console import complain, warnings_in_one_line
 from sdpdr.cli.exits import Exit, of_error
 from sdpdr.cli.options import Parser
 from sdpdr.errors import SdpdrError
+from sdpdr.solvers.starved import starved_words
 
 _DESCRIPTION = """\
 Semidefinite formulations of dimensionality reduction, solved by any solver and graded by us.
@@ -72,6 +73,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader has gone, as `head` does. Nothing may be written to it at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.OK)
+    except MemoryError as error:
+        if args.debug:
+            raise
+        complain("error", starved_words("The command", str(error)))
+        return int(Exit.NO_ANSWER)
     except (SdpdrError, OSError) as error:
         if args.debug:
             raise

@@ -19,13 +19,13 @@ from sdpdr.cli.grade import facts
 from sdpdr.cli.options import add_command, add_solver_options, solver_options
 from sdpdr.cli.outputs import (
     FIGURES,
-    Writer,
     check_target,
     figure_writer,
     record_writer,
     write_all,
 )
 from sdpdr.errors import DataError, ModelError, UnknownNameError
+from sdpdr.files import Writer
 from sdpdr.linalg.svec import Array
 from sdpdr.program import Status
 from sdpdr.study.tables import HEADER, WRITABLE, Frame, read_table, write_table

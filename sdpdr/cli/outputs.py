@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ import numpy as np
 
 from sdpdr.cli.console import note
 from sdpdr.errors import FileFormatError
+from sdpdr.files import Writer, write_files
 from sdpdr.linalg.svec import Array
 
-Writer = Callable[[Path], object]
 FIGURES = (".png", ".svg", ".pdf")
 
 
@@ -38,16 +37,9 @@ def check_target(path: Path, suffixes: Sequence[str]) -> None:
 
 def write_all(files: Mapping[Path, Writer]) -> None:
     """Write every file beside its place, then move all of them into place and say so."""
-    beside = {path: path.with_name(f".{os.getpid()}.{path.name}") for path in files}
-    try:
-        for path, write in files.items():
-            write(beside[path])
-        for path, part in beside.items():
-            part.replace(path)
-            note(f"wrote {path}")
-    finally:
-        for part in beside.values():
-            part.unlink(missing_ok=True)
+    write_files(files)
+    for path in files:
+        note(f"wrote {path}")
 
 
 def record_writer(record: Mapping[str, Any]) -> Writer:

@@ -11,8 +11,9 @@ from sdpdr.cli.console import say, say_json
 from sdpdr.cli.exits import Exit, of_status
 from sdpdr.cli.grade import comparison, comparison_record, facts
 from sdpdr.cli.options import add_command, add_solver_options, solver_options
-from sdpdr.cli.outputs import Writer, figure_writer, record_writer, write_all
+from sdpdr.cli.outputs import figure_writer, record_writer, write_all
 from sdpdr.errors import FileFormatError, SdpdrError
+from sdpdr.files import Writer
 from sdpdr.program import Solution, Status
 from sdpdr.study.cards import Card, find_card
 from sdpdr.study.expectation import Finding

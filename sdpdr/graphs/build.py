@@ -69,6 +69,7 @@ def finish(
     angles: bool,
     connect: str,
     way_out: Callable[[], str],
+    recall: float | None = None,
 ) -> NeighborGraph:
     """Graph whose edges are the neighbourhoods, either way round, then connected as asked.
 
@@ -87,6 +88,8 @@ def finish(
     way_out : callable
         Says how to choose the neighbourhoods so that the graph is connected. Called only for
         the message of an error, on few enough points.
+    recall : float, optional
+        Share of the true neighbours in the neighbourhoods, if they are approximate.
     """
     edges = upper_pairs(neighborhoods)
     graph = NeighborGraph(
@@ -95,7 +98,7 @@ def finish(
         sqdist=space.sqdist(*edges.T),
         counts=np.bincount(index),
         index=index,
-        provenance=Provenance(method, options, space, neighborhoods),
+        provenance=Provenance(method, options, space.fresh(), neighborhoods, recall),
     )
     return _connected(graph.with_cliques() if angles else graph, space, connect, way_out)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse.csgraph import dijkstra
 
 from sdpdr.errors import DataError
 from sdpdr.graphs import validate
 from sdpdr.graphs.arrays import Index
 from sdpdr.graphs.neighbor_graph import NeighborGraph
-from sdpdr.graphs.shortest_paths import geodesics
 
 
 def landmarks(graph: NeighborGraph | int, count: int, seed: int = 0) -> Index:
@@ -55,8 +55,12 @@ def landmarks(graph: NeighborGraph | int, count: int, seed: int = 0) -> Index:
     if not isinstance(graph, NeighborGraph):
         return rng.permutation(n)[:count]
     chosen = [int(rng.integers(n))]
-    nearest = geodesics(graph, chosen)[0]
+    lengths = graph.adjacency(np.sqrt(graph.sqdist))
+    nearest = np.full(n, np.inf)
     while len(chosen) < count:
+        # What lies further away than any node does from the landmarks before gains nothing.
+        reach = float(nearest.max())
+        found = dijkstra(lengths, directed=True, indices=chosen[-1], limit=reach)
+        nearest = np.minimum(nearest, found)
         chosen.append(int(nearest.argmax()))
-        nearest = np.minimum(nearest, geodesics(graph, chosen[-1:])[0])
     return np.array(chosen, dtype=np.int64)

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import ConvexHull, QhullError
-from scipy.spatial.distance import cdist
 
 from sdpdr.errors import DataError
 from sdpdr.graphs.arrays import Array, Index
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import sorted_pairs
-from sdpdr.graphs.space import BLOCK, Euclidean, Space, make_space
-
-# Convex hulls in more dimensions have too many facets to pay off.
-HULL_FEATURES = 6
+from sdpdr.graphs.space import Space, make_space
+from sdpdr.progress import Progress, show_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +38,18 @@ class FurthestPairs:
 
 
 def furthest_pairs(
-    X: ArrayLike | NeighborGraph, *, metric: str = "euclidean", squared: bool = False
+    X: ArrayLike | NeighborGraph,
+    *,
+    metric: str = "euclidean",
+    squared: bool = False,
+    progress: Progress | bool | None = None,
 ) -> FurthestPairs:
     """For each point the one furthest from it, exactly.
 
     The distance to a fixed point is a convex function, so the furthest point is a vertex of the
-    convex hull. In up to six dimensions the hull is computed once and only its vertices are
-    looked at; otherwise all points are, block by block.
+    convex hull. In up to five dimensions the hull is computed once and its vertices are thinned
+    out on ever smaller boxes, which costs little more than sorting; in more, hulls have too many
+    facets, and the cost is one product of the data with its transpose, block by block.
 
     Parameters
     ----------
@@ -56,6 +57,8 @@ def furthest_pairs(
         Points or precomputed distances; or a graph made from them, whose nodes are then meant.
     metric, squared
         As for `sdpdr.graphs.knn`; without meaning for a graph.
+    progress : bool or callable, optional
+        As for `sdpdr.graphs.knn`.
 
     Raises
     ------
@@ -73,7 +76,8 @@ def furthest_pairs(
     (array([[0, 2], [1, 2]]), array([2, 1]))
     """
     space = _space_of(X, metric, squared)
-    furthest = _search(space)
+    with show_count(progress, "furthest points", space.n) as count:
+        furthest = space.furthest(count)
     here = np.arange(space.n)
     edges, position = sorted_pairs(np.column_stack([here, furthest]))
     multiplicity = np.bincount(position)
@@ -88,40 +92,4 @@ def _space_of(X: ArrayLike | NeighborGraph, metric: str, squared: bool) -> Space
             f"the graph made by {X.provenance} does not know its points, so the furthest ones "
             "cannot be found. Pass the points themselves."
         )
-    return X.provenance.space
-
-
-def _search(space: Space) -> Index:
-    if not isinstance(space, Euclidean):
-        everyone = np.arange(space.n)
-        return np.array([space.sqdist(np.array(i), everyone).argmax() for i in everyone])
-    candidates = _extreme_points(space.X)
-    step = max(1, BLOCK // len(candidates))
-    blocks = [
-        cdist(space.X[at : at + step], space.X[candidates], "sqeuclidean").argmax(axis=1)
-        for at in range(0, space.n, step)
-    ]
-    furthest: Index = candidates[np.concatenate(blocks)]
-    return furthest
-
-
-def _extreme_points(X: Array) -> Index:
-    """Sorted indices of points among which all vertices of the convex hull are found."""
-    n, features = X.shape
-    if features == 1:
-        return np.unique([X.argmin(), X.argmax()])
-    if features > HULL_FEATURES:
-        return np.arange(n)
-    try:
-        return np.sort(ConvexHull(X).vertices).astype(np.int64)
-    except QhullError:
-        # Qhull refuses data that lie in a subspace: use coordinates within it, if there is one.
-        flat = _within_span(X)
-        return _extreme_points(flat) if flat.shape[1] < features else np.arange(n)
-
-
-def _within_span(X: Array) -> Array:
-    centered = X - X.mean(axis=0)
-    U, s, _ = np.linalg.svd(centered, full_matrices=False)
-    rank = np.count_nonzero(s > s[0] * max(X.shape) * np.finfo(float).eps)
-    return np.asarray(U[:, :rank] * s[:rank])
+    return X.provenance.space.fresh()

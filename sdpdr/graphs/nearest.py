@@ -8,11 +8,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from sdpdr.graphs import validate
+from sdpdr.graphs.approximate import approximate_nearest
 from sdpdr.graphs.arrays import Index
 from sdpdr.graphs.build import finish, merge_duplicates
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import from_table
+from sdpdr.graphs.search import ALGORITHMS, BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
+from sdpdr.progress import Progress, show_count
 
 SYMMETRIZE = ("union", "mutual")
 
@@ -27,12 +30,16 @@ def knn(
     angles: bool = False,
     duplicates: str = "merge",
     connect: str = "error",
+    algorithm: str = "auto",
+    seed: int = 0,
+    progress: Progress | bool | None = None,
 ) -> NeighborGraph:
     r"""Graph that joins each point to its k nearest others.
 
     Let A_ij = 1 when j is one of the k nearest points of i. The edges are the pairs with A_ij or
-    A_ji (``"union"``) or with both (``"mutual"``). The search is exact; of points equally far
-    the one with the smaller index is taken, and no point is its own neighbour.
+    A_ji (``"union"``) or with both (``"mutual"``). The search is exact unless asked otherwise; of
+    points equally far the one with the smaller index is taken, and no point is its own neighbour.
+    Exact searches of every kind give the same graph.
 
     Parameters
     ----------
@@ -52,6 +59,16 @@ def knn(
     connect : {"error", "mst", "largest", "none"}, default "error"
         What to do with a graph of several components: raise, add the shortest edges between
         them, keep the largest, or return it as it is.
+    algorithm : {"auto", "kd_tree", "brute", "approximate"}, default "auto"
+        How to search points; a precomputed matrix is read in full. ``"auto"`` is exact: a k-d
+        tree in up to 8 dimensions, above them tree or brute force, whichever is faster on a
+        sample. ``"approximate"`` looks only into nearby cells, with package faiss; it pays for
+        many points that spread in many dimensions, where exact search takes time n^2.
+    seed : int, default 0
+        For ``algorithm="approximate"``.
+    progress : bool or callable, optional
+        A callable is told how many points are done; True and False force a line of progress; by
+        default it shows on a terminal only.
 
     Returns
     -------
@@ -67,6 +84,8 @@ def knn(
         smallest ``n_neighbors`` that connects where that is cheap to find.
     UnknownNameError
         An option has a value that is not in its list.
+    PackageMissingError
+        The search is approximate and faiss is not installed.
 
     Warns
     -----
@@ -74,6 +93,14 @@ def knn(
         Points coincide and were merged.
     DroppedPointsWarning
         ``connect="largest"`` dropped points.
+
+    Notes
+    -----
+    Measured on one core, k = 6: a swiss roll of 100,000 points takes half a second, of 1,000,000
+    eight seconds and at most five times the memory of the graph. In three dimensions a tree looks
+    at a few dozen points for each; of unstructured points in 20 dimensions it looks at nearly
+    all, and brute force, as matrix products, is ten times as fast. For an approximate search
+    ``graph.provenance.recall`` is the share of the true neighbours found, measured on a sample.
 
     References
     ----------
@@ -88,14 +115,27 @@ def knn(
     249
     """
     validate.choice("symmetrize", symmetrize, SYMMETRIZE)
+    validate.choice("algorithm", algorithm, (*ALGORITHMS, "approximate"))
     space, index = merge_duplicates(make_space(X, metric, squared=squared), duplicates)
     k = validate.n_neighbors(n_neighbors, space.n)
+    options: dict[str, object] = {
+        "n_neighbors": k, "symmetrize": symmetrize, "angles": angles, "connect": connect
+    }  # fmt: skip
+    recall = None
+    with show_count(progress, f"{k} nearest neighbours of {space.n} points", space.n) as count:
+        if algorithm == "approximate":
+            found = approximate_nearest(space, k, seed, count)
+            table, recall = found.table, found.recall
+            options |= {"algorithm": algorithm, "seed": seed}
+        else:
+            table = space.nearest(k, algorithm, count)
     return finish(
         space,
         index,
-        _neighborhoods(space.nearest(k), symmetrize),
+        _neighborhoods(table, symmetrize),
         method="knn",
-        options={"n_neighbors": k, "symmetrize": symmetrize, "angles": angles, "connect": connect},
+        options=options,
+        recall=recall,
         angles=angles,
         connect=connect,
         way_out=lambda: (
@@ -110,7 +150,8 @@ def smallest_connecting_k(
     """Smallest number of neighbours that makes the graph of `knn` connected.
 
     Duplicate points count once. More neighbours never disconnect a graph, so doubling and
-    bisection find the number.
+    bisection find the number; what is connected already is treated as one, so that memory grows
+    with the pairs of neighbours between parts and not with n times the number.
 
     Parameters
     ----------
@@ -128,23 +169,42 @@ def smallest_connecting_k(
 
 
 def _smallest_k(space: Space, symmetrize: str) -> int:
-    high = 1
-    while not _connects(table := space.nearest(high), symmetrize):
-        high = min(2 * high, space.n - 1)
-    low = high // 2
-    # Column by column the table holds the neighbours of every smaller k.
+    labels, low, high = np.arange(space.n), 0, 1
+    while True:
+        arcs = _arcs_between(space, high, labels)
+        if int((merged := _merged(labels, arcs, high, symmetrize)).max()) == 0:
+            break
+        labels, low, high = merged, high, min(2 * high, space.n - 1)
     while high - low > 1:
         middle = (low + high) // 2
-        if _connects(table[:, :middle], symmetrize):
+        if int(_merged(labels, arcs, middle, symmetrize).max()) == 0:
             high = middle
         else:
             low = middle
     return high
 
 
-def _connects(table: Index, symmetrize: str) -> bool:
-    parts, _ = connected_components(_neighborhoods(table, symmetrize), directed=False)
-    return bool(parts == 1)
+def _arcs_between(space: Space, k: int, labels: Index) -> Index:
+    """From a point, to one of its k nearest in another part, and its rank there; shape (a, 3)."""
+    found = []
+    for rows in blocks(np.arange(space.n), max(1, BLOCK // k)):
+        table = space.nearest(k, rows=rows)
+        row, rank = np.nonzero(labels[table] != labels[rows, None])
+        found.append(np.column_stack([rows[row], table[row, rank], rank + 1]))
+    return np.concatenate(found)
+
+
+def _merged(labels: Index, arcs: Index, k: int, symmetrize: str) -> Index:
+    """Parts of the graph of k neighbours, from parts it is known to join and arcs between them."""
+    i, j, _ = arcs[arcs[:, 2] <= k].T
+    n, parts = len(labels), int(labels.max()) + 1
+    if symmetrize == "mutual":
+        there = i * n + j
+        both = np.isin(there, j * n + i)
+        i, j = i[both], j[both]
+    joined = csr_array((np.ones(len(i)), (labels[i], labels[j])), shape=(parts, parts))
+    _, merged = connected_components(joined, directed=False)
+    return np.asarray(merged, dtype=np.int64)[labels]
 
 
 def _neighborhoods(table: Index, symmetrize: str) -> csr_array:

@@ -37,12 +37,16 @@ class Provenance:
     neighborhoods : sparse array of bool, optional
         Entry (i, j) is true when j lies in the neighbourhood of i. Directed: j may be near i
         without i being near j. ``None`` means the edges themselves.
+    recall : float, optional
+        Share of the true neighbours that an approximate search found, measured on a sample;
+        ``None`` after an exact search.
     """
 
     method: str = "edges"
     options: Mapping[str, object] = field(default_factory=dict)
     space: Space | None = None
     neighborhoods: csr_array | None = None
+    recall: float | None = None
 
     def __str__(self) -> str:
         return f"{self.method}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"
@@ -135,7 +139,8 @@ class NeighborGraph:
     @cached_property
     def components(self) -> Index:
         """Label of the connected component of each node, shape (n,)."""
-        _, labels = connected_components(self.adjacency(), directed=False)
+        half = csr_array((np.ones(self.m), tuple(self.edges.T)), shape=(self.n, self.n))
+        _, labels = connected_components(half, directed=False)
         return _fixed(np.asarray(labels, dtype=np.int64))
 
     @property

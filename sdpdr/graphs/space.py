@@ -14,18 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import KDTree
-from sklearn.metrics import pairwise_distances_argmin
-from sklearn.neighbors import NearestNeighbors
 
 from sdpdr.errors import DataError
 from sdpdr.graphs import validate
 from sdpdr.graphs.arrays import Array, Index
+from sdpdr.graphs.extremes import furthest_points
+from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search_among
+from sdpdr.progress import Count
 
-# Above this many features a tree visits most of the points anyway.
-TREE_FEATURES = 15
-# Numbers held at once in a block of pairwise work: 32 MB.
-BLOCK = 1 << 22
+# Odd factors that spread every bit of a number over all of them (the finalizer of MurmurHash3 by
+# Appleby, in the public domain).
+MIXERS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 
 
 class Space(Protocol):
@@ -38,15 +37,28 @@ class Space(Protocol):
     def sqdist(self, i: Index, j: Index) -> Array:
         """Squared distances of the pairs (i, j), which broadcast against each other."""
 
-    def nearest(self, k: int) -> Index:
-        """Table of the k nearest other points of each point, shape (n, k), nearest first.
+    def nearest(
+        self,
+        k: int,
+        algorithm: str = "auto",
+        count: Count | None = None,
+        rows: Index | None = None,
+    ) -> Index:
+        """Table of the k nearest other points of each row, nearest first; by default of all.
 
         Of points equally far the one with the smaller index comes first, and a point is never
-        its own neighbour, even among duplicates.
+        its own neighbour, even among duplicates. The algorithm (see `sdpdr.graphs.search`) makes
+        no difference to the table; ``count`` is told how many points are done.
         """
 
     def nearest_between(self, sources: Index, targets: Index) -> Index:
-        """Nearest target of each source, as a position in ``targets``; exact up to rounding."""
+        """Nearest target of each source, of equals the one with the smallest index.
+
+        The targets are in ascending order, and none of them is a source.
+        """
+
+    def furthest(self, count: Count | None = None) -> Index:
+        """Point furthest from each point, of equals the one with the smallest index."""
 
     def pairs_within(self, radius: float) -> Index:
         """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
@@ -56,6 +68,9 @@ class Space(Protocol):
 
     def take(self, nodes: Index) -> Space:
         """Restrict to some of the points, in the order given."""
+
+    def fresh(self) -> Space:
+        """The same points without the copies that searches keep for the next one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,83 +91,59 @@ class Euclidean:
 
     def sqdist(self, i: Index, j: Index) -> Array:
         """Sum of squared differences: equal lengths come out equal, short ones exact."""
-        shape = np.broadcast_shapes(np.shape(i), np.shape(j))
-        first, second = (np.broadcast_to(index, shape).ravel() for index in (i, j))
-        step = max(1, BLOCK // self.X.shape[1])
-        parts = [
-            np.square(self.X[first[at : at + step]] - self.X[second[at : at + step]]).sum(axis=1)
-            for at in range(0, len(first), step)
-        ]
-        return np.concatenate([np.empty(0), *parts]).reshape(shape)
+        return self.coordinates.sqdist(i, j)
 
-    def nearest(self, k: int) -> Index:
-        """See `Space.nearest`. The search widens until no tie or rounding can hide a neighbour."""
-        search = NearestNeighbors(algorithm="kd_tree" if self._tree else "brute").fit(self._coords)
+    def nearest(
+        self,
+        k: int,
+        algorithm: str = "auto",
+        count: Count | None = None,
+        rows: Index | None = None,
+    ) -> Index:
+        """See `Space.nearest`."""
+        neighbors = search_among(self.coordinates, np.arange(self.n), algorithm)
+        if rows is not None:
+            return neighbors.table(rows, k, others=True, count=count)
+        # Sources next to each other look at the same part of a tree: twice as fast at a million.
+        order = neighbors.search.order
         table = np.empty((self.n, k), dtype=np.int64)
-        # Room for k neighbours, the point itself, and one more to see whether the k-th is tied.
-        rows, width = np.arange(self.n), min(k + 2, self.n)
-        while True:
-            reach, found = search.kneighbors(self._coords[rows], n_neighbors=width)
-            table[rows], length = self._closest(rows, found, k)
-            if width == self.n:
-                return table
-            outside = np.square(reach[:, -1])
-            rows = rows[length >= outside - self._error(rows, outside)]
-            if not rows.size:
-                return table
-            width = min(2 * width, self.n)
+        table[order] = neighbors.table(order, k, others=True, count=count)
+        return table
 
     def nearest_between(self, sources: Index, targets: Index) -> Index:
         """See `Space.nearest_between`."""
-        X = self._coords
-        if self._tree:
-            return np.asarray(KDTree(X[targets]).query(X[sources])[1], dtype=np.int64)
-        return np.asarray(pairwise_distances_argmin(X[sources], X[targets]), dtype=np.int64)
+        return search_among(self.coordinates, targets).table(sources, 1)[:, 0]
+
+    def furthest(self, count: Count | None = None) -> Index:
+        """See `Space.furthest`."""
+        return furthest_points(self.coordinates, count)
 
     def pairs_within(self, radius: float) -> Index:
         """See `Space.pairs_within`."""
-        pairs = KDTree(self.X).query_pairs(radius * (1.0 + 1e-9), output_type="ndarray")
-        # The root, not the square: a radius that is itself the length of a pair must hold it.
-        pairs = pairs[np.sqrt(self.sqdist(pairs[:, 0], pairs[:, 1])) <= radius]
-        return np.asarray(pairs, dtype=np.int64)
+        return pairs_within(self.coordinates, radius)
 
     def representatives(self) -> Index:
         """See `Space.representatives`. Equal means equal in every coordinate."""
-        # Rows are compared as bytes, which is fast; adding 0 makes -0 and 0 the same bytes.
-        rows = np.ascontiguousarray(self.X + 0.0).view(np.dtype((np.void, self.X[0].nbytes)))
-        _, first, inverse = np.unique(rows.ravel(), return_index=True, return_inverse=True)
-        return np.asarray(first[inverse], dtype=np.int64)
+        same = _first_equal(_fingerprints(self.X))
+        here = np.flatnonzero(same != np.arange(self.n))
+        for part in blocks(here, max(1, BLOCK // self.X.shape[1])):
+            if (self.X[part] != self.X[same[part]]).any():
+                # Different rows with one fingerprint: next to impossible, so it may be slow.
+                return _first_equal(np.unique(self.X, axis=0, return_inverse=True)[1].ravel())
+        return same
 
     def take(self, nodes: Index) -> Euclidean:
         """See `Space.take`."""
         return Euclidean(self.X[nodes])
 
-    @property
-    def _tree(self) -> bool:
-        return bool(self.X.shape[1] <= TREE_FEATURES)
+    def fresh(self) -> Euclidean:
+        """See `Space.fresh`."""
+        return Euclidean(self.X)
 
     @cached_property
-    def _coords(self) -> Array:
-        # A brute-force search works with inner products and loses digits far from the origin.
-        return self.X if self._tree else self.X - self.X.mean(axis=0)
-
-    def _closest(self, rows: Index, found: Index, k: int) -> tuple[Index, Array]:
-        """Of the candidates found, the k closest in stable order, and the k-th squared length."""
-        found = np.sort(found, axis=1)
-        length = self.sqdist(rows[:, None], found)
-        length[found == rows[:, None]] = np.inf
-        order = np.argsort(length, axis=1, kind="stable")[:, :k]
-        kth = np.take_along_axis(length, order[:, -1:], axis=1)[:, 0]
-        return np.take_along_axis(found, order, axis=1), kth
-
-    def _error(self, rows: Index, sqdist: Array) -> Array:
-        """Bound on the rounding error of squared distances that the search returned."""
-        if self._tree:
-            size = sqdist
-        else:
-            norm = np.linalg.norm(self._coords[rows], axis=1)
-            size = np.square(norm) + np.square(norm + np.sqrt(sqdist))
-        return np.asarray(8.0 * (self.X.shape[1] + 8) * np.finfo(float).eps * size)
+    def coordinates(self) -> Coordinates:
+        """The points as a search looks at them."""
+        return Coordinates(self.X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,15 +167,31 @@ class Precomputed:
         """Entries of the matrix."""
         return self.matrix[i, j]
 
-    def nearest(self, k: int) -> Index:
-        """See `Space.nearest`."""
-        step = max(1, BLOCK // self.n)
-        blocks = np.split(np.arange(self.n), np.arange(step, self.n, step))
-        return np.concatenate([self._closest(rows, k) for rows in blocks])
+    def nearest(
+        self,
+        k: int,
+        algorithm: str = "auto",
+        count: Count | None = None,
+        rows: Index | None = None,
+    ) -> Index:
+        """See `Space.nearest`. All entries are looked at: there is but one algorithm."""
+        rows = np.arange(self.n) if rows is None else rows
+        found = [np.empty((0, k), dtype=np.int64)]
+        for part in blocks(rows, max(1, BLOCK // self.n)):
+            found.append(self._closest(part, k))
+            if count is not None:
+                count(len(part))
+        return np.concatenate(found)
 
     def nearest_between(self, sources: Index, targets: Index) -> Index:
         """See `Space.nearest_between`."""
-        return np.asarray(self.matrix[np.ix_(sources, targets)].argmin(axis=1))
+        parts = blocks(sources, max(1, BLOCK // len(targets)))
+        nearest = [self.matrix[np.ix_(part, targets)].argmin(axis=1) for part in parts]
+        return np.asarray(targets[np.concatenate(nearest)])
+
+    def furthest(self, count: Count | None = None) -> Index:
+        """See `Space.furthest`."""
+        return np.asarray(self.matrix.argmax(axis=1))
 
     def pairs_within(self, radius: float) -> Index:
         """See `Space.pairs_within`."""
@@ -210,6 +217,10 @@ class Precomputed:
         """See `Space.take`."""
         return Precomputed(self.matrix[np.ix_(nodes, nodes)])
 
+    def fresh(self) -> Precomputed:
+        """See `Space.fresh`."""
+        return self
+
     def _closest(self, rows: Index, k: int) -> Index:
         block = self.matrix[rows]
         block[np.arange(len(rows)), rows] = np.inf
@@ -219,6 +230,26 @@ class Precomputed:
         order = np.lexsort((block[row, column], row))
         start = np.searchsorted(row, np.arange(len(rows)))
         return np.asarray(column[order[start[:, None] + np.arange(k)]])
+
+
+def _first_equal(keys: np.ndarray) -> Index:
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return np.asarray(first[inverse], dtype=np.int64)
+
+
+def _fingerprints(X: Array) -> np.ndarray:
+    """One whole number for each row, the same for equal rows."""
+    n, features = X.shape
+    factors = np.random.default_rng(0).integers(2**63, size=features, dtype=np.uint64) * 2 + 1
+    keys = np.empty(n, dtype=np.uint64)
+    for part in blocks(np.arange(n), max(1, BLOCK // features)):
+        # Adding 0 makes -0 and 0 the same bytes; products and sums wrap around.
+        bits = (X[part] + 0.0).view(np.uint64)
+        for factor in MIXERS:
+            bits ^= bits >> np.uint64(33)
+            bits *= np.uint64(factor)
+        keys[part] = ((bits ^ (bits >> np.uint64(33))) * factors).sum(axis=1)
+    return keys
 
 
 def make_space(

@@ -1,7 +1,9 @@
 """Structured linear maps on symmetric matrices, their spectra and sparse factorizations."""
 
 from sdpdr.linalg.check import check_map
+from sdpdr.linalg.cliques import CliqueTree, clique_tree
 from sdpdr.linalg.combine import Combined, Stacked, Summed
+from sdpdr.linalg.completion import complete_max_det, complete_min_rank
 from sdpdr.linalg.forms import (
     BilinearForms,
     Diagonal,
@@ -10,11 +12,14 @@ from sdpdr.linalg.forms import (
     SquaredEdgeLengths,
 )
 from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
+from sdpdr.linalg.merging import CliqueCost, merge_cliques
 from sdpdr.linalg.products import InnerProduct, Products, Trace
 from sdpdr.linalg.svec import smat, svec, svec_index, svec_size
 
 __all__ = [
     "BilinearForms",
+    "CliqueCost",
+    "CliqueTree",
     "Combined",
     "Diagonal",
     "Entries",
@@ -29,6 +34,10 @@ __all__ = [
     "Trace",
     "VectorMap",
     "check_map",
+    "clique_tree",
+    "complete_max_det",
+    "complete_min_rank",
+    "merge_cliques",
     "smat",
     "svec",
     "svec_index",

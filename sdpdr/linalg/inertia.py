@@ -7,7 +7,14 @@ import qdldl
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import Array, Matrix
+
+# Operations on an entry of L beyond its inner product: a pivot's reciprocal and two products.
+_OPERATIONS = 4
+# Order from which speed matters more than a look at every pivot.
+_LARGE = 20_000
 
 
 class Factorization:
@@ -29,7 +36,7 @@ class Factorization:
         rounding = np.finfo(float).eps * abs(upper).max()
         try:
             self._solver = qdldl.Solver(upper, upper=True)
-            _, self.pivots, _ = self._solver.factors()
+            self._lower, self.pivots, self._order = self._solver.factors()
         except (RuntimeError, ValueError) as error:
             raise ArithmeticError(f"the matrix is singular to working precision: {error}") from None
         # Turned around, so that it catches pivots that are not numbers as well.
@@ -44,6 +51,21 @@ class Factorization:
     def solve(self, right: Array) -> Array:
         """Solution of A x = right; shape (n,)."""
         return np.asarray(self._solver.solve(right))
+
+    def error_bound(self) -> Array:
+        r"""Row sums of a bound on :math:`|A - P \hat L \hat D \hat L^T P^T|`; shape (n,).
+
+        See `sdpdr.linalg.verified` for the theorem.
+        """
+        lower = abs(sp.csr_array(self._lower))
+        n = lower.shape[0]
+        ones = np.ones(n)
+        weighted = np.abs(self.pivots) * (ones + lower.T @ ones)
+        terms = np.diff(lower.indptr) + _OPERATIONS
+        bound = np.empty(n)
+        # The product is a sum of non-negative terms, and its own rounding below one per cent.
+        bound[self._order] = 1.01 * gamma(terms) * (weighted + lower @ weighted)
+        return bound
 
 
 def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
@@ -72,20 +94,78 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
     """
     matrix = sp.csr_array(matrix)
     columns: Array = sp.csr_array((matrix.shape[0], 0) if null is None else null).toarray()
-    matrix, columns = _grounded(matrix, columns)
     try:
-        factorization = Factorization(matrix)
+        return RestrictedFactor(*_grounded(matrix, columns)).is_positive
     except ArithmeticError:
         return False
-    n, p = columns.shape
-    if p == 0 or factorization.n_negative > p:
-        return factorization.n_negative == 0
-    solved = np.column_stack([factorization.solve(u) for u in columns.T])
-    schur = -columns.T @ solved
-    missed = np.abs(solved).T @ np.abs(matrix @ solved - columns)
-    rounding = np.max(missed + n * np.finfo(float).eps * (np.abs(columns).T @ np.abs(solved)))
-    negative = int(np.sum(np.linalg.eigvalsh((schur + schur.T) / 2.0) < -rounding))
-    return factorization.n_negative + negative == p
+
+
+class RestrictedFactor:
+    """A factorization of A that knows its form on the vectors orthogonal to some columns.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (n, n)
+        A.
+    columns : array of shape (n, p)
+        U, linearly independent.
+
+    Raises
+    ------
+    ArithmeticError
+        If A is singular to working precision.
+
+    Attributes
+    ----------
+    is_positive : bool
+        Whether x^T A x > 0 for all x != 0 with U^T x = 0.
+    """
+
+    def __init__(self, matrix: Matrix, columns: Array) -> None:
+        n, p = columns.shape
+        self._factor: Factorization | _LargeFactor
+        self._factor = Factorization(matrix) if n < _LARGE else _LargeFactor(matrix)
+        self._columns = columns
+        negative = self._factor.n_negative
+        self.is_positive = negative == 0
+        if p == 0 or negative > p:
+            return
+        self._solved = np.column_stack([self._factor.solve(u) for u in columns.T])
+        schur = -columns.T @ self._solved
+        self._schur = (schur + schur.T) / 2.0
+        missed = np.abs(self._solved).T @ np.abs(matrix @ self._solved - columns)
+        size = np.abs(columns).T @ np.abs(self._solved)
+        rounding = np.max(missed + n * np.finfo(float).eps * size)
+        negative += int(np.sum(np.linalg.eigvalsh(self._schur) < -rounding))
+        self.is_positive = negative == p
+
+    def solve(self, right: Array) -> Array:
+        """The x orthogonal to the columns with A x = right up to a combination of them.
+
+        Only where `is_positive` holds.
+        """
+        x = self._factor.solve(np.ravel(right))
+        if self._columns.shape[1] == 0:
+            return x
+        return x + self._solved @ np.linalg.solve(self._schur, self._columns.T @ x)
+
+
+class _LargeFactor:
+    """The fastest factorization there is, which does not show its pivots."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        upper = sp.csc_array(sp.triu(sp.csc_array(matrix), format="csc"))
+        upper.sort_indices()
+        if np.any(matrix.diagonal() == 0.0) or not np.isfinite(upper.data).all():
+            raise ArithmeticError("the matrix has an empty diagonal entry or is not finite")
+        self._factor = symmetric_factor(upper)
+        self.n_negative = self._factor.factorize(upper.data)
+        if self.n_negative < 0:
+            raise ArithmeticError("the matrix is singular to working precision")
+
+    def solve(self, right: Array) -> Array:
+        """Solution of A x = right; shape (n,)."""
+        return self._factor.solve(right)
 
 
 def _grounded(matrix: sp.csr_array, columns: Array) -> tuple[sp.csr_array, Array]:

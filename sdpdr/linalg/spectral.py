@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.linalg.inertia import is_positive_on
+from sdpdr.linalg.inertia import RestrictedFactor, is_positive_on
 from sdpdr.linalg.svec import Array, Matrix
 
 DENSE_ORDER = 400
+# How far below the number where it is expected the smallest eigenvalue is looked for.
+_BELOW = (1e-6, 1e-3, 0.1)
+# How large a matrix must be along the directions left out, relatively, to factor it alone.
+_APART = 1e-9
 
 
 def fix_signs(vectors: Array) -> Array:
@@ -51,7 +57,10 @@ def complement(null: Matrix) -> Array:
 
 
 def smallest_eigenvalue(
-    matrix: Matrix, null: Matrix | None = None, mass: Matrix | None = None
+    matrix: Matrix,
+    null: Matrix | None = None,
+    mass: Matrix | None = None,
+    near: float | None = None,
 ) -> tuple[float, Array]:
     """Smallest eigenvalue of ``matrix x = t mass x`` among x orthogonal to ``null``.
 
@@ -67,6 +76,8 @@ def smallest_eigenvalue(
         Directions left out.
     mass : array or sparse array of shape (n, n), optional
         Positive definite on what is left; the identity by default.
+    near : float, optional
+        A positive number that the eigenvalue is probably close to, to save factorizations.
 
     Returns
     -------
@@ -76,7 +87,7 @@ def smallest_eigenvalue(
     n = matrix.shape[0]
     if n <= DENSE_ORDER or not sp.issparse(matrix):
         return _smallest_dense(matrix, null, mass)
-    return _smallest_sparse(matrix, null, mass)
+    return _smallest_sparse(matrix, null, mass, near)
 
 
 def _smallest_dense(
@@ -90,11 +101,15 @@ def _smallest_dense(
 
 
 def _smallest_sparse(
-    matrix: Matrix, null: Matrix | None, mass: Matrix | None
+    matrix: Matrix, null: Matrix | None, mass: Matrix | None, near: float | None
 ) -> tuple[float, Array]:
     n = matrix.shape[0]
     identity = sp.eye_array(n, format="csr") if mass is None else sp.csr_array(mass)
     columns = sp.csr_array((n, 0)) if null is None else sp.csr_array(null)
+    if near is not None:
+        found = _smallest_near(sp.csr_array(matrix), identity, columns, near)
+        if found is not None:
+            return found
     shift = _shift_below(sp.csr_array(matrix), identity, columns)
     # Large entries leave noise in the solves, which a sharp tolerance cannot get below; the error
     # of the eigenvalue is about the square of the tolerance all the same.
@@ -105,6 +120,25 @@ def _smallest_sparse(
             continue
     # A tight cluster at the low end; the shift is a lower bound.
     return shift, np.zeros(n)
+
+
+def _smallest_near(
+    matrix: sp.csr_array, mass: sp.csr_array, null: sp.csr_array, near: float
+) -> tuple[float, Array] | None:
+    """The smallest eigenvalue if it is not far below ``near``, with one factorization or a few."""
+    columns = null.toarray()
+    for below in _BELOW:
+        shift = near * (1.0 - below)
+        try:
+            factor = RestrictedFactor(matrix - shift * mass, columns)
+        except ArithmeticError:
+            continue
+        if factor.is_positive:
+            try:
+                return _inverted(matrix, mass, columns, shift, factor.solve, 1e-8)
+            except spl.ArpackNoConvergence:
+                return shift, np.zeros(matrix.shape[0])
+    return None
 
 
 def _shift_below(matrix: sp.csr_array, mass: sp.csr_array, null: sp.csr_array) -> float:
@@ -132,7 +166,14 @@ def _shifted(
 ) -> tuple[float, Array]:
     """Eigenvalue nearest above ``shift`` of the pencil, restricted to the complement of null."""
     n, p = null.shape
-    shifted = matrix - shift * mass
+    shifted = sp.csr_array(matrix - shift * mass)
+    columns = null.toarray()
+    along = np.linalg.norm(shifted @ columns, axis=0) / np.linalg.norm(columns, axis=0)
+    # A matrix that nearly kills the columns would lose its digits along them.
+    if np.all(along > _APART * np.max(np.abs(shifted.diagonal()))):
+        return _inverted(
+            matrix, mass, columns, shift, RestrictedFactor(shifted, columns).solve, tol
+        )
     blocks = [[shifted, null], [null.T, None]] if p else [[shifted]]
     bordered = sp.block_array(blocks, format="csc")
     solve = spl.splu(bordered).solve
@@ -141,7 +182,20 @@ def _shifted(
         right = np.concatenate([np.ravel(x), np.zeros(p)])
         return np.asarray(solve(right)[:n])
 
-    q = np.linalg.qr(null.toarray())[0]
+    return _inverted(matrix, mass, columns, shift, inverse, tol)
+
+
+def _inverted(
+    matrix: Matrix,
+    mass: sp.csr_array,
+    null: Array,
+    shift: float,
+    inverse: Callable[[Array], Array],
+    tol: float,
+) -> tuple[float, Array]:
+    """Lanczos iteration with a given inverse of ``matrix - shift mass`` on the complement."""
+    n = matrix.shape[0]
+    q = np.linalg.qr(null)[0]
 
     def weigh(x: Array) -> Array:
         # The identity on null: a mass that vanishes there would let rounding errors grow.

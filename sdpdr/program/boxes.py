@@ -9,6 +9,7 @@ import numpy as np
 
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.point import Factor, Value
+from sdpdr.program.rescale import rescale
 from sdpdr.program.sdp import SDP, Rows
 
 
@@ -96,11 +97,15 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     """The nearest point that is exactly feasible, where a closed form knows one.
 
     Slack takes the cheapest values that satisfy its rows. Where all that is left are upper
-    limits on one matrix, homogeneous otherwise, the matrix is shrunk until they hold. In any
+    limits on one matrix, homogeneous otherwise, the matrix is shrunk until they hold. Matrices
+    with a fixed diagonal, or one fixed number, are scaled (`sdpdr.program.rescale`). In any
     other case the point is returned as it is, and its residuals tell.
     """
+    if not all(v.name in values for v in sdp.variables):
+        return values
+    values = rescale(sdp, values)
     columns = slack_columns(sdp)
-    if columns is None or not all(v.name in values for v in sdp.variables):
+    if columns is None:
         return values
     values = _shrink(sdp, values, {c.label for c in columns})
     return {**values, **_fill_slack(sdp, values, columns)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.linalg import LinearMap, Products
@@ -67,6 +68,8 @@ def complete_multipliers(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Arra
 
 def _independent(columns: sp.csr_array) -> sp.csr_array:
     dense = columns.toarray()
-    left, singular, _ = np.linalg.svd(dense, full_matrices=False)
-    rank = int(np.sum(singular > 1e-12 * singular[0]))
-    return columns if rank == dense.shape[1] else sp.csr_array(left[:, :rank])
+    # A choice among the columns, so that they stay null vectors exactly.
+    upper, order = sl.qr(dense, mode="r", pivoting=True)
+    pivots = np.abs(np.diagonal(upper))
+    rank = int(np.sum(pivots > 1e-12 * pivots[0]))
+    return columns if rank == dense.shape[1] else columns[:, np.sort(order[:rank])]

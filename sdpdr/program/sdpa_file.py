@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.errors import FileFormatError, ModelError
+from sdpdr.files import write_file
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.entries import Entries, entries_of
 from sdpdr.program.sdp import SDP, Rows
@@ -257,12 +258,9 @@ def write_sdpa(sdp: SDP, path: str | os.PathLike[str]) -> None:
     """
     path = Path(path)
     data = _render(to_equality_form(sdp)).encode("ascii")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    if path.suffix == ".gz":
+        data = gzip.compress(data, mtime=0)
+    write_file(path, lambda beside: beside.write_bytes(data))
 
 
 def _render(sdp: SDP) -> str:

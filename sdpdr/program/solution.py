@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sdpdr.errors import DataError, SolveFailedError
+from sdpdr.files import write_text
 from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Value
@@ -89,10 +90,11 @@ class Solution:
     bound : float or None
         Proven bound from the other side (see `argument`).
     gap : float
-        ``|bound - value| / max(|value|, 1e-12)``; negative if the point lies beyond the bound
-        because it is not feasible (see `residuals`), ``inf`` without a bound.
+        ``|bound - value| / max(|value|, gap_scale)``, the gap relative to the value; negative if
+        the point lies beyond the bound because it is not feasible (see `residuals`), ``inf``
+        without a bound.
     argument : str
-        Which argument proves the bound, or why there is none.
+        Which argument proves the bound and how it was verified, or why there is none.
     values : mapping from variable name to array or Factor
     duals : mapping from row label to array
         Multipliers; on inequalities they are >= 0, and for a maximisation they are the rate at
@@ -106,6 +108,15 @@ class Solution:
     versions : mapping from package to version
     history : tuple of mappings
         Progress of solvers that report it.
+    maximize : bool
+    rigorous : bool
+        Whether `bound` accounts for all rounding, and so is a theorem.
+    gap_scale : float
+        The size of objective beside which a value counts as zero, for programs whose optimum is
+        (`sdpdr.program.sizes`): what one typical entry of the solution costs.
+    backward_error : float
+        How far data would have to move, relatively, for the point to be exactly feasible
+        (`sdpdr.program.backward`); ``nan`` if there is no point or nothing to measure with.
     """
 
     status: Status
@@ -124,14 +135,20 @@ class Solution:
     versions: Mapping[str, str] = field(default_factory=dict)
     history: tuple[Mapping[str, Any], ...] = ()
     maximize: bool = False
+    rigorous: bool = False
+    gap_scale: float = 0.0
+    backward_error: float = float("nan")
 
     @property
     def gap(self) -> float:
-        """Relative gap between the value and the proven bound."""
+        """Gap between the value and the proven bound, relative to the value.
+
+        Where the value is smaller than `gap_scale`, zero for instance, relative to that.
+        """
         if self.bound is None or not np.isfinite(self.value):
             return float("inf")
         signed = self.bound - self.value if self.maximize else self.value - self.bound
-        return signed / max(abs(self.value), 1e-12)
+        return signed / max(abs(self.value), self.gap_scale, 1e-12)
 
     def certified(self, tol: float | None = None) -> bool:
         """Whether value and bound agree to ``tol`` at a point that is feasible to ``tol``."""
@@ -202,6 +219,9 @@ class Solution:
             "bound": _plain(self.bound),
             "gap": _plain(self.gap),
             "argument": self.argument,
+            "rigorous": self.rigorous,
+            "gap_scale": _plain(self.gap_scale),
+            "backward_error": _plain(self.backward_error),
             "certified": self.certified(),
             "residuals": {k: _plain(v) for k, v in asdict(self.residuals).items()},
             "claimed": {k: _plain(v) for k, v in asdict(self.claimed).items()},
@@ -212,8 +232,8 @@ class Solution:
         }
 
     def save_record(self, path: str | Path) -> None:
-        """Write `record` as JSON."""
-        Path(path).write_text(json.dumps(self.record(), indent=2) + "\n", encoding="utf-8")
+        """Write `record` as JSON; the file appears complete or not at all."""
+        write_text(path, json.dumps(self.record(), indent=2) + "\n")
 
     def __repr__(self) -> str:
         bound = "none" if self.bound is None else f"{self.bound:.8g}"

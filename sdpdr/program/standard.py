@@ -57,7 +57,7 @@ def to_equality_form(sdp: SDP) -> SDP:
     >>> to_equality_form(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
     SDP(mvu; matrices [K: 3x3], 2 scalars, 5 rows, 0 matrix inequalities)
     """
-    sdp = _without_inequalities(_without_lmis(sdp))
+    sdp = without_inequalities(without_lmis(sdp))
     for v in sdp.vector_variables:
         if v.curvature is not None:
             sdp = _without_curvature(sdp, v, v.curvature)
@@ -66,7 +66,8 @@ def to_equality_form(sdp: SDP) -> SDP:
     return sdp
 
 
-def _without_lmis(sdp: SDP) -> SDP:
+def without_lmis(sdp: SDP) -> SDP:
+    """Every matrix inequality as rows with a PSD variable for slack; their y is -svec(Z)."""
     names = {v.name for v in sdp.variables}
     variables, rows = list(sdp.variables), list(sdp.rows)
     for lmi in sdp.lmis:
@@ -78,7 +79,8 @@ def _without_lmis(sdp: SDP) -> SDP:
     return replace(sdp, variables=tuple(variables), rows=tuple(rows), lmis=()) if sdp.lmis else sdp
 
 
-def _without_inequalities(sdp: SDP) -> SDP:
+def without_inequalities(sdp: SDP) -> SDP:
+    """Every inequality as an equality with a non-negative vector for slack; y stays."""
     if all(r.relation == "==" for r in sdp.rows):
         return sdp
     names = {v.name for v in sdp.variables}

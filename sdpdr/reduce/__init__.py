@@ -1,9 +1,23 @@
 """Reductions from one program to another, each with ``accepts``, ``apply`` and a ``lift``."""
 
 from sdpdr.reduce.base import Composed, Reduced, Reduction
+from sdpdr.reduce.chordal import Chordal
 from sdpdr.reduce.dedupe import Dedupe
 from sdpdr.reduce.dual import Dual
+from sdpdr.reduce.elastic import Elastic
 from sdpdr.reduce.face import Face
+from sdpdr.reduce.landmark import Landmark
 from sdpdr.reduce.scale import Scale
 
-__all__ = ["Composed", "Dedupe", "Dual", "Face", "Reduced", "Reduction", "Scale"]
+__all__ = [
+    "Chordal",
+    "Composed",
+    "Dedupe",
+    "Dual",
+    "Elastic",
+    "Face",
+    "Landmark",
+    "Reduced",
+    "Reduction",
+    "Scale",
+]

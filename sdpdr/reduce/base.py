@@ -24,11 +24,15 @@ class Reduced:
     lift_value : callable
         Takes an objective value of the reduced minimisation to one of the original; the
         identity by default.
+    push : callable or None
+        Takes a `Point` of the original program to one of the reduced, where a solver may start
+        from it; None where there is no telling.
     """
 
     sdp: SDP
     lift: Callable[[Point], Point]
     lift_value: Callable[[float], float] = lambda value: value
+    push: Callable[[Point], Point] | None = None
 
 
 class Reduction(ABC):
@@ -95,4 +99,11 @@ class Composed(Reduction):
                 value = reduced.lift_value(value)
             return value
 
-        return Reduced(sdp, lift, lift_value)
+        def push(point: Point) -> Point:
+            for reduced in taken:
+                assert reduced.push is not None
+                point = reduced.push(point)
+            return point
+
+        known = all(reduced.push is not None for reduced in taken)
+        return Reduced(sdp, lift, lift_value, push if known else None)

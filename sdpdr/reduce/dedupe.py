@@ -47,7 +47,7 @@ class Dedupe(Reduction):
                 for rows, mask in zip(same, _independent(sdp, same), strict=True):
                     kept[rows.label] = mask
         if all(mask.size and mask.all() for mask in kept.values()):
-            return Reduced(sdp, lambda point: point)
+            return Reduced(sdp, _same, push=_same)
         remaining = tuple(_select(r, kept[r.label]) for r in sdp.rows if kept[r.label].any())
 
         def lift(point: Point) -> Point:
@@ -59,7 +59,15 @@ class Dedupe(Reduction):
                     duals[label] = full
             return Point(point.values, duals)
 
-        return Reduced(replace(sdp, rows=remaining), lift)
+        def push(point: Point) -> Point:
+            duals = {r.label: point.duals[r.label] for r in remaining if r.label in point.duals}
+            return Point(point.values, {k: y[kept[k]] for k, y in duals.items()})
+
+        return Reduced(replace(sdp, rows=remaining), lift, push=push)
+
+
+def _same(point: Point) -> Point:
+    return point
 
 
 def _repeated_faces(sdp: SDP) -> set[str]:

@@ -24,12 +24,21 @@ class Scale(Reduction):
     program is ``min f(sigma T x') / (sigma gamma)`` s.t. ``D A T x' = D b / sigma``; its
     multipliers lift as ``y = gamma D y'`` and ``Z = gamma Z'``. A factor of its own for each
     variable matters where a Gram matrix meets slack that is relative to the length of edges.
+
+    Parameters
+    ----------
+    matrices : bool, default True
+        Whether matrix variables have factors of their own. Clique blocks must not: their entries
+        agree on overlaps, and the rows that say so are well scaled as they are.
     """
 
     name: ClassVar[str] = "scale"
+    matrices: bool = True
 
     def _reduce(self, sdp: SDP) -> Reduced:
-        units = {v.name: 1.0 / _coefficient(sdp, v.name) for v in sdp.variables}
+        own = sdp.variables if self.matrices else sdp.vector_variables
+        units = {v.name: 1.0 for v in sdp.variables}
+        units |= {v.name: 1.0 / _coefficient(sdp, v.name) for v in own}
         sdp = _in_units(sdp, units)
         factors = {r.label: 1.0 / _row_sizes(r) for r in sdp.rows}
         sides = np.concatenate([np.zeros(0), *(np.abs(r.rhs * factors[r.label]) for r in sdp.rows)])

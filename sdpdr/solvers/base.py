@@ -21,6 +21,8 @@ FORMS: Mapping[str, str] = {
     "cvxpy": "the model as written, through cvxpy; no reductions",
     "gram": "a positive semidefinite Gram matrix on its face",
     "lmi": "the dual: multipliers with a matrix inequality",
+    "chordal": "clique blocks of the Gram matrix",
+    "chordal-lmi": "the dual: multipliers with a matrix inequality for every clique",
     "factor": "a low-rank factor K = R R^T",
 }
 
@@ -110,6 +112,7 @@ class Solver(ABC):
     forms: ClassVar[tuple[str, ...]] = ()
     licence: ClassVar[str] = ""
     obeys_time_limit: ClassVar[bool] = True
+    takes_start: ClassVar[bool] = False
 
     tol: float = 1e-6
     time_limit: float | None = None
@@ -163,4 +166,8 @@ class Solver(ABC):
 
     @abstractmethod
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
-        """Solve a program and return whatever there is; never raises for a solver's failure."""
+        """Solve a program and return whatever there is; never raises for a solver's failure.
+
+        Where ``takes_start`` is true, it also takes ``start``: a `Point` to begin from, whose
+        missing parts are filled in as usual.
+        """

@@ -20,6 +20,7 @@ from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
 from sdpdr.solvers.render import Rendered, render
 from sdpdr.solvers.silence import silence
+from sdpdr.solvers.starved import is_starved, starved_words
 
 _VERDICTS = {
     cp.OPTIMAL: Verdict.SOLVED,
@@ -39,7 +40,7 @@ class CvxpySolver(Solver):
     """A solver that cvxpy knows (options as in `Solver`)."""
 
     backend: ClassVar[str]
-    forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "cvxpy")
+    forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi", "cvxpy")
 
     @abstractmethod
     def native_options(self) -> dict[str, Any]:
@@ -69,7 +70,10 @@ class CvxpySolver(Solver):
                 problem.solve(solver=self.backend, verbose=self.verbose, **options)
         except _GIVING_UP as error:
             seconds = {"compile": rendering, "solve": time.perf_counter() - start}
-            claim = Claim("error", message=f"{type(error).__name__}: {error}")
+            words = f"{type(error).__name__}: {error}"
+            claim = Claim("error", message=words)
+            if is_starved(words):
+                claim = Claim("out of memory", message=starved_words(self.name, words))
             return Outcome(Point(), Verdict.FAILED, claim, seconds)
         total = time.perf_counter() - start
         stats = problem.solver_stats

@@ -8,6 +8,7 @@ and turns edge weights back into multipliers of the rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,6 +39,9 @@ class EdgeForm:
     factor_of: dict[str, Array] = field(default_factory=dict)
 
 
+_READ: WeakKeyDictionary[SDP, EdgeForm | Exception] = WeakKeyDictionary()
+
+
 def why_not(sdp: SDP) -> str | None:
     """None if the program is an edge program, else the reason why not."""
     try:
@@ -48,13 +52,25 @@ def why_not(sdp: SDP) -> str | None:
 
 
 def edge_form(sdp: SDP) -> EdgeForm:
-    """Read a program as an edge program.
+    """Read a program as an edge program; once for each program, since planning asks as well.
 
     Raises
     ------
     NotAcceptedError
         With the reason, in words.
     """
+    if sdp not in _READ:
+        try:
+            _READ[sdp] = _read(sdp)
+        except (NotAcceptedError, ModelError, DataError) as refusal:
+            _READ[sdp] = refusal
+    found = _READ[sdp]
+    if isinstance(found, EdgeForm):
+        return found
+    raise found.with_traceback(None)
+
+
+def _read(sdp: SDP) -> EdgeForm:
     if len(sdp.psd_variables) != 1 or sdp.lmis:
         raise NotAcceptedError("it takes one Gram matrix and no further matrix inequalities")
     name, n = sdp.psd_variables[0].name, sdp.psd_variables[0].n
@@ -68,7 +84,9 @@ def edge_form(sdp: SDP) -> EdgeForm:
     if not rows or n < 2:
         raise NotAcceptedError("there is no row on an edge")
     keys = np.concatenate([e[:, 0] * n + e[:, 1] for e, _ in lengths.values()])
-    unique, inverse = np.unique(keys, return_inverse=True)
+    unique, inverse = keys, np.arange(keys.size)
+    if not np.all(np.diff(keys) > 0):
+        unique, inverse = np.unique(keys, return_inverse=True)
     split = np.split(inverse, np.cumsum([r.m for r in rows])[:-1])
     edge_of = {r.label: part.astype(np.int64) for r, part in zip(rows, split, strict=True)}
     factor_of = {label: factor for label, (_, factor) in lengths.items()}
@@ -102,6 +120,19 @@ def to_point(sdp: SDP, form: EdgeForm, factor: Array, weights: Array) -> Point:
     return Point(values, complete_multipliers(sdp, duals))
 
 
+def weights_of(form: EdgeForm, point: Point | None) -> Array | None:
+    """Edge weights from the multipliers of a point; None if it lacks those of some row.
+
+    Where several rows limit one edge, its weight is the sum over them.
+    """
+    if point is None or not all(label in point.duals for label in form.edge_of):
+        return None
+    weights = np.zeros(form.program.m)
+    for label, edge in form.edge_of.items():
+        np.add.at(weights, edge, point.duals[label] * form.factor_of[label])
+    return weights
+
+
 def _mass(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> Array:
     maps = [r.lhs[name] for r in hidden]
     products = [a for a in maps if isinstance(a, Products)]
@@ -125,11 +156,13 @@ def _edge_rows(rows: Rows, name: str) -> tuple[Index, Array]:
     if found is None or not slack_only:
         raise NotAcceptedError(f"rows {rows.label!r} are not multiples of squared edge lengths")
     edges, factor = found
-    if len({tuple(e) for e in np.sort(edges, axis=1).tolist()}) < len(edges):
+    edges = np.sort(edges, axis=1)
+    ordered = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+    if np.any((ordered[1:] == ordered[:-1]).all(axis=1)):
         raise NotAcceptedError(f"rows {rows.label!r} repeat an edge (reduction 'dedupe' merges)")
     if np.any(factor == 0) or np.any(edges[:, 0] == edges[:, 1]):
         raise NotAcceptedError(f"rows {rows.label!r} contain an empty row")
-    return np.sort(edges, axis=1), factor
+    return edges, factor
 
 
 def _as_lengths(linear_map: LinearMap) -> tuple[Index, Array] | None:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
 from sdpdr.errors import NotAcceptedError
+from sdpdr.files import undone_when_asked_to_end
 from sdpdr.program.point import Point
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Verdict
+from sdpdr.solvers.starved import is_starved, starved_words
 
 Task: TypeAlias = Callable[[], Outcome]
 
+# Seconds that an interrupted child has to hand over the point it has reached.
+LAST_WORDS = 5.0
 # Not ``-m``: the package imports this module, so running it as well draws a warning.
 _PROGRAM = "import sys; from sdpdr.solvers.isolate import _child; _child(*sys.argv[1:])"
 
@@ -25,7 +34,8 @@ def run_isolated(task: Task, name: str, time_limit: float | None) -> Outcome:
     """Run a solver in a child process that is killed when time is up.
 
     The child searches modules where this process does, so solvers of your own need only live in
-    a module that can be imported.
+    a module that can be imported. It ends with this process, however that ends, as soon as its
+    native code lets it look.
 
     Parameters
     ----------
@@ -39,30 +49,75 @@ def run_isolated(task: Task, name: str, time_limit: float | None) -> Outcome:
     Returns
     -------
     Outcome
-        With verdict ``TIME_LIMIT`` if it was killed, and ``FAILED`` if it crashed.
+        With verdict ``TIME_LIMIT`` if it was killed, ``INTERRUPTED`` if it was interrupted and had
+        a point to offer, and ``FAILED`` if it crashed or ran out of memory.
 
     Raises
     ------
     NotAcceptedError
         If the task cannot be pickled.
+    KeyboardInterrupt
+        If the child was interrupted and did not answer within `LAST_WORDS` seconds.
     """
     pickled = _pickle(task, name)
-    with tempfile.TemporaryDirectory() as folder:
-        question, answer = Path(folder, "question"), Path(folder, "answer")
-        question.write_bytes(pickle.dumps(sys.path) + pickled)
-        command = [sys.executable, "-c", _PROGRAM, str(question), str(answer)]
+    with undone_when_asked_to_end(), tempfile.TemporaryDirectory(prefix=".sdpdr-") as place:
+        folder = Path(place)
+        Path(folder, "question").write_bytes(pickle.dumps(sys.path) + pickled)
         try:
-            done = subprocess.run(command, capture_output=True, timeout=time_limit, check=False)
+            code = _wait(folder, time_limit)
         except subprocess.TimeoutExpired:
             words = f"{name} was stopped after {time_limit:g} s; it had no point to offer"
             seconds = {"compile": 0.0, "solve": float(time_limit or 0.0)}
             return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
-        if done.returncode != 0 or not answer.exists():
-            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
-            words = f"{name} crashed (exit status {done.returncode}). {last[0]}".strip()
-            return Outcome(Point(), Verdict.FAILED, Claim("crashed", message=words))
+        answer = Path(folder, "answer")
+        if code != 0 or not answer.exists():
+            said = Path(folder, "said").read_text(encoding="utf-8", errors="replace")
+            return Outcome(Point(), Verdict.FAILED, _claim(name, code, said))
         outcome: Outcome = pickle.loads(answer.read_bytes())
         return outcome
+
+
+def _wait(folder: Path, time_limit: float | None) -> int:
+    """Exit code of a child that reads the question in a folder and writes the answer there."""
+    command = [sys.executable, "-c", _PROGRAM, str(folder)]
+    with open(folder / "said", "wb") as said:
+        # In a session of its own, the child hears of Ctrl-C from us alone, and once.
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            start_new_session=True,
+        )
+    try:
+        return child.wait(time_limit)
+    except KeyboardInterrupt:
+        with suppress(ValueError):  # Windows cannot interrupt a process, only end it
+            child.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            if child.wait(LAST_WORDS) == 0:
+                return 0
+        raise
+    finally:
+        child.kill()
+        child.wait()
+        if child.stdin is not None:
+            child.stdin.close()
+
+
+def _claim(name: str, code: int, said: str) -> Claim:
+    """What to say of a child that ended without an answer."""
+    last = (said.strip().splitlines() or [""])[-1]
+    if is_starved(said):
+        return Claim("out of memory", message=starved_words(name, last))
+    if code >= 0:
+        return Claim("crashed", message=f"{name} crashed (exit status {code}). {last}".strip())
+    known = {number.value: number.name for number in signal.Signals}
+    killer = known.get(-code, f"signal {-code}")
+    words = f"{name} crashed: its process was ended by {killer}."
+    if killer == "SIGKILL":
+        words += " Systems end processes so when memory runs out; it may not have fitted in."
+    return Claim("crashed", message=f"{words} {last}".strip())
 
 
 def _pickle(task: Task, name: str) -> bytes:
@@ -75,8 +130,18 @@ def _pickle(task: Task, name: str) -> bytes:
         ) from error
 
 
-def _child(question: str, answer: str) -> None:
-    with open(question, "rb") as stream:
+def _child(folder: str) -> None:
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    with open(Path(folder, "question"), "rb") as stream:
         sys.path[:] = pickle.load(stream)
         task: Task = pickle.load(stream)
-    Path(answer).write_bytes(pickle.dumps(task()))
+    part = Path(folder, "part")
+    part.write_bytes(pickle.dumps(task()))
+    part.replace(Path(folder, "answer"))
+
+
+def _end_with_parent(folder: str) -> None:
+    """Wait for the end of a stream that nobody writes to: the parent is no more."""
+    os.read(0, 1)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)

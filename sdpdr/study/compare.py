@@ -19,13 +19,13 @@ from rich.table import Table
 from rich.text import Text
 
 from sdpdr.errors import NotAcceptedError, UnknownNameError
+from sdpdr.files import write_text
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
 from sdpdr.progress import Progress
 from sdpdr.solve import solve
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
-from sdpdr.study.files import write_text
 
 # Announces a run, and yields what its iterations are reported to.
 Tell: TypeAlias = Callable[[str], AbstractContextManager[Progress]]

@@ -10,12 +10,14 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
 from sdpdr import datasets, graphs, methods, plot
+from sdpdr.files import write_file
 from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution
 from sdpdr.solve import solve
@@ -225,7 +227,8 @@ def save(out: Path, report: Report, solutions: dict[str, Solution], comparison: 
     report.save(out / "report.html")
     for section in report.sections:
         for picture in section.pictures:
-            picture.figure.savefig(out / f"{section.name}-{picture.name}.png", dpi=200)
+            place = out / f"{section.name}-{picture.name}.png"
+            write_file(place, partial(picture.figure.savefig, dpi=200))
     for name, solution in solutions.items():
         solution.save_record(out / f"{name}.json")
     comparison.save_json(out / "comparison.json")

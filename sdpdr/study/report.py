@@ -18,12 +18,12 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from sdpdr import plot
+from sdpdr.files import write_text
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.plot.style import INK
 from sdpdr.program import Solution
 from sdpdr.study.compare import PHASES, Comparison, number, seconds_by_phase
-from sdpdr.study.files import write_text
 
 PACKAGES = (
     "sdpdr", "numpy", "scipy", "cvxpy", "clarabel", "scs", "qdldl", "cvxopt", "sdpa-python",

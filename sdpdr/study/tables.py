@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sdpdr.errors import DataTypeError, FileFormatError, UnknownNameError
+from sdpdr.files import write_file
 from sdpdr.linalg.svec import Array
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
@@ -126,7 +127,7 @@ def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> F
 
 
 def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None = None) -> None:
-    """Write columns in the format of a suffix, that of the path by default.
+    """Write columns in the format of a suffix, that of the path by default; whole or not at all.
 
     Parameters
     ----------
@@ -137,7 +138,8 @@ def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None =
         ``embedding``.
     suffix : str, optional
     """
-    _WRITERS[(suffix or path.suffix).lower()](path, Y, names)
+    write = _WRITERS[(suffix or path.suffix).lower()]
+    write_file(path, lambda beside: write(beside, Y, names))
 
 
 # -- reading ----------------------------------------------------------------------------------

@@ -46,8 +46,6 @@ class Case:
     verdict : {"optimal", "infeasible", "unbounded"}
     values, duals : mapping
         An optimal point where one is known in closed form.
-    provable : bool
-        Whether `sdpdr.program.certify` has an argument for programs of this kind.
     digits : float
         Relative accuracy of `value` itself.
     """
@@ -58,7 +56,6 @@ class Case:
     verdict: Literal["optimal", "infeasible", "unbounded"] = "optimal"
     values: Mapping[str, np.ndarray] = field(default_factory=dict)
     duals: Mapping[str, np.ndarray] = field(default_factory=dict)
-    provable: bool = True
     digits: float = 1e-10
 
     def __repr__(self) -> str:
@@ -264,7 +261,6 @@ CASES = (
         11.0,
         values={"z": np.array([3.0, 1.0])},
         duals={"polygon": np.array([2.0, 0.0, 1.0])},
-        provable=False,
     ),
     Case(
         "smallest diagonal entry",
@@ -300,7 +296,6 @@ CASES = (
         2.0 + np.sqrt(2.0),
         values={"t": np.array([2.0 + np.sqrt(2.0)])},
         duals={"cone": np.outer([1.0, np.sqrt(2.0), 1.0], [1.0, np.sqrt(2.0), 1.0]) / 4},
-        provable=False,
     ),
     Case(
         "hyperbola",
@@ -308,7 +303,6 @@ CASES = (
         2.0,
         values={"z": np.ones(2)},
         duals={"cone": np.array([[1.0, -1.0], [-1.0, 1.0]])},
-        provable=False,
     ),
     Case(
         "sum of squares",
@@ -316,7 +310,6 @@ CASES = (
         2.0,
         values={"Q": np.outer([-1.0, 0.0, 1.0], [-1.0, 0.0, 1.0]), "c": np.array([2.0])},
         duals={"powers": np.array([1.0, 0.0, 1.0, 0.0, 1.0])},
-        provable=False,
     ),
     Case("too small a trace", too_small_a_trace, verdict="infeasible"),
     Case("impossible hyperbola", impossible_hyperbola, verdict="infeasible"),

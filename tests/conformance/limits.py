@@ -11,7 +11,7 @@ TOLERANCE = {
     "lowrank": 1e-6,
     "ipopt": 1e-6,
     "mosek": 1e-6,
-    "sdpa": 2e-6,
+    "sdpa": 5e-6,
     "clarabel": 2e-6,
     "cvxopt": 2e-6,
     "scs": 5e-5,
@@ -58,9 +58,15 @@ KNOWN_LIMITS = (
     Limit(
         "lowrank",
         ANY,
-        ("mvu impossible",),
-        "a method for nonconvex programs has no certificate of infeasibility, so it stalls",
-        "fails",
+        ("linear program",),
+        "there is no matrix to write as a factor, and other solvers take linear programs",
+        "refuses",
+    ),
+    Limit(
+        "lowrank",
+        ANY,
+        ("no limit", "eigenvalue without", "mvu slack"),
+        "an iterate on its way to infinity shows a ray only after enough steps",
     ),
     Limit(
         "ipopt",

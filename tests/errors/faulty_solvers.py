@@ -6,6 +6,7 @@ They live in a module of their own, so that a child process can import them as w
 from __future__ import annotations
 
 import os
+import signal
 import time
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -58,7 +59,31 @@ class Exits(Faulty):
 
 class Raises(Faulty):
     def run(self, sdp, progress=None):
+        raise ArithmeticError("the pivot is zero")
+
+
+class Starves(Faulty):
+    def run(self, sdp, progress=None):
         raise MemoryError("no room for the Schur complement")
+
+
+class IsKilled(Faulty):
+    """What a system does to a process when memory runs out."""
+
+    def run(self, sdp, progress=None):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Waits(Faulty):
+    """Works until it is interrupted, and has a point to offer then."""
+
+    def run(self, sdp, progress=None):
+        try:
+            time.sleep(120.0)
+        except KeyboardInterrupt:
+            outcome = super().run(sdp)
+            return replace(outcome, verdict=Verdict.INTERRUPTED, claim=Claim("interrupted"))
+        return super().run(sdp)
 
 
 class Hangs(Faulty):

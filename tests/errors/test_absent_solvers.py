@@ -18,9 +18,9 @@ from sdpdr.errors import (
     SolverMissingError,
     UnknownNameError,
 )
-from sdpdr.linalg import InnerProduct, Trace
+from sdpdr.linalg import InnerProduct, Trace, VectorMap
 from sdpdr.model import from_cvxpy
-from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import Clarabel, LowRank, Mosek, Scs
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.render import render
@@ -33,7 +33,7 @@ def model():
 
 @pytest.fixture
 def smallest_eigenvalue():
-    """Minimise <diag(1, 2, 3), X> with tr X = 1: no unfolding, and no factor form."""
+    """Minimise <diag(1, 2, 3), X> with tr X = 1: no unfolding."""
     trace = Rows("trace", "==", {"X": Trace(3)}, np.ones(1))
     return SDP((PsdVariable("X", 3),), {"X": InnerProduct(np.diag([1.0, 2.0, 3.0]))}, (trace,))
 
@@ -188,11 +188,14 @@ def test_a_solver_says_which_forms_it_takes(model):
         sdpdr.solve(model, Scs(), "factor")
 
 
-def test_the_low_rank_solver_says_why_it_refuses_a_program(smallest_eigenvalue):
+def test_the_low_rank_solver_says_why_it_refuses_a_program():
+    limit = Rows("limit", "<=", {"z": VectorMap(np.eye(2))}, np.ones(2))
+    gain = VectorMap(-np.ones((1, 2)))
+    linear = SDP((VectorVariable("z", 2, nonnegative=True),), {"z": gain}, (limit,))
     with pytest.raises(NotAcceptedError) as caught:
-        sdpdr.solve(smallest_eigenvalue, "lowrank")
+        sdpdr.solve(linear, "lowrank")
     assert "lowrank (factor form)" in str(caught.value)
-    assert "centred" in str(caught.value)
+    assert "no matrix variable" in str(caught.value)
     assert "solver='auto'" in str(caught.value)
 
 

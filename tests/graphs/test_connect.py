@@ -15,7 +15,9 @@ from sdpdr.errors import (
     DuplicatePointsWarning,
     UnknownNameError,
 )
-from sdpdr.graphs.space import make_space
+from sdpdr.graphs import space as space_module
+from sdpdr.graphs import spanning
+from sdpdr.graphs.space import Euclidean, Precomputed, make_space
 from sdpdr.graphs.spanning import shortest_links
 
 
@@ -99,6 +101,49 @@ def test_links_of_a_lattice_full_of_ties_are_a_tree():
     assert np.abs(X[links[:, 0]] - X[links[:, 1]]).sum() == len(X) - 1
 
 
+def kruskal(X, labels):
+    """Edges taken by length, then by their ends, whenever they join two parts."""
+    i, j = np.triu_indices(len(X), 1)
+    sqdist = np.square(X[i] - X[j]).sum(axis=1)
+    label, links = labels.copy(), []
+    for e in np.lexsort((j, i, sqdist)):
+        if label[i[e]] != label[j[e]]:
+            links.append([i[e], j[e]])
+            label[label == label[j[e]]] = label[i[e]]
+    return np.array(sorted(links)).reshape(-1, 2)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(2, 60),
+    dim=st.sampled_from([1, 2, 3, 12]),
+    parts=st.sampled_from([2, 5, 60]),
+    step=st.sampled_from([0.0, 0.5]),
+)
+@settings(max_examples=40, deadline=None)
+def test_links_are_the_first_of_equals(seed, n, dim, parts, step):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, dim)) + 4.0 * rng.integers(0, 3, (n, 1))
+    if step:
+        X = np.unique(np.round(X / step) * step, axis=0)
+    labels = np.arange(len(X))
+    if parts < 60:
+        labels = np.unique(rng.integers(0, parts, len(X)), return_inverse=True)[1]
+    expected = kruskal(X, labels)
+    D = np.square(X[:, None] - X).sum(axis=-1)
+    assert np.array_equal(shortest_links(Euclidean(X), labels), expected)
+    assert np.array_equal(shortest_links(Precomputed(D), labels), expected)
+
+
+def test_links_of_tight_clusters_need_every_kind_of_search(monkeypatch):
+    monkeypatch.setattr(spanning, "NEARBY", 2)
+    monkeypatch.setattr(spanning, "WIDE", 5)
+    rng = np.random.default_rng(0)
+    X = np.repeat(100.0 * rng.standard_normal((12, 2)), 20, axis=0)
+    X += 0.1 * rng.standard_normal(X.shape)
+    assert np.array_equal(shortest_links(make_space(X), np.arange(240)), kruskal(X, np.arange(240)))
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_smallest_connecting_radius_of_the_swiss_roll(metric):
     X, _ = datasets.swiss_roll(20, seed=0)
@@ -164,6 +209,18 @@ def test_duplicates_may_be_refused():
 def test_minus_zero_is_zero():
     with pytest.warns(DuplicatePointsWarning):
         assert graphs.complete([[0.0], [-0.0], [1.0]]).n == 2
+
+
+def test_rows_that_share_a_fingerprint_are_told_apart(monkeypatch):
+    X = np.array([[0.0, 1.0], [2.0, 3.0], [0.0, 1.0], [-0.0, 1.0], [5.0, 3.0]])
+    assert Euclidean(X).representatives().tolist() == [0, 1, 0, 0, 4]
+    monkeypatch.setattr(space_module, "_fingerprints", lambda X: np.zeros(len(X), dtype=np.uint64))
+    assert Euclidean(X).representatives().tolist() == [0, 1, 0, 0, 4]
+
+
+def test_lattices_have_no_equal_fingerprints():
+    X = np.stack(np.meshgrid(*[np.arange(40.0)] * 3), axis=-1).reshape(-1, 3)
+    assert len(np.unique(space_module._fingerprints(X))) == len(X)
 
 
 def test_many_copies_do_not_hide_neighbours():

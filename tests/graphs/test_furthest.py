@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from sdpdr import datasets, graphs
 from sdpdr.errors import DataError, DuplicatePointsWarning
+from sdpdr.graphs.space import Euclidean
 
 
 def reach(X):
@@ -28,6 +30,58 @@ def test_furthest_equals_brute_force(seed, n, dim):
     assert set(pairs.multiplicity) <= {1, 2}
     i, j = pairs.edges.T
     assert np.allclose(pairs.sqdist, np.square(X[i] - X[j]).sum(axis=1))
+
+
+@given(
+    X=arrays(
+        np.float64,
+        st.tuples(st.integers(2, 40), st.integers(1, 7)),
+        elements=st.integers(-2, 2).map(float),
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_lattice_points_of_any_shape_take_the_first_of_equals(X):
+    furthest = Euclidean(X).furthest()
+    assert np.array_equal(furthest, cdist(X, X, "sqeuclidean").argmax(axis=1))
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    rank=st.integers(1, 3),
+    features=st.integers(2, 5),
+    offset=st.sampled_from([0.0, 1e3]),
+)
+@settings(max_examples=20, deadline=None)
+def test_points_on_lines_and_planes(seed, rank, features, offset):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, rank)) @ rng.standard_normal((rank, features)) + offset
+    assert np.allclose(achieved(X, graphs.furthest_pairs(X)), reach(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", ["ball", "sphere", "cube", "circle"])
+def test_boxes_of_many_points(shape):
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1.0, 1.0, (3000, 2 if shape == "circle" else 3))
+    if shape in ("sphere", "circle"):
+        X /= np.linalg.norm(X, axis=1)[:, None]
+    if shape == "ball":
+        X = X[np.linalg.norm(X, axis=1) < 1.0]
+    assert np.array_equal(Euclidean(X).furthest(), cdist(X, X).argmax(axis=1))
+
+
+def test_points_on_the_rim_that_a_hull_may_leave_out():
+    # Rounding decides which of the points on an edge of the triangle a hull calls vertices.
+    t = np.linspace(0.0, 1.0, 101)[:, None]
+    a, b, c = np.array([[0.1, 0.2], [1.3, 0.7], [0.4, 1.9]])
+    X = np.vstack([a + t * (b - a), b + t * (c - b), c + t * (a - c)])
+    furthest = Euclidean(X).furthest()
+    assert np.allclose(np.square(X - X[furthest]).sum(axis=1), reach(X), rtol=1e-14)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_many_features_far_from_the_origin(offset):
+    X = np.random.default_rng(0).integers(0, 2, (300, 30)).astype(float) + offset
+    assert np.array_equal(Euclidean(X).furthest(), cdist(X, X, "sqeuclidean").argmax(axis=1))
 
 
 def test_published_counts_of_the_swiss_roll():

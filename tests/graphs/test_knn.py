@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sdpdr import datasets, graphs
+from sdpdr.graphs import nearest
 from sdpdr.graphs.pairs import clique_pairs, from_table
 from sdpdr.graphs.space import Euclidean, Precomputed, make_space
 
@@ -178,6 +179,19 @@ def test_smallest_connecting_k_is_the_smallest(seed, symmetrize):
     assert graphs.knn(X, k, symmetrize=symmetrize, connect="none").is_connected
     if k > 1:
         assert not graphs.knn(X, k - 1, symmetrize=symmetrize, connect="none").is_connected
+
+
+@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
+@pytest.mark.parametrize("seed", range(3))
+def test_smallest_connecting_k_of_tight_clusters(seed, symmetrize, monkeypatch):
+    monkeypatch.setattr(nearest, "BLOCK", 100)
+    rng = np.random.default_rng(seed)
+    X = np.repeat(50.0 * rng.standard_normal((4, 2)), [3, 9, 14, 20], axis=0)
+    X += rng.standard_normal(X.shape)
+    k = 1
+    while graphs.knn(X, k, symmetrize=symmetrize, connect="none").n_components > 1:
+        k += 1
+    assert graphs.smallest_connecting_k(X, symmetrize=symmetrize) == k
 
 
 def test_all_neighbours_make_the_complete_graph():

@@ -157,6 +157,13 @@ def test_graphs_survive_pickling():
     assert again.with_cliques().m == 128
 
 
+def test_graphs_keep_no_copies_that_a_search_made():
+    X = np.random.default_rng(0).standard_normal((200, 40))
+    graph = graphs.knn(X, 3, connect="mst")
+    graphs.furthest_pairs(graph)
+    assert len(pickle.dumps(graph)) < 1.5 * X.nbytes
+
+
 def test_from_edges_sorts_and_drops_repetitions():
     graph = graphs.from_edges(4, [[3, 2], [1, 0], [2, 3], [0, 1]], [4.0, 1.0, 4.0, 1.0])
     assert graph.edges.tolist() == [[0, 1], [2, 3]]

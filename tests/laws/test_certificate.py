@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import DuplicatePointsWarning
-from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
-from sdpdr.program import SDP, Factor, PsdVariable, Rows, VectorVariable, certify
+from sdpdr.linalg import InnerProduct, SvecMap, Trace
+from sdpdr.program import SDP, Factor, PsdVariable, Rows, certify
 from sdpdr.program.boxes import dual_box, repair
 
 LENGTHS = np.array([1.0, 2.0, 0.5, 1.5, 1.0, 3.0, 0.7])
@@ -83,7 +83,7 @@ def test_a_fixed_trace_lets_any_multipliers_be_shifted():
     smallest = np.linalg.eigvalsh(cost)[0]
     certificate = certify(sdp, {"trace": np.array([-smallest - 0.3])})
     assert certificate.bound == pytest.approx(smallest, rel=1e-9)
-    assert "shifted" in certificate.argument
+    assert "limit" in certificate.argument
     loose = certify(sdp, {"trace": np.array([-smallest + 0.25])})
     assert loose.bound == pytest.approx(smallest - 0.25)
 
@@ -207,20 +207,7 @@ def test_shifting_never_leaves_an_inequality_with_a_negative_multiplier():
     certificate = certify(sdp, {"first": np.zeros(1), "second": np.zeros(1)})
     # The point K11 = t^2, K12 = -t s, K22 = s^2 with t - s = 1 is feasible and has value s^2 - t^2.
     assert certificate.bound is None
-    assert "negative" in certificate.argument
-
-
-def test_a_scalar_in_several_rows_is_out_of_reach():
-    both = VectorMap(np.ones((2, 1)))
-    rows = Rows("rows", "==", {"K": SvecMap(2, np.eye(3)[:2]), "z": both}, np.ones(2))
-    sdp = SDP(
-        (PsdVariable("K", 2), VectorVariable("z", 1, nonnegative=True)),
-        {"K": Trace(2)},
-        (rows,),
-    )
-    certificate = certify(sdp, {"rows": np.zeros(2)})
-    assert certificate.bound is None
-    assert "couples several rows" in certificate.argument
+    assert "no rows limit the trace of 'K'" in certificate.argument
 
 
 # -- repair -------------------------------------------------------------------------------------

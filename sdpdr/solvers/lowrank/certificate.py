@@ -16,6 +16,9 @@ from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 _DENSE = 200  # below this size a full eigendecomposition is fastest
 _COARSE = 1e-8
 _HEAVIER = (4.0, 1e2, 1e4, 1e6, 1e8)
+_MOST_ESCAPES = 6
+_REINFORCEMENTS = 4
+_SURPLUS = 1.05  # of the weight that lifts an eigenvalue to 1 to first order
 _ENOUGH = 2.0  # connectivity of the heavy weights at which adding more is pointless
 
 
@@ -33,7 +36,9 @@ class Verdict:
     @property
     def gap(self) -> float:
         """Relative distance of value and bound."""
-        return abs(self.bound - self.value) / max(abs(self.value), np.finfo(float).tiny)
+        if self.value == 0.0:
+            return np.inf if self.bound else 0.0
+        return abs(self.bound - self.value) / abs(self.value)
 
     @property
     def error(self) -> float:
@@ -42,12 +47,21 @@ class Verdict:
 
 
 def judge(program: EdgeProgram, R: Matrix, weights: Vector, tol: float, seed: int = 0) -> Verdict:
-    """Certify a point of a program by any multipliers."""
+    """Certify a point of a program by any multipliers, reinforced where that helps the bound."""
     weights = clip_weights(program, weights)
-    low_end = connectivity(program, weights, tol, seed)
+    low_end = found = connectivity(program, weights, tol, seed)
     value, infeasibility = primal_value(program, R)
     bound = dual_bound(program, weights, low_end.lower)
-    return Verdict(R, weights, value, bound, infeasibility, low_end)
+    best = Verdict(R, weights, value, bound, infeasibility, found)
+    for _ in range(_REINFORCEMENTS):
+        if best.gap <= tol or not low_end.escape.shape[1]:
+            break
+        weights = clip_weights(program, reinforced(program, weights, low_end))
+        low_end = connectivity(program, weights, tol, seed)
+        bound = dual_bound(program, weights, low_end.lower)
+        if bound < best.bound:
+            best = Verdict(R, weights, value, bound, infeasibility, found)
+    return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +76,21 @@ class Connectivity:
     value : float
         The second smallest eigenvalue as computed; equal to ``lower`` when only that was needed.
     escape : (n, k) array
-        Eigenvectors for eigenvalues clearly below 1: directions in which a stationary R can
-        still be improved. May have no column.
+        Eigenvectors for eigenvalues clearly below 1, of unit length for the masses: directions
+        in which a stationary R can still be improved. May have no column.
+    levels : (k,) array
+        Their eigenvalues.
     """
 
     lower: float
     value: float
     escape: Matrix
+    levels: Vector
+
+    @classmethod
+    def unknown(cls, lower: float, n: int) -> Connectivity:
+        """A lower bound alone, without eigenvectors."""
+        return cls(lower, lower, np.empty((n, 0)), np.empty(0))
 
 
 def laplacian(program: EdgeProgram, weights: Vector) -> csc_matrix:
@@ -113,9 +135,8 @@ def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 
     symmetric = (diags(1 / root) @ L @ diags(1 / root)).tocsc()
     if program.n <= _DENSE:
         spectrum, vectors = eigh(symmetric.toarray(), subset_by_index=[0, min(program.n, 7) - 1])
-        other = abs(root @ vectors) < 0.5 * np.linalg.norm(root)  # not the constant vector
-        escape = vectors[:, other & (spectrum < 1 - tol)]
-        return Connectivity(float(spectrum[1]), float(spectrum[1]), escape / root[:, None])
+        second = float(spectrum[1])
+        return Connectivity(second, second, *_escapes(spectrum, vectors, root, tol))
     return _sparse_connectivity(symmetric, root, tol, seed)
 
 
@@ -124,19 +145,27 @@ def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> 
     shifted = _ShiftedFactor(A)
     sigma = next((s for s in _shifts(abs(A).max(), tol) if shifted.factorize(s)), -np.inf)
     if sigma >= 1 - tol / 2 or not np.isfinite(sigma):
-        return Connectivity(sigma, sigma, np.empty((n, 0)))
+        return Connectivity.unknown(sigma, n)
     inverse = LinearOperator((n, n), matvec=shifted.solve, dtype=float)
     v0 = np.random.default_rng(seed).standard_normal(n)
     try:
         spectrum, vectors = eigsh(A, k=min(8, n - 1), sigma=sigma, OPinv=inverse, v0=v0, tol=1e-6)
     except ArpackNoConvergence:
-        return Connectivity(sigma, sigma, np.empty((n, 0)))
-    other = abs(root @ vectors) < 0.5 * np.linalg.norm(root)  # not the constant vector
+        return Connectivity.unknown(sigma, n)
+    other = _not_constant(vectors, root)
     value = float(spectrum[other].min()) if other.any() else sigma
     sharper = value - 1e-2 * min(abs(1 - value), abs(value)) - 1e-10
     lower = sharper if sharper > sigma and shifted.factorize(sharper) else sigma
-    escape = vectors[:, other & (spectrum < 1 - tol)][:, :6]
-    return Connectivity(lower, value, escape / root[:, None])
+    return Connectivity(lower, value, *_escapes(spectrum, vectors, root, tol))
+
+
+def _escapes(spectrum: Vector, vectors: Matrix, root: Vector, tol: float) -> tuple[Matrix, Vector]:
+    low = np.flatnonzero(_not_constant(vectors, root) & (spectrum < 1 - tol))[:_MOST_ESCAPES]
+    return vectors[:, low] / root[:, None], spectrum[low]
+
+
+def _not_constant(vectors: Matrix, root: Vector) -> NDArray[np.bool_]:
+    return np.asarray(abs(root @ vectors) < 0.5 * np.linalg.norm(root))
 
 
 class _ShiftedFactor:
@@ -221,6 +250,31 @@ def dual_bound(program: EdgeProgram, weights: Vector, lower: float) -> float:
         return np.inf
     t = (1 - lower) / (strength - lower)
     return conjugate(program, (1 - t) * weights + t * heavy)
+
+
+def reinforced(program: EdgeProgram, weights: Vector, low_end: Connectivity) -> Vector:
+    r"""Weights with a little more where eigenvectors of eigenvalues below 1 stretch the edges.
+
+    To first order :math:`\Delta w_e` lifts the eigenvalue of v by :math:`\sum_e \Delta w_e (v_i -
+    v_j)^2`; it is spread in proportion to stretch per cost, :math:`(v_i - v_j)^2 / d_e`. A point
+    near the centre of mass that hangs on two edges may stay folded over at next to no loss of
+    value: its eigenvector is that point alone, and lifting it costs next to nothing, while
+    scaling *all* weights up would double the bound.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
+    >>> weak = np.array([2.0, 0.1])
+    >>> more = reinforced(path, weak, connectivity(path, weak, tol=1e-8))
+    >>> more.round(2).tolist()
+    [2.0, 0.71]
+    """
+    i, j = program.edges.T
+    stretch = (low_end.escape[i] - low_end.escape[j]) ** 2
+    limited = np.where(np.isfinite(program.upper), 1 / program.sqdist, 0.0)
+    share = limited[:, None] * stretch
+    needed = _SURPLUS * (1 - low_end.levels) / (share * stretch).sum(axis=0)
+    return np.asarray(weights + share @ needed)
 
 
 def heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:

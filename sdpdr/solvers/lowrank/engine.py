@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from sdpdr.errors import DataError, ShapeError
 from sdpdr.solvers.lowrank.certificate import Verdict, judge
 from sdpdr.solvers.lowrank.interior_point import centred
 from sdpdr.solvers.lowrank.journal import Journal
-from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Matrix, Options
+from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Matrix, Options, Vector
 from sdpdr.solvers.lowrank.proximal import solve_by_multipliers, stiff_edges
 from sdpdr.solvers.lowrank.search import Search
 from sdpdr.solvers.lowrank.start import isomap_start, require_bounded
@@ -23,7 +23,10 @@ _NOISE = 1e-2  # size of the columns added to a start of too low rank
 
 
 def solve_edge_program(
-    program: EdgeProgram, options: Options | None = None, start: Matrix | None = None
+    program: EdgeProgram,
+    options: Options | None = None,
+    start: Matrix | None = None,
+    weights: Vector | None = None,
 ) -> EngineResult:
     r"""Maximise variance under limits on squared edge lengths, with a proof of quality.
 
@@ -38,6 +41,9 @@ def solve_edge_program(
     options : Options, optional
     start : (n, r) array, optional
         First factor, for instance the data themselves. Default: landmark Isomap.
+    weights : (m,) array, optional
+        Multipliers of the squared lengths that belong to ``start``, for instance those of the
+        answer to a nearby program; the iteration then begins near that answer.
 
     Returns
     -------
@@ -48,7 +54,7 @@ def solve_edge_program(
     DisconnectedGraphError, ModelError
         When the variance is unbounded: the edges do not join all points, or prices are too low.
     ShapeError, DataError
-        When ``start`` does not fit the program or is not finite.
+        When ``start`` or ``weights`` do not fit the program or are not finite.
 
     References
     ----------
@@ -70,22 +76,34 @@ def solve_edge_program(
     journal = Journal(options, units.value)
     search = Search(scaled, options, journal)
     R = _first_factor(scaled, options, None if start is None else np.asarray(start) / units.length)
-    interrupted = False
+    if weights is not None and (np.shape(weights) != (program.m,) or start is None):
+        raise ShapeError(
+            f"weights has shape {np.shape(weights)}; expected ({program.m},), with a start."
+        )
+    ending = ""
     try:
         if search.fits(R.shape[1]):
-            _solve(search, R)
+            _solve(search, R, None if weights is None else np.asarray(weights) / units.weight)
     except KeyboardInterrupt:
-        interrupted = True
+        ending = "interrupted"
         search.judge_current()
+    except MemoryError:
+        ending = "out_of_memory"
     best = search.best or judge(scaled, R, np.zeros(program.m), options.tol)
-    status = "interrupted" if interrupted else _status(best, options, journal)
+    status = ending or _status(best, options, journal)
+    if status == "converged":
+        point = proof = best
+    else:
+        # What was best of two moments is still a point and a proof.
+        point, proof = search.feasible or best, search.proved or best
+        best = replace(point, weights=proof.weights, bound=proof.bound)
     return EngineResult(
-        R=best.R * units.length,
-        weights=best.weights * units.weight,
+        R=point.R * units.length,
+        weights=proof.weights * units.weight,
         status=status,
-        value=best.value * units.value,
-        bound=best.bound * units.value,
-        infeasibility=best.infeasibility,
+        value=point.value * units.value,
+        bound=proof.bound * units.value,
+        infeasibility=point.infeasibility,
         iterations=len(journal.records),
         factorizations=journal.factorizations,
         history=tuple(journal.records),
@@ -93,11 +111,11 @@ def solve_edge_program(
     )
 
 
-def _solve(search: Search, R: Matrix) -> None:
+def _solve(search: Search, R: Matrix, weights: Vector | None) -> None:
     if stiff_edges(search.goal).any():
         solve_by_multipliers(search, R)
     else:
-        search.solve_goal(R)
+        search.solve_goal(R, weights)
 
 
 def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) -> Matrix:
@@ -137,6 +155,7 @@ def _message(best: Verdict, status: str, options: Options, reason: str) -> str:
         "max_iter": f"; stopped after max_iter = {options.max_iter} iterations",
         "time_limit": f"; stopped after {options.time_limit} seconds",
         "interrupted": "; stopped by the user",
+        "out_of_memory": "; the next step did not fit into memory",
     }[status]
     if not reason and status == "stalled" and best.infeasibility > _CONTRADICTION:
         reason = "The limits may contradict each other, or max_rank may be too small."

@@ -7,31 +7,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization
 from sdpdr.solvers.lowrank.journal import Journal
 from sdpdr.solvers.lowrank.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.rows import Rows
 
-_TO_BOUNDARY = 0.995
 _LEAST_REG = 1e-9
 _FIRST_REG = 1e-4
 _LARGEST_REG = 1e10
 _ROUNDING = 1e-15
+_OPENED = 10.0  # slack that a resumed row gets, over complementarity per mean multiplier
+_PACE = 0.1  # complementarity kept, as a share of the worse of the other two measures
+_WORTHY = 0.9  # share of the plain step's length that a corrected step must allow
+_FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
+_SADDLE_REG = 0.1  # shift that a point which is optimal but for its inertia does not get rid of
+_SADDLE_PATIENCE = 4
 _PATIENCE = 150  # iterations without progress; unrolling a long roll takes about 70
 _HUGE = 1e300
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
-
-
-@dataclass(frozen=True, eq=False)
-class Iterate:
-    """Point of the iteration: factor, row multipliers, one slack for each end of their boxes."""
-
-    R: Matrix
-    y: Vector
-    slack_low: Vector
-    slack_high: Vector
-    mu: float
-    reg: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -94,6 +88,8 @@ class InteriorPoint:
         self.point: Iterate | None = None
         self._has_low = np.isfinite(self.rows.low)
         self._has_high = np.isfinite(self.rows.high)
+        # Multipliers of both signs make the program nonconvex in R: it takes more careful steps.
+        self._signed = bool((self.rows.low < 0).any())
         self._any_box = bool((self._has_low | self._has_high).any())
 
     def begin(self, R: Matrix) -> Iterate:
@@ -115,22 +111,32 @@ class InteriorPoint:
     def resume(self, point: Iterate, product: float, columns: Matrix | None = None) -> Iterate:
         """Continue from the answer to a nearby program, perhaps in more columns.
 
-        Slacks below the square root of ``product`` are opened to it, and multipliers moved
-        inside their box until no product is smaller than that: a converged point hugs its
-        bounds too closely to start from.
+        Slacks are opened to a few times ``product`` per mean multiplier, and multipliers moved
+        inside their box until no product is smaller than ``product``: a converged point hugs its
+        bounds too closely to start from. Opened any further, the slacks would be a violation
+        much larger than that of the point, and wider than a narrow band.
         """
         rows = self.rows
         R = point.R if columns is None else np.hstack([point.R, columns])
-        low = np.maximum(point.slack_low, np.sqrt(product))
-        high = np.maximum(point.slack_high, np.sqrt(product))
+        opened = _OPENED * product * len(point.y) / self._variance(point.R)
+        low = np.maximum(point.slack_low, opened)
+        high = np.maximum(point.slack_high, opened)
         floor = rows.low + np.minimum(product / low, (rows.high - rows.low) / 2)
         ceiling = rows.high - np.minimum(product / high, (rows.high - rows.low) / 2)
         y = np.clip(point.y, np.where(self._has_low, floor, -np.inf), ceiling)
         return self._fitted(R, y, low, high, mu=product)
 
+    def near(self, R: Matrix, weights: Vector, product: float) -> Iterate:
+        """Begin near a factor and its edge weights, with products of a given size."""
+        rows = self.rows
+        y = np.clip(rows.take(weights * rows.scale), rows.low, rows.high)
+        away = rows.lengths(self._difference @ R) - rows.target - rows.compliance * y
+        point = Iterate(R, y, np.maximum(-away, 0.0), np.maximum(away, 0.0), product)
+        return self.resume(point, product)
+
     def run(self, point: Iterate, tol: float) -> Iterate:
         """Iterate until optimal at this rank, out of time, or no longer getting anywhere."""
-        best, since_best = np.inf, 0
+        best, since_best, at_saddle = np.inf, 0, 0
         while True:
             self.point = point
             delta = self._difference @ point.R
@@ -140,43 +146,68 @@ class InteriorPoint:
             since_best = 0 if measure.worst < 0.99 * best else since_best + 1
             best = min(best, measure.worst)
             spent = (self._any_box and measure.gap < _ROUNDING) or point.reg > _LARGEST_REG
-            if measure.worst < tol or self.journal.exhausted or spent or since_best > _PATIENCE:
+            settled = max(measure.gap, measure.infeasibility) < tol
+            at_saddle = at_saddle + 1 if settled and point.reg > _SADDLE_REG else 0
+            stuck = since_best > _PATIENCE or at_saddle > _SADDLE_PATIENCE
+            if measure.worst < tol or self.journal.exhausted or spent or stuck:
                 return point
             new = self._step(point, delta, residual)
+            # Far below the tolerance there is nothing to gain, and a hard barrier holds folds.
+            least = _FLOOR * tol * self._variance(point.R) / len(point.y)
+            new = replace(new, mu=max(new.mu, least))
             if not (np.isfinite(new.R).all() and np.isfinite(new.y).all()):
                 return point
             point = new
 
     def _step(self, point: Iterate, delta: Matrix, residual: Vector) -> Iterate:
-        rows, low, high = self.rows, point.slack_low, point.slack_high
-        z_low, z_high = point.y - rows.low, rows.high - point.y
-        barrier_low, barrier_high = point.mu / z_low, point.mu / z_high
-        sigma = 1 / (rows.compliance + low / z_low + high / z_high)
-        g = residual - low + high + barrier_low - barrier_high
-
-        weights = rows.weights(point.y)
-        rhs = -2 * self._gradient(point.R, delta, weights + rows.weights(sigma * g))
-        self._newton.assemble(weights, rows.stiffness(sigma), delta)
-        dR, reg = self._newton_step(rhs, point.reg)
-
-        change = self._difference @ dR
-        dh = rows.take(2 * np.einsum("ij,ij->i", delta, change) / rows.scale)
-        dy = sigma * (dh + g)
-        d_low = barrier_low - low - low / z_low * dy
-        d_high = barrier_high - high + high / z_high * dy
-        primal = min(_longest(low, d_low), _longest(high, d_high))
-        primal = self._shorten(primal, residual, curve=rows.lengths(change))
-        dual = min(_longest(z_low, dy), _longest(z_high, -dy))
-
+        """One Newton step and, with the same factors, one that foresees what it would miss."""
+        linear = Linearization(self.rows, point, residual)
+        weights = self.rows.weights(point.y)
+        self._newton.assemble(weights, self.rows.stiffness(linear.sigma), delta)
+        reg = self._prepare(point.reg)
+        if reg > _LARGEST_REG:
+            return replace(point, reg=reg)
+        ahead = self._direction(point, delta, weights, linear)
+        linear.correct(ahead)
+        corrected = self._direction(point, delta, weights, linear)
+        if min(corrected.primal / ahead.primal, corrected.dual / ahead.dual) >= _WORTHY:
+            ahead = corrected
         new = self._fitted(
-            point.R + primal * dR,
-            point.y + dual * dy,
-            low + primal * d_low,
-            high + primal * d_high,
+            point.R + ahead.primal * ahead.R,
+            point.y + ahead.dual * ahead.y,
+            point.slack_low + ahead.primal * ahead.slack_low,
+            point.slack_high + ahead.primal * ahead.slack_high,
             reg=reg,
         )
-        length = min(primal, dual)
-        return replace(new, mu=self._centring(new, length) * self._mean_product(new))
+        length = min(ahead.primal, ahead.dual)
+        aim = self._centring(new, length) * self._mean_product(new)
+        return replace(new, mu=max(aim, min(point.mu, self._pace(new))))
+
+    def _direction(
+        self, point: Iterate, delta: Matrix, weights: Vector, linear: Linearization
+    ) -> Direction:
+        """Solve with the last factors, and see how far the answer can be followed."""
+        rows = self.rows
+        weights = weights + rows.weights(linear.sigma * linear.g)
+        rhs = -2 * self._gradient(point.R, delta, weights)
+        dR = centred(self._newton.solve(rhs), self.program.mass)
+        change = self._difference @ dR
+        dh = rows.take(2 * np.einsum("ij,ij->i", delta, change) / rows.scale)
+        return linear.direction(dR, dh, rows.lengths(change))
+
+    def _pace(self, point: Iterate) -> float:
+        """Complementarity below which it must not run ahead of the other conditions.
+
+        Multipliers of both signs cancel in the Newton matrix. When slacks close before the
+        multipliers have settled, the cancellation fails, the matrix is far from that of a
+        minimum, and the iteration cycles between large shifts and lost progress.
+        """
+        if not self._signed:
+            return 0.0
+        delta = self._difference @ point.R
+        measure = self._measure(point, delta, self._residual(point, delta))
+        ahead = min(1.0, max(measure.stationarity, measure.infeasibility))
+        return _PACE * ahead * self._variance(point.R) / len(point.y)
 
     def _centring(self, point: Iterate, length: float) -> float:
         """Share of the complementarity to aim at next, by the length of the last step.
@@ -185,7 +216,7 @@ class InteriorPoint:
         that are saddle points.
         """
         early = self._mean_product(point) * len(point.y) > _EARLY * self._variance(point.R)
-        quick, fair, slow = (0.4, 0.6, 0.9) if early else (0.1, 0.3, 0.8)
+        quick, fair, slow = (0.4, 0.6, 0.9) if early else (0.05, 0.2, 0.6)
         return quick if length > 0.9 else fair if length > 0.5 else slow
 
     def _fitted(
@@ -199,23 +230,20 @@ class InteriorPoint:
         low, high = low * self._has_low, high * self._has_high
         return Iterate(R, y, low, high, mu, reg)
 
-    def _newton_step(self, rhs: Matrix, reg: float) -> tuple[Matrix, float]:
-        """Solve with the smallest tried regularization that has the inertia of a minimum."""
+    def _prepare(self, reg: float) -> float:
+        """Factor with the smallest tried regularization that has the inertia of a minimum.
+
+        Returns the regularization to begin with in the next iteration. What was needed just now
+        will be needed again: to go down at once would cost a factorization in vain every time.
+        """
+        corrected = False
         while reg <= _LARGEST_REG:
             negative = self._newton.factorize(-2 + max(reg, _LEAST_REG))
             self.journal.factorizations += 1
             if negative == (self._newton.rank if reg < 2 else 0):
-                dR = centred(self._newton.solve(rhs), self.program.mass)
-                return dR, reg / 3 if reg > _FIRST_REG else 0.0
-            reg = max(4 * reg, _FIRST_REG)
-        return np.zeros_like(rhs), reg
-
-    def _shorten(self, primal: float, residual: Vector, curve: Vector) -> float:
-        """Halve a step while the curvature of the lengths makes it too infeasible."""
-        allowed = max(1.0, float(abs(residual).max()))
-        while abs((1 - primal) * residual + primal**2 * curve).max() > allowed:
-            primal *= 0.5
-        return primal
+                return reg if corrected else reg / 3 if reg > _FIRST_REG else 0.0
+            reg, corrected = max(8 * reg, _FIRST_REG), True
+        return reg
 
     def _residual(self, point: Iterate, delta: Matrix) -> Vector:
         rows = self.rows
@@ -262,11 +290,3 @@ def centred(R: Matrix, mass: Vector) -> Matrix:
     array([-1.,  2.])
     """
     return np.asarray(R - mass @ R / mass.sum())
-
-
-def _longest(value: Vector, change: Vector) -> float:
-    """Longest step <= 1 that keeps value + step * change a fraction inside value > 0."""
-    shrinking = change < 0
-    if not shrinking.any():
-        return 1.0
-    return min(1.0, _TO_BOUNDARY * float((value[shrinking] / -change[shrinking]).min()))

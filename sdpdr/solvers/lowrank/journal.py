@@ -30,6 +30,8 @@ class Journal:
         self._options = options
         self._unit = unit
         self._start = perf_counter()
+        self._bound: float | None = None
+        self._gap: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -54,25 +56,26 @@ class Journal:
         stationarity: float,
         regularization: float,
         rank: int,
-        bound: float | None = None,
     ) -> None:
-        """Keep a record of one iteration and pass it to the caller."""
+        """Keep a record of one iteration, with the last bound, and pass it to the caller."""
         record = Record(
             iteration=len(self.records),
             value=value * self._unit,
-            bound=None if bound is None else bound * self._unit,
+            bound=self._bound,
             mu=mu * self._unit,
             infeasibility=infeasibility,
             stationarity=stationarity,
             regularization=regularization,
             rank=rank,
             seconds=self.seconds,
+            gap=self._gap,
         )
         self.records.append(record)
         if self._options.callback is not None:
             self._options.callback(record)
 
-    def certify(self, bound: float) -> None:
-        """Enter a bound in the last record."""
+    def certify(self, bound: float, gap: float) -> None:
+        """Enter a bound in the last record and in those that follow, which the caller is told."""
+        self._bound, self._gap = bound * self._unit, gap
         if self.records:
-            self.records[-1] = replace(self.records[-1], bound=bound * self._unit)
+            self.records[-1] = replace(self.records[-1], bound=self._bound, gap=gap)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import qdldl
 from numpy.typing import NDArray
-from scipy.sparse import csc_matrix, csr_matrix
+from scipy.sparse import csc_array, csc_matrix, csr_matrix
 
+from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.solvers.lowrank.program import Edges, Matrix, Vector
 
 Index = NDArray[np.intp]
@@ -57,7 +57,7 @@ class BlockLaplacian:
             (np.ones(2 * m), (edges.T.ravel(), np.tile(np.arange(m), 2))), shape=(n, m)
         )
         self._matrix, self._source = _pattern(edges, n, rank)
-        self._solver: qdldl.Solver | None = None
+        self._factor = symmetric_factor(csc_array(self._matrix))
 
     def assemble(self, weights: Vector, stiffness: Vector, delta: Matrix) -> None:
         """Compute the edge blocks 2 w I + 4 sigma delta delta^T and their sums at the nodes."""
@@ -66,26 +66,21 @@ class BlockLaplacian:
         self._edge_blocks[:, self._on_diagonal] += 2 * weights[:, None]
         self._node_blocks = self._endpoints @ self._edge_blocks
 
-    def factorize(self, shift: float) -> int:
-        """Factor with the given shift and return the number of negative pivots."""
+    def upper(self, shift: float) -> csc_matrix:
+        """Upper triangle of the matrix assembled last, with the given shift."""
         nodes = self._node_blocks.copy()
         nodes[:, self._on_diagonal] += shift * self._mass[:, None]
         entries = np.concatenate([-self._edge_blocks.ravel(), nodes.ravel()])
         self._matrix.data = entries[self._source]
-        try:
-            if self._solver is None:
-                self._solver = qdldl.Solver(self._matrix, True)
-            else:
-                self._solver.update(self._matrix, True)
-        except RuntimeError:  # a pivot is exactly zero: singular, so no inertia to speak of
-            return -1
-        return int(np.count_nonzero(self._solver.factors()[1] < 0))
+        return self._matrix
+
+    def factorize(self, shift: float) -> int:
+        """Factor with the given shift; the number of negative eigenvalues, -1 if singular."""
+        return self._factor.factorize(self.upper(shift).data)
 
     def solve(self, rhs: Matrix) -> Matrix:
         """Solve with the last factors; ``rhs`` and the answer have shape (n, rank)."""
-        if self._solver is None:
-            raise RuntimeError("factorize must be called before solve.")
-        return np.asarray(self._solver.solve(rhs.ravel())).reshape(rhs.shape)
+        return self._factor.solve(rhs.ravel()).reshape(rhs.shape)
 
 
 def estimated_fill(edges: Edges, n: int, rank: int) -> int:
@@ -99,8 +94,9 @@ def estimated_fill(edges: Edges, n: int, rank: int) -> int:
     matrix, _ = _pattern(edges, n, 1)
     column = np.repeat(np.arange(n), np.diff(matrix.indptr))
     matrix.data = np.where(matrix.indices == column, float(n), -1.0)
-    graph = int(qdldl.Solver(matrix, True).factors()[0].nnz)
-    return graph * rank**2 + n * rank * (rank - 1) // 2
+    factor = symmetric_factor(csc_array(matrix), "qdldl")
+    factor.factorize(matrix.data)
+    return factor.nnz * rank**2 + n * rank * (rank - 1) // 2
 
 
 def _pattern(edges: Edges, n: int, rank: int) -> tuple[csc_matrix, Index]:

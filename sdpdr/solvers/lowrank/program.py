@@ -102,7 +102,8 @@ class EdgeProgram:
         i, j = self.edges.T
         if i.min() < 0 or j.max() >= self.n or (i >= j).any():
             raise DataError(f"every edge must be a pair 0 <= i < j < n = {self.n}; sort the pairs.")
-        if len(np.unique(i * self.n + j)) < len(i):
+        keys = i * self.n + j
+        if not (np.diff(keys) > 0).all() and (np.diff(np.sort(keys)) == 0).any():
             raise DataError("an edge is given twice; remove repeated edges.")
         for name in ("sqdist", "mass"):
             value = getattr(self, name)
@@ -137,7 +138,7 @@ class Options:
     ----------
     tol : float, default 1e-8
         Relative certified gap aimed at.
-    max_iter : int, default 1000
+    max_iter : int, default 3000
         Limit on Newton steps, over all ranks and stages.
     time_limit : float, optional
         Seconds after which the best point so far is returned.
@@ -152,11 +153,11 @@ class Options:
     max_fill : int, default 300_000_000
         Largest number of nonzeros of the Newton factor (12 bytes each) that will be tried.
     callback : callable, optional
-        Called with a `Record` once per iteration.
+        Called with a `Record` once per iteration, and once more when it has been certified.
     """
 
     tol: float = 1e-8
-    max_iter: int = 1000
+    max_iter: int = 3000
     time_limit: float | None = None
     seed: int = 0
     rank: int | None = None
@@ -170,8 +171,8 @@ class Record:
     """One iteration, in the units of the caller.
 
     ``value`` is the variance of the iterate, feasible or not; ``infeasibility`` and
-    ``stationarity`` are relative; ``bound`` is None where no certificate was computed (always
-    in a callback, which is called before).
+    ``stationarity`` are relative; ``bound`` and the relative ``gap`` to a feasible point are None
+    where no certificate was computed.
     """
 
     iteration: int
@@ -183,6 +184,7 @@ class Record:
     regularization: float
     rank: int
     seconds: float
+    gap: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sdpdr.solvers.lowrank.interior_point import Iterate
+from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.search import Search
 
@@ -16,6 +16,7 @@ _LAST_STIFFNESS = 1e11
 _GROWTH = 10.0
 _MAX_STAGES = 20
 _FIRST_ACCURACY = 1e-3
+_SHARPNESS = 1e-2  # accuracy of a stage, as a share of the violation left by the one before
 _FINE = 1e-6  # accuracy from which eigenvalues below 1 mean rank and not noise
 _LOW = 0.999
 _PROGRESS = 0.7  # factor by which a stage at the last stiffness must reduce the error
@@ -61,9 +62,8 @@ def solve_by_multipliers(search: Search, R: Matrix) -> None:
     typical = float(goal.mass @ (R**2).sum(axis=1)) / float(goal.sqdist.sum())
     weights = np.zeros(goal.m)
     point: Matrix | Iterate = R
-    stiffness, error = _FIRST_STIFFNESS, np.inf
-    for stage in range(_MAX_STAGES):
-        accuracy = max(search.options.tol / 4, _FIRST_ACCURACY * 10.0 ** -max(stage - 1, 0))
+    stiffness, error, accuracy = _FIRST_STIFFNESS, np.inf, _FIRST_ACCURACY
+    for _ in range(_MAX_STAGES):
         soft = _soft(goal, edges, stiffness * typical, weights)
         point = search.approach(soft, point, accuracy, _LOW if accuracy <= _FINE else -np.inf)
         verdict = search.latest
@@ -72,6 +72,8 @@ def solve_by_multipliers(search: Search, R: Matrix) -> None:
         if stiffness == _LAST_STIFFNESS and verdict.error > _PROGRESS * error:
             return
         error, weights = verdict.error, verdict.weights
+        wanted = min(_FIRST_ACCURACY, _SHARPNESS * verdict.infeasibility)
+        accuracy = max(search.options.tol / 4, wanted)
         stiffness = min(_GROWTH * stiffness, _LAST_STIFFNESS)
 
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.solvers.lowrank.certificate import Verdict, judge
-from sdpdr.solvers.lowrank.interior_point import InteriorPoint, Iterate
+from sdpdr.solvers.lowrank.direction import Iterate
+from sdpdr.solvers.lowrank.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.journal import Journal
 from sdpdr.solvers.lowrank.newton import estimated_fill
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Options
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Options, Vector
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
-_CLEARLY_LOW = 0.9
+_WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # when somebody is waiting for a bound
+_UNEXPLAINED = 20.0  # gap, in units of the accuracy reached, that blames the rank
 _POLISH = 1 / 30  # last share of the tolerance, when the multipliers need to be sharper
 _FIRST_LENGTH = 0.1  # largest relative squared length given to an edge by a new column
 _PATIENCE = 3  # growths in a row without progress before the search gives up
-_PRODUCT = 1e-5  # complementarity, as a share of the objective, to continue from
+_NEARLY = 1e-5  # violation from which accuracy, and no longer stiffness, limits the gap
+_FINER = 0.1  # next accuracy, over the last, where accuracy limits the gap
+_PRODUCT = 1e-5  # largest complementarity, as a share of the objective, to continue from
+_WARMEST, _WARM_SHARE = 1e-3, 1e-2  # the same from a given start: at most, and of its gap
+_OF_GAP = 3e-3  # the same as a share of the gap: a wider barrier would fold new columns back
 
 
 class Search:
@@ -35,6 +41,9 @@ class Search:
     ----------
     best, latest : Verdict or None
         The verdict with the smallest error so far, and the last one.
+    feasible, proved : Verdict or None
+        Those with the largest value within the limits, and with the smallest bound: together,
+        what a run that is stopped has to offer.
     message : str
         Why the search stopped early, or empty.
 
@@ -47,9 +56,12 @@ class Search:
         self.goal, self.options, self.journal = goal, options, journal
         self.best: Verdict | None = None
         self.latest: Verdict | None = None
+        self.feasible: Verdict | None = None
+        self.proved: Verdict | None = None
         self.message = ""
         self._max_rank = min(options.max_rank or _pataki(goal.m), goal.n - 1)
         self._graph_fill = estimated_fill(goal.edges, goal.n, rank=1)
+        self._watched = options.callback is not None or options.time_limit is not None
         self._at: InteriorPoint | None = None
 
     @property
@@ -58,11 +70,22 @@ class Search:
         certified = self.best is not None and self.best.error <= self.options.tol
         return certified or self.journal.exhausted is not None
 
-    def solve_goal(self, R: Matrix) -> None:
+    def solve_goal(self, R: Matrix, weights: Vector | None = None) -> None:
         """Solve the goal itself from a first factor; the answer is the best verdict."""
         tol = self.options.tol / 4
         at = self._open(self.goal, R.shape[1])
-        point, verdict = self._settle(at, at.begin(R), (max(tol, _EARLY), tol, _POLISH * tol))
+        sharp = (tol, _POLISH * tol)
+        if weights is None:
+            looks = _WATCHED if self._watched else (_EARLY,)
+            early = tuple(accuracy for accuracy in looks if accuracy > tol)
+            first = at.begin(R)
+            self._look(at, first)
+            point, verdict = self._settle(at, first, (*early, *sharp))
+        else:
+            warm = self._warm(at, R, weights)
+            if self.finished:
+                return
+            point, verdict = self._settle(at, warm, sharp)
         patience, error = _PATIENCE, np.inf
         while patience and not self.finished:
             error = min(error, verdict.error)
@@ -75,17 +98,28 @@ class Search:
     def approach(
         self, program: EdgeProgram, start: Matrix | Iterate, tol: float, grow_below: float
     ) -> Iterate:
-        """Solve a program near the goal, growing the rank while connectivity is below a value."""
+        """Solve a program near the goal, growing the rank while connectivity is below a value.
+
+        Once the goal's limits are met, accuracy is raised for as long as that closes the gap.
+        """
         if isinstance(start, Iterate):
             at = self._open(program, start.R.shape[1])
             point = at.resume(start, tol * self._share(start.R))
         else:
             at = self._open(program, start.shape[1])
             point = at.begin(start)
+            self._look(at, point)
+        finest = _POLISH * self.options.tol / 4
         while True:
             point = at.run(point, tol)
             verdict = self._judge(at, point)
-            if self.finished or verdict.connectivity.value >= grow_below:
+            if self.finished:
+                return point
+            settled = verdict.infeasibility < min(_NEARLY, verdict.gap)
+            if settled and tol > finest:
+                tol = max(_FINER * tol, finest)
+                continue
+            if verdict.connectivity.value >= (1.0 if settled else grow_below):
                 return point
             grown = self._grow(program, point, verdict)
             if grown is None:
@@ -105,10 +139,22 @@ class Search:
         )
         return False
 
+    def _warm(self, at: InteriorPoint, R: Matrix, weights: Vector) -> Iterate:
+        """Where to begin near an answer: as far from the boundary as its gap is wide."""
+        verdict = judge(self.goal, R, weights, self.options.tol, self.options.seed)
+        self._take(verdict)
+        away = max(verdict.error, self.options.tol) if np.isfinite(verdict.error) else 1.0
+        return at.near(R, weights, min(_WARMEST, _WARM_SHARE * away) * self._share(R))
+
+    def _look(self, at: InteriorPoint, first: Iterate) -> None:
+        """Take a verdict on the first point where somebody waits: early ones are often worse."""
+        if self._watched:
+            self._judge(at, first)
+
     def judge_current(self) -> None:
         """Take a verdict on the point reached so far, for instance after an interruption."""
         if self._at is not None and self._at.point is not None:
-            self._judge(self._at, self._at.point)
+            self._take(self._verdict(self._at, self._at.point))
 
     def _settle(
         self, at: InteriorPoint, point: Iterate, accuracies: tuple[float, ...]
@@ -118,7 +164,7 @@ class Search:
             point = at.run(point, accuracy)
             verdict = self._judge(at, point)
             low = verdict.connectivity
-            too_low = low.escape.shape[1] > 0 and low.value < _CLEARLY_LOW
+            too_low = low.escape.shape[1] > 0 and verdict.gap > _UNEXPLAINED * accuracy
             if self.finished or (too_low and point.R.shape[1] < self._max_rank):
                 break
         return point, verdict
@@ -136,15 +182,22 @@ class Search:
         lengths = (directions[i] - directions[j]) ** 2 / program.sqdist[:, None]
         columns = directions * np.sqrt(_FIRST_LENGTH / lengths.max(axis=0))
         at = self._open(program, wider)
-        return at, at.resume(point, _PRODUCT * self._share(point.R), columns)
+        product = min(_PRODUCT, _OF_GAP * verdict.gap) * self._share(point.R)
+        return at, at.resume(point, product, columns)
 
     def _judge(self, at: InteriorPoint, point: Iterate) -> Verdict:
+        verdict = self._take(self._verdict(at, point))
+        self.journal.certify(verdict.bound, verdict.gap)
+        return verdict
+
+    def _verdict(self, at: InteriorPoint, point: Iterate) -> Verdict:
         weights = at.rows.weights(point.y)
-        verdict = judge(self.goal, point.R, weights, self.options.tol, self.options.seed)
+        return judge(self.goal, point.R, weights, self.options.tol, self.options.seed)
+
+    def _take(self, verdict: Verdict) -> Verdict:
         self.latest = verdict
         if self.best is None or verdict.error < self.best.error:
             self.best = verdict
-        self.journal.certify(verdict.bound)
         return verdict
 
     def _open(self, program: EdgeProgram, rank: int) -> InteriorPoint:

@@ -1,0 +1,221 @@
+"""Every solver in every form on the problem library: seconds, memory, and constants that fit them.
+
+    python benchmarks/forms.py                   # runs what is missing, then fits and reports
+    python benchmarks/forms.py --fit             # fits what is there, without running anything
+    python benchmarks/forms.py --limit 5 --problems circle theta1
+
+The library is the cards in ``problems/`` and, where they lie in ``../shared/data``, the programs
+of SDPLIB. Each run is a fork of a process that has loaded all solvers; its seconds are those of
+the processor, so that a machine that does other work as well matters little, and it ends when they
+reach the limit. A pair of solver and form that ran out of seconds or memory is not tried on
+problems of the same kind (unfolding or not) that are larger in rows and in matrix entries. Runs are kept in ``forms.json`` as they
+end: an interrupted benchmark goes on where it stopped. The fit rewrites
+``sdpdr/costs/rates.py``, which `sdpdr.plan` reads, and ``FORMS.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from forms_fit import TABLE, fit, report, write_rates
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.costs import Structure
+from sdpdr.errors import SdpdrError
+from sdpdr.model import Model
+from sdpdr.program import SDP, read_sdpa
+from sdpdr.program.solution import Solution, Status
+from sdpdr.solvers import edges
+from sdpdr.solvers.registry import SOLVERS
+from sdpdr.study.cards import library
+
+HERE = Path(__file__).parent
+SDPLIB = HERE.parents[1] / "shared" / "data" / "sdplib"
+KEPT = HERE / "forms.json"
+TOL = 1e-6
+LARGEST_MEMORY = 6 * 2**30
+# Wall seconds for every second of the processor before a run counts as stuck.
+PATIENCE = 8
+Run = dict[str, Any]
+
+
+def problems() -> dict[str, tuple[Model | SDP, SDP]]:
+    """The library by name, smallest first: what is solved, and its standard form."""
+    found: dict[str, tuple[Model | SDP, SDP]] = {}
+    for name, card in library().items():
+        try:
+            model = card.build()
+        except SdpdrError:
+            continue  # Some cards show what goes wrong.
+        found[name] = model, model.to_sdp()
+    for path in sorted(SDPLIB.glob("*.dat-s.gz")):
+        sdp = read_sdpa(path)
+        found[path.name.removesuffix(".dat-s.gz")] = sdp, sdp
+    return dict(sorted(found.items(), key=lambda item: sum(size_of(item[1][1]))))
+
+
+def size_of(sdp: SDP) -> tuple[int, int]:
+    """Matrix entries and rows."""
+    return sum(v.size for v in sdp.psd_variables), sdp.n_rows
+
+
+def kind_of(sdp: SDP) -> str:
+    """Which engine of the low-rank solver has structure to use."""
+    return "edges" if edges.why_not(sdp) is None else "general"
+
+
+def pairs(chosen: list[str] | None = None) -> Iterator[tuple[str, str]]:
+    """All usable pairs of solver and form, or those of some solvers."""
+    for name, cls in SOLVERS.items():
+        if cls.availability().usable and (not chosen or name in chosen):
+            yield from ((name, form) for form in cls.forms)
+
+
+# -- runs ---------------------------------------------------------------------------------------
+
+
+def forked(model: Model | SDP, solver: str, form: str, limit: float) -> Run:
+    """One run in a process of its own."""
+    source, sink = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(source)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(np.ceil(limit)), int(np.ceil(limit)) + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (LARGEST_MEMORY, LARGEST_MEMORY))
+        signal.alarm(int(PATIENCE * limit))
+        try:
+            os.write(sink, json.dumps(measured(model, solver, form)).encode())
+        finally:
+            os._exit(0)
+    os.close(sink)
+    with os.fdopen(source, "rb") as stream:
+        answer = stream.read()
+    _, status = os.waitpid(child, 0)
+    if answer:
+        return json.loads(answer)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+        return {"status": "OUT_OF_TIME", "seconds": limit}
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
+        return {"status": "OUT_OF_TIME", "seconds": limit}
+    return {"status": "CRASHED"}
+
+
+def measured(model: Model | SDP, solver: str, form: str) -> Run:
+    """Seconds of the processor, peak memory and accuracy of one solve in this process."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begin = time.process_time()
+    try:
+        solution = sdpdr.solve(model, solver, form, tol=TOL, progress=False)
+    except MemoryError:
+        return {"status": "OUT_OF_MEMORY"}
+    except SdpdrError as refusal:
+        return {"status": "REFUSED", "words": str(refusal)}
+    seconds = time.process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "status": solution.status.name,
+        "reached": is_settled(solution),
+        "error": error_of(solution),
+        "seconds": seconds,
+        "memory": 1024 * (peak - before),
+    }
+
+
+def is_settled(solution: Solution) -> bool:
+    """Whether a second solver would not be asked."""
+    return solution.status in (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
+
+
+def error_of(solution: Solution) -> float | None:
+    """The gap, or the largest DIMACS error where no bound is proved."""
+    error = solution.residuals.worst() if solution.bound is None else abs(solution.gap)
+    return float(error) if np.isfinite(error) else None
+
+
+def is_hopeless(kept: dict[str, Run], sdp: SDP, solver: str, form: str) -> bool:
+    """Whether the pair ran out of seconds or memory on a program of its kind no larger."""
+    if solver == "lowrank":
+        return False  # Its time depends on rank and conditioning more than on size.
+    entries, rows = size_of(sdp)
+    return any(
+        run["status"] in ("OUT_OF_TIME", "OUT_OF_MEMORY")
+        and (run["solver"], run["form"]) == (solver, form)
+        and run["kind"] == kind_of(sdp)
+        and run["entries"] <= entries
+        and run["rows"] <= rows
+        for run in kept.values()
+    )
+
+
+def run_missing(
+    chosen: list[str] | None, solvers: list[str] | None, limit: float
+) -> dict[str, Run]:
+    """Run every pair on every problem that is not kept yet."""
+    kept = read_kept()
+    warm_up()
+    for name, (model, sdp) in problems().items():
+        if chosen and name not in chosen:
+            continue
+        for solver, form in pairs(solvers):
+            key = f"{name} {solver} {form}"
+            if key in kept:
+                continue
+            entries, rows = size_of(sdp)
+            hopeless = is_hopeless(kept, sdp, solver, form)
+            run = {"status": "HOPELESS"} if hopeless else forked(model, solver, form, limit)
+            about = {"problem": name, "solver": solver, "form": form, "kind": kind_of(sdp)}
+            kept[key] = {**about, "entries": entries, "rows": rows, "limit": limit, **run}
+            keep(kept)
+            print(key, run["status"], run.get("seconds", ""), flush=True)
+    return kept
+
+
+def warm_up() -> None:
+    """Load every solver, so that no run pays for it."""
+    small = methods.mvu(graphs.cycle(6))
+    for solver, form in pairs():
+        if form not in ("chordal", "chordal-lmi"):
+            sdpdr.solve(small, solver, form, progress=False)
+
+
+def read_kept() -> dict[str, Run]:
+    """Runs that have ended, by problem, solver and form."""
+    return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+
+
+def keep(kept: dict[str, Run]) -> None:
+    """Write all runs, by way of a second file, so that a kill leaves no half of one."""
+    beside = KEPT.with_suffix(".part")
+    beside.write_text(json.dumps(kept, indent=0, sort_keys=True), encoding="utf-8")
+    beside.replace(KEPT)
+
+
+def main() -> None:
+    """Run what is missing, fit, and report."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problems", nargs="*")
+    parser.add_argument("--solvers", nargs="*", choices=list(SOLVERS))
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds of the processor a run")
+    parser.add_argument("--fit", action="store_true", help="run nothing")
+    arguments = parser.parse_args()
+    kept = read_kept()
+    if not arguments.fit:
+        kept = run_missing(arguments.problems, arguments.solvers, arguments.limit)
+    runs = list(kept.values())
+    structures = {name: Structure(sdp) for name, (_, sdp) in problems().items()}
+    write_rates(fit(runs, structures))
+    TABLE.write_text(report(runs, structures, set(library())), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+r"""Multiplications of an algorithm and numbers that it stores, to leading order.
+
+With V unknowns, matrices of orders :math:`n_k` with :math:`s_k = n_k (n_k + 1) / 2` entries:
+
+- a Schur complement (SDPA, MOSEK) costs :math:`V^3/3 + V^2 a + \sum_k 10\, n_k^3` an iteration, a
+  the mean number of numbers in a data matrix; CVXOPT does not look for zeros in them, and spends
+  :math:`\sum_k (V n_k^3 + V^2 n_k^2)` instead;
+- Clarabel factors dense blocks of order :math:`s_k`, :math:`\sum_k s_k^3 / 3`; matrix inequalities
+  it first splits along their cliques;
+- SCS takes eigenvalue decompositions, :math:`\sum_k 10\, n_k^3`, and substitutions;
+- a sparse factorization with f numbers in its N columns costs :math:`f^2 / N`;
+- conjugate gradients on an augmented Lagrangian cost the data times the rank r a product.
+
+References
+----------
+Fujisawa, Kojima, Nakata, Exploiting sparsity in primal-dual interior-point methods for
+semidefinite programming, Math. Program. 79, 1997. Vandenberghe, Andersen, Chordal Graphs and
+Semidefinite Optimization, Found. Trends Optim. 1(4), 2015, chapter 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sdpdr.costs.structure import RANK, Shape, Structure
+from sdpdr.linalg.svec import svec_size
+
+
+@dataclass(frozen=True)
+class Work:
+    """Multiplications of one iteration, and numbers stored."""
+
+    multiplications: float
+    numbers: float
+
+
+def schur(shape: Shape) -> Work:
+    """An interior-point method that uses zeros of the data."""
+    v, each = float(shape.unknowns), shape.data / max(1, shape.unknowns)
+    cubes = _powers(shape, 3)
+    data = min(v * v * each, v * cubes + v * v * _powers(shape, 2))
+    return Work(v**3 / 3 + data + 10.0 * cubes, v * v + 10.0 * _powers(shape, 2) + shape.data)
+
+
+def dense_schur(shape: Shape) -> Work:
+    """An interior-point method that does not."""
+    v, squares = float(shape.unknowns), _powers(shape, 2)
+    cubes = _powers(shape, 3)
+    linear = v * v * shape.rows
+    return Work(
+        v**3 / 3 + v * cubes + v * v * squares + linear + 10.0 * cubes, v * v + 2.0 * v * squares
+    )
+
+
+def dense_blocks(shape: Shape) -> Work:
+    """An interior-point method with a dense block for every cone."""
+    sizes = np.array([svec_size(k) for k in shape.orders], dtype=float)
+    blocks = float(np.sum(sizes**3)) / 3.0
+    return Work(blocks + shape.data + shape.unknowns, float(np.sum(sizes**2)) + shape.data)
+
+
+def splitting(shape: Shape) -> Work:
+    """An operator-splitting method."""
+    return Work(10.0 * _powers(shape, 3) + shape.data, 4.0 * shape.entries + shape.data)
+
+
+ALGORITHMS: dict[str, Callable[[Shape], Work]] = {
+    "sdpa": schur,
+    "mosek": schur,
+    "cvxopt": dense_schur,
+    "clarabel": dense_blocks,
+    "scs": splitting,
+}
+
+
+def has_detail(solver: str, form: str, structure: Structure) -> bool:
+    """Whether the work depends on cliques or fill, which take time to find."""
+    if form == "factor":
+        return structure.is_edge_program
+    return form in ("chordal", "chordal-lmi") or (solver, form) == ("clarabel", "lmi")
+
+
+def least_work(solver: str, form: str, structure: Structure) -> Work:
+    """A lower bound on the work, found from sizes alone."""
+    if form == "factor":
+        return Work(0.0, 0.0) if structure.is_edge_program else _factored(structure)
+    shape = structure.shape("lmi" if form == "chordal-lmi" else "gram" if form == "chordal" else form)
+    if has_detail(solver, form, structure):
+        entries = 0 if form == "chordal-lmi" or form == "lmi" else shape.entries
+        diagonal = (1,) * sum(shape.orders)
+        shape = replace(shape, unknowns=max(0, shape.unknowns - entries), orders=diagonal)
+    return ALGORITHMS[solver](shape)
+
+
+def work(solver: str, form: str, structure: Structure) -> Work:
+    """What a solver does and stores for a program in a form.
+
+    Raises
+    ------
+    NotAcceptedError
+        If there is no such form of the program.
+    """
+    if form == "factor":
+        return _sparse(structure) if structure.is_edge_program else _factored(structure)
+    shape = structure.shape(form)
+    if (solver, form) == ("clarabel", "lmi") and not structure.trees.refusal():
+        shape = replace(shape, orders=structure.shape("chordal-lmi").orders)
+    return ALGORITHMS[solver](shape)
+
+
+def _sparse(structure: Structure) -> Work:
+    """Newton's method with sparse factorizations on the edges of a graph."""
+    n = sum(v.n for v in structure.sdp.psd_variables)
+    fill = float(structure.fill)
+    return Work(fill**2 / (RANK * n) + 30.0 * structure.rows * RANK**2, 3.0 * fill)
+
+
+def _factored(structure: Structure) -> Work:
+    """Newton's method with conjugate gradients on an augmented Lagrangian."""
+    n, m = sum(v.n for v in structure.sdp.psd_variables), structure.rows + structure.lmi_entries
+    rank = min(np.sqrt(2.0 * m) + 1.0, 2.0 * np.log(n + 2.0))
+    products = structure.data * rank + n * rank**2
+    return Work(float(1000.0 * products + m**3 / 3.0), float(10.0 * products + m * min(m, 3000)))
+
+
+def _powers(shape: Shape, exponent: int) -> float:
+    return float(np.sum(np.array(shape.orders, dtype=float) ** exponent))

@@ -1,0 +1,244 @@
+"""Every point as a weighted mean of its neighbours, and all points from a few landmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, eye_array
+
+from sdpdr.errors import DataError
+from sdpdr.graphs import validate
+from sdpdr.graphs.arrays import Array, Index
+from sdpdr.graphs.neighbor_graph import NeighborGraph
+from sdpdr.linalg.inertia import Factorization
+
+# Entries of local matrices held at once: 64 MB.
+_BLOCK = 1 << 23
+# Sum of the sizes of a row of the basis from which it extrapolates too far to be believed.
+_REACH = 1e3
+
+
+def reconstruction_weights(
+    graph: NeighborGraph, regularization: float = 1e-3, iterations: int = 4
+) -> csr_array:
+    r"""Weights W with which the neighbours of each point reproduce it best.
+
+    Row i minimises :math:`|x_i - \sum_j W_{ij} x_j|^2 + r\, \operatorname{tr}(C_i) |W_i|^2` over
+    the neighbours j of i in the graph, subject to :math:`\sum_j W_{ij} = 1`, which is
+    :math:`W_i \propto (C_i + r \operatorname{tr}(C_i) I)^{-1} \mathbf 1` with C_i the Gram matrix
+    of the neighbours seen from i. Its entries come from the points; where the graph knows its
+    own edges alone, distances between neighbours are those of shortest paths within the
+    neighbourhood.
+
+    Weights so regularised pull every point a little towards the mean of its neighbours, in all
+    directions. Each further iteration regularises the difference from the weights before, which
+    lowers that error to a power of r along the manifold, where neighbours spread widely, and
+    leaves alone what bends away from it, which should not be reproduced.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Without isolated nodes.
+    regularization : float, default 1e-3
+        r, positive: directions in which neighbours spread less than this share of the whole are
+        ignored.
+    iterations : int, default 4
+        One gives the weights of locally linear embedding.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        With the pattern of the graph and row sums one; entries may be negative.
+
+    Raises
+    ------
+    DataError
+        A node has no neighbour, or a number is not positive.
+
+    References
+    ----------
+    Roweis and Saul, "Nonlinear dimensionality reduction by locally linear embedding", Science
+    290 (2000); Tong thesis 2.2.4; iterations: King and Chillingworth, "Approximation of
+    generalized inverses by iterated regularization", Numerical Functional Analysis and
+    Optimization 1 (1979).
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> reconstruction_weights(graphs.path([1.0, 1.0])).toarray().round(3) + 0.0
+    array([[0. , 1. , 0. ],
+           [0.5, 0. , 0.5],
+           [0. , 1. , 0. ]])
+    """
+    regularization = validate.positive_number("regularization", regularization)
+    iterations = validate.positive_integer("iterations", iterations)
+    if (graph.degree == 0).any():
+        alone = validate.listed(np.flatnonzero(graph.degree == 0))
+        raise DataError(f"nodes without neighbours cannot be reconstructed: {alone}.")
+    pattern = graph.adjacency(np.sqrt(graph.sqdist))
+    weights = pattern.copy()
+    for nodes, places in _by_degree(graph, pattern):
+        local = _local_gram(graph, pattern, nodes, places)
+        weights.data[places] = best_weights(local, regularization, iterations)
+    return weights
+
+
+def reconstruction_basis(
+    graph: NeighborGraph,
+    landmarks: ArrayLike,
+    regularization: float = 1e-3,
+    iterations: int = 4,
+) -> Array:
+    r"""All points as weighted sums of landmarks, by way of their neighbours.
+
+    With W the `reconstruction_weights` and :math:`\Phi = (I - W)^T (I - W)`, column a of Q
+    minimises :math:`q^T \Phi q` among the vectors that are one at landmark a and zero at all
+    others, so that Q X_landmarks fills in what lies between in the smoothest way.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Every component needs a landmark.
+    landmarks : array_like of int, shape (l,)
+        Distinct nodes, for instance from `sdpdr.graphs.landmarks`.
+    regularization, iterations : optional
+        Of the weights.
+
+    Returns
+    -------
+    ndarray of shape (n, l)
+        Q, with row sums one and the identity in the rows of the landmarks.
+
+    Raises
+    ------
+    DataError
+        Landmarks are repeated or out of range, or a component has none.
+
+    References
+    ----------
+    Weinberger, Packer and Saul, "Nonlinear dimensionality reduction by semidefinite programming
+    and kernel matrix factorization", AISTATS 2005; Tong thesis 2.2.4.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> reconstruction_basis(graphs.path([1.0, 1.0, 1.0, 1.0]), [0, 4]).round(2)
+    array([[1.  , 0.  ],
+           [0.88, 0.12],
+           [0.5 , 0.5 ],
+           [0.12, 0.88],
+           [0.  , 1.  ]])
+    """
+    chosen = _checked_landmarks(graph, landmarks)
+    basis = np.zeros((graph.n, len(chosen)))
+    basis[chosen, np.arange(len(chosen))] = 1.0
+    others = np.setdiff1d(np.arange(graph.n), chosen)
+    if not others.size:
+        return basis
+    weights = reconstruction_weights(graph, regularization, iterations)
+    residual = csr_array(eye_array(graph.n) - weights)
+    free, fixed = residual[:, others], residual[:, chosen]
+    normal = Factorization(free.T @ free)
+    for column, right in enumerate((free.T @ fixed).toarray().T):
+        basis[others, column] = -normal.solve(right)
+    basis = _tamed(graph, basis)
+    # Sums of one are exact in theory; dividing keeps the rounding out of the lengths of edges.
+    return np.asarray(basis / basis.sum(axis=1, keepdims=True))
+
+
+def _tamed(graph: NeighborGraph, basis: Array) -> Array:
+    """The basis with means of neighbours in place of rows that reach far beyond the landmarks.
+
+    A few points that hang on the others by one edge may turn about it freely without any
+    residual, and what they are given then is noise.
+    """
+    reach = np.abs(basis).sum(axis=1)
+    wild = ~(reach <= _REACH)
+    if not wild.any() or wild.all():
+        return basis
+    inside, tame = np.flatnonzero(wild), np.flatnonzero(~wild)
+    rows = graph.laplacian(1.0 / graph.sqdist)[inside]
+    right = -(rows[:, tame] @ basis[tame])
+    normal = Factorization(rows[:, inside])
+    tamed = basis.copy()
+    for column in range(basis.shape[1]):
+        tamed[inside, column] = normal.solve(right[:, column])
+    return tamed
+
+
+def _by_degree(graph: NeighborGraph, pattern: csr_array) -> Iterator[tuple[Index, Index]]:
+    """Batches of nodes with k neighbours each, and the places (p, k) of their entries."""
+    starts, degree = pattern.indptr, graph.degree
+    for k in np.unique(degree):
+        nodes = np.flatnonzero(degree == k)
+        step = max(1, _BLOCK // (k + 1) ** 2)
+        for at in range(0, len(nodes), step):
+            batch = nodes[at : at + step]
+            yield batch, starts[batch][:, None] + np.arange(k)
+
+
+def _local_gram(graph: NeighborGraph, pattern: csr_array, nodes: Index, places: Index) -> Array:
+    """Inner products of the neighbours of each node, seen from it; shape (p, k, k)."""
+    near = pattern.indices[places]
+    space = graph.provenance.space
+    to_node = np.square(pattern.data[places])
+    if space is not None:
+        between = space.sqdist(near[:, :, None], near[:, None, :])
+        return np.asarray(to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
+    between = np.square(_local_paths(pattern, nodes, places))
+    gram = (to_node[:, :, None] + to_node[:, None, :] - between) / 2.0
+    # Lengths of paths need not be those of any points: the nearest that are make it PSD.
+    low = np.minimum(np.linalg.eigvalsh(gram)[:, 0], 0.0)
+    return np.asarray(gram - low[:, None, None] * np.eye(gram.shape[1]))
+
+
+def best_weights(local: Array, regularization: float = 1e-3, iterations: int = 4) -> Array:
+    """Weights (p, k) of sum one from the Gram matrices (p, k, k) of neighbours."""
+    count, k = local.shape[:2]
+    ridge = regularization * np.trace(local, axis1=1, axis2=2)[:, None, None]
+    matrix = local + ridge * np.eye(k)
+    even = np.linalg.solve(matrix, np.ones((count, k, 1)))
+    weights = np.zeros((count, k, 1))
+    for _ in range(iterations):
+        held = np.linalg.solve(matrix, ridge * weights)
+        weights = held + even * (1.0 - held.sum(axis=1, keepdims=True)) / even.sum(
+            axis=1, keepdims=True
+        )
+    return np.asarray(weights[:, :, 0])
+
+
+def _local_paths(pattern: csr_array, nodes: Index, places: Index) -> Array:
+    """Shortest paths between the neighbours of each node, within its neighbourhood."""
+    near, k = pattern.indices[places], places.shape[1]
+    ends = (
+        np.broadcast_to(near[:, :, None], (*near.shape, k)),
+        np.broadcast_to(near[:, None, :], (len(near), k, k)),
+    )
+    known = pattern[ends[0].ravel(), ends[1].ravel()].reshape(ends[0].shape)
+    paths = np.asarray(np.where(known > 0.0, known, np.inf))
+    paths[:, np.arange(k), np.arange(k)] = 0.0
+    through = pattern.data[places]
+    paths = np.minimum(paths, through[:, :, None] + through[:, None, :])
+    for via in range(k):
+        paths = np.minimum(paths, paths[:, :, via, None] + paths[:, None, via, :])
+    return paths
+
+
+def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
+    chosen = np.asarray(landmarks).ravel()
+    inside = chosen.dtype.kind in "iu" and np.all((chosen >= 0) & (chosen < graph.n))
+    if not chosen.size or not inside or len(np.unique(chosen)) < len(chosen):
+        raise DataError(
+            f"landmarks must be distinct nodes from 0 to {graph.n - 1}, at least one of them; "
+            f"got {validate.listed(chosen)}."
+        )
+    empty = np.setdiff1d(graph.components, graph.components[chosen])
+    if empty.size:
+        node = int(np.flatnonzero(graph.components == empty[0])[0])
+        raise DataError(
+            f"{empty.size} of {graph.n_components} components of the graph have no landmark, the "
+            f"one of node {node} for instance; choose at least one in each."
+        )
+    return chosen.astype(np.int64)

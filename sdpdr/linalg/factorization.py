@@ -1,0 +1,151 @@
+r"""Sparse factorizations P^T A P = L D L^T of symmetric matrices on one pattern, many times.
+
+Two libraries do the work. `qdldl` comes with every installation; it is simplicial, and orders by
+approximate minimum degree. Intel's PARDISO (package ``mkl``, the extra ``sdpdr[mkl]``) collects
+columns into supernodes, orders by nested dissection and factors three times as fast on graphs
+with 100,000 nodes; it is taken wherever it is installed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import qdldl
+import scipy.sparse as sp
+
+from sdpdr.errors import ModelError, PackageMissingError, UnknownNameError
+from sdpdr.linalg import mkl
+from sdpdr.linalg.svec import Array
+
+BACKENDS = ("auto", "mkl", "qdldl")
+
+
+class SymmetricFactor(ABC):
+    """Factors of symmetric matrices that share one pattern.
+
+    Parameters
+    ----------
+    upper : csc_array of shape (n, n)
+        Upper triangle with sorted indices and every diagonal entry present. Its pattern is
+        analysed once; its numbers may be anything.
+    """
+
+    backend: str
+
+    @abstractmethod
+    def __init__(self, upper: sp.csc_array) -> None: ...
+
+    @abstractmethod
+    def factorize(self, data: Array) -> int:
+        """Factor the matrix with these numbers; the number of its negative eigenvalues.
+
+        Parameters
+        ----------
+        data : array of shape (nnz,)
+            In the order of the pattern.
+
+        Returns
+        -------
+        int
+            -1 where the matrix is singular to working precision and has no inertia to speak of.
+        """
+
+    @abstractmethod
+    def solve(self, right: Array) -> Array:
+        """Solution of A x = right with the last factors; shape (n,)."""
+
+    @property
+    @abstractmethod
+    def nnz(self) -> int:
+        """Number of entries of the factor L."""
+
+
+class _Qdldl(SymmetricFactor):
+    backend = "qdldl"
+
+    def __init__(self, upper: sp.csc_array) -> None:
+        self._matrix = sp.csc_matrix(upper)  # the binding does not know arrays
+        self._solver: qdldl.Solver | None = None
+
+    def factorize(self, data: Array) -> int:
+        self._matrix.data = data
+        try:
+            if self._solver is None:
+                self._solver = qdldl.Solver(self._matrix, True)
+            else:
+                self._solver.update(self._matrix, True)
+        except RuntimeError:  # a pivot is exactly zero
+            return -1
+        return int(np.count_nonzero(self._solver.factors()[1] < 0))
+
+    def solve(self, right: Array) -> Array:
+        return np.asarray(_ready(self._solver).solve(right))
+
+    @property
+    def nnz(self) -> int:
+        return int(_ready(self._solver).factors()[0].nnz)
+
+
+class _Mkl(SymmetricFactor):
+    backend = "mkl"
+
+    def __init__(self, upper: sp.csc_array) -> None:
+        # PARDISO reads rows of the upper triangle; those are the columns of the lower one.
+        places = sp.csc_array((np.arange(upper.nnz), upper.indices, upper.indptr), upper.shape)
+        rows = places.T.tocsc()
+        rows.sort_indices()
+        self._order = rows.data
+        self._pardiso = mkl.Pardiso(rows.indptr, rows.indices)
+        self._factored = False
+
+    def factorize(self, data: Array) -> int:
+        self._factored = True
+        return self._pardiso.factorize(data[self._order])
+
+    def solve(self, right: Array) -> Array:
+        _ready(self._factored or None)
+        return self._pardiso.solve(right)
+
+    @property
+    def nnz(self) -> int:
+        _ready(self._factored or None)
+        return self._pardiso.nnz
+
+
+def symmetric_factor(upper: sp.csc_array, backend: str = "auto") -> SymmetricFactor:
+    """Prepare the factorization of matrices on one pattern.
+
+    Parameters
+    ----------
+    upper : csc_array of shape (n, n)
+        See `SymmetricFactor`.
+    backend : {"auto", "mkl", "qdldl"}, default "auto"
+        Which library; "auto" takes ``mkl`` where it is installed.
+
+    Raises
+    ------
+    UnknownNameError, PackageMissingError
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> A = np.array([[2.0, 1.0], [1.0, -3.0]])
+    >>> upper = sp.csc_array(np.triu(A))
+    >>> factor = symmetric_factor(upper)
+    >>> factor.factorize(upper.data)
+    1
+    >>> (A @ factor.solve(np.array([1.0, 2.0]))).round(12).tolist()
+    [1.0, 2.0]
+    """
+    if backend not in BACKENDS:
+        raise UnknownNameError("factorization backend", backend, BACKENDS)
+    if backend == "mkl" and not mkl.available():
+        raise PackageMissingError("package 'mkl' is missing: pip install \"sdpdr[mkl]\"")
+    return _Qdldl(upper) if backend == "qdldl" or not mkl.available() else _Mkl(upper)
+
+
+def _ready(solver: object) -> qdldl.Solver:
+    if solver is None:
+        raise ModelError("factorize must be called, and succeed, before solve.")
+    return solver

@@ -1,0 +1,79 @@
+r"""Sizes of the terms that make up an adjoint, for bounds on its rounding error.
+
+The error of the computed A*(y) is, entry by entry, at most :math:`\gamma_k \sum_e |y_e| |A_e|`,
+with k the number of terms of an entry and a few operations more (see `sdpdr.linalg.rounding`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg.combine import Combined, Stacked, Summed
+from sdpdr.linalg.forms import BilinearForms
+from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
+from sdpdr.linalg.products import InnerProduct, Products
+from sdpdr.linalg.svec import Array, Matrix
+
+# Operations on one term: two products, a half, a root of two in and out of `svec`, both halves.
+OPERATIONS = 8
+
+
+def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> Matrix:
+    """The sum of ``|y_e| |A_e|``, entry by entry; a vector for a map on vectors.
+
+    The data are those that the map stores: the vectors of forms, the matrix of an inner product,
+    the coordinates in ``svec`` of anything else.
+
+    Parameters
+    ----------
+    linear_map : LinearMap or VectorMap
+    multipliers : array of shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> adjoint_magnitude(SquaredEdgeLengths(2, [[0, 1]]), np.array([-3.0])).toarray()
+    array([[3., 3.],
+           [3., 3.]])
+    """
+    y = np.abs(multipliers)
+    if isinstance(linear_map, VectorMap):
+        return abs(linear_map.matrix()).T @ y
+    if isinstance(linear_map, Combined):
+        return adjoint_magnitude(linear_map.inner, abs(linear_map.weights).T @ y)
+    if isinstance(linear_map, Stacked):
+        parts = np.split(y, np.cumsum([a.m for a in linear_map.maps])[:-1])
+        return sum(adjoint_magnitude(a, p) for a, p in zip(linear_map.maps, parts, strict=True))
+    if isinstance(linear_map, Summed):
+        return sum(adjoint_magnitude(a, y) for a in linear_map.maps)
+    if isinstance(linear_map, InnerProduct):
+        return abs(linear_map.coefficients) * float(y[0])
+    if isinstance(linear_map, Products):
+        outer = np.outer(np.abs(linear_map.vector), y)
+        return (outer + outer.T) * 0.5
+    if isinstance(linear_map, BilinearForms):
+        half = abs(linear_map.left).T @ (sp.diags_array(y) @ abs(linear_map.right))
+        return ((half + half.T) * 0.5).tocsr()
+    return SvecMap(linear_map.n, abs(linear_map.matrix())).adjoint(y)
+
+
+def adjoint_terms(linear_map: LinearMap | VectorMap) -> int:
+    """Largest number of rounded operations behind one entry of the adjoint."""
+    if isinstance(linear_map, Combined):
+        return _longest_column(linear_map.weights) + adjoint_terms(linear_map.inner)
+    if isinstance(linear_map, (Stacked, Summed)):
+        return len(linear_map.maps) + sum(adjoint_terms(a) for a in linear_map.maps)
+    if isinstance(linear_map, (InnerProduct, Products)):
+        return OPERATIONS
+    if isinstance(linear_map, BilinearForms):
+        return OPERATIONS + 2 * _longest_column(linear_map.left)
+    return OPERATIONS + _longest_column(linear_map.matrix())
+
+
+def _longest_column(matrix: sp.csr_array) -> int:
+    """Of entries stored; counted without a vector as long as the matrix is wide."""
+    if matrix.nnz == 0:
+        return 0
+    return int(np.max(np.unique(matrix.indices, return_counts=True)[1]))

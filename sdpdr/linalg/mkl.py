@@ -1,0 +1,176 @@
+"""Intel's PARDISO, found in the package ``mkl`` and called through its C interface."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import importlib.metadata
+import weakref
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdpdr.linalg.svec import Array
+
+_Numbers = NDArray[Any]  # of 32 or 64 bits: what crosses the border to C
+
+_SYMMETRIC_INDEFINITE = -2
+_ANALYSE, _FACTORIZE, _SOLVE, _RELEASE = 11, 22, 33, -1
+# PARDISO replaces pivots below 10^-this of the matrix; interior-point matrices span 20 decades.
+_PERTURBATION = 20
+_OUT_OF_MEMORY = -2
+
+
+@cache
+def available() -> bool:
+    """Whether the library is installed here and loads."""
+    return _library() is not None
+
+
+class Pardiso:
+    """Factors of symmetric matrices on one pattern.
+
+    Parameters
+    ----------
+    indptr, indices : arrays of int
+        Upper triangle by rows, every diagonal entry present.
+
+    Raises
+    ------
+    MemoryError
+        When the analysis does not fit.
+
+    References
+    ----------
+    Schenk and Gärtner, Solving unsymmetric sparse systems of linear equations with PARDISO,
+    Future Generation Computer Systems 20 (2004).
+    """
+
+    def __init__(self, indptr: _Numbers, indices: _Numbers) -> None:
+        self.n = len(indptr) - 1
+        self._indptr, self._indices = indptr.astype(np.int32), indices.astype(np.int32)
+        self._handle = np.zeros(64, dtype=np.int64)
+        self._parameters = p = np.zeros(64, dtype=np.int32)
+        p[0] = 1  # the values below, not the defaults
+        p[1] = 2  # nested dissection
+        p[9] = _PERTURBATION
+        p[17] = -1  # count the entries of the factor
+        p[20] = 1  # pivots of order one and two
+        p[34] = 1  # indices from zero
+        self._data = np.zeros(len(indices))
+        self._analysed = False
+        self._finalizer = weakref.finalize(
+            self, _release, self._handle, self.n, self._parameters, self._indptr, self._indices
+        )
+
+    def factorize(self, data: Array) -> int:
+        """Number of negative eigenvalues; -1 where the matrix is singular.
+
+        Raises
+        ------
+        MemoryError
+            When the factor does not fit.
+        """
+        self._data = np.ascontiguousarray(data, dtype=float)
+        if not self._analysed:
+            self._call(_ANALYSE)
+            self._analysed = True
+        failed = self._call(_FACTORIZE)
+        return -1 if failed or self._parameters[13] else int(self._parameters[22])
+
+    def solve(self, right: Array) -> Array:
+        """Solution with the last factors."""
+        right = np.ascontiguousarray(right, dtype=float)
+        solution = np.empty_like(right)
+        self._call(_SOLVE, right, solution)
+        return solution
+
+    @property
+    def nnz(self) -> int:
+        """Number of entries of the factor."""
+        return int(self._parameters[17])
+
+    def _call(self, phase: int, right: Array | None = None, solution: Array | None = None) -> bool:
+        """Run a phase; whether it failed for numerical reasons."""
+        error = _pardiso(
+            self._handle,
+            self.n,
+            phase,
+            self._parameters,
+            (self._data, self._indptr, self._indices),
+            right,
+            solution,
+        )
+        if error == _OUT_OF_MEMORY:
+            raise MemoryError("the sparse factor does not fit into memory.")
+        if error and phase == _ANALYSE:
+            raise ValueError(f"PARDISO refuses the pattern (error {error}).")
+        return error != 0
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    for path in [*_wheel_libraries(), ctypes.util.find_library("mkl_rt")]:
+        if path is not None:
+            try:
+                return ctypes.CDLL(path)
+            except OSError:
+                continue
+    return None
+
+
+def _wheel_libraries() -> list[str]:
+    """Where a wheel of ``mkl`` put its library; empty without one."""
+    try:
+        files = importlib.metadata.files("mkl") or []
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    return [str(f.locate()) for f in files if f.name.startswith(("libmkl_rt.", "mkl_rt."))]
+
+
+def _pardiso(
+    handle: _Numbers,
+    n: int,
+    phase: int,
+    parameters: _Numbers,
+    matrix: tuple[Array, _Numbers, _Numbers],
+    right: Array | None,
+    solution: Array | None,
+) -> int:
+    library = _library()
+    assert library is not None
+    error = ctypes.c_int32(0)
+    library.pardiso(
+        _address(handle),
+        _integer(1),
+        _integer(1),
+        _integer(_SYMMETRIC_INDEFINITE),
+        _integer(phase),
+        _integer(n),
+        *(_address(part) for part in matrix),
+        None,
+        _integer(1),
+        _address(parameters),
+        _integer(0),
+        _address(right),
+        _address(solution),
+        ctypes.byref(error),
+    )
+    return error.value
+
+
+def _release(
+    handle: _Numbers, n: int, parameters: _Numbers, indptr: _Numbers, indices: _Numbers
+) -> None:
+    """Give the memory of the factors back."""
+    _pardiso(handle, n, _RELEASE, parameters, (np.zeros(1), indptr, indices), None, None)
+
+
+def _address(array: _Numbers | None) -> ctypes.c_void_p | None:
+    return None if array is None else array.ctypes.data_as(ctypes.c_void_p)
+
+
+def _integer(value: int) -> ctypes._Pointer[ctypes.c_int32]:
+    return ctypes.pointer(ctypes.c_int32(value))

@@ -1,0 +1,204 @@
+r"""Two ways to check a proof: trusting rounding to be small, or accounting for all of it.
+
+Every argument ends with multipliers, and with the same three questions: are the matrices of dual
+slack positive semidefinite, what is the slack of the scalars, what is the dual value? `Plain`
+answers by the inertia of a factorization and by sums in floating point. `Rigorous` answers for
+the exact program whose data are the doubles stored:
+
+- each entry of the computed slack carries the bound of `sdpdr.linalg.magnitudes` on its error,
+  and `sdpdr.linalg.verified` proves the matrix positive semidefinite in spite of it;
+- scalars' slack and the dual value are enclosed by sums of products without error, rounded
+  outwards once at the end (`sdpdr.linalg.rounding`);
+- where the equations of free scalars hold only up to rounding, all this is shown for every point
+  of a small box that contains exact multipliers (`sdpdr.program.certificate.enclosure`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+
+from sdpdr.linalg.inertia import is_positive_on
+from sdpdr.linalg.magnitudes import OPERATIONS, adjoint_magnitude, adjoint_terms
+from sdpdr.linalg.rounding import UNIT, dot_enclosure, gamma, two_product
+from sdpdr.linalg.spectral import complement
+from sdpdr.linalg.svec import Array, Matrix
+from sdpdr.linalg.verified import is_verified_positive
+from sdpdr.program.certificate.bound import Duals
+from sdpdr.program.certificate.enclosure import radius_of_exact
+from sdpdr.program.face import null_vectors
+from sdpdr.program.sdp import SDP
+from sdpdr.program.variables import VectorVariable
+
+
+class Arithmetic(Protocol):
+    """How to check multipliers."""
+
+    rigorous: bool
+    words: str
+
+    def margins(self, n: int) -> tuple[float, ...]:
+        """Relative safety margins to try for matrices of order n, smallest first."""
+
+    def around(self, sdp: SDP, y: Duals) -> Duals:
+        """Distances from y to the multipliers meant, by row label; none if they are y itself."""
+
+    def is_positive(self, sdp: SDP, name: str, y: Duals, around: Duals, lift: float = 0.0) -> bool:
+        """Whether the dual slack plus ``lift`` I is positive semidefinite on the face."""
+
+    def scalar_slack(
+        self, sdp: SDP, v: VectorVariable, y: Duals, around: Duals
+    ) -> tuple[Array, Array]:
+        """Numbers below and above the dual slack of every scalar."""
+
+    def dual_value(self, sdp: SDP, y: Duals, around: Duals) -> float:
+        """A number not above the dual objective of the minimisation."""
+
+
+class Plain:
+    """Rounding is trusted to be small; inertia decides."""
+
+    rigorous = False
+    words = "verified by inertia"
+
+    def margins(self, n: int) -> tuple[float, ...]:
+        """Relative safety margins to try for matrices of order n, smallest first."""
+        # The larger the matrix, the more its smallest eigenvalue is blurred.
+        return tuple(m for m in 10.0 ** np.arange(-12.0, -5.0) if m >= 1e-15 * n)
+
+    def around(self, sdp: SDP, y: Duals) -> Duals:
+        """Nothing: equations that hold up to rounding count as satisfied."""
+        return {}
+
+    def is_positive(self, sdp: SDP, name: str, y: Duals, around: Duals, lift: float = 0.0) -> bool:
+        """Whether the dual slack plus ``lift`` I is positive definite on the face."""
+        return is_positive_matrix(_lifted(sdp, name, y, lift), null_vectors(sdp, name))
+
+    def scalar_slack(
+        self, sdp: SDP, v: VectorVariable, y: Duals, around: Duals
+    ) -> tuple[Array, Array]:
+        """The slack as computed; zero where it is no larger than rounding."""
+        s = np.asarray(sdp.dual_slack(v.name, y))
+        s = np.where(np.abs(s) <= _scalar_error(sdp, v, y), 0.0, s)
+        return s, s
+
+    def dual_value(self, sdp: SDP, y: Duals, around: Duals) -> float:
+        """The dual objective as computed."""
+        return sdp.dual_value(y)
+
+
+class Rigorous:
+    """All rounding is accounted for."""
+
+    rigorous = True
+    words = "proved with all rounding accounted for"
+
+    def margins(self, n: int) -> tuple[float, ...]:
+        """Relative safety margins to try for matrices of order n, smallest first."""
+        first = max(1e-12, 3e-13 * n)
+        return tuple(first * 10.0 ** np.arange(8.0))
+
+    def around(self, sdp: SDP, y: Duals) -> Duals:
+        """A box that contains multipliers that satisfy the equations of free scalars exactly."""
+        return radius_of_exact(sdp, y)
+
+    def is_positive(self, sdp: SDP, name: str, y: Duals, around: Duals, lift: float = 0.0) -> bool:
+        """Whether the exact dual slack plus ``lift`` I is positive semidefinite on the face."""
+        maps = [(r.lhs[name], y[r.label]) for r in sdp.rows if name in r.lhs and r.label in y]
+        size = abs(sdp.cost(name)) + lift * sp.eye_array(sdp.cost(name).shape[0])
+        terms = OPERATIONS + len(maps)
+        for linear_map, multipliers in maps:
+            size = size + adjoint_magnitude(linear_map, multipliers)
+            terms += adjoint_terms(linear_map)
+        # The sizes themselves are rounded, hence one per cent.
+        radius = (1.01 * float(gamma(terms))) * size
+        for r in sdp.rows:
+            if name in r.lhs and np.any(around.get(r.label, 0.0)):
+                radius = radius + 1.01 * adjoint_magnitude(r.lhs[name], around[r.label])
+        radius = radius if sp.issparse(radius) else np.asarray(radius)
+        null = null_vectors(sdp, name)
+        return is_verified_positive(_lifted(sdp, name, y, lift), radius, null)
+
+    def scalar_slack(
+        self, sdp: SDP, v: VectorVariable, y: Duals, around: Duals
+    ) -> tuple[Array, Array]:
+        """An enclosure of the exact slack, as tight as needed to tell its sign."""
+        if around and not v.nonnegative and v.curvature is None:
+            return np.zeros(v.size), np.zeros(v.size)
+        s, error = np.asarray(sdp.dual_slack(v.name, y)), _scalar_error(sdp, v, y)
+        low, high = s - 1.01 * error, s + 1.01 * error
+        unclear = np.flatnonzero((low < 0.0) & (high > 0.0) | (error == 0.0))
+        cost = np.asarray(sdp.cost(v.name))
+        columns = [
+            (r.lhs[v.name].matrix()[:, unclear].tocsc(), y[r.label])
+            for r in sdp.rows
+            if v.name in r.lhs and r.label in y
+        ]
+        for k, j in enumerate(unclear):
+            parts = [(a.data[a.indptr[k] : a.indptr[k + 1]], u[_rows(a, k)]) for a, u in columns]
+            coefficients = np.concatenate([np.zeros(0), *(p for p, _ in parts)])
+            multipliers = np.concatenate([np.zeros(0), *(u for _, u in parts)])
+            low[j], high[j] = dot_enclosure(coefficients, multipliers, float(cost[j]))
+        for r in sdp.rows:
+            if v.name in r.lhs and np.any(around.get(r.label, 0.0)):
+                reach = 1.01 * adjoint_magnitude(r.lhs[v.name], around[r.label])
+                low, high = np.nextafter(low - reach, -np.inf), np.nextafter(high + reach, np.inf)
+        return low, high
+
+    def dual_value(self, sdp: SDP, y: Duals, around: Duals) -> float:
+        """The exact dual objective, rounded downwards."""
+        rows = [r for r in sdp.rows if r.label in y]
+        rhs = np.concatenate([np.zeros(0), *(r.rhs for r in rows)])
+        multipliers = np.concatenate([np.zeros(0), *(y[r.label] for r in rows)])
+        parts = [np.array([sdp.constant]), *two_product(-rhs, multipliers)]
+        parts += [-1.01 * np.abs(r.rhs) * around[r.label] for r in rows if r.label in around]
+        for v in sdp.vector_variables:
+            if v.curvature is not None:
+                low, high = self.scalar_slack(sdp, v, y, around)
+                size = np.maximum(np.abs(low), np.abs(high))
+                parts.append(-0.5 * size * size / v.curvature * (1.0 + 8.0 * UNIT))
+        total = math.fsum(np.concatenate(parts))
+        return total if total == 0.0 else float(np.nextafter(total, -np.inf))
+
+
+def is_positive_matrix(matrix: Matrix, null: sp.csr_array) -> bool:
+    """Whether a matrix is positive definite on a face, by inertia or a dense factorization."""
+    if sp.issparse(matrix):
+        if matrix.nnz == matrix.shape[0] and np.all(matrix.diagonal() > 0.0):
+            return True
+        if matrix.nnz < 0.2 * matrix.shape[0] ** 2:
+            return is_positive_on(matrix, null)
+    basis = complement(null)
+    reduced = basis.T @ (matrix @ basis)
+    try:
+        pivots = np.diagonal(sl.cholesky(reduced)) ** 2
+    except np.linalg.LinAlgError:
+        return False
+    rounding = reduced.shape[0] * np.finfo(float).eps * np.max(np.abs(reduced), initial=0.0)
+    return bool(np.all(pivots > rounding))
+
+
+def _lifted(sdp: SDP, name: str, y: Duals, lift: float) -> Matrix:
+    slack = sdp.dual_slack(name, y)
+    if lift == 0.0:
+        return slack
+    n = slack.shape[0]
+    return slack + lift * (sp.eye_array(n, format="csr") if sp.issparse(slack) else np.eye(n))
+
+
+def _scalar_error(sdp: SDP, v: VectorVariable, y: Duals) -> Array:
+    """Bound on the rounding error of every scalar's computed slack."""
+    size, terms = np.abs(np.asarray(sdp.cost(v.name))), OPERATIONS
+    for r in sdp.rows:
+        if v.name in r.lhs and r.label in y:
+            size = size + adjoint_magnitude(r.lhs[v.name], y[r.label])
+            terms += adjoint_terms(r.lhs[v.name])
+    return np.asarray(gamma(terms) * size)
+
+
+def _rows(columns: sp.csc_array, k: int) -> Array:
+    return columns.indices[columns.indptr[k] : columns.indptr[k + 1]]

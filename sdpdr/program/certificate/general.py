@@ -1,0 +1,123 @@
+r"""Programs of any kind: multipliers as they are, with limits, or moved until they are feasible.
+
+The program is brought to equalities with PSD matrices, non-negative and free scalars, where the
+multipliers of inequalities and of matrix inequalities are dual slack like any other. Multipliers
+are first projected onto the equations of the free scalars. Then each of
+
+- the dual point as it is,
+- the dual point with what it lacks paid for by limits on traces and scalars
+  (`sdpdr.program.limits`, `sdpdr.program.certificate.account`),
+- the dual point moved (`sdpdr.program.certificate.moving`)
+
+is tried, and the best bound is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.svec import Array, svec
+from sdpdr.program.certificate.account import Account
+from sdpdr.program.certificate.arithmetic import Arithmetic
+from sdpdr.program.certificate.bound import Certificate, Duals, visible_rows
+from sdpdr.program.certificate.free import free_columns, project, stack, unstack
+from sdpdr.program.certificate.moving import Move, distance, moves
+from sdpdr.program.face import null_vectors
+from sdpdr.program.limits import Limits
+from sdpdr.program.sdp import SDP
+from sdpdr.program.standard import without_inequalities, without_lmis
+
+# A loss, relative to the dual value as it was, that no other argument needs to improve on.
+_GOOD = 1e-9
+
+
+def general(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate:
+    """The best bound that one of these arguments proves, or why none does."""
+    plain = {r.label: duals[r.label] for r in sdp.rows}
+    matrices = {lmi.label: -svec(duals[lmi.label]) for lmi in sdp.lmis}
+    sdp = without_inequalities(without_lmis(sdp))
+    rows = visible_rows(sdp)
+    columns, cost = free_columns(sdp, rows)
+    y = unstack(rows, project(columns, -cost, stack(rows, {**plain, **matrices})))
+    account = Account(sdp, arithmetic, Limits(sdp))
+    claimed = sdp.dual_value(y)
+    best: tuple[float, str] | None = None
+    troubles: list[str] = []
+    for value, words in _attempts(sdp, y, account):
+        if value is None:
+            troubles.append(account.trouble)
+        elif best is None or value > best[0]:
+            best = (value, words)
+        if best is not None and best[0] >= claimed - _GOOD * abs(claimed):
+            break
+    if best is None:
+        reasons = "; ".join(dict.fromkeys(t for t in troubles if t))
+        text = f"{reasons}, and no strictly feasible dual point was found to move towards"
+        return Certificate(None, text)
+    return Certificate(sdp.report(best[0]), f"{best[1]}; {arithmetic.words}", arithmetic.rigorous)
+
+
+def _attempts(sdp: SDP, y: Duals, account: Account) -> Iterator[tuple[float | None, str]]:
+    yield account.value(y), "dual point as returned"
+    for margin in account.arithmetic.margins(max((v.n for v in sdp.psd_variables), default=1)):
+        lifts = _lifts(sdp, y, margin)
+        value = account.value(y, lifts)
+        yield value, _words_of_limits(account, lifts)
+        if value is not None or not all(map(np.isfinite, _traces(account, lifts))):
+            break
+    for move in moves(sdp):
+        yield _moved(sdp, y, move, account), move.words
+
+
+def _lifts(sdp: SDP, y: Duals, margin: float) -> dict[str, float]:
+    """How much every matrix of dual slack has to be lifted, and a margin of its size."""
+    lifts = {}
+    for v in sdp.psd_variables:
+        slack = sdp.dual_slack(v.name, y)
+        low = smallest_eigenvalue(slack, null_vectors(sdp, v.name))[0]
+        size = float(np.max(np.abs(slack.diagonal()), initial=0.0))
+        lifts[v.name] = max(0.0, -low + margin * max(size, abs(low)))
+    return lifts
+
+
+def _traces(account: Account, lifts: Mapping[str, float]) -> list[float]:
+    assert account.limits is not None
+    found = [account.limits.trace(name) for name, t in lifts.items() if t > 0.0]
+    return [np.inf if limit is None else limit.value for limit in found]
+
+
+def _words_of_limits(account: Account, lifts: Mapping[str, float]) -> str:
+    assert account.limits is not None
+    words = []
+    for name, lift in lifts.items():
+        limit = account.limits.trace(name) if lift > 0.0 else None
+        if limit is not None:
+            words.append(f"tr {name} <= {limit.value:.6g} from {limit.source}")
+    if len(words) > 2:
+        words = [*words[:2], f"{len(words) - 2} more"]
+    return "dual slack made up for by limits on the variables" + (
+        f" ({', '.join(words)})" if words else ""
+    )
+
+
+def _moved(sdp: SDP, y: Duals, move: Move, account: Account) -> float | None:
+    needed = distance(sdp, y, move)
+    if not np.isfinite(needed):
+        return None
+    n = max((v.n for v in sdp.psd_variables), default=1)
+    for margin in account.arithmetic.margins(n):
+        moved = move.apply(y, needed * (1.0 + margin) + margin)
+        value = account.value(_tidy(sdp, moved))
+        if value is not None:
+            return value
+    return None
+
+
+def _tidy(sdp: SDP, y: Mapping[str, Array]) -> dict[str, Array]:
+    """The multipliers back on the equations of free scalars, from which rounding led them."""
+    rows = visible_rows(sdp)
+    columns, cost = free_columns(sdp, rows)
+    return unstack(rows, project(columns, -cost, stack(rows, y))) if cost.size else dict(y)

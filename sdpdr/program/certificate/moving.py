@@ -1,0 +1,172 @@
+r"""Ways to move multipliers until every dual slack is positive.
+
+*Along a direction.* If A*(v) is positive definite on every face, and v asks nothing negative of
+the scalars, then y + t v is feasible for t large enough; b^T v limits a weighted trace of all
+matrices. Rows that fix a trace or a diagonal give such a v.
+
+*Towards an interior point.* If y0 is strictly feasible, then so is (y + t y0) / (1 + t) for t
+large enough, and the smaller the violation, the smaller t. Where the cost C is positive definite
+itself (least trace, for instance) y0 = 0 will do, and y is only shrunk.
+
+Both are found by least squares: v from A*(v) = I, y0 from C + A*(y0) = beta I for several beta,
+each subject to the equations of the free scalars. Neither needs to solve these exactly, because
+only definiteness counts, and that is verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.svec import Array, Matrix, svec, svec_size
+from sdpdr.program.certificate.arithmetic import is_positive_matrix
+from sdpdr.program.certificate.bound import Duals, visible_rows
+from sdpdr.program.certificate.free import free_columns, project, unstack
+from sdpdr.program.face import null_vectors
+from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.variables import PsdVariable, Variable
+
+# Least squares over all entries of all matrices: dense by nature, so only up to this many.
+LARGEST = 500_000
+_HEIGHTS = (1.0, 10.0, 100.0, 0.1, 1e-2)
+# How much the equations of free scalars outweigh the rest.
+_FREE_WEIGHT = 1e3
+_ITERATIONS = 3000
+
+
+@dataclass(frozen=True)
+class Move:
+    """Multipliers to move by: ``y + t by``, divided by 1 + t if they are a point.
+
+    Attributes
+    ----------
+    by : mapping from row label to array
+    is_point : bool
+    words : str
+    """
+
+    by: Duals
+    is_point: bool
+    words: str
+
+    def apply(self, y: Duals, t: float) -> dict[str, Array]:
+        """The multipliers moved."""
+        whole = 1.0 / (1.0 + t) if self.is_point else 1.0
+        return {label: whole * (v + t * self.by[label]) for label, v in y.items()}
+
+
+def moves(sdp: SDP) -> Iterator[Move]:
+    """Directions and interior points of a program in equality form, the cheapest first."""
+    rows = visible_rows(sdp)
+    zero = {r.label: np.zeros(r.m) for r in rows}
+    if _is_interior(sdp, zero):
+        yield Move(zero, True, "multipliers shrunk towards the cost")
+    if sum(svec_size(v.n) for v in sdp.psd_variables) > LARGEST:
+        return
+    system = _System(sdp, rows)
+    along = system.solve(1.0, with_cost=False)
+    if _is_interior(sdp, along, with_cost=False):
+        yield Move(along, False, "multipliers shifted along rows that limit the trace")
+    for height in _HEIGHTS:
+        point = system.solve(height * system.scale, with_cost=True)
+        if _is_interior(sdp, point):
+            yield Move(point, True, "multipliers moved towards a strictly feasible dual point")
+            return
+
+
+def distance(sdp: SDP, y: Duals, move: Move) -> float:
+    """The smallest t that makes all dual slack non-negative, up to rounding; infinite if none."""
+    t = 0.0
+    for v in sdp.psd_variables:
+        null = null_vectors(sdp, v.name)
+        slack, mass = sdp.dual_slack(v.name, y), _slack(sdp, v.name, move)
+        try:
+            t = max(t, -smallest_eigenvalue(slack, null, mass)[0])
+        except (ArithmeticError, np.linalg.LinAlgError):
+            return float("inf")
+    for w in sdp.vector_variables:
+        if w.nonnegative:
+            s, towards = np.asarray(sdp.dual_slack(w.name, y)), _slack(sdp, w.name, move)
+            low = s < 0.0
+            t = max(t, float(np.max(-s[low] / towards[low].clip(1e-300), initial=0.0)))
+    return t
+
+
+def _slack(sdp: SDP, name: str, move: Move) -> Matrix:
+    slack = sdp.dual_slack(name, move.by)
+    return slack if move.is_point else slack - sdp.cost(name)
+
+
+def _is_interior(sdp: SDP, y: Duals, with_cost: bool = True) -> bool:
+    move = Move(y, with_cost, "")
+    for v in sdp.psd_variables:
+        if not is_positive_matrix(_slack(sdp, v.name, move), null_vectors(sdp, v.name)):
+            return False
+    for w in sdp.vector_variables:
+        s = np.asarray(_slack(sdp, w.name, move))
+        if w.nonnegative and np.any(s < 0.0):
+            return False
+        if not w.nonnegative and w.curvature is None:
+            size = np.abs(sdp.cost(w.name)) + sum(
+                abs(r.lhs[w.name].matrix()).T @ np.abs(y[r.label])
+                for r in sdp.rows
+                if w.name in r.lhs and r.label in y
+            )
+            if np.any(np.abs(s) > 1e-10 * size):
+                return False
+    return True
+
+
+class _System:
+    """Least squares for multipliers whose slack is a multiple of the identity."""
+
+    def __init__(self, sdp: SDP, rows: list[Rows]) -> None:
+        self._rows = rows
+        priced = [v for v in sdp.variables if _is_cone(v)]
+        self._matrix = sp.csr_array(
+            sp.block_array([[_columns(r, v) for r in rows] for v in priced], format="csr")
+        )
+        self._target = np.concatenate([_identity(sdp, v) for v in priced])
+        self._cost = np.concatenate([_vector(sdp.cost(v.name)) for v in priced])
+        self._free, self._free_cost = free_columns(sdp, rows)
+        self.scale = float(np.max(np.abs(self._cost), initial=0.0)) or 1.0
+
+    def solve(self, height: float, with_cost: bool) -> dict[str, Array]:
+        """Multipliers with A*(v) = height I, or C + A*(y) = height I, nearly."""
+        cost, equations = (self._cost, -self._free_cost) if with_cost else (0.0, 0.0)
+        target = height * self._target - cost
+        right = equations + np.zeros(self._free.shape[1])
+        start = project(self._free, right, np.zeros(self._free.shape[0]))
+        weight = _FREE_WEIGHT * float(abs(self._matrix).max())
+        stacked = sp.vstack([self._matrix, weight * self._free.T], format="csr")
+        residual = np.concatenate([target - self._matrix @ start, np.zeros(right.size)])
+        step = spl.lsqr(stacked, residual, atol=1e-13, btol=1e-13, iter_lim=_ITERATIONS)[0]
+        return unstack(self._rows, project(self._free, right, start + step))
+
+
+def _is_cone(v: Variable) -> bool:
+    return isinstance(v, PsdVariable) or v.nonnegative
+
+
+def _columns(rows: Rows, v: Variable) -> sp.csr_array:
+    """The rows as columns, one entry of the variable in each row."""
+    if v.name not in rows.lhs:
+        return sp.csr_array((v.size, rows.m))
+    return rows.lhs[v.name].matrix().T
+
+
+def _identity(sdp: SDP, v: Variable) -> Array:
+    """The identity on the face, as a vector."""
+    if not isinstance(v, PsdVariable):
+        return np.ones(v.size)
+    q = np.linalg.qr(null_vectors(sdp, v.name).toarray())[0]
+    return svec(np.eye(v.n) - q @ q.T)
+
+
+def _vector(cost: Matrix) -> Array:
+    return svec(cost) if sp.issparse(cost) or np.ndim(cost) == 2 else np.asarray(cost)

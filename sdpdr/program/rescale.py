@@ -1,0 +1,112 @@
+r"""Points brought back to equalities by a scaling that keeps them positive semidefinite.
+
+*Diagonal.* Where all rows on a matrix fix diagonal entries, :math:`X_{ii} = b_i > 0` (max-cut,
+correlation matrices), :math:`D X D` with :math:`D_{ii} = \sqrt{b_i / X_{ii}}` satisfies them: the
+rows of a factor are normalised.
+
+*One number.* Where exactly one row has a right side that is not zero, and the others are
+equalities with zeros (a fixed trace, an ellipsoid), :math:`(b / \langle A, X\rangle)\, X`
+satisfies it and leaves the others as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sdpdr.linalg import BilinearForms, LinearMap
+from sdpdr.linalg.svec import Array, svec_pairs
+from sdpdr.program.point import Factor, Value
+from sdpdr.program.sdp import SDP, Rows
+
+_Values = Mapping[str, Value]
+
+
+def rescale(sdp: SDP, values: _Values) -> _Values:
+    """The point with every matrix scaled where one of the two forms fits; others as they are.
+
+    Parameters
+    ----------
+    sdp : SDP
+    values : mapping from variable name to array or Factor
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.linalg import Diagonal, InnerProduct
+    >>> from sdpdr.program import Factor, PsdVariable, Rows
+    >>> ones = Rows("ones", "==", {"X": Diagonal(2)}, np.ones(2))
+    >>> sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.eye(2))}, (ones,))
+    >>> rescale(sdp, {"X": Factor(np.array([[2.0], [-0.5]]))})["X"].factor.tolist()
+    [[1.0], [-1.0]]
+    """
+    for v in sdp.psd_variables:
+        groups = [r for r in sdp.rows if v.name in r.lhs]
+        if any(set(r.lhs) != {v.name} or r.relation != "==" for r in groups):
+            continue
+        if any(v.name in lmi.lhs for lmi in sdp.lmis):
+            continue
+        factors = _diagonal(groups, v.name, v.n, values) or _single(groups, v.name, values)
+        if factors is not None:
+            values = {**values, v.name: _congruent(values[v.name], *factors)}
+    return values
+
+
+def _diagonal(groups: list[Rows], name: str, n: int, values: _Values) -> tuple[Array, ...] | None:
+    """Factors of the rows of a factor, where all that is asked for is a diagonal."""
+    wanted = np.zeros(n)
+    for rows in groups:
+        linear_map = rows.lhs[name]
+        assert isinstance(linear_map, LinearMap)
+        if np.any(rows.rhs <= 0.0) or not _may_be_diagonal(linear_map):
+            return None
+        matrix = linear_map.matrix()
+        if np.any(np.diff(matrix.indptr) != 1):
+            return None
+        i, j = svec_pairs(matrix.indices)
+        if np.any(i != j) or np.any(wanted[i]) or np.unique(i).size != i.size:
+            return None
+        wanted[i] = rows.rhs / matrix.data
+        if np.any(wanted[i] <= 0.0):
+            return None
+    present = _diagonal_of(values[name])
+    fixed = wanted > 0.0
+    if not fixed.any() or np.any(present[fixed] <= 0.0):
+        return None
+    return (np.sqrt(np.where(fixed, wanted / np.where(fixed, present, 1.0), 1.0)),)
+
+
+def _may_be_diagonal(linear_map: LinearMap) -> bool:
+    """Rules out large maps without writing them out."""
+    return not isinstance(linear_map, BilinearForms) or bool(
+        np.all(np.diff(linear_map.left.indptr) == 1)
+    )
+
+
+def _single(groups: list[Rows], name: str, values: _Values) -> tuple[Array, ...] | None:
+    """One factor for all rows, where one equality alone has a right side."""
+    found = [(r, e) for r in groups for e in np.flatnonzero(r.rhs)[:2]]
+    if len(found) != 1:
+        return None
+    rows, e = found[0]
+    linear_map, value = rows.lhs[name], values[name]
+    assert isinstance(linear_map, LinearMap)
+    single = linear_map[[e]]
+    reached = (
+        single.apply_factor(value.factor) if isinstance(value, Factor) else single.apply(value)
+    )
+    ratio = float(rows.rhs[e]) / float(reached[0]) if reached[0] else 0.0
+    return (np.array([np.sqrt(ratio)]),) if 0.0 < ratio < np.inf else None
+
+
+def _diagonal_of(value: Value) -> Array:
+    if isinstance(value, Factor):
+        return np.asarray(np.sum(np.square(value.factor), axis=1))
+    return np.asarray(np.diagonal(value)).copy()
+
+
+def _congruent(value: Value, factors: Array) -> Value:
+    if isinstance(value, Factor):
+        return Factor(value.factor * factors[:, None])
+    return np.asarray(value) * factors[:, None] * factors[None, :]

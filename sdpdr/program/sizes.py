@@ -1,0 +1,86 @@
+r"""How large the numbers of a program are, so that a value of zero has something to be beside.
+
+A gap relative to the value loses its meaning when the optimum is zero. `gap_scale` is the
+fallback: what one typical entry of the solution costs. The rows say how large an entry is
+(:math:`x` = the median of :math:`|b_e| / \|A_e\|_F` over the rows with a right side), the objective
+what a unit of it costs (:math:`c` = the median of the non-zero costs, of the variable where that
+is smallest); the scale is c x, or :math:`\tfrac12 q x^2` where all costs are quadratic. It changes
+with the units of data and objective exactly as the value does. The value of an unfolding, the sum
+of many squared lengths, always exceeds it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import BilinearForms, Combined, InnerProduct, LinearMap, Products, VectorMap
+from sdpdr.linalg.svec import Array, Matrix
+from sdpdr.program.sdp import SDP, Expression
+
+
+def gap_scale(sdp: SDP) -> float:
+    """Size of the objective beside which a value counts as zero; 0 if the data have no size.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> gap_scale(methods.mvu(graphs.path([1.0, 1.0, 3.0])).to_sdp())
+    0.5
+    """
+    entry = _typical([_entry_sizes(r.lhs, r.rhs) for r in sdp.rows]) or _typical(
+        [_entry_sizes(lmi.lhs, lmi.constant) for lmi in sdp.lmis]
+    )
+    linear = [_typical([_nonzeros(sdp.cost(name))]) for name in sdp.objective]
+    if any(linear):
+        return entry * min(c for c in linear if c)
+    curvatures = [v.curvature for v in sdp.vector_variables if v.curvature is not None]
+    return 0.5 * _typical(curvatures) * entry**2
+
+
+def row_norms(linear_map: LinearMap | VectorMap) -> Array:
+    """Frobenius norm of every row's matrix, or Euclidean norm of its vector; shape (m,).
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> row_norms(SquaredEdgeLengths(2, [[0, 1]]))
+    array([2.])
+    """
+    if isinstance(linear_map, InnerProduct):
+        return np.array([np.sqrt(np.sum(np.square(_nonzeros(linear_map.coefficients))))])
+    if isinstance(linear_map, BilinearForms):
+        f, g = linear_map.left, linear_map.right
+        both = _row_sums(f * g)
+        return np.sqrt((_row_sums(f * f) * _row_sums(g * g) + both**2) / 2.0)
+    if isinstance(linear_map, Products):
+        u = linear_map.vector
+        return np.sqrt((float(u @ u) + u**2) / 2.0)
+    if isinstance(linear_map, Combined) and np.all(np.diff(linear_map.weights.indptr) == 1):
+        weights = linear_map.weights
+        return np.abs(weights.data) * row_norms(linear_map.inner)[weights.indices]
+    matrix = linear_map.matrix()
+    return np.sqrt(_row_sums(matrix * matrix))
+
+
+def _entry_sizes(lhs: Expression, rhs: Array) -> Array:
+    chosen = np.flatnonzero(rhs)
+    if not chosen.size or not lhs:
+        return np.zeros(0)
+    norms = np.sqrt(sum(np.square(row_norms(a)) for a in lhs.values()))[chosen]
+    known = norms > 0.0
+    return np.asarray(np.abs(rhs[chosen][known]) / norms[known])
+
+
+def _typical(sizes: list[Array]) -> float:
+    numbers = np.concatenate([np.zeros(0), *sizes])
+    return float(np.median(numbers)) if numbers.size else 0.0
+
+
+def _nonzeros(matrix: Matrix) -> Array:
+    entries = np.abs(np.ravel(matrix.data if sp.issparse(matrix) else np.asarray(matrix)))
+    return entries[entries > 0.0]
+
+
+def _row_sums(matrix: sp.csr_array) -> Array:
+    return np.asarray(matrix.sum(axis=1)).ravel()

@@ -1,0 +1,114 @@
+"""Which matrices of a program a chordal decomposition helps, and why not the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdpdr.linalg.cliques import CliqueTree, clique_tree
+from sdpdr.linalg.merging import CliqueCost, merge_cliques
+from sdpdr.linalg.svec import Index, svec_pairs, svec_size
+from sdpdr.program.face import exposing_rows
+from sdpdr.program.sdp import SDP
+
+# Share of a matrix's entries that rows may read before nothing about it is sparse.
+DENSE = 0.5
+# Share of an undecomposed cone's cost that the decomposed ones may have to be worth it.
+WORTH = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Clique trees of the matrices that are decomposed, and reasons for the others.
+
+    Attributes
+    ----------
+    variables, lmis : mapping from name or label to CliqueTree
+    reasons : mapping from name or label to str
+    """
+
+    variables: dict[str, CliqueTree] = field(default_factory=dict)
+    lmis: dict[str, CliqueTree] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def refusal(self) -> str | None:
+        """Why nothing is decomposed; None if something is."""
+        if self.variables or self.lmis:
+            return None
+        reasons = "; ".join(f"{name!r}: {why}" for name, why in self.reasons.items())
+        return reasons or "the program has no matrices"
+
+
+def find_trees(sdp: SDP, cost: CliqueCost | None = None) -> Trees:
+    """Clique trees of all matrices of a program that have cliques worth their overlaps.
+
+    Parameters
+    ----------
+    sdp : SDP
+    cost : CliqueCost, optional
+
+    Returns
+    -------
+    Trees
+    """
+    trees = Trees()
+    cost = cost or CliqueCost()
+    for v in sdp.psd_variables:
+        found = _tree(v.n, list(_readers(sdp, v.name)), cost)
+        if isinstance(found, CliqueTree):
+            trees.variables[v.name] = found
+        else:
+            trees.reasons[v.name] = found + _hint(sdp, v.name)
+    for lmi in sdp.lmis:
+        entries = [("its constant", np.flatnonzero(lmi.constant))]
+        entries += [
+            (f"variable {name!r}", _stored(a.matrix().tocsc().indices, a.matrix().tocsc().data))
+            for name, a in lmi.lhs.items()
+        ]
+        found = _tree(lmi.order, entries, cost)
+        if isinstance(found, CliqueTree):
+            trees.lmis[lmi.label] = found
+        else:
+            trees.reasons[lmi.label] = found
+    return trees
+
+
+def _readers(sdp: SDP, name: str) -> Iterator[tuple[str, Index]]:
+    """Who reads which entries of a matrix variable, as positions in ``svec``."""
+    parts = [("the objective", sdp.objective)]
+    parts += [(f"{r.label!r}", r.lhs) for r in sdp.rows]
+    parts += [(f"{lmi.label!r}", lmi.lhs) for lmi in sdp.lmis]
+    for who, expression in parts:
+        if name in expression:
+            matrix = expression[name].matrix()
+            yield who, _stored(matrix.indices, matrix.data)
+
+
+def _stored(indices: Index, data: np.ndarray) -> Index:
+    return np.unique(indices[data != 0.0]).astype(np.int64)
+
+
+def _tree(n: int, readers: list[tuple[str, Index]], cost: CliqueCost) -> CliqueTree | str:
+    """A clique tree worth its overlaps, or why there is none."""
+    if n < 2:
+        return "it has a single entry"
+    size = svec_size(n)
+    for who, entries in readers:
+        if entries.size > DENSE * size:
+            return f"{who} reads {entries.size / size:.0%} of its entries, so nothing is sparse"
+    read = np.unique(np.concatenate([np.zeros(0, np.int64), *(e for _, e in readers)]))
+    fine = clique_tree(n, np.column_stack(svec_pairs(read)))
+    tree = merge_cliques(fine, cost)
+    if cost.tree(tree) > WORTH * cost.clique(n):
+        return (
+            f"its largest clique has {fine.sizes.max()} of {n} indices, and the cliques share "
+            f"{fine.n_overlaps} entries, so that blocks and overlaps cost more than they save"
+        )
+    return tree
+
+
+def _hint(sdp: SDP, name: str) -> str:
+    faces = [repr(r.label) for r in exposing_rows(sdp, name)]
+    return f" (the reduction 'face' removes {', '.join(faces)})" if faces else ""

@@ -1,0 +1,204 @@
+r"""Landmark reduction: K = Q L Q^T with few columns, and only some of the inequalities.
+
+A narrower cone makes a maximum smaller, rows left out make it larger; so the value of the reduced
+program says nothing alone. Where the lifted point satisfies the rows left out as well, it is
+optimal among all K = Q L Q^T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import BilinearForms, Combined, LinearMap, QuadraticForms, Summed, VectorMap
+from sdpdr.linalg.svec import Array, Index
+from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
+from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
+from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
+from sdpdr.reduce.base import Reduced, Reduction
+
+# Singular values of a basis below this share of the largest are rounding.
+_RANK = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Landmark(Reduction):
+    r"""Restrict the one matrix variable to K = T M T^T, T an orthonormal basis of few columns.
+
+    T spans the columns of ``basis`` after they have been moved onto the face that rows K u = 0
+    confine K to. A constant is added to each column where that is enough, which leaves
+    differences between points, hence lengths of edges, as they were.
+
+    Parameters
+    ----------
+    basis : array of shape (n, m)
+        Q. Columns that depend on the others are dropped.
+    rows : mapping from label to array of int, optional
+        Rows of a group that are in force; groups not named are in force wholly. Scalars that
+        speak in no row in force are dropped with them, as zeros.
+
+    Notes
+    -----
+    The reduced program is not equivalent to the given one: its cone is a part of the cone, and
+    rows may be missing. Multipliers of missing rows are lifted as zeros.
+
+    References
+    ----------
+    Weinberger, Packer and Saul, "Nonlinear dimensionality reduction by semidefinite programming
+    and kernel matrix factorization", AISTATS 2005; Tong thesis 2.2.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr import graphs, methods
+    >>> sdp = methods.mvu(graphs.path([1.0, 1.0, 1.0])).to_sdp()
+    >>> Landmark(np.array([[0.0], [1.0], [2.0], [3.0]])).apply(sdp).sdp
+    SDP(mvu; matrices [K: 1x1], 0 scalars, 3 rows, 0 matrix inequalities)
+    """
+
+    name: ClassVar[str] = "landmark"
+    basis: Array
+    rows: Mapping[str, Index] = field(default_factory=dict)
+
+    def accepts(self, sdp: SDP) -> str | None:
+        """Programs over one matrix whose order is the number of the basis' rows."""
+        if len(sdp.psd_variables) != 1:
+            return f"it takes one matrix variable, and there are {len(sdp.psd_variables)}"
+        n, shape = sdp.psd_variables[0].n, np.shape(self.basis)
+        if len(shape) != 2 or shape[0] != n or shape[1] < 1:
+            return f"the basis must have shape ({n}, m); it has {shape}"
+        if not np.isfinite(self.basis).all():
+            return "the basis holds numbers that are not finite"
+        return None
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        name = sdp.psd_variables[0].name
+        basis = on_face(sdp, np.asarray(self.basis, dtype=float))
+        hidden = {r.label for r in exposing_rows(sdp, name)}
+        kept = [_taken(r, self.rows.get(r.label)) for r in sdp.rows if r.label not in hidden]
+        scalars = {v.name: _used(v, kept, sdp) for v in sdp.vector_variables}
+
+        def restrict(expression: Expression) -> Expression:
+            return {
+                key: a.congruence(basis) if isinstance(a, LinearMap) else _columns(a, scalars[key])
+                for key, a in expression.items()
+            }
+
+        reduced = replace(
+            sdp,
+            variables=tuple(_restricted(v, basis.shape[1], scalars) for v in sdp.variables),
+            objective=restrict(sdp.objective),
+            rows=tuple(replace(r, lhs=restrict(r.lhs)) for r in kept if r.m),
+            lmis=tuple(replace(lmi, lhs=restrict(lmi.lhs)) for lmi in sdp.lmis),
+        )
+
+        def lift(point: Point) -> Point:
+            values: dict[str, Value] = {}
+            for v in sdp.variables:
+                if v.name == name and name in point.values:
+                    values[name] = Factor(basis @ _factor(point.values[name]))
+                elif v.name in point.values:
+                    full = np.zeros(v.n if isinstance(v, PsdVariable) else v.size)
+                    full[scalars[v.name]] = np.asarray(point.values[v.name])
+                    values[v.name] = full
+            return Point(values, complete_multipliers(sdp, self._duals(sdp, point.duals)))
+
+        return Reduced(reduced, lift)
+
+    def _duals(self, sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Array]:
+        """Multipliers of all rows, zero where a row is not in force."""
+        full = dict(duals)
+        for r in sdp.rows if duals else ():
+            if r.label in self.rows or r.label not in duals:
+                full[r.label] = np.zeros(r.m)
+                if r.label in duals:
+                    full[r.label][self.rows[r.label]] = duals[r.label]
+        return full
+
+
+def on_face(sdp: SDP, basis: Array) -> Array:
+    """Orthonormal basis, shape (n, k), of the columns moved onto the face of the one matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr import graphs, methods
+    >>> sdp = methods.mvu(graphs.path([1.0])).to_sdp()
+    >>> bool(np.allclose(np.abs(on_face(sdp, np.eye(2))), 0.5**0.5))
+    True
+    """
+    null = null_vectors(sdp, sdp.psd_variables[0].name).toarray()
+    if null.shape[1] == 1 and null.sum() != 0.0:
+        basis = basis - (null.T @ basis) / null.sum()
+    elif null.shape[1]:
+        frame = np.linalg.qr(null)[0]
+        basis = basis - frame @ (frame.T @ basis)
+    # The spectrum of the small product squares the singular values, hence their bound as well.
+    sizes = np.linalg.norm(basis, axis=0)
+    basis = basis / np.where(sizes > 0.0, sizes, 1.0)
+    spectrum, vectors = np.linalg.eigh(basis.T @ basis)
+    kept = spectrum > _RANK**2 * spectrum[-1]
+    frame = basis @ (vectors[:, kept] / np.sqrt(spectrum[kept]))
+    # Once more, for the digits that squaring lost.
+    return np.asarray(np.linalg.solve(np.linalg.cholesky(frame.T @ frame), frame.T).T)
+
+
+def _taken(rows: Rows, chosen: Index | None) -> Rows:
+    """Some rows of a group, without touching the others' data."""
+    if chosen is None:
+        return rows
+    lhs = {name: _rows_of(a, np.asarray(chosen)) for name, a in rows.lhs.items()}
+    return replace(rows, lhs=lhs, rhs=rows.rhs[chosen])
+
+
+def _rows_of(linear_map: LinearMap | VectorMap, rows: Index) -> LinearMap | VectorMap:
+    """Rows of a map, taken inside so that a change of basis costs no more than they need."""
+    if isinstance(linear_map, VectorMap):
+        return VectorMap(linear_map.matrix()[rows])
+    if isinstance(linear_map, Combined):
+        weights = linear_map.weights[rows]
+        used = np.unique(weights.indices)
+        inner = _rows_of(linear_map.inner, used)
+        assert isinstance(inner, LinearMap)
+        return Combined(weights[:, used], inner)
+    if isinstance(linear_map, Summed):
+        return Summed([_rows_of(a, rows) for a in linear_map.maps])  # type: ignore[misc]
+    if isinstance(linear_map, QuadraticForms):
+        return QuadraticForms(linear_map.left[rows])
+    if isinstance(linear_map, BilinearForms):
+        return BilinearForms(linear_map.left[rows], linear_map.right[rows])
+    return linear_map[rows]
+
+
+def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:
+    """Scalars that some row in force, or a matrix inequality, speaks of."""
+    parts: list[Rows | Lmi] = [*rows, *sdp.lmis]
+    maps = [part.lhs[variable.name].matrix() for part in parts if variable.name in part.lhs]
+    seen = [sp.csr_array(a).indices for a in maps]
+    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *seen]))
+
+
+def _columns(linear_map: VectorMap, used: Index) -> VectorMap:
+    return linear_map if used.size == linear_map.n else VectorMap(linear_map.matrix()[:, used])
+
+
+def _restricted(variable: Variable, order: int, scalars: Mapping[str, Index]) -> Variable:
+    if isinstance(variable, PsdVariable):
+        return replace(variable, n=order)
+    used = scalars[variable.name]
+    curvature = None if variable.curvature is None else variable.curvature[used]
+    return replace(variable, size=used.size, curvature=curvature)
+
+
+def _factor(value: Value) -> Array:
+    """Factor of a small matrix; what is negative or rounding is dropped."""
+    if isinstance(value, Factor):
+        return value.factor
+    spectrum, vectors = np.linalg.eigh((value + value.T) / 2.0)
+    kept = spectrum > 1e-10 * max(float(spectrum[-1]), 0.0)
+    return np.asarray((vectors[:, kept] * np.sqrt(spectrum[kept]))[:, ::-1])

@@ -1,0 +1,93 @@
+r"""The second derivative of the augmented Lagrangian at one point, ready to be applied often.
+
+.. math:: \nabla^2 L[D] = 2 S D + \sigma J^T J D + Q D,
+
+with the rows J that are not cut off; S is the dual slack at the present estimate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sdpdr.linalg.svec import Array
+from sdpdr.solvers.factored.jacobian import Jacobian
+from sdpdr.solvers.factored.lagrangian import Local
+
+# What the calls of one product cost, in multiplications.
+_OVERHEAD = 2e5
+
+
+class Hessian:
+    """Products with the second derivative.
+
+    Parameters
+    ----------
+    local : Local
+    jacobians : list of Jacobian
+        One for each matrix variable.
+    kept : array of bool, shape (m,), optional
+        Rows to count as not cut off; those of the point itself by default. Counting more of them
+        gives a larger matrix, so that steps foresee rows they are about to hit.
+
+    Attributes
+    ----------
+    rows : list of sparse arrays of shape (m, n_k r_k)
+        Derivative of the rows with respect to each factor, rows that are cut off left empty.
+    """
+
+    def __init__(
+        self, local: Local, jacobians: list[Jacobian], kept: NDArray[np.bool_] | None = None
+    ) -> None:
+        self.local = local
+        self.kept = local.active if kept is None else kept
+        layout = local.function.layout
+        self._factors, _ = layout.split(local.vector)
+        self.jacobians = jacobians
+        pairs = zip(jacobians, self._factors, strict=True)
+        self.rows = [jacobian.matrix(factor, self.kept) for jacobian, factor in pairs]
+        self._adjoints = [sp.csr_array(j.T) for j in self.rows]
+        self.free = sp.csr_array(layout.problem.free[1:].multiply(self.kept[:, None]))
+        self._free_adjoint = sp.csr_array(self.free.T)
+
+    @property
+    def cost(self) -> float:
+        """Multiplications in one product, blocks of a preconditioner included."""
+        shapes, slacks = self.local.function.layout.shapes, self.local.slacks
+        products = [s.count * r + 2 * n * r**2 for s, (n, r) in zip(slacks, shapes, strict=True)]
+        return float(_OVERHEAD + sum(products) + 2 * sum(j.nnz for j in self.rows))
+
+    def derivative(self, change: Array) -> Array:
+        """J D, the slope of the rows that are not cut off; shape (m,)."""
+        parts, free = self.local.function.layout.split(change)
+        total = self.free @ free
+        triples = zip(self.rows, self.jacobians, self._factors, parts, strict=True)
+        for rows, jacobian, factor, part in triples:
+            total = total + rows @ part.ravel()
+            if jacobian.has_forms:
+                total = total + self.kept * jacobian.forms.form_slopes(factor, part)[1:]
+        return np.asarray(total)
+
+    def adjoint(self, weights: Array) -> Array:
+        """J^T w."""
+        weights = np.where(self.kept, weights, 0.0)
+        products = []
+        for adjoint, jacobian, factor in zip(
+            self._adjoints, self.jacobians, self._factors, strict=True
+        ):
+            product = (adjoint @ weights).reshape(factor.shape)
+            if jacobian.has_forms:
+                full = np.concatenate([[0.0], weights])
+                product = product + 2.0 * jacobian.forms.form_product(full, factor)
+            products.append(product)
+        return self.local.function.layout.join(products, self._free_adjoint @ weights)
+
+    def __matmul__(self, change: Array) -> Array:
+        """The product with a direction that lies in the faces."""
+        layout = self.local.function.layout
+        parts, free = layout.split(change)
+        curved = [2.0 * (s @ p) for s, p in zip(self.local.slacks, parts, strict=True)]
+        total = layout.join(curved, layout.problem.curvature * free)
+        total = total + self.adjoint(self.local.function.penalty * self.derivative(change))
+        return layout.project(total)

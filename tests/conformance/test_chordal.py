@@ -1,0 +1,132 @@
+"""Chordal forms: every general solver in front of clique blocks, graded in the original program."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import cvxpy as cp
+import pytest
+
+import sdpdr
+from sdpdr import datasets, graphs, methods
+from sdpdr.blocks import Band, Slack
+from sdpdr.errors import NotAcceptedError
+from sdpdr.plan import CHORDAL, reductions_for
+from sdpdr.program import Factor, certify, read_sdpa
+from sdpdr.reduce import Composed
+from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solvers.render import render
+
+from .limits import TOLERANCE
+
+LIBRARY = Path(__file__).parents[3] / "shared" / "data" / "sdplib"
+GENERAL = [
+    (name, form)
+    for name, cls in SOLVERS.items()
+    if cls.availability().usable
+    for form in cls.forms
+    if form in CHORDAL
+]
+
+
+def swiss(n, k=4):
+    return graphs.knn(datasets.swiss_roll(n, 0)[0], n_neighbors=k)
+
+
+@pytest.fixture(scope="module")
+def unfolding():
+    model = methods.mvu(swiss(60))
+    best = sdpdr.solve(model, "lowrank", tol=1e-9)
+    assert best.certified(1e-8)
+    return model, best
+
+
+@pytest.mark.parametrize(("name", "form"), GENERAL)
+def test_every_solver_unfolds_by_cliques(unfolding, name, form):
+    model, best = unfolding
+    # SDPA keeps something of a solve that spoils a later one with other blocks.
+    solution = sdpdr.solve(model, name, form, isolate=name == "sdpa")
+    tolerance = 10 * TOLERANCE[name]
+    assert solution.value == pytest.approx(best.value, rel=tolerance)
+    assert solution.bound == pytest.approx(best.value, rel=tolerance)
+    assert solution.residuals.worst() < tolerance
+    assert isinstance(solution.values["K"], Factor)
+    assert set(solution.duals) == {"centered", "isometry"}
+    assert solution.embedding(2).shape == (60, 2)
+
+
+@pytest.mark.parametrize("relation", ["equality", Band(0.1), Slack(1.0), Slack(30.0, "absolute")])
+def test_other_isometries_are_certified_in_the_original_program(relation):
+    solution = sdpdr.solve(methods.mvu(swiss(60), relation), "clarabel", "chordal-lmi", tol=1e-5)
+    assert solution.status is sdpdr.Status.SOLVED
+    assert solution.certified(1e-5)
+    assert solution.residuals.worst() < 1e-5
+
+
+@pytest.mark.slow
+def test_longer_graphs_keep_their_digits():
+    model = methods.mvu(swiss(150))
+    best = sdpdr.solve(model, "lowrank", tol=1e-9)
+    solution = sdpdr.solve(model, "clarabel", "chordal-lmi")
+    assert solution.certified(1e-6)
+    assert solution.value == pytest.approx(best.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", CHORDAL)
+def test_refusals_reach_the_caller(form):
+    model = methods.mvu(graphs.complete(datasets.swiss_roll(12, 0)[0]))
+    with pytest.raises(NotAcceptedError, match=r"'chordal' does not apply: 'K': .*reads 100%"):
+        sdpdr.solve(model, "clarabel", form)
+
+
+def test_auto_leaves_them_to_those_who_ask(unfolding):
+    model, _ = unfolding
+    skipped = set()
+    while skipped < {"lowrank", "ipopt", *(name for name, _ in GENERAL)}:
+        try:
+            chosen = sdpdr.plan(model, skip=skipped)
+        except NotAcceptedError:
+            return
+        assert chosen.form not in CHORDAL
+        skipped.add(chosen.solver.name)
+
+
+@pytest.mark.parametrize("form", CHORDAL)
+def test_the_program_of_mosek_is_compiled_block_by_block(unfolding, form):
+    pytest.importorskip("mosek")
+    sdp = unfolding[0].to_sdp()
+    reduced = Composed(reductions_for(form, sdp)).apply(sdp).sdp
+    orders = [v.n for v in reduced.psd_variables] or [lmi.order for lmi in reduced.lmis]
+    data, _, _ = render(reduced).problem.get_problem_data(cp.MOSEK)
+    assert sorted(data["K_dir"]["s"]) == sorted(orders)
+    assert max(orders) < 30
+
+
+# -- SDPLIB -------------------------------------------------------------------------------------
+
+table = pytest.mark.skipif(
+    not LIBRARY.exists(), reason="the SDPLIB files are not beside the project"
+)
+
+
+def optimum(name):
+    with open(LIBRARY / "optimal_values.csv", encoding="ascii") as file:
+        return next(float(r["optimal_value"]) for r in csv.DictReader(file) if r["name"] == name)
+
+
+@table
+@pytest.mark.parametrize("form", CHORDAL)
+@pytest.mark.parametrize("name", [pytest.param("mcp100", marks=pytest.mark.slow), "mcp124-1"])
+def test_sparse_problems_of_sdplib_reach_their_table_values(name, form):
+    sdp = read_sdpa(LIBRARY / f"{name}.dat-s.gz")
+    solution = sdpdr.solve(sdp, "clarabel", form)
+    assert solution.value == pytest.approx(optimum(name), rel=1e-5)
+    assert certify(sdp, solution.duals).bound == pytest.approx(optimum(name), rel=1e-5)
+
+
+@table
+@pytest.mark.parametrize("name", ["theta1", "gpp100"])
+def test_dense_problems_of_sdplib_are_refused(name):
+    with pytest.raises(NotAcceptedError, match="reads 100% of its entries"):
+        sdpdr.solve(read_sdpa(LIBRARY / f"{name}.dat-s.gz"), "clarabel", "chordal")

@@ -1,0 +1,186 @@
+"""Bases of the landmark form: reconstruction weights, Laplacian eigenvectors, routed weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, DisconnectedGraphError
+from sdpdr.graphs.harmonics import laplacian_basis
+from sdpdr.graphs.reconstruction import reconstruction_basis, reconstruction_weights
+from sdpdr.graphs.routing import routing_weights
+
+ROLL = graphs.knn(datasets.swiss_roll(120, 0)[0], n_neighbors=6)
+PLANE = np.random.default_rng(0).random((150, 2))
+FLAT = graphs.knn(PLANE, n_neighbors=8)
+
+
+def without_points(graph):
+    return graphs.NeighborGraph(graph.n, graph.edges, graph.sqdist)
+
+
+def relative_error(basis, points, chosen):
+    return np.abs(basis @ points[chosen] - points).max() / np.ptp(points)
+
+
+@pytest.mark.parametrize("graph", [ROLL, without_points(ROLL)], ids=["points", "lengths"])
+def test_weights_sum_to_one_on_the_pattern_of_the_graph(graph):
+    weights = reconstruction_weights(graph)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_array_equal(weights.toarray() != 0.0, graph.adjacency().toarray() != 0.0)
+
+
+def test_one_iteration_gives_the_weights_of_locally_linear_embedding():
+    points = datasets.swiss_roll(120, 0)[0]
+    weights = reconstruction_weights(ROLL, 1e-3, iterations=1).toarray()
+    for i in (0, 7, 100):
+        near = np.flatnonzero(weights[i])
+        steps = points[near] - points[i]
+        gram = steps @ steps.T
+        solved = np.linalg.solve(
+            gram + 1e-3 * np.trace(gram) * np.eye(len(near)), np.ones(len(near))
+        )
+        np.testing.assert_allclose(weights[i, near], solved / solved.sum(), rtol=1e-8)
+
+
+def test_iterations_bring_the_plane_back_from_landmarks():
+    chosen = graphs.landmarks(FLAT, 12)
+    errors = [
+        relative_error(reconstruction_basis(FLAT, chosen, iterations=k), PLANE, chosen)
+        for k in (1, 2, 4)
+    ]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 1e-3
+
+
+def test_distances_alone_serve_where_all_of_a_neighbourhood_are_known():
+    graph = graphs.complete(PLANE[:12])
+    plain = graphs.NeighborGraph(graph.n, graph.edges, graph.sqdist)
+    np.testing.assert_allclose(
+        reconstruction_weights(plain).toarray(), reconstruction_weights(graph).toarray(), atol=1e-7
+    )
+
+
+@pytest.mark.parametrize("graph", [ROLL, without_points(ROLL)], ids=["points", "lengths"])
+def test_rows_of_the_basis_sum_to_one_and_landmarks_are_themselves(graph):
+    chosen = graphs.landmarks(graph, 9)
+    basis = reconstruction_basis(graph, chosen)
+    np.testing.assert_allclose(basis.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_array_equal(basis[chosen], np.eye(9))
+
+
+def test_the_basis_minimises_the_sum_of_squared_residuals():
+    chosen = graphs.landmarks(ROLL, 5)
+    basis = reconstruction_basis(ROLL, chosen)
+    residual = np.eye(ROLL.n) - reconstruction_weights(ROLL).toarray()
+    gradient = residual.T @ (residual @ basis)
+    others = np.setdiff1d(np.arange(ROLL.n), chosen)
+    assert np.abs(gradient[others]).max() < 1e-9 * np.abs(gradient).max() + 1e-10
+
+
+def test_fewer_landmarks_span_a_part_of_what_more_span():
+    chosen = graphs.landmarks(ROLL, 10)
+    few, many = (reconstruction_basis(ROLL, chosen[:k]) for k in (6, 10))
+    np.testing.assert_allclose(many @ few[chosen], few, atol=1e-8)
+
+
+def test_all_points_as_landmarks_give_the_identity():
+    order = graphs.landmarks(ROLL, ROLL.n)
+    np.testing.assert_array_equal(reconstruction_basis(ROLL, order)[order], np.eye(ROLL.n))
+
+
+@pytest.mark.parametrize("n", [60, 400])
+def test_eigenvectors_are_orthonormal_centred_and_the_smoothest(n):
+    graph = graphs.knn(datasets.swiss_roll(n, 0)[0], n_neighbors=6)
+    basis = laplacian_basis(graph, 7)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(7), atol=1e-9)
+    np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-9)
+    laplacian = graph.laplacian().toarray()
+    exact = np.linalg.eigvalsh(laplacian)[1:8]
+    np.testing.assert_allclose(np.diag(basis.T @ laplacian @ basis), exact, rtol=1e-8)
+
+
+def test_a_sample_carries_the_plane_to_all_points():
+    points = np.random.default_rng(1).random((600, 2))
+    graph = graphs.knn(points, n_neighbors=6)
+    basis = graphs.coarse_basis(graph, 10, coarse=200)
+    np.testing.assert_allclose(basis.sum(axis=1), 1.0, atol=1e-12)
+    fit = basis @ np.linalg.lstsq(basis, points)[0]
+    assert np.abs(fit - points).max() < 0.02
+    np.testing.assert_array_equal(basis, graphs.coarse_basis(graph, 10, coarse=200))
+    with pytest.raises(DataError, match="knows no coordinates"):
+        graphs.coarse_basis(without_points(graph), 10)
+
+
+def test_points_that_hang_on_by_one_edge_do_not_swing_about():
+    # A triangle joined to a square lattice by a single edge turns freely without residual.
+    lattice = graphs.grid(6, 6)
+    points = np.array([(i, j) for i in range(6) for j in range(6)], dtype=float)
+    points = np.vstack([points, [(8.0, 2.0), (8.5, 2.4), (8.5, 1.6)]])
+    edges = np.vstack([lattice.edges, [(32, 36), (36, 37), (36, 38), (37, 38)]])
+    sqdist = np.square(points[edges[:, 0]] - points[edges[:, 1]]).sum(axis=1)
+    order = np.lexsort((edges[:, 1], edges[:, 0]))
+    graph = graphs.NeighborGraph(39, edges[order], sqdist[order])
+    basis = reconstruction_basis(graph, [0, 5, 14, 30, 35])
+    assert np.abs(basis).sum(axis=1).max() < 1e3
+
+
+def test_routed_weights_from_every_node_bound_every_variance():
+    graph = graphs.knn(datasets.swiss_roll(40, 0)[0], n_neighbors=4)
+    weights = routing_weights(graph, np.arange(graph.n)) / 2.0
+    spectrum = np.linalg.eigvalsh(graph.laplacian(weights).toarray())
+    assert spectrum[1] >= 1.0 - 1e-9
+    bound = np.square(graphs.geodesics(graph)).sum() / (2.0 * graph.n)
+    assert graph.sqdist @ weights == pytest.approx(bound, rel=1e-12)
+
+
+def test_routed_weights_of_a_path_are_the_optimal_multipliers():
+    # On a path the bound of Isomap is attained; weights are known in closed form.
+    lengths = np.array([1.0, 2.0, 0.5, 1.5])
+    graph = graphs.path(lengths)
+    line = np.concatenate([[0.0], np.cumsum(lengths)])
+    optimal = -np.cumsum(line - line.mean())[:-1] / lengths
+    np.testing.assert_allclose(routing_weights(graph, np.arange(5)) / 2.0, optimal)
+
+
+def test_masses_weigh_what_is_carried():
+    graph = graphs.path([1.0, 1.0])
+    np.testing.assert_allclose(routing_weights(graph, [0], [1.0, 1.0, 3.0]), [7.0, 6.0])
+
+
+def test_everything_repeats():
+    chosen = graphs.landmarks(ROLL, 6, seed=3)
+    np.testing.assert_array_equal(chosen, graphs.landmarks(ROLL, 6, seed=3))
+    np.testing.assert_array_equal(
+        reconstruction_basis(ROLL, chosen), reconstruction_basis(ROLL, chosen)
+    )
+    np.testing.assert_array_equal(
+        laplacian_basis(ROLL, 5, seed=1), laplacian_basis(ROLL, 5, seed=1)
+    )
+
+
+TWO = graphs.NeighborGraph(4, [[0, 1], [2, 3]], [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: reconstruction_weights(ROLL, 0.0), DataError, "regularization=0.0"),
+        (lambda: reconstruction_weights(ROLL, iterations=0), DataError, "iterations=0"),
+        (lambda: reconstruction_basis(ROLL, [0, 0]), DataError, "distinct nodes"),
+        (lambda: reconstruction_basis(ROLL, [ROLL.n]), DataError, "from 0 to"),
+        (lambda: reconstruction_basis(TWO, [0]), DataError, "have no landmark, the one of node 2"),
+        (lambda: laplacian_basis(ROLL, ROLL.n), DataError, "besides the constant one"),
+        (lambda: laplacian_basis(TWO, 1), DisconnectedGraphError, "2 components"),
+    ],
+)
+def test_what_cannot_be_is_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_isolated_nodes_are_named():
+    lonely = graphs.NeighborGraph(3, [[0, 1]], [1.0])
+    with pytest.raises(DataError, match="cannot be reconstructed: 2"):
+        reconstruction_weights(lonely)

@@ -1,0 +1,154 @@
+"""Exact searches of every kind, against brute force and against each other."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.spatial.distance import cdist, pdist, squareform
+
+from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, UnknownNameError
+from sdpdr.graphs import search
+from sdpdr.graphs.search import Coordinates, pairs_within, search_among
+from sdpdr.graphs.space import Euclidean, make_space
+
+EXACT = ("kd_tree", "brute")
+# Two values in each of many features: ties everywhere, and too many dimensions for a bare tree.
+cubes = arrays(np.float64, st.tuples(st.integers(4, 40), st.integers(1, 14)),
+               elements=st.integers(0, 1).map(float))  # fmt: skip
+
+
+def stable_table(X, k):
+    sqdist = np.square(X[:, None] - X[None]).sum(axis=-1)
+    np.fill_diagonal(sqdist, np.inf)
+    return np.argsort(sqdist, axis=1, kind="stable")[:, :k]
+
+
+def curved(n, features, seed=0):
+    """Points near a surface of two dimensions in many features."""
+    rng = np.random.default_rng(seed)
+    return np.tanh(rng.standard_normal((n, 2)) @ rng.standard_normal((2, features)))
+
+
+@given(X=cubes, data=st.data())
+@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_every_search_breaks_ties_by_index(algorithm, X, data):
+    k = data.draw(st.integers(1, len(X) - 1))
+    assert np.array_equal(Euclidean(X).nearest(k, algorithm), stable_table(X, k))
+
+
+@pytest.mark.parametrize("algorithm", EXACT)
+@pytest.mark.parametrize("features", [2, 8, 9, 60])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_every_search_is_exact_far_from_the_origin(algorithm, features, offset):
+    X = curved(300, features) + offset
+    assert np.array_equal(Euclidean(X).nearest(5, algorithm), stable_table(X, 5))
+
+
+def test_searches_give_the_same_graph():
+    X = np.unique(np.round(curved(500, 20), 1), axis=0)
+    made = [graphs.knn(X, 4, algorithm=a, connect="mst") for a in (*EXACT, "auto")]
+    assert all(np.array_equal(g.edges, made[0].edges) for g in made[1:])
+    assert all(np.array_equal(g.sqdist, made[0].sqdist) for g in made[1:])
+
+
+def test_work_in_small_blocks_changes_nothing(monkeypatch):
+    X = np.round(curved(200, 12), 1)
+    whole = Euclidean(X).nearest(5, "kd_tree")
+    monkeypatch.setattr(search, "BLOCK", 64)
+    monkeypatch.setattr(search, "CACHED", 64)
+    for algorithm in EXACT:
+        assert np.array_equal(Euclidean(X).nearest(5, algorithm), whole)
+
+
+@pytest.mark.parametrize("winner", EXACT)
+def test_the_trial_decides_speed_and_not_the_answer(winner, monkeypatch):
+    monkeypatch.setattr(search, "BRUTE_POINTS", 100)
+    slow = {"kd_tree": search.BruteSearch, "brute": search.TreeSearch}[winner]
+    monkeypatch.setattr(search, "_seconds", lambda way, sample: float(isinstance(way, slow)))
+    points = Coordinates(curved(150, 12))
+    chosen = search_among(points, np.arange(150))
+    assert isinstance(chosen.search, search.TreeSearch) == (winner == "kd_tree")
+    table = chosen.table(np.arange(150), 3, others=True)
+    assert np.array_equal(table, stable_table(points.X, 3))
+
+
+@given(seed=st.integers(0, 10_000), features=st.sampled_from([1, 3, 12]))
+@settings(max_examples=25, deadline=None)
+def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):
+    X = np.random.default_rng(seed).integers(0, 3, (40, features)).astype(float)
+    sources, targets = np.arange(0, 40, 2), np.arange(1, 40, 2)
+    nearest = cdist(X[sources], X[targets], "sqeuclidean").argmin(axis=1)
+    assert np.array_equal(Euclidean(X).nearest_between(sources, targets), targets[nearest])
+
+
+@pytest.mark.parametrize("features", [3, 40])
+def test_lengths_do_not_depend_on_who_asks(features):
+    points = Coordinates(np.random.default_rng(0).standard_normal((50, features)) + 100.0)
+    i, j = np.triu_indices(50, 1)
+    together = points.sqdist(i, j)
+    alone = [points.sqdist(np.array([b]), np.array([a]))[0] for a, b in zip(i, j, strict=True)]
+    assert np.array_equal(together, alone)
+
+
+def test_lengths_keep_their_digits():
+    X = np.array([[1e8, 0.0], [1e8 + 1e-3, 0.0], [0.0, 0.0]])
+    graph = graphs.knn(X, 1)
+    step = X[1, 0] - X[0, 0]
+    assert graph.sqdist[0] == step**2
+
+
+@given(X=cubes, radius=st.sampled_from([1.0, np.sqrt(2.0), 1.9]))
+@settings(max_examples=25, deadline=None)
+def test_pairs_within_a_radius_equal_brute_force(X, radius):
+    expected = np.argwhere(np.triu(squareform(pdist(X)) <= radius, 1))
+    found = pairs_within(Coordinates(X), radius)
+    assert np.array_equal(found[np.lexsort(found.T[::-1])], expected)
+
+
+def test_pairs_within_by_a_tree_of_many_features(monkeypatch):
+    X = curved(200, 12)
+    by_products = pairs_within(Coordinates(X), 0.5)
+    monkeypatch.setattr(search, "_faster", search.TreeSearch)
+    by_tree = pairs_within(Coordinates(X), 0.5)
+    assert len(by_tree) > 0
+    assert set(map(tuple, by_tree)) == set(map(tuple, by_products))
+
+
+def test_single_precision_is_read_as_what_it_is():
+    X = np.random.default_rng(0).standard_normal((60, 3)).astype(np.float32)
+    assert np.array_equal(graphs.knn(X, 4).sqdist, graphs.knn(X.astype(float), 4).sqdist)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_progress_counts_every_point_once(metric, monkeypatch):
+    monkeypatch.setattr(search, "BLOCK", 1 << 10)
+    X, _ = datasets.swiss_roll(60, seed=0)
+    seen = []
+    data = X if metric == "euclidean" else squareform(pdist(X))
+    graphs.knn(data, 4, metric=metric, progress=seen.append)
+    graphs.furthest_pairs(data, metric="euclidean", progress=seen.append)
+    done = [record["done"] for record in seen]
+    assert done[-1] == 60
+    assert done.count(60) == 2
+    assert all(record["total"] == 60 for record in seen)
+
+
+def test_unknown_algorithms_offer_the_nearest():
+    with pytest.raises(UnknownNameError, match="Did you mean 'brute'"):
+        graphs.knn(curved(10, 2), 2, algorithm="brutal")
+
+
+def test_an_approximate_search_of_a_matrix_is_refused():
+    D = squareform(pdist(curved(10, 2)))
+    with pytest.raises(DataError, match="needs points"):
+        graphs.knn(D, 2, metric="precomputed", algorithm="approximate")
+
+
+def test_neighbours_of_some_rows_are_rows_of_the_table():
+    X = curved(40, 3)
+    rows = np.array([5, 3, 30])
+    for space in (make_space(X), make_space(squareform(pdist(X)), "precomputed")):
+        assert np.array_equal(space.nearest(4, rows=rows), space.nearest(4)[rows])

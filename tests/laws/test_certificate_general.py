@@ -1,0 +1,297 @@
+"""Bounds for programs of any kind: several matrices, matrix inequalities, scalars of all sorts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.linalg import (
+    Diagonal,
+    Entries,
+    InnerProduct,
+    Products,
+    SquaredEdgeLengths,
+    SvecMap,
+    Trace,
+    VectorMap,
+    svec,
+    svec_size,
+)
+from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, certify
+from sdpdr.program.certificate.account import Account
+from sdpdr.program.certificate.arithmetic import Plain
+from sdpdr.program.sizes import gap_scale
+
+
+def random_program(seed, *, bounded):
+    """Two matrices, free, non-negative and squared scalars, a matrix inequality; a feasible point.
+
+    The dual point that makes the program bounded is hidden in the costs.
+    """
+    rng = np.random.default_rng(seed)
+    n, k, m, q = 4, 3, 5, 2
+    x = [np.outer(v, v) for v in (rng.standard_normal(n), rng.standard_normal(k))]
+    free, signed, squared = rng.standard_normal(2), rng.uniform(0, 1, 3), rng.standard_normal(2)
+    maps = {
+        "X": SvecMap(n, rng.standard_normal((m, svec_size(n)))),
+        "Y": SvecMap(k, rng.standard_normal((m, svec_size(k)))),
+        "f": VectorMap(rng.standard_normal((m, 2))),
+        "s": VectorMap(rng.standard_normal((m, 3))),
+        "q": VectorMap(rng.standard_normal((m, 2))),
+    }
+    values = {"X": x[0], "Y": x[1], "f": free, "s": signed, "q": squared}
+    reached = sum(a.apply(values[name]) for name, a in maps.items())
+    rows = [
+        Rows(
+            "equal",
+            "==",
+            {k: a[[0, 1, 2]] if k in "XY" else VectorMap(a.matrix()[:3]) for k, a in maps.items()},
+            reached[:3],
+        ),
+        Rows(
+            "less",
+            "<=",
+            {k: a[[3, 4]] if k in "XY" else VectorMap(a.matrix()[3:]) for k, a in maps.items()},
+            reached[3:] + rng.uniform(0, 1, 2),
+        ),
+    ]
+    if bounded:
+        rows.append(
+            Rows(
+                "trace",
+                "<=",
+                {"X": Trace(n), "s": VectorMap(np.ones((1, 3)))},
+                np.array([np.trace(x[0]) + signed.sum() + 0.5]),
+            )
+        )
+    cone = VectorMap(rng.standard_normal((svec_size(q), 2)))
+    constant = np.eye(q) * 9.0
+    lmi = Lmi("cone", q, {"f": cone}, svec(constant))
+    y = {
+        "equal": rng.standard_normal(3),
+        "less": rng.uniform(0, 1, 2),
+        "trace": rng.uniform(0, 1, 1),
+    }
+    root = rng.standard_normal((q, q))
+    z = root @ root.T / 4
+    variables = (
+        PsdVariable("X", n),
+        PsdVariable("Y", k),
+        VectorVariable("f", 2),
+        VectorVariable("s", 3, nonnegative=True),
+        VectorVariable("q", 2, curvature=np.array([1.0, 3.0])),
+    )
+    empty = SDP(variables, {}, tuple(rows), (lmi,))
+    multipliers = {r.label: y[r.label] for r in rows} | {"cone": z}
+    costs = {}
+    for v in variables[:4]:
+        slack = empty.dual_slack(v.name, multipliers)
+        if isinstance(v, PsdVariable):
+            low = rng.standard_normal((v.n, 2))
+            wanted = low @ low.T + 0.1 * np.eye(v.n)
+            slack = slack.toarray() if hasattr(slack, "toarray") else slack
+            costs[v.name] = InnerProduct(wanted - slack)
+        else:
+            wanted = rng.uniform(0.1, 1, v.size) if v.nonnegative else np.zeros(v.size)
+            costs[v.name] = VectorMap((wanted - slack)[None, :])
+    sdp = SDP(variables, costs, tuple(rows), (lmi,))
+    feasible = np.linalg.eigvalsh(sdp.lmi_value(lmi, values))[0] >= 0
+    return sdp, multipliers, values if feasible else None
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000),
+    size=st.sampled_from([0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.3, 30.0]),
+    bounded=st.booleans(),
+    rigorous=st.booleans(),
+)
+def test_disturbed_multipliers_of_mixed_programs_bound_every_feasible_point(
+    seed, size, bounded, rigorous
+):
+    sdp, duals, values = random_program(seed, bounded=bounded)
+    rng = np.random.default_rng(seed)
+    disturbed = {}
+    for label, y in duals.items():
+        noise = size * rng.standard_normal(y.shape)
+        disturbed[label] = y + (noise + noise.T if y.ndim == 2 else noise)
+    certificate = certify(sdp, disturbed, rigorous=rigorous)
+    if values is not None and certificate.bound is not None:
+        value = sdp.primal_value(values)
+        assert certificate.bound <= value + 1e-10 * (1 + abs(value))
+    if size <= 1e-6:
+        # The dual point hidden in the costs is strictly feasible, so nothing is in the way.
+        assert certificate.bound == pytest.approx(sdp.dual_value(duals), abs=1e3 * size + 1e-7)
+
+
+# -- limits make up for what is lacking ------------------------------------------------------------
+
+
+def test_a_fixed_diagonal_limits_the_trace():
+    n, rng = 6, np.random.default_rng(0)
+    root = rng.standard_normal((n, n))
+    cost = root + root.T
+    ones = Rows("ones", "==", {"X": Diagonal(n)}, np.ones(n))
+    sdp = SDP((PsdVariable("X", n),), {"X": InnerProduct(cost)}, (ones,))
+    y = np.abs(cost).sum(axis=1)
+    good = certify(sdp, {"ones": y})
+    assert "as returned" in good.argument
+    bound = certify(sdp, {"ones": np.zeros(n)}).bound
+    assert bound >= n * np.linalg.eigvalsh(cost)[0] * (1 + 1e-9)
+    for _ in range(20):
+        signs = rng.choice([-1.0, 1.0], n)
+        assert bound <= signs @ cost @ signs
+
+
+def test_shortest_paths_limit_the_trace_of_a_centred_matrix():
+    # The objective is indefinite, so that scaling has nothing to say.
+    graph = graphs.path([1.0, 2.0, 1.0])
+    cost = np.diag([1.0, -1.0, 2.0, -3.0])
+    rows = (
+        Rows("centred", "==", {"K": Products(4)}, np.zeros(4)),
+        Rows("lengths", "<=", {"K": SquaredEdgeLengths(4, graph.edges)}, graph.sqdist),
+    )
+    sdp = SDP((PsdVariable("K", 4),), {"K": InnerProduct(cost)}, rows)
+    solved = sdpdr.solve(sdp, "clarabel")
+    slightly_off = {label: 0.999999 * y for label, y in solved.duals.items()}
+    certificate = certify(sdp, slightly_off)
+    assert certificate.bound == pytest.approx(solved.value, rel=1e-4)
+    assert certificate.bound <= solved.value + 1e-6
+    nothing = certify(sdp, {label: 0.0 * y for label, y in solved.duals.items()})
+    assert nothing.bound <= solved.value
+
+
+def test_a_box_bounds_a_linear_program_whatever_the_multipliers_are():
+    # Minimise -x - y with x + y <= 3 in the unit box: the optimum is -2.
+    rows = (
+        Rows("sum", "<=", {"z": VectorMap([[1.0, 1.0]])}, np.array([3.0])),
+        Rows("box", "<=", {"z": VectorMap(np.eye(2))}, np.ones(2)),
+    )
+    sdp = SDP((VectorVariable("z", 2, nonnegative=True),), {"z": VectorMap([[-1.0, -1.0]])}, rows)
+    for y in (-1.0, 0.0, 0.5, 1.0, 7.0):
+        for rigorous in (False, True):
+            duals = {"sum": np.array([y]), "box": np.array([0.3, 0.0])}
+            bound = certify(sdp, duals, rigorous=rigorous).bound
+            assert bound is not None
+            assert bound <= -2.0
+    assert certify(sdp, {"sum": np.zeros(1), "box": np.ones(2)}).bound == pytest.approx(-2.0)
+
+
+def test_free_scalars_have_their_equations_restored():
+    # Largest eigenvalue as the least t with t I - F PSD; tr Z = 1 is the equation of t.
+    f = np.diag([1.0, 2.0, 5.0])
+    cone = Lmi("cone", 3, {"t": VectorMap(svec(np.eye(3))[:, None])}, -svec(f))
+    sdp = SDP((VectorVariable("t", 1),), {"t": VectorMap([[1.0]])}, lmis=(cone,))
+    for z in (np.diag([0.0, 0.0, 0.9]), np.diag([0.01, -0.02, 1.2]), np.zeros((3, 3))):
+        bound = certify(sdp, {"cone": z}).bound
+        assert bound is not None
+        assert bound <= 5.0
+    exact = certify(sdp, {"cone": np.diag([0.0, 0.0, 1.0 + 1e-9])})
+    assert exact.bound == pytest.approx(5.0, rel=1e-6)
+
+
+def test_multipliers_move_along_rows_that_add_up_to_a_trace():
+    # <M, X> = a and <I - M, X> = 1 - a, neither of which limits anything alone.
+    rng = np.random.default_rng(2)
+    root, cost = rng.standard_normal((2, 4, 4))
+    mixed, cost = root + root.T, cost + cost.T
+    maps = SvecMap(4, np.array([svec(mixed), svec(np.eye(4) - mixed)]))
+    inside = np.eye(4) / 4
+    rows = Rows("rows", "==", {"X": maps}, maps.apply(inside))
+    sdp = SDP((PsdVariable("X", 4),), {"X": InnerProduct(cost)}, (rows,))
+    solved = sdpdr.solve(sdp, "clarabel")
+    for rigorous in (False, True):
+        for shift in (-0.5, 0.0, 3.0):
+            # Any shift along (1, 1) is made good, so all give the same bound.
+            certificate = certify(sdp, {"rows": solved.duals["rows"] + shift}, rigorous=rigorous)
+            assert certificate.bound <= solved.value + 1e-7
+            assert certificate.bound >= solved.value - max(shift, 0.0) * 1.0 - 1e-5
+            assert shift > 0 or "moved" in certificate.argument or "shift" in certificate.argument
+
+
+def test_an_account_refuses_negative_multipliers_of_inequalities():
+    rows = Rows("trace", "<=", {"X": Trace(2)}, np.ones(1))
+    sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.eye(2))}, (rows,))
+    account = Account(sdp, Plain())
+    assert account.value({"trace": np.array([-0.5])}) is None
+    assert "'trace' are negative" in account.trouble
+    assert account.value({"trace": np.array([0.5])}) == -0.5
+
+
+def test_a_free_scalar_without_limits_is_named():
+    # Minimise f, of which nothing is asked.
+    rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
+    sdp = SDP(
+        (PsdVariable("X", 2), VectorVariable("f", 1)),
+        {"X": InnerProduct(np.eye(2)), "f": VectorMap([[1.0]])},
+        (rows,),
+    )
+    certificate = certify(sdp, {"trace": np.array([-1.0])})
+    assert certificate.bound is None
+    assert "free scalar 0 of 'f'" in certificate.argument
+
+
+def test_a_scalar_in_several_rows_is_no_obstacle():
+    both = VectorMap(np.ones((2, 1)))
+    rows = Rows("rows", "==", {"K": SvecMap(2, np.eye(3)[:2]), "z": both}, np.ones(2))
+    sdp = SDP(
+        (PsdVariable("K", 2), VectorVariable("z", 1, nonnegative=True)),
+        {"K": Trace(2)},
+        (rows,),
+    )
+    for y in (np.zeros(2), np.array([0.5, -0.1]), np.array([-9.0, 4.0])):
+        bound = certify(sdp, {"rows": y}).bound
+        assert bound is not None
+        assert bound <= 0.0 + 1e-12  # K = 0, z = 1
+
+
+# -- nothing at stake ------------------------------------------------------------------------------
+
+
+def zero_optimum(scale):
+    """Minimise X_22 with trace ``scale``: the optimum is zero."""
+    trace = Rows("trace", "==", {"X": Trace(2)}, np.array([scale]))
+    return SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.diag([0.0, 1.0]))}, (trace,))
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_a_program_whose_optimum_is_zero_can_be_certified(scale):
+    solution = sdpdr.solve(zero_optimum(scale), "clarabel")
+    assert solution.gap_scale == pytest.approx(scale / np.sqrt(2))
+    assert abs(solution.value) < 1e-6 * solution.gap_scale
+    assert solution.certified()
+    assert solution.record()["gap_scale"] == solution.gap_scale
+
+
+@pytest.mark.parametrize("factor", [1e-3, 7.0])
+def test_the_scale_of_gaps_follows_the_units(factor):
+    sdp = zero_optimum(1.0)
+    assert gap_scale(zero_optimum(factor)) == pytest.approx(factor * gap_scale(sdp))
+    cost = InnerProduct(factor * np.diag([0.0, 1.0]))
+    assert gap_scale(SDP(sdp.variables, {"X": cost}, sdp.rows)) == pytest.approx(
+        factor * gap_scale(sdp)
+    )
+    rows = (Rows("trace", "==", {"X": factor * Trace(2)}, np.array([factor])),)
+    assert gap_scale(SDP(sdp.variables, sdp.objective, rows)) == pytest.approx(gap_scale(sdp))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gaps_of_unfoldings_stay_relative_to_the_value(seed):
+    points = np.random.default_rng(seed).standard_normal((12, 2))
+    graph = graphs.knn(points, 3, connect="mst")
+    for relation in ("inequality", "equality"):
+        sdp = methods.mvu(graph, relation).to_sdp()
+        assert gap_scale(sdp) < np.sum((points - points.mean(axis=0)) ** 2)
+
+
+def test_correlations_already_in_order_are_certified_at_zero():
+    rows = (
+        Rows("diagonal", "==", {"X": Diagonal(2)}, np.ones(2)),
+        Rows("entry", "==", {"X": Entries(2, [(0, 1)]), "z": VectorMap([[-1.0]])}, np.array([0.5])),
+    )
+    variables = (PsdVariable("X", 2), VectorVariable("z", 1, curvature=np.array([2.0])))
+    solution = sdpdr.solve(SDP(variables, {}, rows), "clarabel")
+    assert abs(solution.value) < 1e-9
+    assert solution.certified()

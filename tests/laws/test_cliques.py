@@ -1,0 +1,208 @@
+"""Clique trees, merging and completion: the theorems they rest on, on random patterns."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdpdr.errors import ShapeError
+from sdpdr.linalg import (
+    CliqueCost,
+    CliqueTree,
+    clique_tree,
+    complete_max_det,
+    complete_min_rank,
+    merge_cliques,
+    svec_index,
+)
+
+COSTS = (CliqueCost(), CliqueCost(overhead=0.0, overlap=0.0), CliqueCost(0.5, 3.0, 2.0))
+
+
+@st.composite
+def patterns(draw):
+    """An order, and pairs in any triangle, with repetitions and perhaps the diagonal."""
+    n = draw(st.integers(1, 14))
+    vertex = st.integers(0, n - 1)
+    return n, draw(st.lists(st.tuples(vertex, vertex), max_size=30))
+
+
+@st.composite
+def trees(draw):
+    n, pairs = draw(patterns())
+    tree = clique_tree(n, pairs)
+    cost = draw(st.sampled_from([None, *COSTS]))
+    return tree if cost is None else merge_cliques(tree, cost)
+
+
+def blocks_of(tree, matrix):
+    return [matrix[np.ix_(c, c)] for c in tree.cliques]
+
+
+def mask(tree):
+    inside = np.zeros((tree.n, tree.n), dtype=bool)
+    for c in tree.cliques:
+        inside[np.ix_(c, c)] = True
+    return inside
+
+
+def gram(n, rank, seed):
+    factor = np.random.default_rng(seed).standard_normal((n, rank))
+    return factor @ factor.T
+
+
+# -- trees --------------------------------------------------------------------------------------
+
+
+@given(patterns())
+def test_every_pair_and_every_vertex_lies_in_a_clique(pattern):
+    n, pairs = pattern
+    inside = mask(clique_tree(n, pairs))
+    assert inside.diagonal().all()
+    assert all(inside[i, j] for i, j in pairs)
+
+
+@given(trees())
+def test_cliques_that_hold_a_vertex_form_a_subtree(tree):
+    for v in range(tree.n):
+        holding = [k for k, c in enumerate(tree.cliques) if v in c]
+        roots = [k for k in holding if tree.parent[k] not in holding]
+        assert roots == [tree.home[v]]
+
+
+@given(trees())
+def test_parents_come_first_and_no_clique_lies_in_another(tree):
+    assert all(-1 <= p < k for k, p in enumerate(tree.parent))
+    sets = [set(c.tolist()) for c in tree.cliques]
+    assert not any(a <= b for a, b in itertools.permutations(sets, 2))
+    assert all(np.all(np.diff(c) > 0) for c in tree.cliques)
+
+
+@given(trees())
+def test_separators_are_what_a_clique_shares_with_all_before(tree):
+    for k, (clique, shared) in enumerate(zip(tree.cliques, tree.separators, strict=True)):
+        before = set().union(*(c.tolist() for c in tree.cliques[:k]))
+        assert set(shared.tolist()) == before & set(clique.tolist())
+
+
+@given(trees())
+def test_the_pattern_counts_each_entry_once(tree):
+    expected = np.flatnonzero(mask(tree)[np.tril_indices(tree.n)])
+    assert tree.pattern().tolist() == expected.tolist()
+    within = sum(k * (k + 1) // 2 for k in tree.sizes.tolist())
+    assert tree.pattern().size == within - tree.n_overlaps
+
+
+@given(trees(), st.randoms(use_true_random=False))
+def test_positions_are_found_or_denied(tree, random):
+    for k in range(len(tree.cliques)):
+        v = random.randrange(tree.n)
+        position = int(tree.position(np.array([k]), np.array([v]))[0])
+        found = tree.cliques[k].tolist()
+        assert position == (found.index(v) if v in found else -1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_known_patterns(n):
+    everything = list(itertools.combinations(range(n), 2))
+    assert [c.tolist() for c in clique_tree(n, everything).cliques] == [list(range(n))]
+    path = clique_tree(n, [(i, i + 1) for i in range(n - 1)])
+    assert sorted(c.size for c in path.cliques) == ([2] * (n - 1) or [1])
+    assert len(clique_tree(n, []).cliques) == n
+    star = clique_tree(n, [(0, i) for i in range(1, n)])
+    assert len(star.cliques) == max(1, n - 1)
+
+
+def test_a_cycle_gets_one_chord_for_each_vertex_but_three():
+    tree = clique_tree(9, [(i, (i + 1) % 9) for i in range(9)])
+    assert tree.sizes.tolist() == [3] * 7
+    assert tree.pattern().size == 9 + 9 + 6
+
+
+def test_a_band_is_chordal_already():
+    pairs = [(i, j) for i in range(40) for j in range(i, min(i + 4, 40))]
+    tree = clique_tree(40, pairs)
+    assert tree.sizes.tolist() == [4] * 37
+    assert tree.pattern().tolist() == np.unique(svec_index(*np.transpose(pairs))).tolist()
+
+
+# -- merging ------------------------------------------------------------------------------------
+
+
+@given(patterns(), st.sampled_from(COSTS))
+def test_merging_never_costs_more_and_keeps_the_pattern(pattern, cost):
+    fine = clique_tree(*pattern)
+    coarse = merge_cliques(fine, cost)
+    assert cost.tree(coarse) <= cost.tree(fine) * (1 + 1e-12)
+    assert np.all(mask(coarse) >= mask(fine))
+
+
+@given(trees())
+def test_free_cliques_and_dear_overlaps_leave_one_clique_a_component(tree):
+    dear = CliqueCost(overhead=0.0, overlap=1e9)
+    merged = merge_cliques(tree, dear)
+    assert all(s.size == 0 for s in merged.separators)
+
+
+def test_siblings_merge_where_that_saves_most():
+    """An arrow: many small cliques around one hub; parents alone could only swallow the hub."""
+    cliques = [np.array([0, 1, 2, 3, 4, 5, 6, 7]), np.array([0, 8]), np.array([0, 9])]
+    tree = CliqueTree(10, tuple(cliques), np.array([-1, 0, 0]))
+    merged = merge_cliques(tree, CliqueCost(overhead=2.0, overlap=0.0))
+    assert sorted(c.tolist() for c in merged.cliques) == [list(range(8)), [0, 8, 9]]
+
+
+# -- completion ---------------------------------------------------------------------------------
+
+
+@given(trees(), st.integers(0, 99))
+def test_the_completion_of_largest_determinant(tree, seed):
+    matrix = gram(tree.n, tree.n + 3, seed) + 0.1 * np.eye(tree.n)
+    completed = complete_max_det(tree, blocks_of(tree, matrix))
+    inside = mask(tree)
+    np.testing.assert_allclose(completed[inside], matrix[inside], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(completed, completed.T, atol=1e-12)
+    assert np.linalg.eigvalsh(completed)[0] > 0.0
+    inverse = np.linalg.inv(completed)
+    assert np.max(np.abs(inverse[~inside]), initial=0.0) < 1e-8 * np.abs(inverse).max()
+    assert np.linalg.slogdet(completed)[1] >= np.linalg.slogdet(matrix)[1] - 1e-8
+
+
+@given(trees(), st.integers(0, 4), st.integers(0, 99))
+def test_the_completion_of_least_rank(tree, rank, seed):
+    matrix = gram(tree.n, rank, seed)
+    factor = complete_min_rank(tree, blocks_of(tree, matrix))
+    inside = mask(tree)
+    # Roots of eigenvalues that are zero but for rounding are all that can differ.
+    np.testing.assert_allclose((factor @ factor.T)[inside], matrix[inside], atol=1e-6)
+    ranks = [np.linalg.matrix_rank(b, hermitian=True) for b in blocks_of(tree, matrix)]
+    assert np.linalg.matrix_rank(factor, tol=1e-5) <= max(ranks)
+
+
+@given(trees(), st.integers(0, 99))
+def test_both_completions_keep_blocks_of_full_rank(tree, seed):
+    matrix = gram(tree.n, tree.n + 3, seed)
+    factor = complete_min_rank(tree, blocks_of(tree, matrix))
+    assert factor.shape == (tree.n, tree.sizes.max())
+    inside = mask(tree)
+    np.testing.assert_allclose((factor @ factor.T)[inside], matrix[inside], rtol=1e-8, atol=1e-8)
+
+
+@given(trees(), st.integers(0, 99))
+def test_singular_blocks_have_a_completion_of_largest_determinant_as_well(tree, seed):
+    matrix = gram(tree.n, 2, seed)
+    completed = complete_max_det(tree, blocks_of(tree, matrix))
+    inside = mask(tree)
+    np.testing.assert_allclose(completed[inside], matrix[inside], atol=1e-8)
+    assert np.linalg.eigvalsh(completed)[0] > -1e-6 * np.abs(matrix).max()
+
+
+@pytest.mark.parametrize("complete", [complete_max_det, complete_min_rank])
+def test_blocks_of_the_wrong_orders_are_named(complete):
+    tree = clique_tree(3, [(0, 1), (1, 2)])
+    with pytest.raises(ShapeError, match=r"orders \[2, 2\]; it was given shapes \[\(3, 3\)\]"):
+        complete(tree, [np.eye(3)])

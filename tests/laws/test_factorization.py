@@ -1,0 +1,77 @@
+"""Factors of symmetric matrices: both libraries say the same of every matrix."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdpdr.errors import ModelError, PackageMissingError, UnknownNameError
+from sdpdr.linalg import mkl
+from sdpdr.linalg.factorization import symmetric_factor
+
+BACKENDS = [
+    "qdldl",
+    pytest.param(
+        "mkl", marks=pytest.mark.skipif(not mkl.available(), reason="mkl is not installed")
+    ),
+]
+
+
+def random_upper(n, density, seed, shift):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, n)) * (rng.random((n, n)) < density)
+    return sp.csc_array(np.triu(A + A.T + shift * np.eye(n)))
+
+
+def full(upper):
+    return (upper + sp.triu(upper, 1).T).toarray()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 40), st.integers(0, 99), st.sampled_from([-3.1, 0.37, 5.3]))
+def test_inertia_and_solution_are_those_of_the_matrix(backend, n, seed, shift):
+    upper = random_upper(n, 0.2, seed, shift)
+    spectrum = np.linalg.eigvalsh(full(upper))
+    if abs(spectrum).min() < 1e-6:
+        return
+    factor = symmetric_factor(upper, backend)
+    right = np.arange(1.0, n + 1)
+    assert factor.factorize(upper.data) == np.sum(spectrum < 0)
+    solution = factor.solve(right)
+    error = np.linalg.norm(full(upper) @ solution - right)
+    assert error <= 1e-6 * np.linalg.norm(right) * abs(spectrum).max() / abs(spectrum).min()
+    assert factor.nnz >= upper.nnz - n
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_factors_can_be_made_anew_on_the_same_pattern(backend):
+    upper = random_upper(30, 0.2, 1, 9.0)
+    factor = symmetric_factor(upper, backend)
+    factor.factorize(upper.data)
+    assert factor.factorize(-upper.data) == np.sum(np.linalg.eigvalsh(full(upper)) > 0)
+    solution = factor.solve(np.ones(30))
+    np.testing.assert_allclose(full(upper) @ solution, -np.ones(30), atol=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_singular_matrix_has_no_inertia(backend):
+    upper = sp.csc_array(np.triu(np.ones((2, 2))))
+    assert symmetric_factor(upper, backend).factorize(upper.data) == -1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_solving_before_factoring_is_named(backend):
+    with pytest.raises(ModelError, match="factorize must be called"):
+        symmetric_factor(random_upper(3, 0.5, 0, 5.0), backend).solve(np.ones(3))
+
+
+def test_unknown_and_missing_libraries_are_named(monkeypatch):
+    upper = random_upper(3, 0.5, 0, 5.0)
+    with pytest.raises(UnknownNameError, match="Did you mean 'qdldl'"):
+        symmetric_factor(upper, "qldl")
+    monkeypatch.setattr(mkl, "available", lambda: False)
+    with pytest.raises(PackageMissingError, match=r"sdpdr\[mkl\]"):
+        symmetric_factor(upper, "mkl")
+    assert symmetric_factor(upper).backend == "qdldl"

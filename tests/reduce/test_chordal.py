@@ -1,0 +1,365 @@
+"""Chordal: clique blocks say what the large matrix says, on both sides, and answers come back."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from sdpdr.errors import NotAcceptedError, UnknownNameError
+from sdpdr.linalg import (
+    CliqueCost,
+    InnerProduct,
+    Products,
+    SquaredEdgeLengths,
+    SvecMap,
+    Trace,
+    VectorMap,
+    clique_tree,
+    svec,
+    svec_index,
+)
+from sdpdr.program import (
+    SDP,
+    Factor,
+    Lmi,
+    Point,
+    PsdVariable,
+    Rows,
+    VectorVariable,
+    as_dense,
+    certify,
+    dimacs_errors,
+)
+from sdpdr.reduce import Chordal, Composed, Dedupe, Dual, Scale
+from sdpdr.reduce.chordal_basis import block_bases
+from sdpdr.reduce.chordal_pattern import find_trees
+from sdpdr.solvers import Clarabel
+
+N = 12
+FINE = CliqueCost(overhead=0.0, overlap=0.0)
+COARSE = CliqueCost(overhead=2.0, overlap=0.0)
+
+
+def band():
+    return [(i, j) for i in range(N) for j in range(i + 1, min(i + 3, N))]
+
+
+def tree():
+    parents = np.random.default_rng(3).integers(0, np.arange(1, N))
+    return [(int(p), i + 1) for i, p in enumerate(parents)]
+
+
+def arrow():
+    return [(i, j) for i in range(2) for j in range(i + 1, N)]
+
+
+def islands():
+    return [(i, j) for i in range(N) for j in range(i + 1, N) if i // 3 == j // 3]
+
+
+def cycle():
+    return [(i, (i + 1) % N) for i in range(N)]
+
+
+PATTERNS = {f.__name__: f() for f in (band, tree, arrow, islands, cycle)}
+
+
+def on_pattern(rng, pairs):
+    """A random symmetric matrix on a pattern, positive definite by its diagonal."""
+    matrix = np.zeros((N, N))
+    i, j = np.transpose(pairs)
+    matrix[i, j] = matrix[j, i] = rng.standard_normal(len(pairs))
+    return matrix + np.diag(np.abs(matrix).sum(axis=1) + rng.uniform(0.5, 1.0, N))
+
+
+def entries(rng, pairs, m, size=3):
+    """A few entries of the pattern a row, and a last row that reads all of the diagonal."""
+    both = np.concatenate([np.asarray(pairs), np.tile(np.arange(N), (2, 1)).T])
+    matrix = np.zeros((m, N * (N + 1) // 2))
+    for row in matrix[:-1]:
+        chosen = both[rng.choice(len(both), size)]
+        row[svec_index(*chosen.T)] = rng.standard_normal(size)
+    matrix[-1, svec_index(np.arange(N), np.arange(N))] = 1.0
+    return SvecMap(N, matrix)
+
+
+def sparse_program(pairs, seed=0):
+    """A matrix variable and a matrix inequality on a pattern, strictly feasible on both sides."""
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((N, 2 * N))
+    values = {
+        "X": root @ root.T / N,
+        "p": rng.uniform(0.5, 2.0, 3),
+        "f": rng.standard_normal(2),
+        "c": rng.standard_normal(2),
+    }
+    sizes = {"p": 3, "f": 2, "c": 2}
+
+    def expression(m):
+        vectors = {name: VectorMap(rng.standard_normal((m, k))) for name, k in sizes.items()}
+        return {"X": entries(rng, pairs, m), **vectors}
+
+    def on_cone(k):
+        return VectorMap(np.column_stack([svec(on_pattern(rng, pairs)) for _ in range(k)]))
+
+    def at(lhs):
+        return sum(a.apply(values[name]) for name, a in lhs.items())
+
+    fixed, most = expression(5), expression(4)
+    cone = {name: on_cone(k) for name, k in sizes.items()}
+    cone["X"] = SvecMap(N, np.diag(svec(on_pattern(rng, pairs))))
+    rows = (
+        Rows("fixed", "==", fixed, at(fixed)),
+        Rows("most", "<=", most, at(most) + rng.uniform(0.1, 1.0, 4)),
+    )
+    lmi = Lmi("cone", N, cone, svec(on_pattern(rng, pairs)) - at(cone))
+    variables = (
+        PsdVariable("X", N),
+        VectorVariable("p", 3, nonnegative=True),
+        VectorVariable("f", 2),
+        VectorVariable("c", 2, curvature=rng.uniform(0.5, 2.0, 2)),
+    )
+    bare = SDP(variables, {}, rows, (lmi,))
+    dense = rng.standard_normal((N, 2 * N))
+    y = {
+        "fixed": rng.standard_normal(5),
+        "most": rng.uniform(0.1, 1.0, 4),
+        "cone": dense @ dense.T / N,
+    }
+    slack = {
+        "X": on_pattern(rng, pairs),
+        "p": rng.uniform(0.2, 1.0, 3),
+        "f": np.zeros(2),
+        "c": rng.standard_normal(2),
+    }
+    cost = {name: s - bare.dual_slack(name, y) for name, s in slack.items()}
+    objective = {
+        name: InnerProduct(np.asarray(c)) if np.ndim(c) == 2 else VectorMap(c[None, :])
+        for name, c in cost.items()
+    }
+    return SDP(variables, objective, rows, (lmi,), constant=1.5, maximize=seed % 2 == 1)
+
+
+def matrix_program(pairs, seed=0):
+    """One matrix variable with a given trace and limits on lengths: a kind that we certify."""
+    rng = np.random.default_rng(seed)
+    rows = (
+        Rows("trace", "==", {"X": Trace(N)}, np.full(1, float(N))),
+        Rows("lengths", "<=", {"X": SquaredEdgeLengths(N, pairs)}, rng.uniform(0.2, 2, len(pairs))),
+    )
+    cost = -on_pattern(rng, pairs) + np.diag(rng.uniform(0.0, 3.0, N))
+    return SDP((PsdVariable("X", N),), {"X": InnerProduct(cost)}, rows, maximize=True)
+
+
+# -- exact laws, without a solver ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+def test_blocks_of_a_matrix_give_the_rows_and_costs_of_the_matrix(pairs, balance):
+    sdp = matrix_program(pairs)
+    split = Chordal(FINE, balance).apply(sdp)
+    cliques = find_trees(sdp, FINE).variables["X"]
+    root = np.random.default_rng(1).standard_normal((N, N))
+    values = {"X": root @ root.T}
+    bases = block_bases(sdp, "X", cliques) if balance else None
+    assert (bases is not None) == balance
+    blocks = {}
+    for k, c in enumerate(cliques.cliques):
+        inverse = np.eye(c.size) if bases is None else np.linalg.inv(bases[k])
+        blocks[f"X[{k}]"] = inverse @ values["X"][np.ix_(c, c)] @ inverse.T
+    assert split.sdp.primal_value(blocks) == pytest.approx(sdp.primal_value(values), rel=1e-9)
+    original = {r.label: r for r in sdp.rows}
+    for r in split.sdp.rows:
+        if r.label in original:
+            expected = sdp.slack(original[r.label], values)
+            np.testing.assert_allclose(split.sdp.slack(r, blocks), expected, atol=1e-9)
+        else:
+            np.testing.assert_allclose(split.sdp.slack(r, blocks), 0.0, atol=1e-9)
+    for completion in ("rank", "determinant"):
+        lifted = Chordal(FINE, balance, completion).apply(sdp).lift(Point(blocks)).values["X"]
+        inside = cliques.pattern()
+        np.testing.assert_allclose(
+            svec(as_dense(lifted))[inside], svec(values["X"])[inside], rtol=1e-7, atol=1e-7
+        )
+        assert np.linalg.eigvalsh(as_dense(lifted))[0] > -1e-9
+
+
+@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+def test_slacks_of_the_blocks_add_up_to_the_slack(pairs):
+    """Multipliers of overlaps cancel, so those of the rows alone are a dual point."""
+    sdp = matrix_program(pairs)
+    reduced = Chordal(FINE, balance=False).apply(sdp)
+    rng = np.random.default_rng(2)
+    duals = {r.label: rng.standard_normal(r.m) for r in reduced.sdp.rows}
+    total = np.zeros((N, N))
+    for k, c in enumerate(find_trees(sdp, FINE).variables["X"].cliques):
+        total[np.ix_(c, c)] += reduced.sdp.dual_slack(f"X[{k}]", duals).toarray()
+    lifted = reduced.lift(Point({}, duals)).duals
+    assert set(lifted) == {"trace", "lengths"}
+    np.testing.assert_allclose(np.asarray(sdp.dual_slack("X", lifted)), total, atol=1e-12)
+    assert sdp.dual_value(lifted) == pytest.approx(reduced.sdp.dual_value(duals))
+
+
+@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+def test_the_dual_of_the_decomposition_is_the_decomposition_of_the_dual(pairs):
+    sdp = sparse_program(pairs)
+    plain = Chordal(FINE, balance=False)
+    one = Composed((plain, Dual())).apply(sdp).sdp
+    other = Composed((Dual(), plain)).apply(sdp).sdp
+    assert {v.name: v.size for v in one.variables} == {v.name: v.size for v in other.variables}
+    assert {c.label for c in one.lmis} == {c.label for c in other.lmis}
+    assert {r.label: r.m for r in one.rows} == {r.label: r.m for r in other.rows}
+    for name, cone in {c.label: c for c in one.lmis}.items():
+        same = next(c for c in other.lmis if c.label == name)
+        assert np.array_equal(cone.constant, same.constant)
+        for variable, linear_map in cone.lhs.items():
+            assert abs(linear_map.matrix() - same.lhs[variable].matrix()).sum() == 0.0
+
+
+@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+def test_blocks_are_cliques_and_rows_stay_sparse(pairs):
+    sdp = matrix_program(pairs)
+    reduced = Chordal(FINE, balance=False).apply(sdp).sdp
+    cliques = find_trees(sdp, FINE).variables["X"]
+    assert [v.n for v in reduced.psd_variables] == cliques.sizes.tolist()
+    read = sum(a.matrix().nnz for r in reduced.rows if r.label == "lengths" for a in r.lhs.values())
+    assert read == 3 * len(pairs)
+    overlaps = [r for r in reduced.rows if ".overlap" in r.label]
+    assert sum(r.m for r in overlaps) == cliques.n_overlaps
+    assert all(a.matrix().nnz == r.m for r in overlaps for a in r.lhs.values())
+
+
+def test_a_row_goes_to_one_clique_where_one_holds_it():
+    pairs = PATTERNS["band"]
+    inner = SvecMap.from_entries(
+        N, 3, np.arange(3), np.array([3, 8, 11]), np.array([5, 9, 11]), np.ones(3)
+    )
+    rows = (
+        Rows("trace", "==", {"X": Trace(N)}, np.ones(1)),
+        Rows("inner", "<=", {"X": inner}, np.ones(3)),
+    )
+    cost = on_pattern(np.random.default_rng(0), pairs)
+    sdp = SDP((PsdVariable("X", N),), {"X": InnerProduct(cost)}, rows)
+    reduced = Chordal(FINE, balance=False).apply(sdp).sdp
+    spread = {
+        r.label: np.sum([np.diff(a.matrix().indptr) > 0 for a in r.lhs.values()], axis=0)
+        for r in reduced.rows
+    }
+    assert spread["inner"].tolist() == [1, 1, 1]
+    assert spread["trace"][0] > 1
+
+
+@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+def test_rows_of_overlaps_are_orthonormal_on_either_side(pairs):
+    reduced = Composed((Chordal(FINE), Scale(matrices=False))).apply(matrix_program(pairs)).sdp
+    overlaps = [r for r in reduced.rows if ".overlap" in r.label]
+    for r in overlaps:
+        for linear_map in r.lhs.values():
+            product = linear_map.matrix() @ linear_map.matrix().T
+            np.testing.assert_allclose(product.toarray(), np.eye(r.m) / 2.0, atol=1e-9)
+    assert bool(overlaps) == (pairs is not PATTERNS["islands"])
+
+
+# -- with a solver ------------------------------------------------------------------------------
+
+CHAINS = {
+    "coarse": (Chordal(COARSE),),
+    "dense completion": (Chordal(COARSE, completion="determinant"),),
+    "dual": (Chordal(COARSE), Dual()),
+    "of the dual": (Dual(), Chordal(COARSE)),
+    "scaled": (Dedupe(), Chordal(COARSE), Scale(matrices=False), Dual()),
+}
+
+
+@cache
+def undecomposed(pairs):
+    sdp = sparse_program(pairs, seed=len(pairs))
+    return sdp, Clarabel(tol=1e-8).run(sdp).claim.value
+
+
+@pytest.mark.parametrize("steps", CHAINS.values(), ids=CHAINS)
+@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+def test_the_decomposed_program_equals_the_undecomposed_one(pairs, steps):
+    sdp, value = undecomposed(tuple(pairs))
+    reduced = Composed(steps).apply(sdp)
+    outcome = Clarabel(tol=1e-8).run(reduced.sdp)
+    assert reduced.lift_value(outcome.claim.value) == pytest.approx(value, rel=1e-6)
+    lifted = reduced.lift(outcome.point)
+    assert set(lifted.values) == {v.name for v in sdp.variables}
+    assert set(lifted.duals) == {"fixed", "most", "cone"}
+    assert dimacs_errors(sdp, lifted).worst() < 1e-6
+    assert lifted.duals["cone"].shape == (N, N)
+
+
+@pytest.mark.parametrize("steps", [(Chordal(FINE),), (Chordal(FINE), Dual())], ids=["gram", "lmi"])
+@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+def test_values_and_bounds_of_matrix_programs_agree(pairs, steps):
+    sdp = matrix_program(pairs)
+    plain = Clarabel(tol=1e-8).run(sdp)
+    reduced = Composed(steps).apply(sdp)
+    lifted = reduced.lift(Clarabel(tol=1e-8).run(reduced.sdp).point)
+    bound = certify(sdp, plain.point.duals).bound
+    assert certify(sdp, lifted.duals).bound == pytest.approx(bound, rel=1e-6)
+    assert sdp.report(sdp.primal_value(lifted.values)) == pytest.approx(bound, rel=1e-6)
+    assert isinstance(lifted.values["X"], Factor)
+    largest = max(v.n for v in Chordal(FINE).apply(sdp).sdp.psd_variables)
+    assert lifted.values["X"].factor.shape[1] <= largest
+
+
+# -- refusals -----------------------------------------------------------------------------------
+
+
+def with_cost(cost, *rows):
+    return SDP((PsdVariable("X", N),), {"X": InnerProduct(cost)}, rows)
+
+
+TRACE = Rows("trace", "==", {"X": Trace(N)}, np.ones(1))
+CENTRED = Rows("centred", "==", {"X": Products(N)}, np.zeros(N))
+PRODUCT = Rows("coupled", "==", {"X": InnerProduct(np.ones((N, N)))}, np.ones(1))
+THICK = [(i, (i + s) % N) for i in range(N) for s in (1, 5)]
+REFUSALS = {
+    "dense objective": (with_cost(np.ones((N, N)), TRACE), "'X': the objective reads 100% of"),
+    "rows that couple": (with_cost(np.eye(N), PRODUCT), "'X': 'coupled' reads 100% of"),
+    "centring": (with_cost(np.eye(N), TRACE, CENTRED), "'face' removes 'centred'"),
+    "large cliques": (
+        with_cost(on_pattern(np.random.default_rng(0), THICK), TRACE),
+        f"largest clique has {clique_tree(N, THICK).sizes.max()} of {N} indices, and the cliques",
+    ),
+    "no matrices": (
+        SDP((VectorVariable("z", 2, nonnegative=True),), {"z": VectorMap([[1.0, 1.0]])}),
+        "the program has no matrices",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sdp", "words"), REFUSALS.values(), ids=REFUSALS)
+def test_it_says_why_it_cannot_help(sdp, words):
+    assert words in Chordal().accepts(sdp)
+    with pytest.raises(NotAcceptedError, match="reduction 'chordal' does not apply: "):
+        Chordal().apply(sdp)
+
+
+def test_matrices_that_it_cannot_help_are_left_alone():
+    sdp = matrix_program(PATTERNS["band"])
+    cost = {**sdp.objective, "Y": InnerProduct(np.ones((3, 3)))}
+    both = SDP((*sdp.variables, PsdVariable("Y", 3)), cost, sdp.rows, maximize=True)
+    reduced = Chordal(FINE).apply(both)
+    names = [v.name for v in reduced.sdp.variables]
+    assert names[-1] == "Y"
+    assert "X" not in names
+    lifted = reduced.lift(reduced.sdp.zero_point())
+    assert lifted.values["Y"].shape == (3, 3)
+    assert lifted.values["X"].shape == (N, N)
+
+
+def test_a_point_without_values_is_lifted_without_values():
+    reduced = Chordal(FINE).apply(matrix_program(PATTERNS["tree"]))
+    assert reduced.lift(Point()).values == {}
+
+
+def test_an_unknown_completion_is_named():
+    with pytest.raises(UnknownNameError, match="trace"):
+        Chordal(completion="trace")

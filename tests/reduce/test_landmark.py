@@ -1,0 +1,307 @@
+"""Landmark form: a narrower cone, rows added lazily, and a grade for the whole program."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import datasets, graphs, methods
+from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
+from sdpdr.errors import (
+    DataError,
+    DisconnectedGraphError,
+    ModelError,
+    NotAcceptedError,
+    UnknownNameError,
+)
+from sdpdr.graphs.reconstruction import reconstruction_basis
+from sdpdr.landmark import landmark_plan
+from sdpdr.landmark.geometry import geometry
+from sdpdr.landmark.lazy import solve_lazily
+from sdpdr.landmark.settle import settle
+from sdpdr.linalg import Products, Trace
+from sdpdr.model import from_cvxpy
+from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
+from sdpdr.program.boxes import repair
+from sdpdr.reduce import Composed, Scale
+from sdpdr.reduce.elastic import Elastic
+from sdpdr.reduce.landmark import Landmark, on_face
+from sdpdr.solvers import Clarabel
+from sdpdr.solvers.edges import edge_form
+
+SMALL = graphs.knn(datasets.swiss_roll(24, 0)[0], n_neighbors=4)
+ROLL = graphs.knn(datasets.swiss_roll(150, 0)[0], n_neighbors=5)
+RELATIONS = [
+    "inequality",
+    Band(0.1),
+    Slack(50.0, "absolute"),
+    Slack(5.0),
+    Slack(500.0, "absolute", relative=True),
+]
+
+
+def landmark(model, count, **options):
+    return sdpdr.solve(model, form="landmark", landmarks=count, solver="clarabel", **options)
+
+
+def solve_small(sdp):
+    reduced = Scale().apply(sdp)
+    return reduced.lift(Clarabel(tol=1e-8).run(reduced.sdp).point)
+
+
+# -- the reduction ---------------------------------------------------------------------------
+
+
+def test_the_objective_and_the_rows_are_those_of_the_lifted_matrix():
+    sdp = methods.mvu(SMALL).to_sdp()
+    basis = reconstruction_basis(SMALL, graphs.landmarks(SMALL, 7))
+    reduced = Landmark(basis).apply(sdp)
+    assert reduced.sdp.psd_variables[0].n == 6
+    assert [r.label for r in reduced.sdp.rows] == ["isometry"]
+    root = np.random.default_rng(0).standard_normal((6, 6))
+    small, lifted = {"K": root @ root.T}, reduced.lift(Point({"K": root @ root.T}))
+    assert isinstance(lifted.values["K"], Factor)
+    assert reduced.sdp.primal_value(small) == pytest.approx(sdp.primal_value(lifted.values))
+    np.testing.assert_allclose(
+        reduced.sdp.slack(reduced.sdp.rows[0], small), sdp.slack(sdp.rows[1], lifted.values)
+    )
+    np.testing.assert_allclose(lifted.values["K"].dense().sum(axis=0), 0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("counts", [None, np.arange(1.0, 25.0)])
+def test_the_basis_lies_on_the_face_and_keeps_differences_of_points(counts):
+    n = SMALL.n
+    rows = (Rows("centered", "==", {"K": Products(n, counts)}, np.zeros(n)),)
+    sdp = SDP((PsdVariable("K", n),), {"K": Trace(n)}, rows)
+    basis = reconstruction_basis(SMALL, graphs.landmarks(SMALL, 5))
+    moved = on_face(sdp, basis)
+    weights = np.ones(n) if counts is None else counts
+    np.testing.assert_allclose(moved.T @ moved, np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(weights @ moved, 0.0, atol=1e-10)
+    steps = basis[1:] - basis[:-1]
+    both = np.hstack([moved[1:] - moved[:-1], steps])
+    assert np.linalg.matrix_rank(both, tol=1e-8) == 4
+
+
+def test_rows_left_out_come_back_with_zero_multipliers():
+    sdp = methods.mvu(SMALL, Slack(5.0, "absolute")).to_sdp()
+    kept = np.array([0, 3, 8])
+    reduced = Landmark(np.eye(SMALL.n)[:, :6], {"isometry": kept}).apply(sdp)
+    assert reduced.sdp.n_rows == 3
+    assert [v.size for v in reduced.sdp.vector_variables] == [3, 3]
+    point = reduced.sdp.zero_point()
+    point = Point({**point.values, "isometry.over": np.array([1.0, 2.0, 3.0])}, {"isometry": kept})
+    lifted = reduced.lift(point)
+    np.testing.assert_array_equal(np.flatnonzero(lifted.duals["isometry"]), kept[1:] * 0 + kept[1:])
+    assert lifted.values["isometry.over"][kept].tolist() == [1.0, 2.0, 3.0]
+    assert lifted.values["isometry.over"].sum() == 6.0
+
+
+@pytest.mark.parametrize(
+    ("basis", "words"),
+    [
+        (np.ones((3, 2)), r"the basis must have shape \(24, m\); it has \(3, 2\)"),
+        (np.full((24, 2), np.nan), "not finite"),
+    ],
+)
+def test_bases_that_do_not_fit_are_refused_in_words(basis, words):
+    with pytest.raises(NotAcceptedError, match=words):
+        Landmark(basis).apply(methods.mvu(SMALL).to_sdp())
+
+
+def test_two_matrices_are_refused():
+    sdp = SDP((PsdVariable("A", 2), PsdVariable("B", 2)), {"A": Trace(2)})
+    assert "takes one matrix variable" in Landmark(np.eye(2)).accepts(sdp)
+
+
+# -- elastic rows ----------------------------------------------------------------------------
+
+
+def test_elastic_rows_are_exact_when_the_price_is_high_and_broken_when_it_is_low():
+    sdp = methods.mvu(graphs.path([1.0, 2.0, 1.5]), "equality").to_sdp()
+    optimum = sdpdr.solve(sdp, solver="clarabel").value
+    values = {}
+    for price in (0.1, 100.0):
+        reduced = Composed((Elastic(price),)).apply(sdp)
+        point = sdpdr.solve(reduced.sdp, solver="clarabel")
+        values[price] = point.value
+        assert set(reduced.lift(Point(point.values)).values) <= {"K"}
+    assert values[100.0] == pytest.approx(optimum, rel=1e-5)
+
+
+def test_elastic_says_when_there_is_nothing_to_do():
+    assert "zero satisfies all rows" in Elastic(1.0).accepts(methods.mvu(SMALL).to_sdp())
+    with pytest.raises(ModelError, match="must be positive; it is 0"):
+        Elastic(0.0)
+
+
+# -- rounds ----------------------------------------------------------------------------------
+
+
+def test_rows_added_lazily_and_all_rows_at_once_have_one_optimum():
+    sdp = methods.mvu(ROLL).to_sdp()
+    basis = on_face(sdp, reconstruction_basis(ROLL, graphs.landmarks(ROLL, 8)))
+    whole = solve_small(Landmark(basis).apply(sdp).sdp)
+    found = solve_lazily(
+        sdp,
+        basis,
+        geometry(sdp, sdp).cells(sdp, np.arange(0, 150, 10)),
+        solve_small,
+        tol=1e-6,
+        spared={},
+        make_feasible=lambda values, close: repair(sdp, values),
+        proceed=lambda entry: True,
+    )
+    assert found.complete
+    assert found.rounds[0]["rows"] < found.rounds[-1]["rows"] < ROLL.m
+    assert -found.value == pytest.approx(np.trace(whole.values["K"]), rel=1e-5)
+    assert [e["relaxed"] for e in found.rounds] == sorted(
+        (e["relaxed"] for e in found.rounds), reverse=True
+    )
+
+
+def test_rounds_end_when_told_to():
+    sdp = methods.mvu(ROLL).to_sdp()
+    basis = on_face(sdp, reconstruction_basis(ROLL, graphs.landmarks(ROLL, 8)))
+    found = solve_lazily(
+        sdp,
+        basis,
+        {},
+        solve_small,
+        tol=1e-6,
+        spared={},
+        make_feasible=lambda values, close: repair(sdp, values),
+        proceed=lambda entry: False,
+    )
+    assert len(found.rounds) == 1
+    assert not found.complete
+
+
+def test_settling_moves_few_points_where_shrinking_would_move_all():
+    form = edge_form(methods.mvu(graphs.path(np.ones(20))).to_sdp())
+    line = np.linspace(-10.0, 10.0, 21)[:, None]
+    line[7] += 0.5
+    settled = settle(form, line)
+    lengths = np.square(np.diff(settled[:, 0]))
+    assert lengths.max() < 1.0 + 1e-2
+    shrunk = np.sum(line**2) / np.square(np.diff(line[:, 0])).max()
+    assert np.sum(settled**2) > 1.5 * shrunk
+
+
+# -- the form --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=str)
+def test_value_optimum_and_bound_are_in_order_and_the_point_is_feasible(relation):
+    model = methods.mvu(SMALL, relation)
+    optimum = sdpdr.solve(model, solver="clarabel").value
+    solution = landmark(model, 8)
+    assert solution.value <= optimum * (1.0 + 1e-5)
+    assert optimum <= solution.bound * (1.0 + 1e-5)
+    assert solution.residuals.primal() < 1e-7
+    assert isinstance(solution.values["K"], Factor)
+    assert solution.form == "landmark"
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=str)
+def test_all_points_as_landmarks_give_the_whole_program(relation):
+    model = methods.mvu(SMALL, relation)
+    optimum = sdpdr.solve(model, solver="clarabel").value
+    assert landmark(model, SMALL.n).value == pytest.approx(optimum, rel=1e-4)
+
+
+def test_equalities_are_kept_nearly_and_the_bound_is_still_one():
+    model = methods.mvu(SMALL, "equality")
+    solution = landmark(model, 10)
+    assert solution.status is sdpdr.Status.INACCURATE
+    assert solution.residuals.primal() > 1e-6
+    assert solution.bound >= sdpdr.solve(model, solver="clarabel").value * (1.0 - 1e-4)
+
+
+def test_more_landmarks_lose_less():
+    model = methods.mvu(ROLL)
+    values = [landmark(model, count, tol=1e-5).value for count in (4, 8, 16)]
+    assert values[0] <= values[1] * (1 + 1e-4)
+    assert values[1] <= values[2] * (1 + 1e-4)
+
+
+def test_eigenvectors_and_given_bases_work_as_well():
+    model = methods.mvu(SMALL)
+    optimum = sdpdr.solve(model).value
+    full = landmark(model, SMALL.n - 1, basis="laplacian")
+    assert full.value == pytest.approx(optimum, rel=1e-4)
+    few = landmark(model, 6, basis="laplacian")
+    assert 0.0 < few.value < optimum
+    given = sdpdr.solve(model, form="landmark", basis=np.eye(SMALL.n), solver="clarabel")
+    assert given.value == pytest.approx(optimum, rel=1e-4)
+
+
+def test_merged_points_and_bare_programs_are_understood():
+    points = datasets.swiss_roll(24, 0)[0]
+    with pytest.warns(sdpdr.errors.DuplicatePointsWarning):
+        graph = graphs.knn(np.vstack([points, points[:5]]), n_neighbors=4)
+    model = methods.mvu(graph)
+    optimum = sdpdr.solve(model).value
+    for problem in (model, model.to_sdp()):
+        solution = landmark(problem, 24)
+        assert solution.value == pytest.approx(optimum, rel=1e-4)
+        assert solution.bound >= optimum * (1.0 - 1e-9)
+
+
+def test_the_loss_is_recorded_and_everything_repeats():
+    model = methods.mvu(SMALL)
+    first, second = (landmark(model, 6, seed=2) for _ in range(2))
+    assert first.value == second.value
+    assert first.bound == second.bound
+    last = first.history[-1]
+    assert last["value"] <= first.value * (1.0 + 1e-12)
+    assert "Landmark loss" in first.claimed.message
+
+
+def test_progress_shows_and_a_time_limit_ends_the_rounds():
+    seen = []
+    landmark(methods.mvu(SMALL), 6, progress=seen.append)
+    assert {"iteration", "value", "relaxed", "rows", "seconds"} <= set(seen[0])
+    assert landmark(methods.mvu(SMALL), 6, progress=True).status is not sdpdr.Status.FAILED
+    stopped = landmark(methods.mvu(ROLL), 12, time_limit=1e-9)
+    assert stopped.status is sdpdr.Status.TIME_LIMIT
+    assert stopped.residuals.primal() < 1e-9
+
+
+def test_the_solver_travels_to_a_child_process():
+    model = methods.mvu(SMALL)
+    chosen = landmark_plan(model, "clarabel", 6, "reconstruction", {}).solver
+    there = pickle.loads(pickle.dumps(chosen)).run(model.to_sdp())
+    assert -there.claim.value == pytest.approx(landmark(model, 6).value)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({}, DataError, "needs a number of landmarks"),
+        ({"landmarks": 25}, DataError, "landmarks=25 of 24 points"),
+        ({"landmarks": 1}, DataError, "landmarks=1 is too small"),
+        ({"landmarks": 4, "basis": "laplace"}, UnknownNameError, "Did you mean 'laplacian'"),
+        ({"basis": np.ones((3, 3))}, NotAcceptedError, r"must have shape \(24, m\)"),
+    ],
+)
+def test_bad_input_is_named(options, error, words):
+    with pytest.raises(error, match=words):
+        sdpdr.solve(methods.mvu(SMALL), form="landmark", **options)
+
+
+def test_disconnected_graphs_and_models_without_gram_or_graph_are_named():
+    apart = graphs.NeighborGraph(4, [[0, 1], [2, 3]], [1.0, 1.0])
+    model = Gram(4) + Centered(4) + Isometry(apart) + Variance(4)
+    with pytest.raises(DisconnectedGraphError, match="2 components"):
+        landmark(model, 2)
+    with pytest.raises(NotAcceptedError, match="needs a graph to choose landmarks on"):
+        landmark(Gram(4) + Centered(4) + Variance(4), 2)
+    with pytest.raises(NotAcceptedError, match="one Gram matrix"):
+        landmark(SDP((), {}), 2)
+    raw = from_cvxpy(lambda v: [v["K"][0, 0] <= 1.0], name="raw")
+    with pytest.raises(NotAcceptedError, match="needs a standard form"):
+        landmark(methods.mvu(SMALL) + raw, 4)

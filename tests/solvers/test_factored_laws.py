@@ -1,0 +1,162 @@
+"""Identities that hold the parts of the general low-rank engine together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sdpdr import graphs, methods
+from sdpdr.linalg import (
+    BilinearForms,
+    Diagonal,
+    Entries,
+    InnerProduct,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    Stacked,
+    Summed,
+    Trace,
+)
+from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.solvers.factored.compile import compile_problem
+from sdpdr.solvers.factored.forms import Forms
+from sdpdr.solvers.factored.hessian import Hessian
+from sdpdr.solvers.factored.jacobian import Jacobian
+from sdpdr.solvers.factored.kkt import SparseNewton
+from sdpdr.solvers.factored.lagrangian import Lagrangian, Layout
+from sdpdr.solvers.factored.line_search import Curve
+from sdpdr.solvers.factored.parts import part_of
+from sdpdr.solvers.factored.pins import Pins
+from sdpdr.solvers.factored.precondition import block_preconditioner, saddle_preconditioner
+
+from .factored_programs import known_program
+
+
+def maps(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    long = rng.standard_normal((2, n))
+    return Stacked(
+        [
+            InnerProduct(np.ones((n, n))),
+            InnerProduct(rng.standard_normal((n, n))),
+            QuadraticForms(long),
+            BilinearForms(long, rng.standard_normal((2, n))),
+            np.array([[1.0, -2.0]]) @ QuadraticForms(long),
+            Summed([Trace(n), InnerProduct(np.ones((n, n)))]),
+            SquaredEdgeLengths(n, [[0, 1], [3, 5]]),
+            Entries(n, [[0, 1], [2, 2]]),
+            Diagonal(n),
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def point():
+    """A random point of a program with everything in it, and its parts."""
+    sdp = known_program(0, scalars=3, free=2, curved=2).sdp
+    problem = compile_problem(sdp)
+    layout = Layout(problem, (3, 2, 1))
+    rng = np.random.default_rng(1)
+    vector = rng.standard_normal(layout.size)
+    function = Lagrangian(layout, np.abs(rng.standard_normal(problem.m)), 0.7)
+    jacobians = [Jacobian(block.forms) for block in problem.blocks]
+    return function, vector, jacobians, rng.standard_normal(layout.size)
+
+
+def test_maps_taken_apart_are_the_same_maps():
+    whole, rng = maps(), np.random.default_rng(2)
+    forms = Forms(part_of(whole))
+    r, d = rng.standard_normal((30, 3)), rng.standard_normal((30, 3))
+    y = rng.standard_normal(whole.m)
+    np.testing.assert_allclose(forms.values(r), whole.apply_factor(r), atol=1e-10)
+    np.testing.assert_allclose(forms.cross(r, d), whole.apply(r @ d.T + d @ r.T), atol=1e-10)
+    np.testing.assert_allclose(forms.slack(y).toarray(), whole.adjoint(y), atol=1e-12)
+    np.testing.assert_allclose(forms.slack(y).diagonal(), np.diag(whole.adjoint(y)), atol=1e-12)
+
+
+def test_dense_matrices_of_low_rank_are_noticed():
+    assert part_of(InnerProduct(np.ones((30, 30)))).left.shape == (1, 30)
+    assert part_of(InnerProduct(np.diag(np.arange(30.0)) + 1.0)).left.shape == (0, 30)
+
+
+def test_derivatives_agree_with_differences(point):
+    function, vector, jacobians, step = point
+    local, h = function.at(vector), 1e-6
+    ahead, behind = function.at(vector + h * step), function.at(vector - h * step)
+    slope = (ahead.value - behind.value) / (2.0 * h)
+    assert local.gradient() @ step == pytest.approx(slope, rel=1e-6)
+    bend = (ahead.gradient() - behind.gradient()) / (2.0 * h)
+    hessian = Hessian(local, jacobians)
+    np.testing.assert_allclose(hessian @ step, bend, atol=1e-5 * np.abs(bend).max())
+    np.testing.assert_allclose(
+        hessian.derivative(step), np.where(local.active, local.slope(step)[1:], 0.0), atol=1e-10
+    )
+    w = np.arange(1.0, local.excess.size + 1.0)
+    assert hessian.adjoint(w) @ step == pytest.approx(w @ hessian.derivative(step))
+
+
+def test_the_line_search_knows_the_function_along_the_line(point):
+    function, vector, _, step = point
+    local = function.at(vector)
+    step = -np.sign(local.gradient() @ step) * step
+    curve = Curve(local, step)
+    for t in (0.1, 1.0, 3.0):
+        there = function.at(vector + t * step)
+        assert curve.change(t) == pytest.approx(there.value - local.value, rel=1e-9)
+        assert curve.slope(t) == pytest.approx(there.gradient() @ step, rel=1e-8)
+    assert curve.change(curve.best()) < 0.0
+
+
+def equality_unfolding(seed=0):
+    """A point near which the dual slack of an unfolding is positive definite on the face."""
+    points = np.random.default_rng(seed).standard_normal((14, 2))
+    problem = compile_problem(methods.mvu(graphs.knn(points, 5), "equality").to_sdp())
+    layout = Layout(problem, (3,))
+    rng = np.random.default_rng(seed)
+    vector = layout.project(rng.standard_normal(layout.size))
+    heavy = Lagrangian(layout, np.full(problem.m, 50.0), 2.0)
+    return problem, layout, heavy.at(vector), layout.project(rng.standard_normal(layout.size))
+
+
+def test_factorizations_invert_the_second_derivative():
+    problem, layout, local, right = equality_unfolding()
+    jacobians = [Jacobian(block.forms) for block in problem.blocks]
+    hessian = Hessian(local, jacobians)
+    dense = saddle_preconditioner(hessian, 1e-13)
+    sparse, tries = SparseNewton(layout, jacobians).solver(hessian, 1e-13)
+    assert sparse is not None
+    assert tries == 1
+    for solve in (dense, sparse):
+        answer = solve(right)
+        np.testing.assert_allclose(hessian @ answer, right, atol=1e-6 * np.abs(right).max())
+        np.testing.assert_allclose(layout.project(answer), answer, atol=1e-8)
+
+
+def test_preconditioners_are_symmetric_and_positive():
+    problem, layout, _, _ = equality_unfolding(1)
+    rng = np.random.default_rng(3)
+    local = Lagrangian(layout, rng.standard_normal(problem.m), 1.0).at(
+        layout.project(rng.standard_normal(layout.size))
+    )
+    jacobians = [Jacobian(block.forms) for block in problem.blocks]
+    hessian = Hessian(local, jacobians)
+    sparse, _ = SparseNewton(layout, jacobians).solver(hessian, 1e-6)
+    for solve in (block_preconditioner(hessian), saddle_preconditioner(hessian, 1e-6), sparse):
+        matrix = np.column_stack([solve(layout.project(e)) for e in np.eye(layout.size)])
+        scale = np.abs(matrix).max()
+        np.testing.assert_allclose(matrix, matrix.T, atol=1e-8 * scale)
+        assert np.linalg.eigvalsh((matrix + matrix.T) / 2.0)[0] >= -1e-8 * scale
+
+
+def test_steps_bent_onto_spheres_change_the_pinned_rows_as_their_linear_model_does():
+    unit = Rows("unit", "==", {"X": Diagonal(6)}, np.ones(6))
+    sdp = SDP((PsdVariable("X", 6),), {"X": InnerProduct(np.ones((6, 6)))}, (unit,))
+    problem = compile_problem(sdp)
+    layout, rng = Layout(problem, (3,)), np.random.default_rng(0)
+    vector, step = rng.standard_normal((2, layout.size))
+    pins = Pins(problem)
+    assert pins.any
+    local = Lagrangian(layout, np.zeros(6), 1.0).at(vector)
+    moved = pins.moved(layout, vector, step, 0.05)
+    linear = layout.values(vector)[1:] + 0.05 * local.slope(step)[1:]
+    np.testing.assert_allclose(layout.values(moved)[1:], linear, rtol=1e-12)
