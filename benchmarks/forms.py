@@ -8,8 +8,8 @@ The library is the cards in ``problems/`` and, where they lie in ``../shared/dat
 of SDPLIB. Each run is a fork of a process that has loaded all solvers; its seconds are those of
 the processor, so that a machine that does other work as well matters little, and it ends when they
 reach the limit. A pair of solver and form that ran out of seconds or memory is not tried on
-problems of the same kind (unfolding or not) that are larger in rows and in matrix entries. Runs are kept in ``forms.json`` as they
-end: an interrupted benchmark goes on where it stopped. The fit rewrites
+problems of the same kind in which it would have as much work. Runs are kept in ``forms.json`` as
+they end: an interrupted benchmark goes on where it stopped. The fit rewrites
 ``sdpdr/costs/rates.py``, which `sdpdr.plan` reads, and ``FORMS.md``.
 """
 
@@ -31,11 +31,11 @@ from forms_fit import TABLE, fit, report, write_rates
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.costs import Structure
-from sdpdr.errors import SdpdrError
+from sdpdr.costs.work import work
+from sdpdr.errors import NotAcceptedError, SdpdrError
 from sdpdr.model import Model
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.program.solution import Solution, Status
-from sdpdr.solvers import edges
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.study.cards import library
 
@@ -67,11 +67,6 @@ def problems() -> dict[str, tuple[Model | SDP, SDP]]:
 def size_of(sdp: SDP) -> tuple[int, int]:
     """Matrix entries and rows."""
     return sum(v.size for v in sdp.psd_variables), sdp.n_rows
-
-
-def kind_of(sdp: SDP) -> str:
-    """Which engine of the low-rank solver has structure to use."""
-    return "edges" if edges.why_not(sdp) is None else "general"
 
 
 def pairs(chosen: list[str] | None = None) -> Iterator[tuple[str, str]]:
@@ -142,17 +137,21 @@ def error_of(solution: Solution) -> float | None:
     return float(error) if np.isfinite(error) else None
 
 
-def is_hopeless(kept: dict[str, Run], sdp: SDP, solver: str, form: str) -> bool:
-    """Whether the pair ran out of seconds or memory on a program of its kind no larger."""
+def is_hopeless(
+    kept: dict[str, Run], structures: dict[str, Structure], name: str, solver: str, form: str
+) -> bool:
+    """Whether the pair ran out of seconds or memory where it had no more work."""
     if solver == "lowrank":
         return False  # Its time depends on rank and conditioning more than on size.
-    entries, rows = size_of(sdp)
+    try:
+        to_do = work(solver, form, structures[name]).multiplications
+    except NotAcceptedError:
+        return False
     return any(
         run["status"] in ("OUT_OF_TIME", "OUT_OF_MEMORY")
         and (run["solver"], run["form"]) == (solver, form)
-        and run["kind"] == kind_of(sdp)
-        and run["entries"] <= entries
-        and run["rows"] <= rows
+        and run["kind"] == structures[name].kind
+        and work(solver, form, structures[run["problem"]]).multiplications <= to_do
         for run in kept.values()
     )
 
@@ -163,7 +162,9 @@ def run_missing(
     """Run every pair on every problem that is not kept yet."""
     kept = read_kept()
     warm_up()
-    for name, (model, sdp) in problems().items():
+    known = problems()
+    structures = {name: Structure(sdp) for name, (_, sdp) in known.items()}
+    for name, (model, sdp) in known.items():
         if chosen and name not in chosen:
             continue
         for solver, form in pairs(solvers):
@@ -171,9 +172,9 @@ def run_missing(
             if key in kept:
                 continue
             entries, rows = size_of(sdp)
-            hopeless = is_hopeless(kept, sdp, solver, form)
+            hopeless = is_hopeless(kept, structures, name, solver, form)
             run = {"status": "HOPELESS"} if hopeless else forked(model, solver, form, limit)
-            about = {"problem": name, "solver": solver, "form": form, "kind": kind_of(sdp)}
+            about = {"problem": name, "solver": solver, "form": form, "kind": structures[name].kind}
             kept[key] = {**about, "entries": entries, "rows": rows, "limit": limit, **run}
             keep(kept)
             print(key, run["status"], run.get("seconds", ""), flush=True)

@@ -11,7 +11,6 @@ from scipy.optimize import least_squares
 
 import sdpdr
 from sdpdr.costs import Cost, Structure, predict, priority
-from sdpdr.costs.predict import ALIKE
 from sdpdr.costs.rate import TOLERANCES, Rate
 from sdpdr.costs.structure import KINDS
 from sdpdr.costs.work import Work, work
@@ -234,9 +233,7 @@ def line(name: str, found: dict[str, Any] | None) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def errors_of_prediction(
-    runs: list[Run], structures: Mapping[str, Structure], rates: Rates
-) -> str:
+def errors_of_prediction(runs: list[Run], structures: Mapping[str, Structure], rates: Rates) -> str:
     """How far predictions of seconds and memory are off, as typical factors."""
     seconds, memory = [], []
     for run in runs:
@@ -250,7 +247,5 @@ def errors_of_prediction(
     return (
         f"Over {len(seconds)} runs that ended, predicted seconds are off by a factor of "
         f"{quantiles[0]:.2f} at the median and {quantiles[1]:.2f} at the ninth decile, memory by "
-        f"{quantiles[2]:.2f} and {quantiles[3]:.2f}. Not measured, hence taken for another: "
-        + ", ".join(f"{a} for {b}" for a, b in ALIKE.items())
-        + "."
+        f"{quantiles[2]:.2f} and {quantiles[3]:.2f}."
     )

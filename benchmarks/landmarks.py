@@ -1,7 +1,6 @@
 """The landmark form from a thousand points to a million: value, bound, seconds, memory.
 
-Run ``python benchmarks/landmarks.py 1000 10000``; a million points take the last of
-``python benchmarks/landmarks.py 1000000 --landmarks 20 --tol 2e-2``. Nothing here is a timed test.
+Run ``python benchmarks/landmarks.py 1000 10000 100000 1000000``. Nothing here is a timed test.
 """
 
 from __future__ import annotations

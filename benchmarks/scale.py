@@ -129,9 +129,9 @@ def measure(task: dict) -> dict:
     graph = graphs.knn(points, n_neighbors=k, connect="mst")
     built = time.perf_counter()
     tol = task.get("tol", 1e-4 if task["n"] >= 1_000_000 else 1e-6)
-    isometry = {"band": Band(task.get("band", 0.0)), "equality": "equality"}.get(task["kind"])
+    isometry = "equality" if task["kind"] == "equality" else "inequality"
     solution = sdpdr.solve(
-        methods.mvu(graph, isometry=isometry or "inequality"),
+        methods.mvu(graph, isometry=Band(task["band"]) if "band" in task else isometry),
         task.get("solver", "lowrank"),
         task.get("form", "auto"),
         tol=tol,

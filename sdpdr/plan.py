@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
+from sdpdr.costs import Candidate, Candidates, Structure, priority
 from sdpdr.errors import CompileError, NotAcceptedError, UnknownNameError
 from sdpdr.model import Model
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
-from sdpdr.solvers import edges
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
 
-# Orders of matrices up to which a form is sensible for general solvers, from the measurements in
-# the documentation ("Forms, and why choosing one is half of the work").
-PREFERENCE = ("mosek", "sdpa", "clarabel", "cvxopt", "scs")
-LARGE_ROWS = 2500
-# Orders of matrices beyond which general solvers take minutes, and low rank comes first.
-LARGE_ORDER = 400
-POSSIBLE = "possible"
-# Forms that are tried only where they are asked for by name.
+# Forms that decompose matrices along the cliques of their patterns.
 CHORDAL = ("chordal", "chordal-lmi")
 
 
@@ -50,32 +44,46 @@ class Plan:
     sdp: SDP | None = None
     refusal: str = ""
 
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Every known pair of solver and form with its predicted cost, best first.
+
+        Costs are those for one thread at the tolerance of the plan's solver. They are found when
+        they are asked for; choosing needs few of them.
+        """
+        field = Candidates(self.sdp, self.refusal, {**SOLVERS}, self.solver.tol)
+        found = [field.candidate(*pair) for pair in field.pairs()]
+        return tuple(sorted(found, key=lambda c: (bool(c.refusal), *priority(c.cost))))
+
     @property
     def others(self) -> dict[tuple[str, str], str]:
         """Every other pair of solver and form: ``"possible"``, or why not."""
         return {
-            (name, form): _verdict(cls, form, self.sdp, self.refusal)
-            for name, cls in SOLVERS.items()
-            for form in cls.forms
-            if (name, form) != (self.solver.name, self.form)
+            (c.solver, c.form): c.verdict
+            for c in self.candidates
+            if (c.solver, c.form) != (self.solver.name, self.form)
         }
 
     def explain(self) -> str:
-        """The choice and every alternative, in words."""
+        """The choice and every candidate with its predicted seconds and memory, in words."""
         steps = " → ".join(r.name for r in self.reductions) or "none"
         lines = [
             f"solver      {self.solver.name}",
-            f"form        {self.form} ({FORMS[self.form]})",
+            f"form        {self.form} ({FORMS.get(self.form, 'a narrower program')})",
             f"reductions  {steps}",
             f"because     {self.reason}",
             "",
-            "others",
+            "candidates by predicted cost (share: of the problem library, solved to the tolerance)",
+            *(c.line() for c in self.candidates if not c.refusal),
+            "",
+            "not possible",
         ]
         grouped: dict[tuple[str, str], list[str]] = {}
-        for (name, form), words in self.others.items():
-            grouped.setdefault((name, words), []).append(form)
+        for c in self.candidates:
+            if c.refusal:
+                grouped.setdefault((c.solver, c.refusal), []).append(c.form)
         for (name, words), forms in grouped.items():
-            lines.append(f"  {name:<10}{', '.join(forms):<20}{words}")
+            lines.append(f"  {name:<10}{', '.join(forms):<20}  {words}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -132,6 +140,13 @@ def plan(
     NotAcceptedError
         If the solver cannot take the program in that form; the message says why.
 
+    Notes
+    -----
+    Candidates are ranked by predicted seconds over the squared share of the problem library that
+    they solved to the tolerance; those that solved less than half of it, or do not fit into
+    memory, come after all others. The constants are fitted by ``benchmarks/forms.py``. Nothing of
+    size n^2 is formed, and cliques and fill are looked for only where they can change the choice.
+
     Examples
     --------
     >>> from sdpdr import graphs, methods, plan
@@ -155,22 +170,21 @@ def plan(
     if wanted is not None:
         wanted.require()
         classes[wanted.name] = type(wanted)
+    tol = wanted.tol if wanted is not None else (1e-6 if tol is None else tol)
+    field = Candidates(sdp, refusal, classes, tol)
     pairs = [
-        pair
-        for pair in _ranked(sdp, classes)
-        if (pair[0] not in skip if wanted is None else pair[0] == wanted.name)
-        and (form == pair[1] or (form == "auto" and pair[1] not in CHORDAL))
+        (name, one)
+        for name, one in field.pairs()
+        if (name not in skip if wanted is None else name == wanted.name) and form in ("auto", one)
     ]
-    tried: dict[tuple[str, str], str] = {}
-    for name, candidate in pairs:
-        tried[name, candidate] = _verdict(classes[name], candidate, sdp, refusal)
-        if tried[name, candidate] != POSSIBLE:
-            continue
-        chosen = wanted or _configure(name, options)
-        steps = () if sdp is None else reductions_for(candidate, sdp)
-        why = "it was asked for" if named else _reason(name, candidate, sdp)
-        return Plan(chosen, candidate, steps, why, sdp, refusal)
-    raise NotAcceptedError(_no_way(wanted, form, tried))
+    found = field.best(pairs)
+    if found.refusal:
+        tried = {pair: field.candidate(*pair).refusal for pair in pairs}
+        raise NotAcceptedError(_no_way(wanted, form, tried))
+    chosen = wanted or _configure(found.solver, options)
+    steps = () if sdp is None else reductions_for(found.form, sdp)
+    why = "it was asked for" if named else _reason(found, field.structure)
+    return Plan(chosen, found.form, steps, why, sdp, refusal)
 
 
 def _standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
@@ -189,52 +203,38 @@ def _configure(solver: str | Solver, options: Mapping[str, object]) -> Solver:
     return find(solver)(**given)  # type: ignore[arg-type]
 
 
-def _verdict(cls: type[Solver], form: str, sdp: SDP | None, refusal: str) -> str:
-    """Whether a solver can take the program in a form: ``POSSIBLE``, or why not."""
-    available = cls.availability()
-    if not available.usable:
-        return available.reason
-    if sdp is None:
-        return POSSIBLE if form == "cvxpy" else refusal
-    return cls().accepts(sdp) or POSSIBLE
+def _reason(found: Candidate, structure: Structure | None) -> str:
+    if structure is None:
+        return (
+            f"a block is written in cvxpy directly, and {found.solver} is the first cvxpy solver "
+            "here"
+        )
+    least = "no other is possible and fits into memory"
+    if found.cost is not None:
+        least = f"predicted to cost least, {found.cost}"
+    why = _why_form(found.form, structure)
+    return f"{why} ({least})" if why else least
 
 
-def _ranked(sdp: SDP | None, classes: Mapping[str, type[Solver]]) -> list[tuple[str, str]]:
-    """Pairs in order of preference; the reasons are in `_reason`."""
-    known = {(name, form) for name, cls in classes.items() for form in cls.forms}
-    if sdp is None:
-        # As written, such models often have no interior, which Clarabel minds least.
-        ranked = [(name, "cvxpy") for name in ("mosek", "clarabel", "cvxopt", "sdpa", "scs")]
-        return ranked + sorted(known - set(ranked))
-    largest = max((v.n for v in sdp.psd_variables), default=0)
-    first = largest > LARGE_ORDER or edges.why_not(sdp) is None
-    ranked = [("lowrank", "factor")] if first else []
-    matrix_entries = sum(v.size for v in sdp.psd_variables)
-    forms = ("lmi", "gram") if 0 < sdp.n_rows <= matrix_entries else ("gram", "lmi")
-    order = PREFERENCE if sdp.n_rows <= LARGE_ROWS else ("scs", *PREFERENCE[:-1])
-    ranked += [(name, form) for form in forms for name in order]
-    ranked += [("lowrank", "factor")] if not first else []
-    ranked += [(name, "cvxpy") for name in order]
-    return [pair for pair in ranked if pair in known] + sorted(known - set(ranked))
-
-
-def _reason(name: str, form: str, sdp: SDP | None) -> str:
-    if sdp is None:
-        return f"a block is written in cvxpy directly, and {name} is the first cvxpy solver here"
+def _why_form(form: str, structure: Structure) -> str:
     if form == "factor":
-        if edges.why_not(sdp) is not None:
-            return "the matrices are large, and as factors of low rank they stay small"
+        if not structure.is_edge_program:
+            return "as factors of low rank the matrices stay small"
         return (
             "the program is variance under limits on edge lengths; its low-rank form is sparse, "
             "and the multipliers certify the answer"
         )
-    if form == "lmi":
+    shape = structure.shape(form)
+    if form in CHORDAL:
+        return f"the pattern has {len(shape.orders)} cliques of order up to {max(shape.orders)}"
+    if form == "lmi" and shape.unknowns < shape.entries:
         return (
-            f"there are fewer rows ({sdp.n_rows}) than matrix entries "
-            f"({sum(v.size for v in sdp.psd_variables)}), so the multipliers are the smaller "
-            f"unknown; {name} is the first general solver here"
+            f"there are fewer rows ({shape.unknowns}) than matrix entries ({shape.entries}), so "
+            "the multipliers are the smaller unknown"
         )
-    return f"the matrix has fewer entries than there are rows; {name} is the first solver here"
+    if form == "gram" and shape.entries <= structure.rows:
+        return f"the matrix has fewer entries ({shape.entries}) than there are rows"
+    return ""
 
 
 def _no_way(wanted: Solver | None, form: str, tried: Mapping[tuple[str, str], str]) -> str:

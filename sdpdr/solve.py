@@ -1,31 +1,23 @@
-"""The one place that compiles, reduces, runs, lifts and grades."""
+"""The one place that compiles, reduces, runs, lifts and has the answer graded."""
 
 from __future__ import annotations
 
-import platform
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.errors import NotAcceptedError, SdpdrError, ShapeError
+from sdpdr.grade import STOPPED, Clock, grade, proved, ungraded, versions
 from sdpdr.landmark import landmark_plan, with_loss
 from sdpdr.model import Model
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.plan import Plan, plan
-from sdpdr.program.backward import backward_error
-from sdpdr.program.boxes import repair
-from sdpdr.program.certificate import Certificate, certify
-from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
-from sdpdr.program.residuals import Residuals, dimacs_errors
+from sdpdr.program.residuals import Residuals
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import gap_scale
 from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.program.variables import PsdVariable
 from sdpdr.progress import Progress, show_progress
@@ -36,21 +28,11 @@ from sdpdr.solvers.isolate import Task, run_isolated
 from sdpdr.solvers.screen import screen
 from sdpdr.solvers.starved import is_starved, starved_words
 
-_STOPPED = {
-    Verdict.TIME_LIMIT: Status.TIME_LIMIT,
-    Verdict.ITERATION_LIMIT: Status.ITERATION_LIMIT,
-    Verdict.INTERRUPTED: Status.INTERRUPTED,
-    Verdict.FAILED: Status.FAILED,
-    Verdict.INFEASIBLE: Status.INFEASIBLE,
-    Verdict.UNBOUNDED: Status.UNBOUNDED,
-}
 _SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 # Order of matrices up to which a second, general solver takes seconds at most.
 SMALL = 60
 # Seconds for a child process to start and to answer, beyond a time limit that the solver keeps.
 GRACE = 30.0
-# Primal error up to which the point of zeros counts as feasible.
-_FEASIBLE = 1e-12
 _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 
@@ -132,10 +114,10 @@ def solve(
     >>> solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])))
     >>> solution.status
     Status.SOLVED
-    >>> round(solution.value, 6), solution.gap < 1e-6
-    (4.666667, True)
+    >>> round(solution.value, 5), solution.gap < 1e-6
+    (4.66667, True)
     """
-    clock = _Clock()
+    clock = Clock()
     request = _Request(model, isolate, rigorous, start, progress)
     if form == "landmark":
         options = {"tol": tol, "time_limit": time_limit, "seed": seed, "verbose": verbose}
@@ -180,7 +162,7 @@ class _Request:
     progress: Progress | bool | None
 
 
-def _execute(chosen: Plan, clock: _Clock, request: _Request) -> Solution:
+def _execute(chosen: Plan, clock: Clock, request: _Request) -> Solution:
     with show_progress(request.progress, f"{chosen.solver.name}, {chosen.form} form") as report:
         if chosen.form == "cvxpy" and isinstance(request.model, Model):
             _refuse_start(chosen, request.start)
@@ -190,33 +172,11 @@ def _execute(chosen: Plan, clock: _Clock, request: _Request) -> Solution:
             try:
                 solution = _solve_reduced(chosen.sdp, chosen, clock, request, report)
             except MemoryError as error:  # of the reductions or of our grading
-                solution = _ungraded(chosen.sdp, chosen, clock, error)
+                solution = ungraded(chosen.sdp, chosen, clock, error)
     if not request.rigorous or chosen.sdp is None:
         return solution
     with clock("certify"):
-        return _proved(chosen.sdp, solution)
-
-
-def _ungraded(sdp: SDP, chosen: Plan, clock: _Clock, error: MemoryError) -> Solution:
-    """What is left when memory ends around a solver: the words, and no point."""
-    message = starved_words(f"The {chosen.form} form of the program", str(error))
-    return Solution(
-        status=Status.FAILED,
-        value=float("nan"),
-        bound=None,
-        argument="memory ended before anything was proved",
-        values={},
-        duals={},
-        residuals=Residuals(*[float("nan")] * 6),
-        claimed=Claim("out of memory", message=message),
-        timings=clock.seconds,
-        solver=chosen.solver.name,
-        form=chosen.form,
-        tol=chosen.solver.tol,
-        seed=chosen.solver.seed,
-        versions=_versions(chosen.solver),
-        maximize=sdp.maximize,
-    )
+        return proved(chosen.sdp, solution)
 
 
 def _refuse_start(chosen: Plan, start: Solution | Point | None) -> None:
@@ -245,18 +205,6 @@ def _pushed(sdp: SDP, reduced: Reduced, chosen: Plan, start: Solution | Point) -
     return reduced.push(Point(start.values, duals))
 
 
-def _proved(sdp: SDP, solution: Solution) -> Solution:
-    """The solution with a bound that accounts for all rounding instead of the one it has."""
-    certificate = _certificate(sdp, Point({}, solution.duals), rigorous=True)
-    proved = replace(
-        solution,
-        bound=certificate.bound,
-        argument=certificate.argument,
-        rigorous=certificate.rigorous,
-    )
-    return _with_status(proved, Verdict.SOLVED) if solution.status is Status.SOLVED else proved
-
-
 def _deserves_another(solution: Solution, chosen: Plan) -> bool:
     """Whether a program is small enough to let a second solver try where the first fell short."""
     if solution.status not in (Status.INACCURATE, Status.ITERATION_LIMIT, Status.FAILED):
@@ -265,7 +213,7 @@ def _deserves_another(solution: Solution, chosen: Plan) -> bool:
 
 
 def _solve_reduced(
-    sdp: SDP, chosen: Plan, clock: _Clock, request: _Request, report: Progress | None
+    sdp: SDP, chosen: Plan, clock: Clock, request: _Request, report: Progress | None
 ) -> Solution:
     with clock("reduce"):
         reduced = Composed(chosen.reductions).apply(sdp)
@@ -285,10 +233,10 @@ def _solve_reduced(
     claim = outcome.claim
     if claim.value is not None:
         claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
-    return _grade(sdp, point, outcome.verdict, claim, outcome.history, chosen, clock)
+    return grade(sdp, point, outcome.verdict, claim, outcome.history, chosen, clock)
 
 
-def _solve_written(model: Model, chosen: Plan, clock: _Clock, isolate: bool) -> Solution:
+def _solve_written(model: Model, chosen: Plan, clock: Clock, isolate: bool) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
     assert isinstance(chosen.solver, CvxpySolver)
     with clock("render"):
@@ -298,10 +246,10 @@ def _solve_written(model: Model, chosen: Plan, clock: _Clock, isolate: bool) -> 
     if chosen.sdp is not None:
         point = _standard_point(chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
-        return _grade(chosen.sdp, outcome.point, outcome.verdict, outcome.claim, (), chosen, clock)
+        return grade(chosen.sdp, outcome.point, outcome.verdict, outcome.claim, (), chosen, clock)
     unknown = Residuals(*[float("nan")] * 6)
     value = float("nan") if outcome.claim.value is None else outcome.claim.value
-    status = _STOPPED.get(outcome.verdict, Status.INACCURATE)
+    status = STOPPED.get(outcome.verdict, Status.INACCURATE)
     if outcome.verdict is Verdict.SOLVED:
         status = Status.UNVERIFIED
     return Solution(
@@ -318,7 +266,7 @@ def _solve_written(model: Model, chosen: Plan, clock: _Clock, isolate: bool) -> 
         form=chosen.form,
         tol=chosen.solver.tol,
         seed=chosen.solver.seed,
-        versions=_versions(chosen.solver),
+        versions=versions(chosen.solver),
         maximize=model.is_maximization,
     )
 
@@ -358,105 +306,3 @@ def _mirrored(outcome: Outcome) -> Outcome:
     """An infeasible dual means an unbounded program, and the other way round."""
     verdict = _MIRRORED.get(outcome.verdict, outcome.verdict)
     return Outcome(outcome.point, verdict, outcome.claim, outcome.seconds, outcome.history)
-
-
-def _grade(
-    sdp: SDP,
-    point: Point,
-    verdict: Verdict,
-    claim: Claim,
-    history: tuple[Mapping[str, object], ...],
-    chosen: Plan,
-    clock: _Clock,
-) -> Solution:
-    with clock("certify"):
-        values = repair(sdp, point.values) if point.values else {}
-        point = Point(values, point.duals)
-        residuals = dimacs_errors(sdp, point)
-        certificate = _certificate(sdp, point)
-        value = sdp.report(sdp.primal_value(values)) if values else float("nan")
-        scale, error = gap_scale(sdp), backward_error(sdp, values)
-        refutation = _refutation(sdp, verdict, certificate)
-    if refutation:
-        verdict = Verdict.INACCURATE if values else Verdict.FAILED
-        claim = replace(claim, message=f"{claim.message} {refutation}".strip())
-    solver = chosen.solver
-    solution = Solution(
-        status=Status.SOLVED,
-        value=value,
-        bound=certificate.bound,
-        argument=certificate.argument,
-        values=values,
-        duals=point.duals,
-        residuals=residuals,
-        claimed=claim,
-        timings=clock.seconds,
-        solver=solver.name,
-        form=chosen.form,
-        tol=solver.tol,
-        seed=solver.seed,
-        versions=_versions(solver),
-        history=history,
-        maximize=sdp.maximize,
-        rigorous=certificate.rigorous,
-        gap_scale=scale,
-        backward_error=error,
-    )
-    return _with_status(solution, verdict)
-
-
-def _certificate(sdp: SDP, point: Point, rigorous: bool = False) -> Certificate:
-    if not point.duals:
-        return Certificate(None, "the solver returned no multipliers")
-    return certify(sdp, complete_multipliers(sdp, point.duals), rigorous=rigorous)
-
-
-def _refutation(sdp: SDP, verdict: Verdict, certificate: Certificate) -> str | None:
-    """Why a program is not what the solver says of it; None where nothing contradicts it."""
-    if verdict is Verdict.UNBOUNDED and certificate.bound is not None:
-        return "It cannot be unbounded, since its multipliers prove a bound."
-    if verdict is not Verdict.INFEASIBLE:
-        return None
-    origin = Point(repair(sdp, sdp.zero_point().values))
-    if dimacs_errors(sdp, origin).primal() <= _FEASIBLE:
-        return "It cannot be infeasible, since zero satisfies all constraints; is it unbounded?"
-    return None
-
-
-def _with_status(solution: Solution, verdict: Verdict) -> Solution:
-    if solution.certified() or _is_beyond_proof(solution):
-        return solution
-    return replace(solution, status=_STOPPED.get(verdict, Status.INACCURATE))
-
-
-def _is_beyond_proof(solution: Solution) -> bool:
-    """Whether no bound can be had, but all six error measures meet the tolerance."""
-    if solution.bound is not None or not np.isfinite(solution.value):
-        return False
-    return solution.residuals.worst() <= solution.tol
-
-
-class _Clock:
-    """Seconds by phase."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, phase: str) -> Iterator[None]:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.add({phase: time.perf_counter() - start})
-
-    def add(self, seconds: Mapping[str, float]) -> None:
-        for phase, value in seconds.items():
-            self.seconds[phase] = self.seconds.get(phase, 0.0) + value
-
-
-def _versions(solver: Solver) -> dict[str, str]:
-    found = {name: version(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
-    found["python"] = platform.python_version()
-    found[solver.package] = solver.availability().version
-    return found

@@ -90,6 +90,8 @@ class Structure:
             return self._chordal(form)
         orders = self._orders(reduced=True)
         if form == "lmi":
+            if self.rows + self.lmi_entries == 0:
+                raise NotAcceptedError("the program has no rows, so its dual has no unknowns")
             return Shape(self.rows + self.lmi_entries, self.rows + self.scalars, orders, self.data)
         entries = sum(svec_size(k) for k in orders)
         return Shape(entries + self.scalars, self.rows, orders, self.data + entries)

@@ -30,6 +30,7 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     connect: str
     solver: Any
     form: str
+    landmarks: int | None
     tol: float
     time_limit: float | None
     random_state: int
@@ -63,6 +64,7 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             self._model(graph),
             self.solver,
             self.form,
+            landmarks=self.landmarks,
             tol=self.tol,
             time_limit=self.time_limit,
             seed=self.random_state,

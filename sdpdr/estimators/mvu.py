@@ -35,6 +35,9 @@ class MVU(GramEmbedding):
         the largest part (points left out get ``nan``).
     solver : str or Solver, default "auto"
     form : str, default "auto"
+        See `sdpdr.solve`; ``"landmark"`` for a million points.
+    landmarks : int, optional
+        Of the landmark form: how many.
     tol : float, default 1e-6
         Relative certified gap aimed at.
     time_limit : float, optional
@@ -90,6 +93,7 @@ class MVU(GramEmbedding):
         connect: str = "error",
         solver: Any = "auto",
         form: str = "auto",
+        landmarks: int | None = None,
         tol: float = 1e-6,
         time_limit: float | None = None,
         random_state: int = 0,
@@ -102,6 +106,7 @@ class MVU(GramEmbedding):
         self.connect = connect
         self.solver = solver
         self.form = form
+        self.landmarks = landmarks
         self.tol = tol
         self.time_limit = time_limit
         self.random_state = random_state

@@ -57,7 +57,7 @@ def shortest_links(space: Space, labels: Index) -> Index:
     """
     links = [np.empty((0, 2), dtype=np.int64)]
     parts = int(labels.max()) + 1
-    nearby = _Nearby.of(space, NEARBY if parts == space.n else 0)
+    nearby = _Nearby.of(space, NEARBY if parts == space.n > 1 else 0)
     while parts > 1:
         start, end = _chosen(space, labels, nearby)
         links.append(np.column_stack([start, end]))

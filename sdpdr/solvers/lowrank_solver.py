@@ -44,8 +44,10 @@ _TYPICAL_RANK = 6
 # Isomap's lengths are a little too long almost everywhere.
 _SHRINK = 0.9
 _ASKED = "The engine was asked for."
-# Order up to which the general engine is given a try where that of edges stalls.
+# Order up to which the general engine is given a try where that of edges stalls, how many times
+# as long, and how many seconds beyond that.
 _RETRIED = 3000
+_PATIENCE, _AT_LEAST = 5.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -114,12 +116,14 @@ class LowRank(Solver):
     ) -> Outcome:
         """Go on with the general engine where that of edges stalled; the first if it does too."""
         spent = time.perf_counter() - begin
-        left = None if self.time_limit is None else max(0.0, self.time_limit - spent)
+        patience = _PATIENCE * spent + _AT_LEAST
+        left = np.inf if self.time_limit is None else max(0.0, self.time_limit - spent)
         reason = f"It went on from where the edge engine stalled ({first.claim.message})"
         start = Point(first.point.values)
-        solver = replace(self, time_limit=left)
+        solver = replace(self, time_limit=min(left, patience))
         second = solver._run_general(sdp, progress, start, reason, first.seconds["compile"])
-        if second.verdict in (Verdict.INTERRUPTED, Verdict.TIME_LIMIT):
+        stopped = second.verdict is Verdict.TIME_LIMIT and left <= patience
+        if stopped or second.verdict is Verdict.INTERRUPTED:
             return replace(first, verdict=second.verdict)
         if second.verdict not in (Verdict.SOLVED, Verdict.INFEASIBLE):
             return first
@@ -166,6 +170,9 @@ class LowRank(Solver):
     ) -> Outcome:
         begin = time.perf_counter()
         options = lowrank.Options(**self._options(lowrank.Options, progress))
+        if "tol" not in self.options and not np.isfinite(form.program.lower).any():
+            # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
+            options = replace(options, tol=self.tol / 3.0)
         try:
             factor, weights = _first_factor(sdp, start), edges.weights_of(form, start)
             result = lowrank.solve_edge_program(form.program, options, factor, weights)
@@ -174,9 +181,13 @@ class LowRank(Solver):
             claim = Claim("unbounded", message=str(error))
             return Outcome(Point(), Verdict.UNBOUNDED, claim, {"compile": compiled})
         message = f"{result.message} {reason}".strip()
+        verdict = _VERDICTS[result.status]
+        if max(abs(result.gap), result.infeasibility) <= self.tol:
+            # It aims higher than what was asked for, and may stop between the two.
+            verdict = Verdict.SOLVED
         return Outcome(
             point=edges.to_point(sdp, form, result.R, result.weights),
-            verdict=_VERDICTS[result.status],
+            verdict=verdict,
             claim=Claim(result.status, -result.value, result.iterations, message),
             seconds={"compile": compiled, "solve": time.perf_counter() - begin},
             history=tuple(asdict(record) for record in result.history),
@@ -214,8 +225,7 @@ class LowRank(Solver):
             if name not in known | {"engine"}:
                 raise UnknownNameError("option of solver 'lowrank'", name, known | {"engine"})
         uniform: dict[str, Any] = {
-            # The engine of edges certifies its own gap; the other one estimates it.
-            "tol": self.tol / (3.0 if kind is lowrank.Options else 10.0),
+            "tol": self.tol / 10.0,
             "time_limit": self.time_limit,
             "seed": self.seed,
             "callback": None if progress is None else lambda record: progress(asdict(record)),

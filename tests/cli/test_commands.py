@@ -210,7 +210,7 @@ def test_a_solver_missing_or_without_licence_is_4(sdpdr, monkeypatch, found, wor
 def test_a_form_that_a_solver_does_not_take_is_4(sdpdr):
     ran = sdpdr("solve path-graph --solver clarabel --form factor")
     assert ran.code == Exit.NO_SOLVER
-    assert "it takes gram, lmi, cvxpy" in ran.err
+    assert "it takes gram, lmi, chordal, chordal-lmi, cvxpy" in ran.err
 
 
 # -- export and sdp --------------------------------------------------------------------------------

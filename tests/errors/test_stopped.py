@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sdpdr
 from sdpdr import Status, datasets, graphs, methods
-from sdpdr.blocks import Centered, Gram, Isometry, Slack, Variance
+from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
 from sdpdr.errors import DisconnectedGraphError, InfeasibleError, NotAcceptedError
-from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.linalg import Diagonal, InnerProduct, SquaredEdgeLengths
 from sdpdr.model import Model
-from sdpdr.program import SDP, Rows
+from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.solvers import LowRank
 
 SPIRAL_OPTIMUM = 1628.4039  # of the inequality form, by three solvers
 
@@ -101,6 +103,109 @@ def test_an_iteration_limit_is_said_and_the_point_graded(spiral, solver, form):
     assert not solution.certified()
     if solver == "lowrank":
         assert_graded(solution)
+
+
+LIMITS = (0.0, 1e-3, 0.02, 0.1)
+RELATIONS = ["inequality", "equality", Band(0.05), Slack(2.0)]
+
+
+def largest_cut(n):
+    """The bound of Goemans and Williamson for a random graph."""
+    adjacency = np.triu(np.random.default_rng(0).random((n, n)) < 0.1, 1).astype(float)
+    adjacency += adjacency.T
+    laplacian = np.diag(adjacency.sum(axis=1)) - adjacency
+    unit = Rows("unit", "==", {"X": Diagonal(n)}, np.ones(n))
+    objective = {"X": InnerProduct(-laplacian / 4.0)}
+    return SDP((PsdVariable("X", n),), objective, (unit,), maximize=True)
+
+
+def assert_true_so_far(solution, optimum):
+    """Whatever was reached: bounds are true, and so are values at feasible points."""
+    assert solution.status in (Status.TIME_LIMIT, Status.SOLVED, Status.INTERRUPTED)
+    assert np.isfinite(solution.value)
+    if solution.bound is not None:
+        assert solution.bound >= optimum * (1.0 - 1e-6)
+    if solution.residuals.primal() <= 1e-9:
+        assert solution.value <= optimum * (1.0 + 1e-6)
+    elif solution.status is not Status.SOLVED:
+        assert not solution.certified()
+
+
+@pytest.fixture(scope="module")
+def roll():
+    return graphs.knn(datasets.swiss_roll(40, seed=0)[0], n_neighbors=4)
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=repr)
+@pytest.mark.parametrize("engine", ["edges", "general"])
+def test_any_time_limit_leaves_true_bounds_and_values(roll, engine, relation):
+    model = methods.mvu(roll, relation)
+    optimum = sdpdr.solve(model, "lowrank").raise_for_status().value
+    for limit in LIMITS:
+        solver = LowRank(options={"engine": engine}, time_limit=limit)
+        assert_true_so_far(sdpdr.solve(model, solver), optimum)
+
+
+def test_any_time_limit_bounds_the_largest_cut():
+    cut = largest_cut(40)
+    optimum = sdpdr.solve(cut, "lowrank").raise_for_status().value
+    for limit in LIMITS:
+        solution = sdpdr.solve(cut, LowRank(time_limit=limit))
+        assert_true_so_far(solution, optimum)
+        assert solution.residuals.primal() <= 1e-9
+        assert solution.bound is not None
+
+
+@pytest.mark.parametrize("engine", ["edges", "general"])
+@pytest.mark.parametrize("relation", ["inequality", Slack(2.0)], ids=repr)
+def test_stopped_later_is_never_worse_than_stopped_at_once(roll, engine, relation):
+    """The point and the bound of a run that is stopped are the best so far, each its own."""
+    model, solver = methods.mvu(roll, relation), LowRank(options={"engine": engine})
+    first = sdpdr.solve(model, replace(solver, time_limit=0.0))
+    for iterations in (2, 4, 8, 16):
+        solution = sdpdr.solve(model, solver, progress=interrupt_after(iterations))
+        assert solution.value >= first.value * (1.0 - 1e-9)
+        if first.bound is not None:
+            assert solution.bound <= first.bound * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("engine", ["edges", "general"])
+@pytest.mark.parametrize("relation", ["inequality", Slack(2.0)], ids=repr)
+def test_progress_shows_bound_and_gap_as_they_close(roll, engine, relation):
+    records = []
+    model = methods.mvu(roll, relation)
+    solver = LowRank(options={"engine": engine})
+    solution = sdpdr.solve(model, solver, progress=records.append).raise_for_status()
+    proved = [r for r in records if r["bound"] is not None]
+    assert len(proved) >= 3
+    assert proved[0]["iteration"] < 0.8 * solution.claimed.iterations
+    bounds, gaps = ([r[key] for r in proved] for key in ("bound", "gap"))
+    assert bounds == sorted(bounds, reverse=True)
+    if relation == "inequality":  # with prices, values pass zero, and relative gaps grow there
+        assert gaps == sorted(gaps, reverse=True)
+    assert bounds[-1] >= solution.value * (1.0 - 1e-9)
+    assert gaps[-1] < 0.1 * max(gaps)
+
+
+def test_the_display_shows_value_bound_and_gap(roll, monkeypatch):
+    shown = []
+    monkeypatch.setattr("rich.status.Status.update", lambda self, words: shown.append(words))
+    sdpdr.solve(methods.mvu(roll), "lowrank", progress=True)
+    assert all("value" in words for words in shown)
+    assert "bound" in shown[-1]
+    assert "gap" in shown[-1]
+
+
+def test_an_interruption_of_the_second_try_is_an_interruption(spiral, monkeypatch):
+    """Where the engine of edges stalls, the general one goes on; Ctrl-C then ends it all."""
+    monkeypatch.setattr("sdpdr.solvers.lowrank.engine._status", lambda *given: "stalled")
+
+    def interrupt(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sdpdr.solvers.factored.search.Search.run", interrupt)
+    solution = sdpdr.solve(methods.mvu(spiral), LowRank(tol=1e-15), "factor")
+    assert solution.status is Status.INTERRUPTED
 
 
 def test_progress_is_told_iteration_by_iteration(spiral):

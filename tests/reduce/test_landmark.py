@@ -124,12 +124,14 @@ def test_elastic_rows_are_exact_when_the_price_is_high_and_broken_when_it_is_low
     sdp = methods.mvu(graphs.path([1.0, 2.0, 1.5]), "equality").to_sdp()
     optimum = sdpdr.solve(sdp, solver="clarabel").value
     values = {}
-    for price in (0.1, 100.0):
+    # The multipliers times the right sides are 2.125, 6.5 and 3.5625.
+    for price in (6.2, 6.6, 100.0):
         reduced = Composed((Elastic(price),)).apply(sdp)
         point = sdpdr.solve(reduced.sdp, solver="clarabel")
         values[price] = point.value
-        assert set(reduced.lift(Point(point.values)).values) <= {"K"}
-    assert values[100.0] == pytest.approx(optimum, rel=1e-5)
+        assert set(reduced.lift(Point(point.values)).values) == {"K"}
+    assert [values[6.6], values[100.0]] == pytest.approx([optimum, optimum], rel=1e-5)
+    assert values[6.2] > (1.0 + 1e-4) * optimum
 
 
 def test_elastic_says_when_there_is_nothing_to_do():

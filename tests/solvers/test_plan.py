@@ -9,7 +9,12 @@ import pytest
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Slack
-from sdpdr.linalg import Entries, InnerProduct, Trace
+from sdpdr.costs import Structure, predict, priority
+from sdpdr.costs.rates import RATES
+from sdpdr.costs.structure import KINDS
+from sdpdr.costs.work import least_work, work
+from sdpdr.errors import NotAcceptedError
+from sdpdr.linalg import Diagonal, Entries, InnerProduct, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers import FORMS, Clarabel, LowRank
@@ -25,14 +30,26 @@ def model():
 
 @pytest.fixture
 def theta():
-    """Lovász's number of the cycle of five nodes."""
-    edges = np.array([(i, (i + 1) % 5) for i in range(5)])
+    return lovasz(5)
+
+
+def lovasz(n):
+    """Lovász's number of the cycle of n nodes."""
+    edges = np.array([(i, (i + 1) % n) for i in range(n)])
     rows = (
-        Rows("trace", "==", {"X": Trace(5)}, np.ones(1)),
-        Rows("edges", "==", {"X": Entries(5, edges)}, np.zeros(5)),
+        Rows("trace", "==", {"X": Trace(n)}, np.ones(1)),
+        Rows("edges", "==", {"X": Entries(n, edges)}, np.zeros(n)),
     )
-    everything = InnerProduct(-np.ones((5, 5)))
-    return SDP((PsdVariable("X", 5),), {"X": everything}, rows, maximize=True)
+    everything = InnerProduct(-np.ones((n, n)))
+    return SDP((PsdVariable("X", n),), {"X": everything}, rows, maximize=True)
+
+
+def max_cut(n, order):
+    """The relaxation of the largest cut of a path of n nodes in a matrix of a larger order."""
+    path = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    cost = SquaredEdgeLengths(order, path).adjoint(-np.ones(n - 1) / 4.0)
+    rows = (Rows("diagonal", "==", {"X": Diagonal(order)}, np.ones(order)),)
+    return SDP((PsdVariable("X", order),), {"X": InnerProduct(cost)}, rows, maximize=True)
 
 
 def capped(variables):
@@ -51,16 +68,19 @@ def test_unfolding_goes_to_the_low_rank_solver(relation):
 
 def test_a_general_program_goes_to_a_general_solver(theta):
     chosen = sdpdr.plan(theta)
-    assert chosen.form == "lmi"
-    assert chosen.solver.name in ("mosek", "sdpa", "clarabel")
-    assert "fewer rows (6) than matrix entries (15)" in chosen.reason
+    assert chosen.form != "factor"
+    assert chosen.solver.name in ("mosek", "sdpa", "clarabel", "cvxopt")
+    assert "fewer rows (6) than matrix entries (15)" in sdpdr.plan(theta, form="lmi").reason
 
 
-def test_many_rows_speak_for_the_gram_form(theta):
-    entries = np.array([(i, j) for i in range(5) for j in range(i, 5)])
-    many = Rows("entries", "<=", {"X": Entries(5, entries)}, np.ones(15))
-    chosen = sdpdr.plan(SDP(theta.variables, theta.objective, (*theta.rows, many), maximize=True))
-    assert chosen.form == "gram"
+def test_few_rows_speak_for_the_lmi_form():
+    """With many more matrix entries than rows, the multipliers are the smaller unknown."""
+    assert sdpdr.plan(lovasz(40)).form == "lmi"
+
+
+@pytest.mark.parametrize("n", [5, 20, 60])
+def test_small_dense_programs_do_not_go_to_operator_splitting(n):
+    assert sdpdr.plan(lovasz(n)).solver.name != "scs"
 
 
 def test_raw_cvxpy_goes_the_way_of_cvxpy(model):
@@ -87,7 +107,8 @@ def test_a_form_may_be_fixed_and_the_solver_left_open(model, form):
 
 def test_a_solver_may_be_fixed_and_the_form_left_open(model):
     chosen = sdpdr.plan(model, "clarabel")
-    assert (chosen.solver.name, chosen.form) == ("clarabel", "lmi")
+    assert chosen.solver.name == "clarabel"
+    assert chosen.form in Clarabel.forms
     assert chosen.reason == "it was asked for"
 
 
@@ -137,8 +158,9 @@ def test_the_explanation_tells_the_choice_and_the_alternatives(build, request):
     text = chosen.explain()
     assert chosen.reason in text
     assert FORMS[chosen.form] in text
-    for (name, _), words in chosen.others.items():
-        assert any(name in line and words in line for line in text.splitlines())
+    for c in chosen.candidates:
+        words = c.refusal or f"{c.solver:<10}{c.form}"
+        assert any(c.solver in line and words in line for line in text.splitlines())
 
 
 def test_the_explanation_says_why_theta_is_no_unfolding(theta):
@@ -165,3 +187,132 @@ def test_solving_does_what_the_plan_says(theta):
     solution = sdpdr.solve(theta)
     assert (solution.solver, solution.form) == (chosen.solver.name, chosen.form)
     assert solution.value == pytest.approx(np.sqrt(5.0), rel=1e-6)
+
+
+# -- costs ------------------------------------------------------------------------------------
+
+USABLE = [
+    (name, form) for name, cls in SOLVERS.items() if cls.availability().usable for form in cls.forms
+]
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+@pytest.mark.parametrize("build", ["model", "theta"])
+def test_predictions_are_positive(build, tol, request):
+    candidates = sdpdr.plan(request.getfixturevalue(build), tol=tol).candidates
+    possible = [c for c in candidates if not c.refusal]
+    assert len(possible) > 5
+    for c in possible:
+        assert 0.0 < c.cost.seconds < np.inf
+        assert 0.0 < c.cost.memory < np.inf
+        assert 0.0 < c.cost.reach < 1.0
+
+
+@pytest.mark.parametrize("pair", sorted(RATES), ids="-".join)
+def test_seconds_grow_with_work(pair):
+    seconds = [RATES[pair].seconds(work) for work in (1e3, 1e6, 1e9, 1e12)]
+    assert all(np.diff(seconds) > 0.0)
+
+
+GENERAL = [pair for pair in USABLE if pair[1] in ("gram", "lmi", "cvxpy")]
+
+
+# Clarabel decomposes matrix inequalities where that is cheaper.
+WHOLE = [pair for pair in GENERAL if pair != ("clarabel", "lmi")]
+
+
+@pytest.mark.parametrize("pair", [*WHOLE, ("lowrank", "factor")], ids="-".join)
+def test_predictions_grow_with_the_order(pair):
+    """The same cut in matrices of growing order."""
+    sizes = [work(*pair, Structure(max_cut(10, order))) for order in (10, 20, 40, 80)]
+    assert all(np.diff([w.multiplications for w in sizes]) > 0.0)
+    assert all(np.diff([w.numbers for w in sizes]) > 0.0)
+
+
+@pytest.mark.parametrize("pair", [p for p in GENERAL if p[0] in ("sdpa", "cvxopt")], ids="-".join)
+def test_predictions_grow_with_the_rows(pair):
+    pairs = np.array([(i, j) for i in range(20) for j in range(i + 1, 20)])
+    seconds = []
+    for m in (10, 50, 150):
+        rows = Rows("entries", "<=", {"X": Entries(20, pairs[:m])}, np.ones(m))
+        few = max_cut(20, 20)
+        sdp = SDP(few.variables, few.objective, (*few.rows, rows), maximize=True)
+        seconds.append(predict(*pair, Structure(sdp)).seconds)
+    assert all(np.diff(seconds) > 0.0)
+
+
+@pytest.mark.parametrize("pair", USABLE, ids="-".join)
+@pytest.mark.parametrize("n", [30, 90])
+def test_the_lower_bound_is_one(pair, n):
+    for sdp in (max_cut(n, n), methods.mvu(graphs.path(np.ones(n))).to_sdp()):
+        structure = Structure(sdp)
+        least, exact = least_work(*pair, structure), work(*pair, structure)
+        assert least.multiplications <= exact.multiplications * (1.0 + 1e-12)
+        assert least.numbers <= exact.numbers * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("sdp", [lovasz(5), lovasz(30), max_cut(40, 40)], ids=["5", "30", "cut"])
+def test_the_choice_is_the_usable_minimum(sdp):
+    chosen = sdpdr.plan(sdp)
+    usable = [c for c in chosen.candidates if not c.refusal]
+    least = min(priority(c.cost) for c in usable)
+    (cost,) = (c.cost for c in usable if (c.solver, c.form) == (chosen.solver.name, chosen.form))
+    assert priority(cost) == least
+
+
+def test_a_sparse_pattern_lowers_the_prediction_of_clique_forms():
+    structure = Structure(max_cut(80, 80))
+    assert (
+        predict("sdpa", "chordal-lmi", structure).memory < predict("sdpa", "gram", structure).memory
+    )
+    assert max(structure.shape("chordal-lmi").orders) < 80
+
+
+def test_forms_that_refuse_are_never_chosen(theta):
+    """Everything of theta is read, so there are no cliques."""
+    refused = [c for c in sdpdr.plan(theta).candidates if c.form == "chordal" and c.refusal]
+    assert any("nothing is sparse" in c.refusal for c in refused)
+    with pytest.raises(NotAcceptedError, match="nothing is sparse"):
+        sdpdr.plan(theta, form="chordal")
+
+
+def test_what_does_not_fit_into_memory_comes_last_and_says_so(monkeypatch):
+    monkeypatch.setattr("sdpdr.costs.memory.available", lambda: 2.0**29)
+    chosen = sdpdr.plan(max_cut(400, 400))
+    beyond = [c for c in chosen.candidates if "of memory" in c.verdict]
+    assert ("clarabel", "gram") in [(c.solver, c.form) for c in beyond]
+    assert "512 MiB" in chosen.explain()
+    assert (chosen.solver.name, chosen.form) not in [(c.solver, c.form) for c in beyond]
+
+
+def test_a_choice_looks_for_no_cliques_that_cannot_matter(monkeypatch):
+    """Unfolding is so much cheaper as a factor that nothing else needs to be known."""
+
+    def search(*arguments):
+        raise AssertionError("cliques were looked for")
+
+    monkeypatch.setattr("sdpdr.costs.structure.find_trees", search)
+    chosen = sdpdr.plan(methods.mvu(graphs.path(np.ones(300))))
+    assert chosen.form == "factor"
+    with pytest.raises(AssertionError, match="looked for"):
+        chosen.explain()
+
+
+def test_looser_tolerances_are_reached_at_least_as_often():
+    for rate in RATES.values():
+        for kind in rate.reach:
+            shares = [rate.share(kind, tol) for tol in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)]
+            assert all(np.diff(shares) <= 0.0)
+
+
+def test_every_pair_that_runs_here_was_calibrated():
+    kinds = [("lowrank", kind) for kind in KINDS]
+    assert set(kinds) | {pair for pair in USABLE if pair[1] != "factor"} <= set(RATES)
+
+
+def test_a_solver_that_was_never_measured_is_given_its_chance(theta):
+    """Where there is no licence nothing can be measured; seconds are those of another solver."""
+    structure = Structure(theta)
+    unknown, known = predict("mosek", "lmi", structure), predict("sdpa", "lmi", structure)
+    assert unknown.seconds == known.seconds
+    assert unknown.reach > known.reach

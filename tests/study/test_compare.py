@@ -35,9 +35,10 @@ def test_solvers_agree_and_the_table_shows_claim_and_grade(model, tmp_path):
     comparison = compare(model, ["lowrank", "clarabel"])
     rows = comparison.rows()
     assert [(row["solver"], row["form"]) for row in rows] == [
-        ("lowrank", "factor"), ("clarabel", "gram"), ("clarabel", "lmi"), ("clarabel", "cvxpy"),
+        ("lowrank", "factor"), ("clarabel", "gram"), ("clarabel", "lmi"), ("clarabel", "chordal"),
+        ("clarabel", "chordal-lmi"), ("clarabel", "cvxpy"),
     ]  # fmt: skip
-    assert [row["value"] for row in rows] == pytest.approx([rows[0]["value"]] * 4, rel=1e-5)
+    assert [row["value"] for row in rows] == pytest.approx([rows[0]["value"]] * 6, rel=1e-5)
     assert comparison.n_certified == sum(row["certified"] for row in rows) >= 2
     for row in rows:
         spent = row["seconds"]
@@ -56,7 +57,7 @@ def test_an_absent_solver_is_one_row_with_the_remedy(model, monkeypatch):
     monkeypatch.setattr(Clarabel, "module", "no_such_module")
     comparison = compare(model, ["clarabel", "lowrank"])
     absent, present = comparison.rows()
-    assert absent["form"] == "gram, lmi, cvxpy"
+    assert absent["form"] == "gram, lmi, chordal, chordal-lmi, cvxpy"
     assert absent["verified"] is None
     assert "pip install" in absent["reason"]
     assert present["certified"]

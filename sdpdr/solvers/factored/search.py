@@ -74,6 +74,9 @@ class Search:
     def run(self, layout: Layout, vector: Array, multipliers: Array) -> None:
         """Go on from a point until it is good enough, or a limit is reached."""
         local = Lagrangian(layout, multipliers, 1.0).at(vector)
+        if self._watched:
+            first = judge(local, self.options.seed)
+            self._prove(first, first.point(), always=True)
         penalty = _first_penalty(local)
         accuracy, before, patience, least = _FIRST_ACCURACY, np.inf, _PATIENCE, np.inf
         for _ in range(_ROUNDS):

@@ -146,7 +146,7 @@ class InteriorPoint:
             since_best = 0 if measure.worst < 0.99 * best else since_best + 1
             best = min(best, measure.worst)
             spent = (self._any_box and measure.gap < _ROUNDING) or point.reg > _LARGEST_REG
-            settled = max(measure.gap, measure.infeasibility) < tol
+            settled = max(measure.gap, measure.infeasibility) < tol and not self._signed
             at_saddle = at_saddle + 1 if settled and point.reg > _SADDLE_REG else 0
             stuck = since_best > _PATIENCE or at_saddle > _SADDLE_PATIENCE
             if measure.worst < tol or self.journal.exhausted or spent or stuck:

@@ -63,6 +63,9 @@ class Search:
         self._graph_fill = estimated_fill(goal.edges, goal.n, rank=1)
         self._watched = options.callback is not None or options.time_limit is not None
         self._at: InteriorPoint | None = None
+        hard = np.isinf(goal.price) & np.isinf(goal.stiffness)
+        # Then values are those of points shrunk into their limits, see `primal_value`.
+        self._shrinkable = not np.isfinite(goal.lower[hard]).any()
 
     @property
     def finished(self) -> bool:
@@ -186,9 +189,7 @@ class Search:
         return at, at.resume(point, product, columns)
 
     def _judge(self, at: InteriorPoint, point: Iterate) -> Verdict:
-        verdict = self._take(self._verdict(at, point))
-        self.journal.certify(verdict.bound, verdict.gap)
-        return verdict
+        return self._take(self._verdict(at, point))
 
     def _verdict(self, at: InteriorPoint, point: Iterate) -> Verdict:
         weights = at.rows.weights(point.y)
@@ -198,7 +199,19 @@ class Search:
         self.latest = verdict
         if self.best is None or verdict.error < self.best.error:
             self.best = verdict
+        within = self._shrinkable or verdict.infeasibility <= self.options.tol
+        if within and (self.feasible is None or verdict.value > self.feasible.value):
+            self.feasible = verdict
+        if self.proved is None or verdict.bound < self.proved.bound:
+            self.proved = verdict
+        self._tell(self.feasible or self.best, self.proved)
         return verdict
+
+    def _tell(self, point: Verdict, proof: Verdict) -> None:
+        """Enter the best bound and its distance from the best value in the journal."""
+        if np.isfinite(proof.bound) and point.value:
+            gap = abs(proof.bound - point.value) / abs(point.value)
+            self.journal.certify(proof.bound, gap)
 
     def _open(self, program: EdgeProgram, rank: int) -> InteriorPoint:
         self._at = InteriorPoint(program, rank, self.journal)

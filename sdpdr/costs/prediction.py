@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from sdpdr.costs import memory
 from sdpdr.costs.rate import Rate
 from sdpdr.costs.rates import RATES
 from sdpdr.costs.structure import Structure
 from sdpdr.costs.work import Work, has_detail, least_work, work
 
-# Solvers that nobody could measure, and those whose constants are taken for theirs.
-ALIKE = {"mosek": "sdpa"}
+# The solver whose constants are taken for those of one that was never measured, such as MOSEK.
+STAND_IN = "sdpa"
+# The share of success that it is trusted to have, so that whoever pays for it gets to use it.
+TRUST = 0.95
 # Seconds below which nobody minds a difference.
-NOTICEABLE = 0.2
+NOTICEABLE = 0.1
+# Ten times the seconds that it takes to find cliques, for every row of the matrix.
+SEARCH = 1e-3
 # Share of success from which on a solver is preferred to all that are less sure.
 TRUSTED = 0.5
 
@@ -38,7 +42,12 @@ class Cost:
     reach: float
 
     def __str__(self) -> str:
-        return f"{_brief(self.seconds)} s, {_size(self.memory)}"
+        return f"{_brief(self.seconds)} s and {memory.in_words(self.memory)}"
+
+    def words(self) -> str:
+        """Seconds, memory and share of success as columns."""
+        amount = memory.in_words(self.memory)
+        return f"{_brief(self.seconds):>7} s {amount:>10}   share {self.reach:.0%}"
 
 
 def predict(
@@ -48,7 +57,7 @@ def predict(
     tol: float = 1e-6,
     rates: Mapping[tuple[str, str], Rate] = RATES,
 ) -> Cost | None:
-    """Predict what a solver takes in a form; None for a solver that was never measured.
+    """Predict what a solver takes in a form; None for a form that was never measured.
 
     Parameters
     ----------
@@ -85,8 +94,16 @@ def predict_least(
     tol: float = 1e-6,
     rates: Mapping[tuple[str, str], Rate] = RATES,
 ) -> Cost | None:
-    """A lower bound on the prediction that needs neither cliques nor fill; as `predict`."""
-    return _cost(solver, form, structure, tol, rates, least_work)
+    """A lower bound on the prediction that needs neither cliques nor fill; as `predict`.
+
+    Where only cliques would tell more, the search for them is added many times over, so that it
+    is left out where it is no small part of what it could save.
+    """
+    cost = _cost(solver, form, structure, tol, rates, least_work)
+    if cost is None or form == "factor" or is_least(solver, form, structure):
+        return cost
+    search = SEARCH * max(structure.shape("gram").orders, default=0)
+    return replace(cost, seconds=cost.seconds + search)
 
 
 def is_least(solver: str, form: str, structure: Structure) -> bool:
@@ -97,25 +114,12 @@ def is_least(solver: str, form: str, structure: Structure) -> bool:
 def priority(cost: Cost | None) -> tuple[bool, bool, float]:
     """Key that sorts costs: what fits into memory, mostly succeeds, and is done soon, comes first.
 
-    A solver that fails is followed by another one, so seconds count for every success.
+    A failure costs its seconds and may cost the answer, so that shares of success count twice.
     """
     if cost is None:
         return (False, True, float("inf"))
-    seconds = max(cost.seconds, NOTICEABLE) / max(cost.reach, 1e-3)
-    return (cost.memory > available_memory(), cost.reach < TRUSTED, seconds)
-
-
-def available_memory() -> float:
-    """Bytes that a process may have: those of the machine, or its own limit if that is less."""
-    limits = [float("inf")]
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-    except ImportError:  # Only POSIX has it.
-        return min(limits)
-    soft = getrlimit(RLIMIT_AS)[0]
-    return min([*limits, *([] if soft == RLIM_INFINITY else [float(soft)])])
+    seconds = max(cost.seconds, NOTICEABLE) / max(cost.reach, 1e-3) ** 2
+    return (cost.memory > memory.available(), cost.reach < TRUSTED, seconds)
 
 
 def _cost(
@@ -128,19 +132,14 @@ def _cost(
 ) -> Cost | None:
     # The two engines of the low-rank solver, and its luck, differ by the kind of program.
     variant = structure.kind if form == "factor" else form
-    rate = rates.get((ALIKE.get(solver, solver), variant))
+    measured = rates.get((solver, variant))
+    rate = measured or rates.get((STAND_IN, variant))
     if rate is None:
         return None
     done = count(solver, form, structure)
-    share = rate.share(structure.kind, tol)
+    share = TRUST if measured is None else rate.share(structure.kind, tol)
     return Cost(rate.seconds(done.multiplications), rate.memory(done.numbers), share)
 
 
 def _brief(seconds: float) -> str:
     return f"{seconds:.2g}" if seconds < 99.5 else f"{seconds:.0f}" if seconds < 1e5 else "1e5+"
-
-
-def _size(memory: float) -> str:
-    unit, size = ("GiB", 2**30) if memory >= 2**30 else ("MiB", 2**20)
-    number = memory / size
-    return f"{number:.2g} {unit}" if number < 99.5 else f"{number:.0f} {unit}"
