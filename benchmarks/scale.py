@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with the images")
     parser.add_argument("--repeats", type=int, default=3, help="below 100,000 points")
     parser.add_argument("--again", action="store_true", help="repeat what has been measured")
+    parser.add_argument("--note", help="how it was measured, for the page")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run:
@@ -67,8 +68,11 @@ def main() -> None:
         seconds = statistics.median(row["seconds"] for row in rows)
         results[name] = {**rows[0], "seconds": seconds, "repeats": repeats}
         print(f"{name}: {seconds:.2f} s, gap {results[name].get('gap', float('nan')):.1e}")
-        results["machine"] = machine()
         write(STORE, json.dumps(results, indent=1) + "\n")
+    if arguments.note:
+        results["note"] = arguments.note
+    results["machine"] = machine()
+    write(STORE, json.dumps(results, indent=1) + "\n")
     write(HERE / "SCALE.md", tables(results))
     draw(results)
 
@@ -152,10 +156,16 @@ def measure(task: dict) -> dict:
         "primal": solution.residuals.primal(),
         "iterations": solution.claimed.iterations,
         "message": solution.claimed.message,
-        "rank": int(getattr(solution.gram(), "factor", np.empty((0, 0))).shape[1]),
-        "spectrum": solution.spectrum()[:6].tolist(),
+        "rank": rank(solution),
         "peak GiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     }
+
+
+def rank(solution) -> int:
+    """Number of columns of the factor; zero without one."""
+    if not solution.values:
+        return 0
+    return int(getattr(solution.gram(), "factor", np.empty((0, 0))).shape[1])
 
 
 def images(file: Path, n: int) -> np.ndarray:
@@ -197,13 +207,14 @@ def machine() -> dict:
 
 def tables(results: dict) -> str:
     """All results as Markdown."""
-    named = {name: row for name, row in results.items() if name != "machine"}
+    named = {name: row for name, row in results.items() if name not in ("machine", "note")}
     lines = [
         "# Scale",
         "",
         "Written by `python benchmarks/scale.py` from `benchmarks/scale.json`. Inequality MVU;",
         "seconds include neighbours, compilation, solution and certificate. One thread. Gaps are",
         "relative and proved: between a feasible point and a bound from the multipliers.",
+        results.get("note", ""),
         "",
         "## Swiss roll, 6 neighbours",
         "",

@@ -199,13 +199,23 @@ class Search:
         self.latest = verdict
         if self.best is None or verdict.error < self.best.error:
             self.best = verdict
-        within = self._shrinkable or verdict.infeasibility <= self.options.tol
-        if within and (self.feasible is None or verdict.value > self.feasible.value):
+        if self._is_better(verdict):
             self.feasible = verdict
         if self.proved is None or verdict.bound < self.proved.bound:
             self.proved = verdict
         self._tell(self.feasible or self.best, self.proved)
         return verdict
+
+    def _is_better(self, verdict: Verdict) -> bool:
+        """Whether a point is the best feasible one so far.
+
+        Without a way to make it exactly feasible, a larger value may only be a larger violation.
+        """
+        if self._shrinkable:
+            return self.feasible is None or verdict.value > self.feasible.value
+        if verdict.infeasibility > self.options.tol:
+            return False
+        return self.feasible is None or verdict.infeasibility < self.feasible.infeasibility
 
     def _tell(self, point: Verdict, proof: Verdict) -> None:
         """Enter the best bound and its distance from the best value in the journal."""
