@@ -209,7 +209,7 @@ def tables(results: dict) -> str:
     """All results as Markdown."""
     named = {name: row for name, row in results.items() if name not in ("machine", "note")}
     lines = [
-        "# Scale",
+        "# What is measured",
         "",
         "Written by `python benchmarks/scale.py` from `benchmarks/scale.json`. Inequality MVU;",
         "seconds include neighbours, compilation, solution and certificate. One thread. Gaps are",

@@ -35,8 +35,8 @@ class CliqueCost:
     Notes
     -----
     A clique costs (k + overhead)^3, the order of an eigenvalue decomposition or a factorization.
-    Without overhead and with ``overlap=0`` two neighbours merge where |C|^3 + |D|^3 exceeds
-    |C u D|^3, the rule of Garstka, Cannon, Goulart, A clique graph based merging strategy for
+    Without overhead and with ``overlap=0`` two neighbours of c and d nodes merge where c^3 + d^3
+    exceeds the cube of the size of their union, the rule of Garstka, Cannon, Goulart, A clique graph based merging strategy for
     decomposable SDPs, arXiv 1911.05615.
 
     Examples
