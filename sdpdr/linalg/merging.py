@@ -35,9 +35,9 @@ class CliqueCost:
     Notes
     -----
     A clique costs (k + overhead)^3, the order of an eigenvalue decomposition or a factorization.
-    Without overhead and with ``overlap=0`` two neighbours of c and d nodes merge where c^3 + d^3
-    exceeds the cube of the size of their union, the rule of Garstka, Cannon, Goulart, A clique graph based merging strategy for
-    decomposable SDPs, arXiv 1911.05615.
+    Without overhead and with ``overlap=0`` two neighbours of c and d nodes merge where
+    c^3 + d^3 exceeds the cube of the size of their union: the rule of Garstka, Cannon, Goulart,
+    A clique graph based merging strategy for decomposable SDPs, arXiv 1911.05615.
 
     Examples
     --------
