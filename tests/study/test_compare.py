@@ -38,9 +38,13 @@ def test_solvers_agree_and_the_table_shows_claim_and_grade(model, tmp_path):
         ("lowrank", "factor"), ("clarabel", "gram"), ("clarabel", "lmi"), ("clarabel", "chordal"),
         ("clarabel", "chordal-lmi"), ("clarabel", "cvxpy"),
     ]  # fmt: skip
-    assert [row["value"] for row in rows] == pytest.approx([rows[0]["value"]] * 6, rel=1e-5)
-    assert comparison.n_certified == sum(row["certified"] for row in rows) >= 2
-    for row in rows:
+    refused = [row["form"] for row in rows if "value" not in row]
+    assert refused == ["chordal", "chordal-lmi"]  # 12 points have no cliques worth it
+    assert all(row["reason"] for row in rows if row["form"] in refused)
+    ran = [row for row in rows if "value" in row]
+    assert [row["value"] for row in ran] == pytest.approx([rows[0]["value"]] * 4, rel=1e-5)
+    assert comparison.n_certified == sum(row["certified"] for row in ran) >= 2
+    for row in ran:
         spent = row["seconds"]
         assert spent["total"] == pytest.approx(
             spent["prepare"] + spent["solve"] + spent["grade"], abs=1e-6
