@@ -200,7 +200,7 @@ def _configure(solver: str | Solver, options: Mapping[str, object]) -> Solver:
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(solver, Solver):
         return replace(solver, **given)  # type: ignore[arg-type]  # names are those of the fields
-    return find(solver)(**given)  # type: ignore[arg-type]
+    return find(solver)(**given)  # type: ignore[arg-type]  # likewise
 
 
 def _reason(found: Candidate, structure: Structure | None) -> str:

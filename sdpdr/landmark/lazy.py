@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sdpdr.linalg import LinearMap
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point, Value
@@ -158,7 +159,8 @@ def _longest(
     """Rows to begin with: those of every cell that the basis stretches most."""
     mask = np.zeros(rows.m, dtype=bool)
     linear_map = rows.lhs[sdp.psd_variables[0].name]
-    size = np.abs(linear_map.apply_factor(basis))  # type: ignore[union-attr]
+    assert isinstance(linear_map, LinearMap)
+    size = np.abs(linear_map.apply_factor(basis))
     _join(mask, _unspared(size / np.maximum(np.abs(rows.rhs), 1e-300), spared), cells, 0.0)
     return mask
 

@@ -167,7 +167,7 @@ def _rows_of(linear_map: LinearMap | VectorMap, rows: Index) -> LinearMap | Vect
         assert isinstance(inner, LinearMap)
         return Combined(weights[:, used], inner)
     if isinstance(linear_map, Summed):
-        return Summed([_rows_of(a, rows) for a in linear_map.maps])  # type: ignore[misc]
+        return Summed([_rows_of(a, rows) for a in linear_map.maps])  # type: ignore[misc]  # no vectors
     if isinstance(linear_map, QuadraticForms):
         return QuadraticForms(linear_map.left[rows])
     if isinstance(linear_map, BilinearForms):
