@@ -154,6 +154,11 @@ def plan(
     >>> choice.solver.name, choice.form
     ('lowrank', 'factor')
     """
+    if form == "landmark":
+        raise NotAcceptedError(
+            "the landmark form is a choice of your own, so there is nothing to plan: "
+            "sdpdr.solve(model, form='landmark', landmarks=40)."
+        )
     if form != "auto" and form not in FORMS:
         raise UnknownNameError("form", form, ("auto", *FORMS))
     sdp, refusal = _standard_form(model)

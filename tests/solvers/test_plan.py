@@ -98,6 +98,11 @@ def test_ipopt_is_never_preferred_to_our_own_solver(model):
     assert sdpdr.plan(model, form="factor", skip=("lowrank",)).solver.name == "ipopt"
 
 
+def test_the_landmark_form_is_not_planned(model):
+    with pytest.raises(NotAcceptedError, match="landmarks=40"):
+        sdpdr.plan(model, form="landmark")
+
+
 @pytest.mark.parametrize("form", ["gram", "lmi", "cvxpy"])
 def test_a_form_may_be_fixed_and_the_solver_left_open(model, form):
     chosen = sdpdr.plan(model, form=form)
