@@ -36,8 +36,8 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     random_state: int
 
     @abstractmethod
-    def _model(self, graph: NeighborGraph) -> Model:
-        """The recipe."""
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        """The recipe, of the graph and of what `fit` was given (a row for each sample)."""
 
     def fit(self, X: Any, y: Any = None) -> GramEmbedding:
         """Learn the embedding of the rows of X.
@@ -45,13 +45,13 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         Parameters
         ----------
         X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
-        y : ignored
+        y : array_like, optional
+            Side information, for methods that use any.
 
         Returns
         -------
         self
         """
-        del y
         graph = knn(
             self._checked(X),
             self.n_neighbors,
@@ -61,7 +61,7 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         )
         self._check_components(graph)
         solution = solve(
-            self._model(graph),
+            self._model(graph, X, y),
             self.solver,
             self.form,
             landmarks=self.landmarks,

@@ -111,5 +111,5 @@ class MVU(GramEmbedding):
         self.time_limit = time_limit
         self.random_state = random_state
 
-    def _model(self, graph: NeighborGraph) -> Model:
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         return mvu(graph, self.isometry)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
+from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -156,8 +157,19 @@ class Card:
         method = METHODS[given.pop("name")]
         if "isometry" in given:
             given["isometry"] = relation(given["isometry"])
+        if "y" in signature(method).parameters:
+            given.setdefault("y", self._by_node())
+        if "X" in signature(method).parameters:
+            given["X"] = self.points[0] if self.points else None
         model: Model = method(self.neighbor_graph, **given)
         return model
+
+    def _by_node(self) -> Any:
+        """What the generator says of every sample, once for samples that share a node."""
+        if self.points is None:
+            raise CardError(f"card {self.name}, key method.y: missing: there is no [data] to ask.")
+        nodes, first = np.unique(self.neighbor_graph.index, return_index=True)
+        return self.points[1][first[nodes >= 0]]
 
     def solve(
         self,

@@ -127,7 +127,8 @@ class Table:
         key : str
         known : mapping from name to function
         extra : mapping from name to annotation, optional
-            Keys allowed besides.
+            Keys allowed besides. Arguments ``X``, ``graph`` and ``y`` come from the card's data;
+            only ``y`` may be given instead.
 
         Raises
         ------
@@ -144,7 +145,7 @@ class Table:
         kinds = {word: p.annotation for word, p in parameters.items()} | dict(extra or {})
         self.allow(key, *kinds)
         for word, parameter in parameters.items():
-            if parameter.default is Parameter.empty and word not in self:
+            if parameter.default is Parameter.empty and word not in self and word != "y":
                 raise self.error(word, f"missing: {name} needs it")
         for word in kinds.keys() & self.content.keys():
             self._like(word, kinds[word])
