@@ -127,7 +127,9 @@ class Structure:
     def fill(self) -> int:
         """Numbers in the Newton factor of the edge engine; of an edge program only."""
         program = edges.edge_form(self.sdp).program
-        return estimated_fill(program.edges, program.n, min(RANK, program.n - 1))
+        return estimated_fill(
+            program.edges, program.n, min(RANK, program.n - 1), program.objective
+        )
 
     @cached_property
     def is_edge_program(self) -> bool:

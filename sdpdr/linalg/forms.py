@@ -9,7 +9,11 @@ import scipy.sparse as sp
 
 from sdpdr.errors import ShapeError
 from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_pairs, svec_size
+
+# Few dense vectors in a large space: their products are kept apart.
+_LARGE, _FEW, _DENSE = 200, 0.1, 0.1
 
 
 class BilinearForms(LinearMap):
@@ -100,6 +104,15 @@ class QuadraticForms(BilinearForms):
     def vectors(self) -> sp.csr_array:
         """The vectors f_e as rows, shape (m, n)."""
         return self.left
+
+    def adjoint(self, multipliers: Array) -> Matrix:
+        """The sum of y_e f_e f_e^T: sparse, or apart as an `Outer` where it would be dense."""
+        weights = self._check_multipliers(multipliers)
+        entries = float(np.square(np.diff(self.left.indptr)).sum())
+        if self.n < _LARGE or self.m > _FEW * self.n or entries < _DENSE * self.n**2:
+            return super().adjoint(weights)
+        used = np.flatnonzero(weights)
+        return Outer(sp.csr_array((self.n, self.n)), self.left[used].toarray().T, weights[used])
 
     def congruence(self, basis: Matrix) -> LinearMap:
         """Quadratic forms in the vectors V^T f_e."""

@@ -8,6 +8,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import Array, Matrix
 
@@ -79,7 +80,7 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
 
     Parameters
     ----------
-    matrix : sparse array of shape (n, n)
+    matrix : sparse array or Outer of shape (n, n)
     null : array or sparse array of shape (n, p), optional
         With linearly independent columns.
 
@@ -92,6 +93,11 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
     >>> is_positive_on(path - 2.1 * sp.eye_array(2), np.ones((2, 1)))
     False
     """
+    if isinstance(matrix, Outer):
+        if not matrix.is_lowered:
+            return is_positive_on(sp.csr_array(matrix.toarray()), null)
+        beside = np.zeros((matrix.shape[0], 0)) if null is None else null
+        return is_positive_on(matrix.bordered(), matrix.padded(beside))
     matrix = sp.csr_array(matrix)
     columns: Array = sp.csr_array((matrix.shape[0], 0) if null is None else null).toarray()
     try:

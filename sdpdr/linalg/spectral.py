@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.linalg.inertia import RestrictedFactor, is_positive_on
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import Array, Matrix
 
 DENSE_ORDER = 400
@@ -70,14 +71,14 @@ def smallest_eigenvalue(
 
     Parameters
     ----------
-    matrix : array or sparse array of shape (n, n)
+    matrix : array, sparse array or Outer of shape (n, n)
         Symmetric.
     null : array or sparse array of shape (n, p), optional
         Directions left out.
     mass : array or sparse array of shape (n, n), optional
         Positive definite on what is left; the identity by default.
     near : float, optional
-        A positive number that the eigenvalue is probably close to, to save factorizations.
+        A number other than zero that the eigenvalue is probably close to, to save factorizations.
 
     Returns
     -------
@@ -85,6 +86,10 @@ def smallest_eigenvalue(
     vector : array of shape (n,)
     """
     n = matrix.shape[0]
+    if isinstance(matrix, Outer):
+        if n <= DENSE_ORDER or mass is not None or not matrix.is_lowered:
+            return _smallest_dense(matrix.toarray(), null, mass)
+        return _smallest_apart(matrix, sp.csr_array((n, 0)) if null is None else null)
     if n <= DENSE_ORDER or not sp.issparse(matrix):
         return _smallest_dense(matrix, null, mass)
     return _smallest_sparse(matrix, null, mass, near)
@@ -128,7 +133,7 @@ def _smallest_near(
     """The smallest eigenvalue if it is not far below ``near``, with one factorization or a few."""
     columns = null.toarray()
     for below in _BELOW:
-        shift = near * (1.0 - below)
+        shift = near - abs(near) * below
         try:
             factor = RestrictedFactor(matrix - shift * mass, columns)
         except ArithmeticError:
@@ -141,7 +146,29 @@ def _smallest_near(
     return None
 
 
-def _shift_below(matrix: sp.csr_array, mass: sp.csr_array, null: sp.csr_array) -> float:
+def _smallest_apart(matrix: Outer, null: Matrix) -> tuple[float, Array]:
+    n = matrix.shape[0]
+    identity, columns = sp.eye_array(n, format="csr"), null.toarray() if sp.issparse(null) else null
+    shift = _shift_below(matrix, identity, sp.csr_array(columns))
+    shifted, beside = matrix - shift * identity, matrix.padded(columns)
+    bordered = sp.block_array([[shifted.bordered(), beside], [beside.T, None]], format="csc")
+    solve = spl.splu(bordered).solve
+
+    def inverse(x: Array) -> Array:
+        right = np.zeros(bordered.shape[0])
+        right[:n] = np.ravel(x)
+        return np.asarray(solve(right)[:n])
+
+    operator = spl.LinearOperator((n, n), matvec=lambda x: matrix @ np.ravel(x), dtype=float)
+    for tol in (1e-10, 1e-7, 1e-5):
+        try:
+            return _inverted(operator, identity, columns, shift, inverse, tol)
+        except spl.ArpackNoConvergence:
+            continue
+    return shift, np.zeros(n)
+
+
+def _shift_below(matrix: Matrix, mass: sp.csr_array, null: sp.csr_array) -> float:
     """A number just below the smallest eigenvalue of the pencil, or just below zero.
 
     The closer the shift, the faster Lanczos; inertia tells which side of it the eigenvalue is.
@@ -207,6 +234,6 @@ def _inverted(
     weight = spl.LinearOperator((n, n), matvec=weigh, dtype=float)
     start = inverse(np.random.default_rng(0).standard_normal(n))
     values, vectors = spl.eigsh(
-        sp.csr_array(matrix), k=1, M=weight, sigma=shift, OPinv=operator, v0=start, tol=tol
+        spl.aslinearoperator(matrix), k=1, M=weight, sigma=shift, OPinv=operator, v0=start, tol=tol
     )
     return float(values[0]), np.asarray(vectors[:, 0])

@@ -41,7 +41,7 @@ class SlackColumn:
 def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
     """All scalars of a program as slack of single rows; None if one is anything else."""
     found: list[SlackColumn] = []
-    if sdp.lmis and sdp.vector_variables:
+    if any(v.name in lmi.lhs for v in sdp.vector_variables for lmi in sdp.lmis):
         return None
     for v in sdp.vector_variables:
         seen = np.zeros(v.size, dtype=int)

@@ -26,7 +26,8 @@ from sdpdr.program.face import exposing_rows
 from sdpdr.program.geodesics import norms_from_anchors, spread_about_centre
 from sdpdr.program.sdp import SDP, Rows
 
-_ROUNDS = 4
+# Rounds end when no limit became finite; a tree of means needs one for each of its levels.
+_ROUNDS = 40
 # Limits are loose by this much, relatively, which covers a few thousand roundings.
 _OUTWARDS = 1e-12
 

@@ -27,6 +27,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import Matrix
 from sdpdr.program.face import exposing_rows, null_vectors
@@ -167,6 +168,8 @@ def _largest_entry(value: Value) -> float:
 
 
 def _largest(matrix: Matrix) -> float:
+    if isinstance(matrix, Outer):
+        return matrix.largest()
     entries = matrix.data if sp.issparse(matrix) else np.asarray(matrix)
     return float(np.max(np.abs(entries), initial=0.0))
 

@@ -174,9 +174,14 @@ class SDP:
             return SvecMap(variable.n, np.zeros((1, variable.size))).adjoint(np.ones(1))
         return np.zeros(variable.size)
 
-    def with_cost(self, name: str, cost: Matrix) -> SDP:
-        """The same program with another cost for one variable (minimisation sense)."""
+    def with_cost(self, name: str, cost: Matrix | LinearMap) -> SDP:
+        """The same program with another cost for one variable (minimisation sense).
+
+        A cost that has structure may be given as a map with one row, and keeps it.
+        """
         variable = self.variable(name)
+        if isinstance(cost, LinearMap):
+            return replace(self, objective={**self.objective, name: cost})
         psd = isinstance(variable, PsdVariable)
         new = InnerProduct(cost) if psd else VectorMap(np.reshape(cost, (1, -1)))
         return replace(self, objective={**self.objective, name: new})

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg import BilinearForms, Combined, InnerProduct, LinearMap, Products, VectorMap
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import Array, Matrix
 from sdpdr.program.sdp import SDP, Expression
 
@@ -78,6 +79,8 @@ def _typical(sizes: list[Array]) -> float:
 
 
 def _nonzeros(matrix: Matrix) -> Array:
+    if isinstance(matrix, Outer):
+        matrix = matrix.diagonal()
     entries = np.abs(np.ravel(matrix.data if sp.issparse(matrix) else np.asarray(matrix)))
     return entries[entries > 0.0]
 

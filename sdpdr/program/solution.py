@@ -13,6 +13,7 @@ import numpy as np
 
 from sdpdr.errors import DataError, SolveFailedError
 from sdpdr.files import write_text
+from sdpdr.linalg.dimension import intrinsic_dimension
 from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Value
@@ -198,6 +199,12 @@ class Solution:
         d = min(n_components, values.size)
         embedding[:, :d] = vectors[:, :d] * np.sqrt(np.maximum(values[:d], 0.0))
         return embedding
+
+    def intrinsic_dimension(
+        self, share: float = 0.90, *, rule: str = "share", name: str | None = None
+    ) -> int:
+        """How many dimensions the answer has, see `sdpdr.linalg.intrinsic_dimension`."""
+        return intrinsic_dimension(self.spectrum(name), share, rule=rule)
 
     def _eigen(self, name: str | None) -> tuple[Array, Array]:
         gram = self.gram(name)

@@ -1,6 +1,7 @@
 """Programs on the edges of a graph, recognised in a standard-form program.
 
-The low-rank solvers read variance under limits on squared lengths. This file finds that structure
+The low-rank solvers read variance, or another positive form, under limits on squared lengths.
+This file finds that structure
 (one Gram matrix, centred, rows that are multiples of squared edge lengths, slack with a price)
 and turns edge weights back into multipliers of the rows.
 """
@@ -11,15 +12,15 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.errors import DataError, ModelError, NotAcceptedError
-from sdpdr.linalg import Combined, LinearMap, Products, SquaredEdgeLengths, VectorMap
+from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.boxes import SlackColumn, slack_columns
-from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
+from sdpdr.program.face import complete_multipliers, exposing_rows
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP, Rows
+from sdpdr.solvers.edge_objective import as_lengths, read_objective
 from sdpdr.solvers.lowrank import EdgeProgram
 
 
@@ -78,7 +79,7 @@ def _read(sdp: SDP) -> EdgeForm:
     if columns is None:
         raise NotAcceptedError("a scalar is not slack of a single row")
     hidden = exposing_rows(sdp, name)
-    mass = _mass(sdp, name, hidden)
+    mass, objective = read_objective(sdp, name, hidden)
     rows = [r for r in sdp.rows if r not in hidden]
     lengths = {r.label: _edge_rows(r, name) for r in rows}
     if not rows or n < 2:
@@ -104,6 +105,7 @@ def _read(sdp: SDP) -> EdgeForm:
         price=limits.price,
         stiffness=limits.stiffness,
         mass=mass,
+        objective=objective,
     )
     return EdgeForm(program, edge_of, factor_of)
 
@@ -133,26 +135,11 @@ def weights_of(form: EdgeForm, point: Point | None) -> Array | None:
     return weights
 
 
-def _mass(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> Array:
-    maps = [r.lhs[name] for r in hidden]
-    products = [a for a in maps if isinstance(a, Products)]
-    if not products or len(products) < len(maps) or null_vectors(sdp, name).shape[1] > 1:
-        raise NotAcceptedError("the points are not centred by rows K c = 0 (block Centered)")
-    cost = sp.csr_array(sdp.cost(name))
-    diagonal = -np.asarray(cost.diagonal())
-    if cost.nnz != np.count_nonzero(diagonal) or not np.all(diagonal > 0):
-        raise NotAcceptedError("the objective is not a variance (block Variance)")
-    ratio = diagonal / products[0].vector
-    if np.ptp(ratio) > 1e-12 * np.abs(ratio).max():
-        raise NotAcceptedError("centre and variance weigh the points differently")
-    return diagonal
-
-
 def _edge_rows(rows: Rows, name: str) -> tuple[Index, Array]:
     """Edges (m, 2) and factors (m,) of rows that are multiples of squared lengths."""
     linear_map = rows.lhs.get(name)
     slack_only = all(isinstance(a, VectorMap) for k, a in rows.lhs.items() if k != name)
-    found = _as_lengths(linear_map) if isinstance(linear_map, LinearMap) else None
+    found = as_lengths(linear_map) if isinstance(linear_map, LinearMap) else None
     if found is None or not slack_only:
         raise NotAcceptedError(f"rows {rows.label!r} are not multiples of squared edge lengths")
     edges, factor = found
@@ -163,16 +150,6 @@ def _edge_rows(rows: Rows, name: str) -> tuple[Index, Array]:
     if np.any(factor == 0) or np.any(edges[:, 0] == edges[:, 1]):
         raise NotAcceptedError(f"rows {rows.label!r} contain an empty row")
     return edges, factor
-
-
-def _as_lengths(linear_map: LinearMap) -> tuple[Index, Array] | None:
-    if isinstance(linear_map, SquaredEdgeLengths):
-        return linear_map.edges, np.ones(linear_map.m)
-    if isinstance(linear_map, Combined) and isinstance(linear_map.inner, SquaredEdgeLengths):
-        weights = linear_map.weights
-        if np.all(np.diff(weights.indptr) == 1):
-            return linear_map.inner.edges[weights.indices], weights.data
-    return None
 
 
 @dataclass(eq=False)

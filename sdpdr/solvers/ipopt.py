@@ -74,6 +74,8 @@ class Ipopt(Solver):
         program = edge_form(sdp).program
         if np.isfinite(program.price).any() or np.isfinite(program.stiffness).any():
             return "it takes hard limits only; slack with a price goes to 'lowrank'"
+        if not program.objective.is_variance:
+            return "it maximises variance only; other objectives go to 'lowrank'"
         return None
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:

@@ -54,9 +54,9 @@ _PATIENCE, _AT_LEAST = 5.0, 10.0
 class LowRank(Solver):
     """Low-rank factors, with a certificate (options as in `Solver`).
 
-    Variance under limits on squared edge lengths, hard or priced, goes to the interior-point
-    method of `sdpdr.solvers.lowrank` where its factorizations stay sparse. Every other program
-    goes to the augmented Lagrangian of `sdpdr.solvers.factored`. The claim's message says which
+    Variance, spread of pairs or side information under limits on squared edge lengths goes to the
+    interior-point method of `sdpdr.solvers.lowrank` where its factorizations stay sparse. Every
+    other program goes to the augmented Lagrangian of `sdpdr.solvers.factored`. The claim's message says which
     one ran, and why.
 
     Its own options are ``engine`` ("auto", "edges" or "general") and those of the two engines,
@@ -149,7 +149,7 @@ class LowRank(Solver):
         if engine != "auto":
             return form, engine == "edges", _ASKED
         program = form.program
-        fill = estimated_fill(program.edges, program.n, _TYPICAL_RANK)
+        fill = estimated_fill(program.edges, program.n, _TYPICAL_RANK, program.objective)
         column = fill / (_TYPICAL_RANK * program.n)
         if column <= EDGE_COLUMN:
             return form, True, ""

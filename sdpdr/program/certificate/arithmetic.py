@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.linalg.magnitudes import OPERATIONS, adjoint_magnitude, adjoint_terms
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import UNIT, dot_enclosure, gamma, two_product
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.svec import Array, Matrix
@@ -121,7 +122,9 @@ class Rigorous:
                 radius = radius + 1.01 * adjoint_magnitude(r.lhs[name], around[r.label])
         radius = radius if sp.issparse(radius) else np.asarray(radius)
         null = null_vectors(sdp, name)
-        return is_verified_positive(_lifted(sdp, name, y, lift), radius, null)
+        slack = _lifted(sdp, name, y, lift)
+        slack = slack.toarray() if isinstance(slack, Outer) else slack
+        return is_verified_positive(slack, radius, null)
 
     def scalar_slack(
         self, sdp: SDP, v: VectorVariable, y: Duals, around: Duals
@@ -167,6 +170,8 @@ class Rigorous:
 
 def is_positive_matrix(matrix: Matrix, null: sp.csr_array) -> bool:
     """Whether a matrix is positive definite on a face, by inertia or a dense factorization."""
+    if isinstance(matrix, Outer) and matrix.is_lowered:
+        return is_positive_on(matrix, null)
     if sp.issparse(matrix):
         if matrix.nnz == matrix.shape[0] and np.all(matrix.diagonal() > 0.0):
             return True
@@ -187,7 +192,8 @@ def _lifted(sdp: SDP, name: str, y: Duals, lift: float) -> Matrix:
     if lift == 0.0:
         return slack
     n = slack.shape[0]
-    return slack + lift * (sp.eye_array(n, format="csr") if sp.issparse(slack) else np.eye(n))
+    apart = sp.issparse(slack) or isinstance(slack, Outer)
+    return slack + lift * (sp.eye_array(n, format="csr") if apart else np.eye(n))
 
 
 def _scalar_error(sdp: SDP, v: VectorVariable, y: Duals) -> Array:

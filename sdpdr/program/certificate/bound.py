@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import Array, Matrix
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP, Rows
@@ -48,4 +49,6 @@ def has_no_objective(sdp: SDP) -> bool:
 
 
 def _has_entries(cost: Matrix) -> bool:
+    if isinstance(cost, Outer):
+        return bool(np.any(cost.diagonal()))
     return bool(np.any(cost.data if sp.issparse(cost) else cost))

@@ -8,6 +8,7 @@ from sdpdr.linalg.svec import Array
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.bound import Certificate, Duals, has_no_objective
 from sdpdr.program.certificate.general import general
+from sdpdr.program.certificate.outweighing import outweighed
 from sdpdr.program.certificate.scaling import scaled_or_mixed
 from sdpdr.program.sdp import SDP
 
@@ -59,9 +60,22 @@ def certify(sdp: SDP, duals: Duals, *, rigorous: bool = False) -> Certificate:
     arithmetic: Arithmetic = Rigorous() if rigorous else Plain()
     y = {label: _without_noise(np.asarray(duals[label], dtype=float)) for label in labels}
     try:
-        return scaled_or_mixed(sdp, y, arithmetic) or general(sdp, y, arithmetic)
+        return scaled_or_mixed(sdp, y, arithmetic) or _better(sdp, y, arithmetic)
     except ArithmeticError as error:
         return Certificate(None, str(error))
+
+
+def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic) -> Certificate:
+    """The better of two arguments, the second of which may be long-winded."""
+    found = outweighed(sdp, y, arithmetic)
+    if found is not None and found[1]:
+        return found[0]
+    other = general(sdp, y, arithmetic)
+    if found is None or found[0].bound is None:
+        return other
+    if other.bound is None:
+        return found[0]
+    return found[0] if (found[0].bound < other.bound) == sdp.maximize else other
 
 
 def _without_noise(y: Array) -> Array:

@@ -20,6 +20,7 @@ import numpy as np
 
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import Array, svec
+from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic
 from sdpdr.program.certificate.bound import Certificate, Duals, visible_rows
@@ -32,11 +33,14 @@ from sdpdr.program.standard import without_inequalities, without_lmis
 
 # A loss, relative to the dual value as it was, that no other argument needs to improve on.
 _GOOD = 1e-9
+_ANY = (-np.inf, np.inf)
 
 
 def general(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate:
     """The best bound that one of these arguments proves, or why none does."""
-    plain = {r.label: duals[r.label] for r in sdp.rows}
+    # Beyond the price of a scalar that is slack of one row, a multiplier proves nothing.
+    box = dual_box(sdp) or {}
+    plain = {r.label: np.clip(duals[r.label], *box.get(r.label, _ANY)) for r in sdp.rows}
     matrices = {lmi.label: -svec(duals[lmi.label]) for lmi in sdp.lmis}
     sdp = without_inequalities(without_lmis(sdp))
     rows = visible_rows(sdp)

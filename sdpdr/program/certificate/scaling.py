@@ -1,8 +1,8 @@
 r"""Programs that reward every direction: multipliers scaled, or mixed with the price of slack.
 
-*Scaling.* When the objective maximises <-C, K> with -C positive definite on the face (variance,
-for instance) the condition t A*(y) + C >= 0 holds for every t >= 1 / lambda, lambda being the
-smallest eigenvalue of the pencil (A*(y), -C). For Maximum Variance Unfolding that is the
+*Scaling.* When the objective maximises <-C, K> with -C positive definite on the face
+(variance, for instance) the condition t A*(y) + C >= 0 holds for every t >= 1 / lambda, lambda
+being the smallest eigenvalue of the pencil (A*(y), -C). For Maximum Variance Unfolding that is the
 Laplacian bound U = d^T w / lambda_2(L(w)) (Sun, Boyd, Xiao, Diaconis, SIAM Review 48(4), 2006).
 
 *Mixing.* When multipliers are boxed by the price of slack, so that scaling leaves the box, y is
@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import Array
 from sdpdr.program.boxes import dual_box
@@ -128,7 +129,7 @@ def _pencil_value(sdp: SDP, y: Duals) -> float | None:
     """Smallest eigenvalue of (A*(y), -C) on the face; None where -C is not positive there."""
     name = sdp.psd_variables[0].name
     null, reward = null_vectors(sdp, name), -1.0 * sdp.cost(name)
-    if not is_positive_matrix(reward, null):
+    if isinstance(reward, Outer) or not is_positive_matrix(reward, null):
         return None
     weighted = sdp.dual_slack(name, y) + reward
     return smallest_eigenvalue(weighted, null, reward, near=1.0)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sdpdr.solvers.lowrank.engine import solve_edge_program
+from sdpdr.solvers.lowrank.objective import Objective
 from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Options, Record
 
-__all__ = ["EdgeProgram", "EngineResult", "Options", "Record", "solve_edge_program"]
+__all__ = ["EdgeProgram", "EngineResult", "Objective", "Options", "Record", "solve_edge_program"]

@@ -11,7 +11,9 @@ from scipy.linalg import eigh
 from scipy.sparse import csc_matrix, diags, triu
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.objective import Matrix, Vector
+from sdpdr.solvers.lowrank.pencil import Pencil
+from sdpdr.solvers.lowrank.program import EdgeProgram
 
 _DENSE = 200  # below this size a full eigendecomposition is fastest
 _COARSE = 1e-8
@@ -130,6 +132,8 @@ def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 
     >>> round(connectivity(cycle, np.ones(3), tol=1e-8).lower, 12)
     3.0
     """
+    if not program.objective.is_variance:
+        return _outweighing(program, weights, tol, seed)
     L = laplacian(program, weights)
     root = np.sqrt(program.mass)
     symmetric = (diags(1 / root) @ L @ diags(1 / root)).tocsc()
@@ -157,6 +161,19 @@ def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> 
     sharper = value - 1e-2 * min(abs(1 - value), abs(value)) - 1e-10
     lower = sharper if sharper > sigma and shifted.factorize(sharper) else sigma
     return Connectivity(lower, value, *_escapes(spectrum, vectors, root, tol))
+
+
+def _outweighing(program: EdgeProgram, weights: Vector, tol: float, seed: int) -> Connectivity:
+    """The largest level tried with L(w) above it times C; escapes where that is below 1."""
+    pencil = Pencil(program)
+    levels = (level for level in _shifts(1.0, tol) if level > 0.0)
+    lower = next((level for level in levels if pencil.exceeds(weights / level)), -np.inf)
+    if lower >= 1 - tol / 2:
+        return Connectivity.unknown(lower, program.n)
+    values, vectors = pencil.lowest(weights, seed)
+    low = np.flatnonzero(values < -tol)[:_MOST_ESCAPES]
+    second = 1.0 + float(values.min(initial=0.0))
+    return Connectivity(lower, second, vectors[:, low], 1.0 + values[low])
 
 
 def _escapes(spectrum: Vector, vectors: Matrix, root: Vector, tol: float) -> tuple[Matrix, Vector]:
@@ -325,7 +342,7 @@ def primal_value(program: EdgeProgram, R: Matrix) -> tuple[float, float]:
     shrink = 1.0
     if above.any() and not np.isfinite(program.lower[hard]).any():
         shrink = float((q[above] / program.upper[above]).max())
-    value = float(program.mass @ (R**2).sum(axis=1)) / shrink
+    value = program.objective.value(R) / shrink
     value -= float(_penalty(program, q / shrink, ~hard).sum())
     return value, float((violation / program.sqdist).max())
 

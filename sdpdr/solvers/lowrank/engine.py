@@ -10,7 +10,8 @@ from sdpdr.errors import DataError, ShapeError
 from sdpdr.solvers.lowrank.certificate import Verdict, judge
 from sdpdr.solvers.lowrank.interior_point import centred
 from sdpdr.solvers.lowrank.journal import Journal
-from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Matrix, Options, Vector
+from sdpdr.solvers.lowrank.objective import Matrix, Vector
+from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Options
 from sdpdr.solvers.lowrank.proximal import solve_by_multipliers, stiff_edges
 from sdpdr.solvers.lowrank.search import Search
 from sdpdr.solvers.lowrank.start import isomap_start, require_bounded
@@ -168,10 +169,12 @@ class _Units:
 
     length: float
     weight: float
+    mass: float
 
     @classmethod
     def of(cls, program: EdgeProgram) -> _Units:
-        return cls(float(np.sqrt(program.sqdist.mean())), float(program.mass.mean()))
+        length = float(np.sqrt(program.sqdist.mean()))
+        return cls(length, program.objective.size(), float(program.mass.mean()))
 
     @property
     def value(self) -> float:
@@ -187,5 +190,6 @@ class _Units:
             upper=program.upper / square,
             price=program.price / self.weight,
             stiffness=program.stiffness * square / self.weight,
-            mass=program.mass / self.weight,
+            mass=program.mass / self.mass,
+            objective=program.objective.scaled(self.mass, self.weight),
         )

@@ -10,7 +10,8 @@ from scipy.sparse import csr_matrix
 from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization
 from sdpdr.solvers.lowrank.journal import Journal
 from sdpdr.solvers.lowrank.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.objective import Matrix, Vector
+from sdpdr.solvers.lowrank.program import EdgeProgram
 from sdpdr.solvers.lowrank.rows import Rows
 
 _LEAST_REG = 1e-9
@@ -78,13 +79,14 @@ class InteriorPoint:
     def __init__(self, program: EdgeProgram, rank: int, journal: Journal) -> None:
         m, n = program.m, program.n
         self.program, self.rows, self.journal = program, Rows.of(program), journal
-        self._newton = BlockLaplacian(program.edges, program.mass, rank)
+        self._newton = BlockLaplacian(program.edges, program.mass, rank, program.objective)
         self._difference = csr_matrix(
             (np.repeat([1.0, -1.0], m), (np.tile(np.arange(m), 2), program.edges.T.ravel())),
             shape=(m, n),
         )
         self._adjoint = self._difference.T.tocsr()
-        self._mass = program.mass[:, None]
+        # Of constant displacements, which no edge resists.
+        self._curvature = -2.0 * program.objective.variance
         self.point: Iterate | None = None
         self._has_low = np.isfinite(self.rows.low)
         self._has_high = np.isfinite(self.rows.high)
@@ -100,7 +102,7 @@ class InteriorPoint:
         """
         rows = self.rows
         scale = rows.take(rows.scale)
-        size = scale * self._variance(R) / scale.sum()
+        size = scale * self._value(R) / scale.sum()
         y = np.where(rows.low < 0, -0.1 * size, size)
         y = np.clip(y, 0.5 * np.maximum(rows.low, -_HUGE), 0.5 * np.minimum(rows.high, _HUGE))
         low, high = 0.1 * size / (y - rows.low), 0.1 * size / (rows.high - y)
@@ -118,7 +120,7 @@ class InteriorPoint:
         """
         rows = self.rows
         R = point.R if columns is None else np.hstack([point.R, columns])
-        opened = _OPENED * product * len(point.y) / self._variance(point.R)
+        opened = _OPENED * product * len(point.y) / self._value(point.R)
         low = np.maximum(point.slack_low, opened)
         high = np.maximum(point.slack_high, opened)
         floor = rows.low + np.minimum(product / low, (rows.high - rows.low) / 2)
@@ -153,7 +155,7 @@ class InteriorPoint:
                 return point
             new = self._step(point, delta, residual)
             # Far below the tolerance there is nothing to gain, and a hard barrier holds folds.
-            least = _FLOOR * tol * self._variance(point.R) / len(point.y)
+            least = _FLOOR * tol * self._value(point.R) / len(point.y)
             new = replace(new, mu=max(new.mu, least))
             if not (np.isfinite(new.R).all() and np.isfinite(new.y).all()):
                 return point
@@ -207,7 +209,7 @@ class InteriorPoint:
         delta = self._difference @ point.R
         measure = self._measure(point, delta, self._residual(point, delta))
         ahead = min(1.0, max(measure.stationarity, measure.infeasibility))
-        return _PACE * ahead * self._variance(point.R) / len(point.y)
+        return _PACE * ahead * self._value(point.R) / len(point.y)
 
     def _centring(self, point: Iterate, length: float) -> float:
         """Share of the complementarity to aim at next, by the length of the last step.
@@ -215,7 +217,7 @@ class InteriorPoint:
         While the shape is still being found, a slow descent keeps away from the folded shapes
         that are saddle points.
         """
-        early = self._mean_product(point) * len(point.y) > _EARLY * self._variance(point.R)
+        early = self._mean_product(point) * len(point.y) > _EARLY * self._value(point.R)
         quick, fair, slow = (0.4, 0.6, 0.9) if early else (0.05, 0.2, 0.6)
         return quick if length > 0.9 else fair if length > 0.5 else slow
 
@@ -238,9 +240,10 @@ class InteriorPoint:
         """
         corrected = False
         while reg <= _LARGEST_REG:
-            negative = self._newton.factorize(-2 + max(reg, _LEAST_REG))
+            shift = self._curvature + max(reg, _LEAST_REG if self._curvature else 0.0)
+            negative = self._newton.factorize(shift)
             self.journal.factorizations += 1
-            if negative == (self._newton.rank if reg < 2 else 0):
+            if negative == (self._newton.rank if shift < 0 else 0):
                 return reg if corrected else reg / 3 if reg > _FIRST_REG else 0.0
             reg, corrected = max(8 * reg, _FIRST_REG), True
         return reg
@@ -251,14 +254,17 @@ class InteriorPoint:
         return np.asarray(away + point.slack_low - point.slack_high)
 
     def _gradient(self, R: Matrix, delta: Matrix, weights: Vector) -> Matrix:
-        return np.asarray(self._adjoint @ (weights[:, None] * delta) - self._mass * R)
+        return np.asarray(self._adjoint @ (weights[:, None] * delta)) - self._pull(R)
+
+    def _pull(self, R: Matrix) -> Matrix:
+        return self.program.objective.times(R)
 
     def _measure(self, point: Iterate, delta: Matrix, residual: Vector) -> Residuals:
         gradient = self._gradient(point.R, delta, self.rows.weights(point.y))
         return Residuals(
-            gap=self._mean_product(point) * len(point.y) / self._variance(point.R),
+            gap=self._mean_product(point) * len(point.y) / self._value(point.R),
             infeasibility=float(abs(residual).max()),
-            stationarity=float(np.linalg.norm(gradient) / np.linalg.norm(self._mass * point.R)),
+            stationarity=float(np.linalg.norm(gradient) / np.linalg.norm(self._pull(point.R))),
         )
 
     def _mean_product(self, point: Iterate) -> float:
@@ -269,7 +275,7 @@ class InteriorPoint:
 
     def _note(self, point: Iterate, measure: Residuals) -> None:
         self.journal.note(
-            value=self._variance(point.R),
+            value=self._value(point.R),
             mu=point.mu,
             infeasibility=measure.infeasibility,
             stationarity=measure.stationarity,
@@ -277,8 +283,8 @@ class InteriorPoint:
             rank=self._newton.rank,
         )
 
-    def _variance(self, R: Matrix) -> float:
-        return float((self._mass * R**2).sum())
+    def _value(self, R: Matrix) -> float:
+        return self.program.objective.value(R)
 
 
 def centred(R: Matrix, mass: Vector) -> Matrix:

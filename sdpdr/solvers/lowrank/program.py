@@ -7,18 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sdpdr.errors import DataError, ModelError, ShapeError
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Edges = NDArray[np.intp]
+from sdpdr.solvers.lowrank.objective import Edges, Matrix, Objective, Vector
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeProgram:
-    r"""Maximise a weighted variance under limits on squared edge lengths.
+    r"""Maximise variance, or another form, under limits on squared edge lengths.
 
     With :math:`K = R R^T`, :math:`q_e = |R_i - R_j|^2` for the edge e = (i, j), and masses c,
 
@@ -51,6 +48,8 @@ class EdgeProgram:
     mass : (n,) array, optional
         Weights c of the points, > 0, for instance the multiplicities of merged duplicates.
         Default: ones.
+    objective : Objective, optional
+        What takes the place of the variance above. Default: the variance for the masses.
 
     Notes
     -----
@@ -82,6 +81,7 @@ class EdgeProgram:
     price: Vector = field(default_factory=lambda: np.array(np.inf))
     stiffness: Vector = field(default_factory=lambda: np.array(np.inf))
     mass: Vector = field(default_factory=lambda: np.array(1.0))
+    objective: Objective = None  # type: ignore[assignment]  # replaced by the variance at once
 
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=np.intp)
@@ -96,6 +96,7 @@ class EdgeProgram:
         put(self, "price", _vector("price", self.price, m))
         put(self, "stiffness", _vector("stiffness", self.stiffness, m))
         put(self, "mass", _vector("mass", self.mass, self.n))
+        put(self, "objective", self.objective or Objective(self.mass))
         self._check()
 
     def _check(self) -> None:
@@ -123,6 +124,8 @@ class EdgeProgram:
             raise DataError("every edge needs lower <= upper, and upper > 0 where it is hard.")
         if not np.isfinite(self.upper).any():
             raise ModelError("no edge has an upper limit, so the variance is unbounded.")
+        if not self.objective.is_variance and np.isfinite(self.price).any():
+            raise ModelError("prices per unit of length go with variance, and no other objective.")
 
     @property
     def m(self) -> int:
@@ -170,7 +173,7 @@ class Options:
 class Record:
     """One iteration, in the units of the caller.
 
-    ``value`` is the variance of the iterate, feasible or not; ``infeasibility`` and
+    ``value`` is the objective of the iterate, feasible or not; ``infeasibility`` and
     ``stationarity`` are relative; ``bound`` and the relative ``gap`` to a feasible point are None
     where no certificate was computed.
     """

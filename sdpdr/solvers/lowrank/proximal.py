@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.solvers.lowrank.direction import Iterate
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.objective import Matrix, Vector
+from sdpdr.solvers.lowrank.program import EdgeProgram
 from sdpdr.solvers.lowrank.search import Search
 
 _FIRST_STIFFNESS = 1e3  # relative to the typical weight of an edge
@@ -59,7 +60,7 @@ def solve_by_multipliers(search: Search, R: Matrix) -> None:
     """
     goal = search.goal
     edges = stiff_edges(goal)
-    typical = float(goal.mass @ (R**2).sum(axis=1)) / float(goal.sqdist.sum())
+    typical = goal.objective.value(R) / float(goal.sqdist.sum())
     weights = np.zeros(goal.m)
     point: Matrix | Iterate = R
     stiffness, error, accuracy = _FIRST_STIFFNESS, np.inf, _FIRST_ACCURACY

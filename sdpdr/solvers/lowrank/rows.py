@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.solvers.lowrank.newton import Index
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.objective import Matrix, Vector
+from sdpdr.solvers.lowrank.program import EdgeProgram
 
 
 @dataclass(frozen=True, eq=False)

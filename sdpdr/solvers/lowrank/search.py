@@ -9,7 +9,8 @@ from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.journal import Journal
 from sdpdr.solvers.lowrank.newton import estimated_fill
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Options, Vector
+from sdpdr.solvers.lowrank.objective import Matrix, Vector
+from sdpdr.solvers.lowrank.program import EdgeProgram, Options
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
 _WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # when somebody is waiting for a bound
@@ -60,7 +61,7 @@ class Search:
         self.proved: Verdict | None = None
         self.message = ""
         self._max_rank = min(options.max_rank or _pataki(goal.m), goal.n - 1)
-        self._graph_fill = estimated_fill(goal.edges, goal.n, rank=1)
+        self._graph_fill = estimated_fill(goal.edges, goal.n, 1, goal.objective)
         self._watched = options.callback is not None or options.time_limit is not None
         self._at: InteriorPoint | None = None
         hard = np.isinf(goal.price) & np.isinf(goal.stiffness)
@@ -229,7 +230,7 @@ class Search:
 
     def _share(self, R: Matrix) -> float:
         """Objective per row."""
-        return float(self.goal.mass @ (R**2).sum(axis=1)) / self.goal.m
+        return self.goal.objective.value(R) / self.goal.m
 
 
 def _pataki(m: int) -> int:

@@ -8,7 +8,8 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sdpdr.errors import DisconnectedGraphError, ModelError
 from sdpdr.solvers.lowrank.certificate import heavy_weights
-from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix
+from sdpdr.solvers.lowrank.objective import Matrix
+from sdpdr.solvers.lowrank.program import EdgeProgram
 
 _SIGNIFICANT = 0.03  # share of the leading eigenvalue below which an Isomap direction is noise
 

@@ -1,0 +1,128 @@
+"""Sparse matrices plus a few dense columns times their transpose, kept apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg.svec import Array, Matrix
+
+# Rows formed at once where every entry has to be seen.
+_BLOCK = 1000
+
+
+class Outer:
+    r"""The symmetric matrix :math:`S + F \operatorname{diag}(c) F^T`, never multiplied out.
+
+    Parameters
+    ----------
+    sparse : sparse array of shape (n, n)
+        S.
+    columns : array of shape (n, q)
+        F.
+    weights : array of shape (q,)
+        c, none of them zero.
+
+    Examples
+    --------
+    >>> matrix = Outer(sp.csr_array((2, 2)), np.array([[1.0], [2.0]]), np.array([-1.0]))
+    >>> matrix @ np.array([1.0, 1.0]), matrix.diagonal()
+    (array([-3., -6.]), array([-1., -4.]))
+    """
+
+    # NumPy and SciPy must leave sums and products to the methods below.
+    __array_ufunc__ = None
+    ndim = 2
+
+    def __init__(self, sparse: Matrix, columns: Array, weights: Array) -> None:
+        self.sparse = sp.csr_array(sparse)
+        self.columns, self.weights = np.asarray(columns), np.asarray(weights, dtype=float)
+        self.shape = self.sparse.shape
+
+    @property
+    def is_lowered(self) -> bool:
+        """Whether all weights are negative, so that `bordered` tells the inertia."""
+        return bool(np.all(self.weights < 0.0))
+
+    def bordered(self) -> sp.csr_array:
+        r"""A sparse matrix of order n + q with as many negative eigenvalues as this one.
+
+        .. math:: \begin{pmatrix} S & F \\ F^T & -\operatorname{diag}(1/c) \end{pmatrix}
+
+        has this matrix as its Schur complement, and the other block is positive if c < 0.
+        Its inverse, applied to vectors padded with zeros, is that of this matrix. The border is
+        brought to the size of S, so that no pivot drowns in rounding.
+        """
+        size = float(np.abs(self.sparse.diagonal()).max()) or 1.0
+        scale = np.sqrt(-self.weights * size)
+        columns = self.columns * scale
+        border = sp.diags_array(-scale * scale / self.weights)
+        return sp.csr_array(
+            sp.block_array([[self.sparse, columns], [columns.T, border]], format="csr")
+        )
+
+    def padded(self, vectors: Any) -> Array:
+        """Vectors, as columns or alone, with zeros for the border."""
+        dense = vectors.toarray() if sp.issparse(vectors) else np.asarray(vectors)
+        return np.concatenate([dense, np.zeros((self.weights.size, *dense.shape[1:]))])
+
+    def diagonal(self) -> Array:
+        """The diagonal, shape (n,)."""
+        return np.asarray(self.sparse.diagonal() + np.square(self.columns) @ self.weights)
+
+    def largest(self) -> float:
+        """The largest entry in size."""
+        n = self.shape[0]
+        blocks = (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
+        return max(float(np.abs(self._rows(block)).max()) for block in blocks)
+
+    def toarray(self) -> Array:
+        """All entries."""
+        return self._rows(slice(None))
+
+    def _rows(self, rows: slice) -> Array:
+        products = (self.columns[rows] * self.weights) @ self.columns.T
+        return np.asarray(self.sparse[rows].toarray() + products)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return self.toarray()
+
+    def __matmul__(self, other: Any) -> Array:
+        image = self.columns.T @ other
+        weights = self.weights if image.ndim == 1 else self.weights[:, None]
+        return np.asarray(self.sparse @ other + self.columns @ (weights * image))
+
+    def __rmatmul__(self, other: Any) -> Array:
+        return np.asarray((self @ other.T).T)
+
+    def __mul__(self, other: Any) -> Any:
+        if np.ndim(other):
+            return self.toarray() * other
+        return Outer(self.sparse * other, self.columns, self.weights * other)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Outer:
+        return -1.0 * self
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Outer):
+            columns = np.hstack([self.columns, other.columns])
+            weights = np.concatenate([self.weights, other.weights])
+            return Outer(self.sparse + other.sparse, columns, weights)
+        if sp.issparse(other):
+            return Outer(self.sparse + other, self.columns, self.weights)
+        return self.toarray() + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -1.0 * other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -1.0 * self + other
+
+    def __abs__(self) -> Array:
+        return np.abs(self.toarray())
