@@ -19,20 +19,29 @@ import argparse
 import csv
 import json
 import platform
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 import sdpdr
+from sdpdr.costs import Candidates
+from sdpdr.costs.candidates import POSSIBLE
 from sdpdr.errors import SdpdrError
 from sdpdr.files import write_text
-from sdpdr.program import read_sdpa
+from sdpdr.program import SDP, read_sdpa
+from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 
 HERE = Path(__file__).parent
 LIBRARY = HERE.parents[1] / "shared" / "data" / "sdplib"
 KEPT, TABLE = HERE / "sdplib.json", HERE / "SDPLIB.md"
 TOL = 1e-6
+# Runs that are predicted to take this many times the limit are left out.
+HOPELESS = 20
+UNRUN = ("REFUSED", "NOT_TRIED")
+# What the table calls infeasible, in the pair that SDPA reads, and what that is of ours.
+VERDICTS = {"dual infeasible": "INFEASIBLE", "primal infeasible": "UNBOUNDED"}
 
 
 def optimal_values() -> dict[str, str]:
@@ -47,7 +56,11 @@ def run(name: str, solver: str, form: str, limit: float, here: bool) -> dict[str
     sdp = read_sdpa(LIBRARY / f"{name}.dat-s.gz")
     begin = time.perf_counter()
     try:
-        solution = sdpdr.solve(sdp, solver, form, tol=TOL, time_limit=limit, isolate=not here)
+        hopeless = why_hopeless(sdp, solver, form, limit)
+        if hopeless:
+            return row | {"status": "NOT_TRIED", "words": hopeless}
+        alone = not here and not issubclass(SOLVERS[solver], ExternalSolver)
+        solution = sdpdr.solve(sdp, solver, form, tol=TOL, time_limit=limit, isolate=alone)
     except SdpdrError as refusal:
         return row | {"status": "REFUSED", "words": str(refusal)}
     finite = solution.value == solution.value
@@ -60,6 +73,24 @@ def run(name: str, solver: str, form: str, limit: float, here: bool) -> dict[str
         "seconds": time.perf_counter() - begin,
         "words": solution.claimed.message or solution.argument,
     }
+
+
+def why_hopeless(sdp: SDP, solver: str, form: str, limit: float) -> str:
+    """Why a run is not worth its time; empty if it is."""
+    found = Candidates(sdp, "", dict(SOLVERS), TOL).candidate(solver, form)
+    if found.refusal or found.cost is None or solver == "lowrank":
+        return ""
+    if found.verdict != POSSIBLE:
+        return found.verdict
+    if found.cost.seconds > HOPELESS * limit:
+        return f"it is predicted to take more than {HOPELESS} times the limit"
+    return ""
+
+
+def forms_of(solver: str) -> list[str]:
+    """Forms worth a run; a program from a file has none that is written in cvxpy."""
+    same = ("lmi", "chordal-lmi") if issubclass(SOLVERS[solver], ExternalSolver) else ()
+    return [form for form in SOLVERS[solver].forms if form != "cvxpy" and form not in same]
 
 
 def read_kept() -> dict[str, dict[str, Any]]:
@@ -76,15 +107,25 @@ def keep(kept: dict[str, dict[str, Any]]) -> None:
 def report(kept: dict[str, dict[str, Any]]) -> str:
     """The table in Markdown."""
     values = optimal_values()
+    notes = Notes()
+    limits = sorted({r["limit"] for r in kept.values()})
     lines = [
         "# SDPLIB, every solver in every form",
         "",
         f"Written by `benchmarks/sdplib.py`; sdpdr {sdpdr.__version__}, Python "
-        f"{platform.python_version()}, {platform.machine()}. Tolerance {TOL:g}. Gap is ours, "
-        "between the value and a bound proved from the multipliers; error is against the table "
-        "of SDPLIB, which has seven digits at most. Worst is the largest of the six DIMACS "
-        "errors. Seconds are of the whole call, the start of a process (about one second) "
-        "included, on a machine that did other work as well.",
+        f"{platform.python_version()}, {platform.machine()}. Asked for {TOL:g}, and given "
+        f"{' or '.join(f'{x:g}' for x in limits)} seconds. `csdp` and `sdpa-file` are programs "
+        "that read and write files; their files are the same in the Gram and in the LMI forms, "
+        "and so are run once. Seconds are of the whole call, with the start of a process (about "
+        "one second), on a machine that did other work as well.",
+        "",
+        "## The best form of each solver",
+        "",
+        "In **bold** seconds where the value is certified to the tolerance, or the program rightly "
+        "called infeasible or unbounded; the larger of gap and worst error where the answer falls "
+        "short of it; else what became of it.",
+        "",
+        *summary(kept, values),
     ]
     for name, expected in values.items():
         rows = [r for r in kept.values() if r["problem"] == name]
@@ -92,22 +133,114 @@ def report(kept: dict[str, dict[str, Any]]) -> str:
         if not rows:
             lines.append("Not run yet.")
             continue
-        lines += [
-            "| solver | form | verdict | value | bound | gap | error | worst | s | remark |",
-            "|---|---|---|---|---|---|---|---|---|---|",
-        ]
         rows.sort(key=lambda r: (list(SOLVERS).index(r["solver"]), r["form"]))
-        lines += [line(r, expected) for r in rows]
+        ran = [r for r in rows if r["status"] not in UNRUN]
+        if ran:
+            lines += [
+                "| solver | form | verdict | value | bound | gap | error | worst | s | note |",
+                "|---|---|---|---|---|---|---|---|---|---|",
+                *(line(r, expected, notes) for r in ran),
+            ]
+        left = [r for r in rows if r["status"] in UNRUN]
+        if left:
+            words = ", ".join(f"{r['solver']} {r['form']} {notes.mark(r)}" for r in left)
+            lines += ["", f"Not run: {words}."]
+    lines += [
+        "",
+        "## Notes",
+        "",
+        "Gap is between the value and a bound proved from the multipliers, ours; error is against "
+        "the table of SDPLIB, which has seven digits at most; worst is the largest of the six "
+        "DIMACS errors. In the words of solvers, numbers are left out.",
+        "",
+        *notes.lines(),
+    ]
     return "\n".join(lines) + "\n"
 
 
-def line(row: dict[str, Any], expected: str) -> str:
+def summary(kept: dict[str, dict[str, Any]], values: dict[str, str]) -> list[str]:
+    """A line for every problem, a column for every solver."""
+    solvers = [s for s in SOLVERS if any(r["solver"] == s for r in kept.values())]
+    # Solvers that refuse all of the library only take space.
+    solvers = [
+        s
+        for s in solvers
+        if any(r["solver"] == s and r["status"] not in UNRUN for r in kept.values())
+    ]
+    lines = ["| problem | " + " | ".join(solvers) + " |", "|---" * (len(solvers) + 1) + "|"]
+    solved = dict.fromkeys(solvers, 0)
+    for name, expected in values.items():
+        cells = []
+        for solver in solvers:
+            rows = [r for r in kept.values() if (r["problem"], r["solver"]) == (name, solver)]
+            best = min(rows, key=lambda r: standing(r, expected), default=None)
+            solved[solver] += best is not None and settled(best, expected)
+            cells.append("" if best is None else brief(best, expected))
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return [*lines, f"| solved of {len(values)} | " + " | ".join(map(str, solved.values())) + " |"]
+
+
+def settled(row: dict[str, Any], expected: str) -> bool:
+    """Whether a run ended with the right verdict."""
+    return bool(row["status"] == VERDICTS.get(expected, "SOLVED"))
+
+
+def standing(row: dict[str, Any], expected: str) -> tuple[int, float]:
+    """Key that sorts runs, the best first."""
+    if settled(row, expected):
+        return (0, row["seconds"])
+    if row.get("gap") is not None and expected not in VERDICTS:
+        return (1, shortfall(row))
+    return (3 if row["status"] in UNRUN else 2, 0.0)
+
+
+def shortfall(row: dict[str, Any]) -> float:
+    """How far from optimal or feasible an answer is: the larger of its gap and worst error."""
+    return max(abs(row["gap"]), row["worst"] or 0.0)
+
+
+def brief(row: dict[str, Any], expected: str) -> str:
+    """A run in a few characters."""
+    if settled(row, expected):
+        return f"**{row['seconds']:.1f}** {row['form']}"
+    if standing(row, expected)[0] == 1:
+        return f"{shortfall(row):.0e} {row['form']}"
+    return str(row["status"].lower().replace("_", " "))
+
+
+class Notes:
+    """Distinct remarks, numbered as they come; their own numbers are left out."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+
+    def mark(self, row: dict[str, Any]) -> str:
+        """The number of a run's remark, in brackets; nothing where there is none."""
+        words = " ".join(row["words"].split()).removesuffix(" solver='auto' finds one that can.")
+        # What was asked for, and why it was not an edge program, can be told from the line.
+        words = re.sub(r"^no way to solve this program as asked\. \S+ \(\S+ form\): ", "", words)
+        words = re.sub(r"\.? It is not an edge program: .*", "", words)
+        words = re.sub(r"\([^()]*\d[^()]*\)", "", words)
+        words = re.sub(r"(?<![\w'])-?\d[\d.,]*(e[+-]?\d+)?(, \d+)*(?![\w'])", "N", words)
+        words = re.sub(r"N( N)+( \.\.\.)?", "N", " ".join(words.split()))
+        # The same may be said of many blocks.
+        head, mark, blocks = re.sub(r"'Y\d+'", "'Y'", words).rpartition("does not apply: ")
+        words = head + mark + "; ".join(dict.fromkeys(blocks.split("; ")))
+        words = words.rstrip(".")[:240]
+        if not words:
+            return ""
+        return f"[{self.known.setdefault(words, len(self.known) + 1)}]"
+
+    def lines(self) -> list[str]:
+        """All remarks."""
+        return [f"- [{number}] {words.replace('|', ' ')}" for words, number in self.known.items()]
+
+
+def line(row: dict[str, Any], expected: str, notes: Notes) -> str:
     """One run as a line of Markdown."""
     value, error = row.get("value"), None
     if value is not None and expected[-1].isdigit():
         error = abs(value - float(expected)) / max(1.0, abs(float(expected)))
-    settled = row["status"] in ("SOLVED", "INFEASIBLE", "UNBOUNDED")
-    words = "" if settled else " ".join(row["words"].split()).replace("|", "\\|")
     cells = [
         row["solver"],
         row["form"],
@@ -118,7 +251,7 @@ def line(row: dict[str, Any], expected: str) -> str:
         number(error, "{:.0e}"),
         number(row.get("worst"), "{:.0e}"),
         number(row.get("seconds"), "{:.1f}"),
-        words,
+        "" if settled(row, expected) else notes.mark(row),
     ]
     return "| " + " | ".join(cells) + " |"
 
@@ -142,7 +275,7 @@ def main() -> None:
     kept = read_kept()
     for name in arguments.problems:
         for solver in arguments.solvers:
-            for form in SOLVERS[solver].forms:
+            for form in forms_of(solver):
                 key = f"{name} {solver} {form}"
                 if arguments.forms and form not in arguments.forms:
                     continue
@@ -150,7 +283,7 @@ def main() -> None:
                     continue
                 kept[key] = run(name, solver, form, arguments.limit, arguments.here)
                 keep(kept)
-                print(line(kept[key], optimal_values()[name]), flush=True)
+                print(key, brief(kept[key], optimal_values()[name]), flush=True)
 
 
 if __name__ == "__main__":

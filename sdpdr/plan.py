@@ -180,7 +180,8 @@ def plan(
     pairs = [
         (name, one)
         for name, one in field.pairs()
-        if (name not in skip if wanted is None else name == wanted.name) and form in ("auto", one)
+        if (_is_free(name, classes, skip) if wanted is None else name == wanted.name)
+        and form in ("auto", one)
     ]
     found = field.best(pairs)
     if found.refusal:
@@ -190,6 +191,11 @@ def plan(
     steps = () if sdp is None else reductions_for(found.form, sdp)
     why = "it was asked for" if named else _reason(found, field.structure)
     return Plan(chosen, found.form, steps, why, sdp, refusal)
+
+
+def _is_free(name: str, classes: Mapping[str, type[Solver]], skip: Collection[str]) -> bool:
+    """Whether "auto" may choose a solver."""
+    return name not in skip and not classes[name].by_name_only
 
 
 def _standard_form(model: Model | SDP) -> tuple[SDP | None, str]:

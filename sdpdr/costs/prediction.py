@@ -13,6 +13,10 @@ from sdpdr.costs.work import Work, has_detail, least_work, work
 
 # The solver whose constants are taken for those of one that was never measured, such as MOSEK.
 STAND_IN = "sdpa"
+# Programs that are the same method as a solver that was measured, or near to it.
+LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa"}
+# Their files are the same for a program and for its dual, whose multipliers are the unknowns.
+FILED = {"gram": "lmi", "chordal": "chordal-lmi"}
 # The share of success that it is trusted to have, so that whoever pays for it gets to use it.
 TRUST = 0.95
 # Seconds below which nobody minds a difference.
@@ -130,9 +134,11 @@ def _cost(
     rates: Mapping[tuple[str, str], Rate],
     count: Callable[[str, str, Structure], Work],
 ) -> Cost | None:
+    if solver in LIKE:
+        form = FILED.get(form, form)
     # The two engines of the low-rank solver, and its luck, differ by the kind of program.
     variant = structure.kind if form == "factor" else form
-    measured = rates.get((solver, variant))
+    measured = rates.get((LIKE.get(solver, solver), variant))
     rate = measured or rates.get((STAND_IN, variant))
     if rate is None:
         return None

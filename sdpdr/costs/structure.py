@@ -127,9 +127,7 @@ class Structure:
     def fill(self) -> int:
         """Numbers in the Newton factor of the edge engine; of an edge program only."""
         program = edges.edge_form(self.sdp).program
-        return estimated_fill(
-            program.edges, program.n, min(RANK, program.n - 1), program.objective
-        )
+        return estimated_fill(program.edges, program.n, min(RANK, program.n - 1), program.objective)
 
     @cached_property
     def is_edge_program(self) -> bool:

@@ -5,6 +5,7 @@ from types import ModuleType
 
 from sdpdr.solvers.base import FORMS, Availability, Outcome, Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
+from sdpdr.solvers.external_programs import Csdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.lowrank_solver import LowRank
 from sdpdr.solvers.registry import SolverInfo, SolverTable, find, table
@@ -13,6 +14,7 @@ __all__ = [
     "FORMS",
     "Availability",
     "Clarabel",
+    "Csdp",
     "Cvxopt",
     "Ipopt",
     "LowRank",
@@ -20,6 +22,7 @@ __all__ = [
     "Outcome",
     "Scs",
     "Sdpa",
+    "SdpaProgram",
     "Solver",
     "SolverInfo",
     "SolverTable",

@@ -113,6 +113,8 @@ class Solver(ABC):
     licence: ClassVar[str] = ""
     obeys_time_limit: ClassVar[bool] = True
     takes_start: ClassVar[bool] = False
+    # Whether "auto" leaves it alone.
+    by_name_only: ClassVar[bool] = False
 
     tol: float = 1e-6
     time_limit: float | None = None

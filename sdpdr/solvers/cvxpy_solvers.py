@@ -8,16 +8,20 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event
 from typing import Any, ClassVar
 
 import cvxpy as cp
 import numpy as np
+from cvxpy.constraints import PSD
 
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.isolate import run_isolated
 from sdpdr.solvers.render import Rendered, render
 from sdpdr.solvers.silence import silence
 from sdpdr.solvers.starved import is_starved, starved_words
@@ -177,7 +181,15 @@ class Cvxopt(CvxpySolver):
 
 @dataclass(frozen=True)
 class Sdpa(CvxpySolver):
-    """SDPA, an interior-point method made for semidefinite programs (options as in `Solver`)."""
+    """SDPA, an interior-point method made for semidefinite programs (options as in `Solver`).
+
+    Notes
+    -----
+    SDPA remembers from a first solve whether its linear systems were dense. After one whose were,
+    sparse ones, which programs with several matrices have, come out wrong. Such a program is
+    therefore solved in a child process, a second or two slower, unless it is the first that this
+    process gives to SDPA.
+    """
 
     name: ClassVar[str] = "sdpa"
     package: ClassVar[str] = "sdpa-python"
@@ -192,6 +204,14 @@ class Sdpa(CvxpySolver):
         tol = max(self.tol / 100.0, 1e-8)
         return {"epsilonStar": tol, "epsilonDash": tol, **_given(maxIteration=self.max_iter)}
 
+    def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
+        """Solve a cvxpy problem, where SDPA remembers nothing that would spoil it."""
+        if _SDPA_REMEMBERS.is_set() and _count_matrices(rendered.problem) > 1:
+            task = partial(self.run_rendered, rendered, rendering)
+            return run_isolated(task, self.name, self.time_limit)
+        _SDPA_REMEMBERS.set()
+        return super().run_rendered(rendered, rendering)
+
     def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
         # cvxpy says "infeasible" where SDPA says only that one of the two programs, or both, is.
         if status == cp.INFEASIBLE:
@@ -202,6 +222,16 @@ class Sdpa(CvxpySolver):
         if status == cp.INFEASIBLE:
             return "SDPA found the program infeasible or unbounded, and cannot tell which"
         return super()._remark(status)
+
+
+# Set by the first solve of a process. Forked processes inherit it, as they do SDPA's memory.
+_SDPA_REMEMBERS = Event()
+
+
+def _count_matrices(problem: cp.Problem) -> int:
+    """Matrices that a problem wants to be positive semidefinite."""
+    variables = sum(bool(v.attributes["PSD"]) for v in problem.variables())
+    return variables + sum(isinstance(c, PSD) for c in problem.constraints)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None) -> Outcome:
         answer = Path(folder, "answer")
         if code != 0 or not answer.exists():
             said = Path(folder, "said").read_text(encoding="utf-8", errors="replace")
-            return Outcome(Point(), Verdict.FAILED, _claim(name, code, said))
+            return Outcome(Point(), Verdict.FAILED, crash_claim(name, code, said))
         outcome: Outcome = pickle.loads(answer.read_bytes())
         return outcome
 
@@ -105,7 +105,7 @@ def _wait(folder: Path, time_limit: float | None) -> int:
             child.stdin.close()
 
 
-def _claim(name: str, code: int, said: str) -> Claim:
+def crash_claim(name: str, code: int, said: str) -> Claim:
     """What to say of a child that ended without an answer."""
     last = (said.strip().splitlines() or [""])[-1]
     if is_starved(said):

@@ -15,6 +15,8 @@ TOLERANCE = {
     "clarabel": 2e-6,
     "cvxopt": 2e-6,
     "scs": 5e-5,
+    "csdp": 2e-6,
+    "sdpa-file": 5e-6,
 }
 
 
@@ -88,6 +90,18 @@ KNOWN_LIMITS = (
         "a single feasible Gram matrix, so its multipliers are unbounded: no interior in the LMI",
     ),
     Limit("sdpa", frozenset({"cvxpy"}), ("mvu", "least trace"), NO_INTERIOR),
+    Limit(
+        "sdpa-file",
+        ANY,
+        UNSETTLED,
+        "SDPA often knows only that one of the two programs is infeasible, and says pdINF",
+    ),
+    Limit(
+        "sdpa-file",
+        ANY,
+        ("mvu complete graph, equality",),
+        "a single feasible Gram matrix, so the file's program over matrices has no interior",
+    ),
     Limit("cvxopt", frozenset({"cvxpy"}), ("mvu square slack",), NO_INTERIOR),
     Limit("clarabel", frozenset({"cvxpy"}), ("mvu square slack",), NO_INTERIOR),
 )

@@ -45,8 +45,7 @@ def unfolding():
 @pytest.mark.parametrize(("name", "form"), GENERAL)
 def test_every_solver_unfolds_by_cliques(unfolding, name, form):
     model, best = unfolding
-    # SDPA keeps something of a solve that spoils a later one with other blocks.
-    solution = sdpdr.solve(model, name, form, isolate=name == "sdpa")
+    solution = sdpdr.solve(model, name, form)
     tolerance = 10 * TOLERANCE[name]
     assert solution.value == pytest.approx(best.value, rel=tolerance)
     assert solution.bound == pytest.approx(best.value, rel=tolerance)

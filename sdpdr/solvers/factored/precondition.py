@@ -110,6 +110,9 @@ def saddle_preconditioner(hessian: Hessian, shift: float) -> Solve:
     factors, _ = layout.split(local.vector)
     for jacobian, inverse, factor in zip(hessian.jacobians, inverses, factors, strict=True):
         _add_schur(schur, jacobian, inverse, factor, active)
+    # Where rows nearly repeat each other, rounding must not make the sum of products indefinite.
+    blur = 10.0 * len(schur) * np.finfo(float).eps * np.max(schur.diagonal(), initial=0.0)
+    schur[np.diag_indices_from(schur)] += blur
     factor = sl.cho_factor(schur, overwrite_a=True, check_finite=False)
 
     def first(vector: Array) -> Array:

@@ -1,0 +1,203 @@
+"""Solvers that are programs of their own: a file in, a file out, and a process that can be ended.
+
+Whatever such a program does (crash, hang, print something else, stop half-way through its file) is
+a verdict in words. What it writes is only a proposal: `sdpdr.solve` measures the point and proves
+its own bound.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, ClassVar
+
+from sdpdr.errors import FileFormatError
+from sdpdr.files import undone_when_asked_to_end
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Claim
+from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.external_files import (
+    Answer,
+    FiledProgram,
+    filed,
+)
+from sdpdr.solvers.isolate import crash_claim
+
+PROBLEM, SOLUTION, SAID = "problem.dat-s", "solution", "said"
+# One thread, as for all solvers.
+_THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+_MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
+_SHOWN = {
+    Verdict.INFEASIBLE: FiledProgram.shows_infeasible,
+    Verdict.UNBOUNDED: FiledProgram.shows_unbounded,
+}
+# Of what a program prints, in characters; the end is what tells.
+_ENOUGH = 100_000
+# Seconds to tell a version.
+_PATIENCE = 2.0
+
+
+@dataclass(frozen=True)
+class ExternalSolver(Solver):
+    """A solver that is a program on the PATH and takes SDPA sparse files (options as in `Solver`).
+
+    It is used where it is asked for by name: what "auto" chooses should not depend on what else is
+    installed on a machine. ``options`` go to its parameter file, by its own names.
+    """
+
+    program: ClassVar[str]
+    module: ClassVar[str] = ""
+    forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi")
+    by_name_only: ClassVar[bool] = True
+    # Words that make it tell its version and do nothing else.
+    version_words: ClassVar[tuple[str, ...]] = ()
+    # What to say of some of its own words for failures.
+    remarks: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def availability(cls) -> Availability:
+        """Whether the program is on the PATH."""
+        path = shutil.which(cls.program)
+        if path is None:
+            words = f"program {cls.program!r} is missing: apt-get install {cls.package}"
+            return Availability(False, False, "", words)
+        return Availability(True, True, _version((path, *cls.version_words)), "")
+
+    @abstractmethod
+    def command(self, folder: Path) -> list[str]:
+        """Write the parameters into the folder; the words that follow the program's name."""
+
+    @abstractmethod
+    def verdict(self, code: int, folder: Path, said: str) -> tuple[Verdict, str]:
+        """What an exit status and the files mean, and the program's own words for it."""
+
+    @abstractmethod
+    def objective(self, folder: Path, said: str) -> tuple[float | None, int | None]:
+        """The value of the file's maximisation and the number of iterations, where it says so."""
+
+    @abstractmethod
+    def answer(self, folder: Path, program: FiledProgram) -> Answer:
+        """Read the solution; `FileFormatError` or `OSError` where it is not whole."""
+
+    def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
+        """Write a file, have it solved within the time limit, and read the solution."""
+        start = time.perf_counter()
+        with undone_when_asked_to_end(), tempfile.TemporaryDirectory(prefix=".sdpdr-") as place:
+            folder, program = Path(place), filed(sdp)
+            program.write(folder / PROBLEM)
+            seconds = {"compile": time.perf_counter() - start}
+            start = time.perf_counter()
+            try:
+                # The whole path, since it runs in another folder.
+                path = os.path.abspath(shutil.which(self.program) or self.program)
+                code = self._wait(folder, [path, *self.command(folder)])
+            except subprocess.TimeoutExpired:
+                words = f"{self.name} was stopped after {self.time_limit:g} s; it had no point"
+                seconds["solve"] = float(self.time_limit or 0.0)
+                return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
+            except OSError as error:
+                claim = Claim("error", message=f"{self.name} could not be started: {error}")
+                return Outcome(Point(), Verdict.FAILED, claim, seconds)
+            seconds["solve"] = time.perf_counter() - start
+            return self._outcome(code, folder, program, seconds)
+
+    def _wait(self, folder: Path, command: list[str]) -> int:
+        """Exit status of the program; all that it has started is ended with it."""
+        with open(folder / SAID, "wb") as said:
+            child = _start(command, said, folder)
+        try:
+            return child.wait(self.time_limit)
+        finally:
+            _end_group(child)
+
+    def _outcome(
+        self, code: int, folder: Path, program: FiledProgram, seconds: dict[str, float]
+    ) -> Outcome:
+        said = (folder / SAID).read_text(encoding="utf-8", errors="replace")[-_ENOUGH:]
+        if self.verbose:
+            sys.stdout.write(said)
+        if code < 0 or code in (134, 137, 139):  # the last as a shell reports a signal
+            return Outcome(
+                Point(), Verdict.FAILED, crash_claim(self.name, min(code, 128 - code), said)
+            )
+        verdict, words = self.verdict(code, folder, said)
+        value, iterations = self.objective(folder, said)
+        if value is not None:
+            value = program.value(value)
+        claim = Claim(words, value, iterations)
+        if verdict is Verdict.FAILED:
+            last = (said.strip().splitlines() or ["It said nothing."])[-1][:200]
+            remark = self.remarks.get(words, last)
+            claim = Claim(words, message=f"{self.name} ended with {words}. {remark}")
+            return Outcome(Point(), verdict, claim, seconds)
+        try:
+            answer = self.answer(folder, program)
+            if verdict in _SHOWN:
+                if not _SHOWN[verdict](program, answer):
+                    message = f"{self.name} says {words!r}, and what it wrote does not prove it."
+                    claim = replace(claim, message=message)
+                    return Outcome(Point(), Verdict.FAILED, claim, seconds)
+                if program.is_dual:
+                    verdict = _MIRRORED[verdict]
+                return Outcome(Point(), verdict, claim, seconds)
+            point = program.point(answer)
+        except (FileFormatError, OSError) as error:
+            message = f"{self.name} wrote no solution that can be read ({error})."
+            return Outcome(Point(), Verdict.FAILED, Claim(words, message=message), seconds)
+        return Outcome(point, verdict, claim, seconds)
+
+
+def _start(
+    command: list[str], said: IO[bytes], folder: Path | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a program in a process group of its own, so that it ends with all it has started."""
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=os.environ | _THREADS,
+        stdin=subprocess.DEVNULL,
+        stdout=said,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+def _end_group(child: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+    else:
+        child.kill()
+    child.wait()
+
+
+@lru_cache
+def _version(command: tuple[str, ...]) -> str:
+    """The first number with dots that a program prints."""
+    with tempfile.TemporaryFile() as said:
+        try:
+            child = _start(list(command), said)
+        except OSError:
+            return "unknown"
+        try:
+            child.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            return "unknown"
+        finally:
+            _end_group(child)
+        said.seek(0)
+        found = re.search(r"\d+(?:\.\d+)+", said.read(_ENOUGH).decode("latin-1"))
+    return found[0] if found else "unknown"

@@ -1,0 +1,161 @@
+"""CSDP and SDPA as programs: their words on the command line, their parameters, their verdicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from sdpdr.solvers.base import Verdict
+from sdpdr.solvers.external import PROBLEM, SOLUTION, ExternalSolver
+from sdpdr.solvers.external_files import (
+    Answer,
+    FiledProgram,
+    read_csdp_solution,
+    read_sdpa_result,
+)
+
+
+@dataclass(frozen=True)
+class Csdp(ExternalSolver):
+    """CSDP, Borchers' interior-point program (options as in `Solver`; those of ``param.csdp``).
+
+    References
+    ----------
+    Borchers, CSDP, a C library for semidefinite programming, Optimization Methods and Software
+    11(1), 1999.
+    """
+
+    name: ClassVar[str] = "csdp"
+    package: ClassVar[str] = "coinor-csdp"
+    program: ClassVar[str] = "csdp"
+    licence: ClassVar[str] = "CPL-1.0"
+
+    def command(self, folder: Path) -> list[str]:
+        """CSDP reads ``param.csdp`` where it runs."""
+        tol = max(self.tol / 100.0, 1e-9)
+        given = {"axtol": tol, "atytol": tol, "objtol": tol, "maxiter": self.max_iter or 200}
+        lines = [f"{name}={value}\n" for name, value in {**given, **self.options}.items()]
+        (folder / "param.csdp").write_text("".join(lines), encoding="ascii")
+        return [PROBLEM, SOLUTION]
+
+    def verdict(self, code: int, folder: Path, said: str) -> tuple[Verdict, str]:
+        """By the exit status."""
+        return _CSDP.get(code, (Verdict.FAILED, f"exit status {code}"))
+
+    def objective(self, folder: Path, said: str) -> tuple[float | None, int | None]:
+        """From what it prints."""
+        return _number(r"Primal objective value:\s*(\S+)", said), _count(r"Iter:\s*(\d+)", said)
+
+    def answer(self, folder: Path, program: FiledProgram) -> Answer:
+        """From its solution file."""
+        return read_csdp_solution(folder / SOLUTION, program)
+
+
+_CSDP = {
+    0: (Verdict.SOLVED, "solved"),
+    1: (Verdict.INFEASIBLE, "primal infeasible"),
+    2: (Verdict.UNBOUNDED, "dual infeasible"),
+    3: (Verdict.INACCURATE, "partial success"),
+    4: (Verdict.ITERATION_LIMIT, "maximum of iterations"),
+    5: (Verdict.INACCURATE, "stuck at edge of primal feasibility"),
+    6: (Verdict.INACCURATE, "stuck at edge of dual feasibility"),
+    7: (Verdict.INACCURATE, "lack of progress"),
+    8: (Verdict.INACCURATE, "singular matrix"),
+}
+
+
+@dataclass(frozen=True)
+class SdpaProgram(ExternalSolver):
+    """SDPA as a program (options as in `Solver`; those of ``param.sdpa``).
+
+    `Sdpa` is the same method inside of this process, through cvxpy.
+
+    References
+    ----------
+    Yamashita, Fujisawa, Fukuda, Kobayashi, Nakata, Nakata, Latest developments in the SDPA family
+    for solving large-scale SDPs, Handbook on Semidefinite, Conic and Polynomial Optimization, 2012.
+    """
+
+    name: ClassVar[str] = "sdpa-file"
+    package: ClassVar[str] = "sdpa"
+    program: ClassVar[str] = "sdpa"
+    licence: ClassVar[str] = "GPL-2.0"
+    version_words: ClassVar[tuple[str, ...]] = ("--version",)
+    remarks: ClassVar[Mapping[str, str]] = {
+        "pdINF": "From where it began, the program or its dual looked infeasible, and it cannot "
+        'tell which. options={"lambdaStar": 1e5} lets it begin farther out.'
+    }
+
+    def command(self, folder: Path) -> list[str]:
+        """Parameters go by their place in ``param.sdpa``, not by name."""
+        tol = max(self.tol / 100.0, 1e-8)
+        given = {"maxIteration": self.max_iter or 100, "epsilonStar": tol, "epsilonDash": tol}
+        lines = [f"{x} {name}\n" for name, x in {**_PARAMETERS, **given, **self.options}.items()]
+        (folder / "param.sdpa").write_text("".join(lines), encoding="ascii")
+        return ["-ds", PROBLEM, "-o", SOLUTION, "-p", "param.sdpa", "-numThreads", "1"]
+
+    def verdict(self, code: int, folder: Path, said: str) -> tuple[Verdict, str]:
+        """By the phase that its result names."""
+        phase = re.search(r"phase\.value\s*=\s*(\w+)", _text(folder))
+        if code != 0 or phase is None:
+            return Verdict.FAILED, f"exit status {code}" + ("" if phase else " and no phase")
+        return _PHASES.get(phase[1], Verdict.FAILED), phase[1]
+
+    def objective(self, folder: Path, said: str) -> tuple[float | None, int | None]:
+        """From its result; SDPA calls the program over matrices the dual."""
+        text = _text(folder)
+        return _number(r"objValDual\s*=\s*(\S+)", text), _count(r"\bIteration\s*=\s*(\d+)", text)
+
+    def answer(self, folder: Path, program: FiledProgram) -> Answer:
+        """From its result."""
+        return read_sdpa_result(_text(folder), program)
+
+
+# In SDPA's order. Bounds on the objective, beyond which it would give up, are as good as none.
+_PARAMETERS: dict[str, object] = {
+    "maxIteration": 100,
+    "epsilonStar": 1e-8,
+    "lambdaStar": 1e2,
+    "omegaStar": 2.0,
+    "lowerBound": -1e30,
+    "upperBound": 1e30,
+    "betaStar": 0.1,
+    "betaBar": 0.2,
+    "gammaStar": 0.9,
+    "epsilonDash": 1e-8,
+    "xPrint": "%+.17e",
+    "XPrint": "NOPRINT",
+    "YPrint": "%+.17e",
+    "infPrint": "%+.17e",
+}
+_PHASES = {
+    "pdOPT": Verdict.SOLVED,
+    "pdFEAS": Verdict.INACCURATE,
+    "pFEAS": Verdict.INACCURATE,
+    "dFEAS": Verdict.INACCURATE,
+    "noINFO": Verdict.INACCURATE,
+    "pFEAS_dINF": Verdict.INFEASIBLE,
+    "pINF_dFEAS": Verdict.UNBOUNDED,
+    "pUNBD": Verdict.INFEASIBLE,
+    "dUNBD": Verdict.UNBOUNDED,
+}
+
+
+def _text(folder: Path) -> str:
+    path = folder / SOLUTION
+    return path.read_text(encoding="latin-1") if path.is_file() else ""
+
+
+def _number(pattern: str, text: str) -> float | None:
+    try:
+        return float(re.findall(pattern, text)[-1])
+    except (IndexError, ValueError):
+        return None
+
+
+def _count(pattern: str, text: str) -> int | None:
+    found = re.findall(pattern, text)
+    return int(found[-1]) if found else None

@@ -1,0 +1,76 @@
+"""Matrices kept apart do what the same matrices do multiplied out."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr import graphs
+from sdpdr.linalg import QuadraticForms
+from sdpdr.linalg.inertia import is_positive_on
+from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.spectral import smallest_eigenvalue
+
+N = 450
+
+
+@pytest.fixture(scope="module")
+def lowered():
+    """A Laplacian less side information of three columns, and the vector both kill."""
+    rng = np.random.default_rng(0)
+    graph = graphs.knn(rng.standard_normal((N, 2)), n_neighbors=6, connect="mst")
+    columns = rng.standard_normal((N, 3))
+    columns -= columns.mean(axis=0)
+    return Outer(graph.laplacian(), columns, np.array([-1e-3, -2e-3, -1e-3])), np.ones((N, 1))
+
+
+def test_products_sums_and_entries(lowered):
+    matrix, _ = lowered
+    dense, rng = matrix.toarray(), np.random.default_rng(1)
+    x, X = rng.standard_normal(N), rng.standard_normal((N, 2))
+    np.testing.assert_allclose(matrix @ x, dense @ x, atol=1e-12)
+    np.testing.assert_allclose(matrix @ X, dense @ X, atol=1e-12)
+    np.testing.assert_allclose(X.T @ matrix, X.T @ dense, atol=1e-12)
+    np.testing.assert_allclose(matrix.diagonal(), np.diagonal(dense), atol=1e-13)
+    assert matrix.largest() == np.abs(dense).max()
+    eye = sp.eye_array(N, format="csr")
+    for mine, theirs in (
+        (matrix + eye, dense + np.eye(N)),
+        (eye - matrix, np.eye(N) - dense),
+        (-2.0 * matrix, -2.0 * dense),
+        (matrix + matrix, 2.0 * dense),
+    ):
+        assert isinstance(mine, Outer)
+        np.testing.assert_allclose(mine.toarray(), theirs, atol=1e-12)
+    assert isinstance(matrix + np.eye(N), np.ndarray)
+    np.testing.assert_array_equal(matrix * dense, dense * dense)
+    np.testing.assert_array_equal(np.asarray(matrix), dense)
+
+
+def test_inertia_is_that_of_the_product(lowered):
+    matrix, ones = lowered
+    basis = np.linalg.qr(np.column_stack([ones, np.eye(N)[:, :-1]]))[0][:, 1:]
+    low = np.linalg.eigvalsh(basis.T @ matrix.toarray() @ basis)[0]
+    for shift, positive in ((low - 1e-6, True), (low + 1e-6, False)):
+        shifted = matrix - shift * sp.eye_array(N, format="csr")
+        assert is_positive_on(shifted, ones) is positive
+    value, vector = smallest_eigenvalue(matrix, ones)
+    assert value == pytest.approx(low, abs=1e-8)
+    assert abs(vector.sum()) < 1e-6 * np.linalg.norm(vector)
+
+
+def test_columns_that_add_are_multiplied_out():
+    raised = Outer(-1.0 * sp.eye_array(3, format="csr"), np.full((3, 1), 2.0), np.array([1.0]))
+    assert not raised.is_lowered
+    assert not is_positive_on(raised)
+    assert is_positive_on(raised + 1.5 * sp.eye_array(3, format="csr"))
+
+
+def test_maps_keep_wide_forms_apart_and_small_ones_not():
+    vectors = np.random.default_rng(2).standard_normal((2, N))
+    apart = QuadraticForms(vectors).adjoint(np.array([1.0, -2.0]))
+    assert isinstance(apart, Outer)
+    np.testing.assert_allclose(
+        apart.toarray(), vectors.T @ np.diag([1.0, -2.0]) @ vectors, atol=1e-12
+    )
+    assert sp.issparse(QuadraticForms(vectors[:, :50]).adjoint(np.ones(2)))
+    assert sp.issparse(QuadraticForms(sp.eye_array(N, format="csr")).adjoint(np.ones(N)))

@@ -1,0 +1,460 @@
+"""Solvers that are programs: real ones where they are installed, and fakes that misbehave."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status, graphs, methods
+from sdpdr.blocks import Slack
+from sdpdr.errors import FileFormatError, SolverMissingError
+from sdpdr.linalg import InnerProduct, Trace, VectorMap
+from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable, as_dense, dimacs_errors
+from sdpdr.reduce import Dual
+from sdpdr.solvers import Csdp, SdpaProgram, Verdict
+from sdpdr.solvers.external_files import filed, read_csdp_solution, read_sdpa_result
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the fakes are POSIX scripts")
+
+PROGRAMS = [Csdp, SdpaProgram]
+REAL = [
+    pytest.param(
+        cls,
+        marks=pytest.mark.skipif(
+            not cls.availability().usable, reason=f"{cls.package} is not installed"
+        ),
+        id=cls.name,
+    )
+    for cls in PROGRAMS
+]
+RELATIONS = ["equality", Slack(30.0), Slack(300.0, "absolute", True)]
+OPTIMUM = 5 / (4 * np.sin(np.pi / 5) ** 2)  # a ring of five unit edges unfolds to a pentagon
+
+
+@pytest.fixture
+def ring():
+    return methods.mvu(graphs.cycle(5))
+
+
+@pytest.fixture
+def eigenvalue():
+    """Minimise <diag(1, 2, 3), X> with tr X = 1."""
+    trace = Rows("trace", "==", {"X": Trace(3)}, np.ones(1))
+    return SDP((PsdVariable("X", 3),), {"X": InnerProduct(np.diag([1.0, 2.0, 3.0]))}, (trace,))
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Put a script in front of the PATH, under the name of each program."""
+    place = tmp_path / "bin"
+    place.mkdir()
+
+    def put(body, shell="/bin/sh", ask="test -f problem.dat-s || exit 0"):
+        for cls in PROGRAMS:
+            script = place / cls.program
+            script.write_text(f"#!{shell}\n{ask if shell == '/bin/sh' else ''}\n{body}\n")
+            script.chmod(script.stat().st_mode | stat.S_IXUSR)
+
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return put
+
+
+# -- the real ones --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi"])
+@pytest.mark.parametrize("cls", REAL)
+def test_the_ring_unfolds(cls, form, ring):
+    solution = sdpdr.solve(ring, cls(tol=1e-7), form)
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.bound == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.claimed.value == pytest.approx(OPTIMUM, rel=1e-5)
+    assert 5 < solution.claimed.iterations < 50
+    assert solution.versions[cls.package] == cls.availability().version != "unknown"
+
+
+@pytest.mark.parametrize("cls", REAL)
+@pytest.mark.parametrize(
+    "relation", ["equality", Slack(30.0), Slack(300.0, "absolute", True)], ids=repr
+)
+def test_every_kind_of_variable_finds_its_way_back(cls, relation):
+    model = methods.mvu(graphs.path([1.0, 2.0, 1.5]), relation)
+    best = sdpdr.solve(model, tol=1e-8)
+    for form in ("gram", "lmi"):
+        solution = sdpdr.solve(model, cls(), form)
+        assert solution.value == pytest.approx(best.value, rel=2e-5)
+        assert solution.residuals.worst() < 2e-5
+
+
+@pytest.mark.parametrize("cls", REAL)
+def test_a_program_and_its_dual_have_the_same_value(cls, eigenvalue):
+    dual = Dual().apply(eigenvalue)
+    there, back = cls().run(eigenvalue), cls().run(dual.sdp)
+    assert there.claim.value == pytest.approx(1.0, abs=1e-6)
+    assert dual.lift_value(back.claim.value) == pytest.approx(1.0, abs=1e-6)
+    for point in (there.point, dual.lift(back.point)):
+        assert dimacs_errors(eigenvalue, point).worst() < 1e-6
+
+
+@pytest.mark.parametrize("cls", REAL)
+def test_infeasible_and_unbounded_are_not_confused_by_the_dual(cls, eigenvalue):
+    too_small = SDP(
+        eigenvalue.variables,
+        eigenvalue.objective,
+        (Rows("trace", "==", {"X": Trace(3)}, -np.ones(1)),),
+    )
+    for form in ("gram", "lmi"):
+        solution = sdpdr.solve(too_small, cls(), form)
+        assert solution.status in (Status.INFEASIBLE, Status.FAILED)
+        assert solution.bound is None
+    if cls is Csdp:
+        assert solution.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("cls", REAL)
+def test_a_tighter_tolerance_and_own_options_reach_the_program(cls, ring):
+    loose, tight = (sdpdr.solve(ring, cls(tol=t), "gram") for t in (1e-2, 1e-6))
+    assert loose.claimed.iterations < tight.claimed.iterations
+    few = cls(options={"maxiter" if cls is Csdp else "maxIteration": 3})
+    assert sdpdr.solve(ring, few, "gram").claimed.iterations <= 3
+    assert sdpdr.solve(ring, cls(max_iter=3), "gram").status is not Status.SOLVED
+
+
+@pytest.mark.parametrize("cls", REAL)
+def test_the_log_is_shown_on_request(cls, ring, capsys):
+    sdpdr.solve(ring, cls(), "gram")
+    assert capsys.readouterr().out == ""
+    sdpdr.solve(ring, cls(verbose=True), "gram")
+    assert "SDP" in capsys.readouterr().out
+
+
+# -- the layout of the file -----------------------------------------------------------------------
+
+
+def test_a_program_and_its_dual_become_the_same_file(ring):
+    sdp = ring.to_sdp()
+    plan = sdpdr.plan(ring, "clarabel", "gram")
+    for step in plan.reductions:
+        sdp = step.apply(sdp).sdp
+    direct, mirrored = filed(sdp), filed(Dual().apply(sdp).sdp)
+    assert (direct.is_dual, mirrored.is_dual) == (False, True)
+    assert direct.n_rows == mirrored.n_rows == 5
+
+
+def test_many_rows_over_a_small_matrix_are_turned_round():
+    limits = Rows("limits", "<=", {"X": InnerProduct(np.eye(2))}, np.ones(1))
+    many = [Rows(f"r{k}", "<=", limits.lhs, limits.rhs) for k in range(9)]
+    sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(-np.eye(2))}, tuple(many))
+    assert filed(sdp).is_dual
+    assert filed(sdp).n_rows == 3
+
+
+def test_values_of_the_file_are_values_of_the_program(eigenvalue):
+    program = filed(SDP(eigenvalue.variables, eigenvalue.objective, eigenvalue.rows, constant=2.0))
+    assert program.value(-1.0) == 3.0
+
+
+def csdp_file(lines, x="1.0"):
+    return "\n".join([x, *lines]) + "\n"
+
+
+WHOLE = [f"{side} 1 {i} {i} {i}.0" for side in (1, 2) for i in (1, 2, 3)]
+
+
+def test_a_whole_solution_of_csdp_is_read(tmp_path, eigenvalue):
+    path = tmp_path / "solution"
+    path.write_text(csdp_file([*WHOLE, "2 1 1 3 0.5"]))
+    answer = read_csdp_solution(path, filed(eigenvalue))
+    expected = np.diag([1.0, 2.0, 3.0])
+    expected[0, 2] = expected[2, 0] = 0.5
+    np.testing.assert_array_equal(answer.blocks[0], expected)
+    np.testing.assert_array_equal(answer.x, [1.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "x: expected 1 numbers, found 0"),
+        (csdp_file(WHOLE, x="1.0 2.0"), "x: expected 1 numbers, found 2"),
+        (csdp_file(WHOLE)[:-1], "last line"),
+        (csdp_file(WHOLE[:-1]), "diagonals are not all there"),
+        (csdp_file([*WHOLE[:-1], "2 1 3"]), "lines of five"),
+        (csdp_file([*WHOLE, "2 1 1 4 1.0"]), "outside"),
+        (csdp_file([*WHOLE, "2 2 1 1 1.0"]), "outside"),
+        (csdp_file([*WHOLE, "2 1 1 x 1.0"]), "could not convert"),
+    ],
+)
+def test_a_solution_of_csdp_that_is_not_whole_is_refused(tmp_path, eigenvalue, text, words):
+    path = tmp_path / "solution"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=words):
+        read_csdp_solution(path, filed(eigenvalue))
+
+
+MATRIX = "{+1.0,0,0.5},{0,2,0},{0.5,0,3e0}"
+RESULT = f"xVec = \n{{+1.0}}\nyMat = \n{{\n{{ {MATRIX} }}\n}}\n    main loop time = 1"
+
+
+def test_a_whole_result_of_sdpa_is_read(eigenvalue):
+    answer = read_sdpa_result(RESULT, filed(eigenvalue))
+    np.testing.assert_array_equal(answer.blocks[0], [[1, 0, 0.5], [0, 2, 0], [0.5, 0, 3]])
+
+
+@pytest.mark.parametrize("cut", [0, 8, 20, 40, 60, 70, 75])
+def test_a_result_of_sdpa_that_is_cut_off_is_refused(eigenvalue, cut):
+    with pytest.raises(FileFormatError):
+        read_sdpa_result(RESULT[:cut], filed(eigenvalue))
+
+
+def test_scalars_of_every_kind_are_put_together():
+    free, curved = VectorVariable("f", 2), VectorVariable("c", 1, curvature=np.array([2.0]))
+    row = Rows("r", "==", {"f": VectorMap(np.eye(2)), "c": VectorMap(np.ones((2, 1)))}, np.ones(2))
+    cost = {"f": VectorMap(np.ones((1, 2)))}
+    sdp = SDP((PsdVariable("X", 9), free, curved), {**cost, "X": InnerProduct(np.eye(9))}, (row,))
+    program = filed(sdp)
+    assert not program.is_dual
+    blocks = [np.eye(9), np.array([3.0, 1.0]), np.array([1.0, 4.0]), np.array([[1, 7], [7, 50.0]])]
+    point = program.point(type("A", (), {"x": np.arange(3.0), "blocks": tuple(blocks)})())
+    np.testing.assert_array_equal(point.values["f"], [2.0, -3.0])
+    np.testing.assert_array_equal(point.values["c"], [7.0])
+    np.testing.assert_array_equal(point.duals["r"], [0.0, 1.0])
+    np.testing.assert_array_equal(as_dense(point.values["X"]), np.eye(9))
+
+
+# -- missing --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_a_missing_program_says_what_to_install(cls, ring, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not cls.availability().usable
+    with pytest.raises(SolverMissingError, match=f"apt-get install {cls.package}"):
+        sdpdr.solve(ring, cls.name)
+    # Called behind the back of `solve`, it still only fails.
+    outcome = cls().run(ring.to_sdp())
+    assert outcome.verdict is Verdict.FAILED
+    assert "could not be started" in outcome.claim.message
+
+
+def test_auto_never_takes_a_program(fake, eigenvalue):
+    fake("exit 1")
+    assert all(cls.availability().usable for cls in PROGRAMS)
+    names = {cls.name for cls in PROGRAMS}
+    skipped: list[str] = []
+    while True:
+        try:
+            chosen = sdpdr.plan(eigenvalue, skip=skipped)
+        except sdpdr.errors.NotAcceptedError:
+            break
+        assert chosen.solver.name not in names
+        skipped.append(chosen.solver.name)
+    assert len(skipped) > 2
+    listed = {c.solver for c in sdpdr.plan(eigenvalue).candidates if not c.refusal}
+    assert names <= listed
+
+
+def test_one_file_has_one_predicted_cost(fake, ring):
+    fake("exit 1")
+    costs = {(c.solver, c.form): c.cost for c in sdpdr.plan(ring).candidates}
+    for cls in PROGRAMS:
+        assert costs[cls.name, "gram"] == costs[cls.name, "lmi"] == costs["sdpa", "lmi"]
+
+
+# -- fakes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("echo nonsense; exit 0", ""),
+        ("exit 0", ""),
+        ("echo 'Iter: many'; exit 42", "exit status 42"),
+        ("exit 139", "SIGSEGV"),
+        ("kill -SEGV $$", "SIGSEGV"),
+        ("kill -KILL $$", "SIGKILL"),
+        ("echo 'terminate: std::bad_alloc'; kill -ABRT $$", "did not fit into memory"),
+        ("head -c 300000 /dev/urandom > solution; cat solution; exit 0", ""),
+        ("printf '1 2' > solution; exit 0", ""),
+        ("mkdir solution; exit 0", ""),
+    ],
+)
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_whatever_a_program_does_is_a_failure_in_words(cls, body, words, ring, fake, tmp_path):
+    fake(body)
+    solution = sdpdr.solve(ring, cls(), "gram")
+    assert solution.status is Status.FAILED
+    assert solution.claimed.message.startswith(cls.name)
+    assert words in solution.claimed.message
+    assert solution.bound is None
+    assert not solution.values
+    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+
+
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_what_is_no_program_is_a_failure_too(cls, ring, fake):
+    fake("", shell="/no/such/interpreter")
+    outcome = cls().run(ring.to_sdp())
+    assert outcome.verdict is Verdict.FAILED
+    assert "could not be started" in outcome.claim.message
+
+
+def gone(pid):
+    """Whether a process has ended, perhaps without anybody to ask how."""
+    for _ in range(100):
+        path = Path(f"/proc/{pid}/stat")
+        try:
+            if path.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_a_program_that_hangs_is_ended_with_its_children(cls, ring, fake, tmp_path):
+    pids = tmp_path / "bin" / "pids"
+    fake(f"trap '' TERM\nsleep 600 &\necho $$ $! >> {pids}\nwait")
+    begin = time.perf_counter()
+    solution = sdpdr.solve(ring, cls(), "gram", time_limit=1.0)
+    assert time.perf_counter() - begin < 10.0
+    assert solution.status is Status.TIME_LIMIT
+    assert "was stopped after 1 s" in solution.claimed.message
+    assert all(gone(int(pid)) for pid in pids.read_text().split())
+    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+
+
+CALLER = """
+import sdpdr
+from sdpdr import graphs, methods
+print("started", flush=True)
+sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), "csdp", "gram")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_program_ends_with_the_process_that_asked(fake, tmp_path, number):
+    pids = tmp_path / "bin" / "pids"
+    fake(f"echo $$ > {pids}\nexec sleep 600")
+    with subprocess.Popen([sys.executable, "-c", CALLER], stderr=subprocess.DEVNULL) as caller:
+        for _ in range(600):
+            if pids.exists() and pids.read_text().strip():
+                break
+            time.sleep(0.05)
+        caller.send_signal(number)
+    assert caller.returncode != 0
+    assert gone(int(pids.read_text()))
+    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+
+
+def test_a_version_is_asked_for_without_patience(fake):
+    fake("sleep 600", ask="")
+    begin = time.perf_counter()
+    assert SdpaProgram.availability().version == "unknown"
+    assert time.perf_counter() - begin < 8.0
+
+
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_a_thread_may_call_a_program(cls, ring, fake):
+    fake("exit 139")
+    found = []
+    worker = threading.Thread(target=lambda: found.append(sdpdr.solve(ring, cls(), "gram")))
+    worker.start()
+    worker.join()
+    assert found[0].status is Status.FAILED
+
+
+def test_an_undecided_program_says_how_to_go_on(ring, fake):
+    fake("echo 'phase.value = pdINF' > solution")
+    solution = sdpdr.solve(ring, SdpaProgram(), "gram")
+    assert solution.status is Status.FAILED
+    assert "cannot tell which" in solution.claimed.message
+    assert "lambdaStar" in solution.claimed.message
+
+
+# -- lies -----------------------------------------------------------------------------------------
+
+LIAR = """import sys
+lines = [line for line in open("problem.dat-s") if not line.startswith("*")]
+m, sizes = int(lines[0]), [int(s) for s in lines[2].split()]
+scale = {scale}
+if {csdp}:
+    with open("solution", "w") as file:
+        print(*[{x}] * m, file=file)
+        for side in (1, 2):
+            for b, size in enumerate(sizes, 1):
+                for i in range(1, abs(size) + 1):
+                    print(side, b, i, i, scale, file=file)
+    print("Primal objective value: 1.0e+00")
+else:
+    rows = []
+    for n in sizes:
+        square = [[scale * (i == j) for j in range(n)] for i in range(n)]
+        rows.append(square if n > 0 else [scale] * -n)
+    with open("solution", "w") as file:
+        print("phase.value = pdOPT", "xVec =", [{x}] * m, "xMat =", file=file)
+        print("yMat =", rows, "main loop time", file=file)
+"""
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("x", [0.0, 0.3, -1.0, 1e9])
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_a_program_that_lies_is_found_out(cls, scale, x, ring, fake):
+    fake(LIAR.format(scale=scale, x=x, csdp=cls is Csdp), shell=sys.executable)
+    solution = sdpdr.solve(ring, cls(), "gram")
+    assert solution.claimed.status in ("solved", "pdOPT")
+    assert solution.status is Status.INACCURATE
+    assert not solution.certified()
+    assert solution.values
+    assert solution.value <= OPTIMUM * (1.0 + 1e-9)  # the point was repaired before it was measured
+    assert solution.bound is None or solution.bound >= OPTIMUM * (1.0 - 1e-9)
+
+
+@pytest.mark.parametrize("code", [1, 2])
+@pytest.mark.parametrize("x", [0.0, 0.3, -1.0])
+@pytest.mark.parametrize("relation", ["inequality", "equality"])
+def test_a_program_that_cries_infeasible_has_to_prove_it(code, x, relation, fake):
+    lie = LIAR.format(scale=1.0, x=x, csdp=True)
+    fake(f"{lie}\nsys.exit({code})", shell=sys.executable)
+    solution = sdpdr.solve(methods.mvu(graphs.cycle(5), isometry=relation), Csdp(), "gram")
+    assert solution.status is Status.FAILED
+    assert "does not prove it" in solution.claimed.message
+
+
+def test_a_program_that_cries_infeasible_without_a_file_has_failed(ring, fake):
+    fake("exit 1")
+    solution = sdpdr.solve(ring, Csdp(), "gram")
+    assert solution.status is Status.FAILED
+    assert "no solution that can be read" in solution.claimed.message
+
+
+def test_a_point_without_numbers_is_dropped(ring, fake):
+    fake(LIAR.format(scale="float('nan')", x="float('nan')", csdp=True), shell=sys.executable)
+    solution = sdpdr.solve(ring, Csdp(), "gram")
+    assert solution.status is Status.FAILED
+    assert solution.bound is None
+    assert "not finite" in solution.claimed.message
+
+
+def test_the_point_of_an_outcome_is_empty_or_whole(ring, fake):
+    fake("exit 2")
+    outcome = Csdp().run(ring.to_sdp())
+    assert outcome.verdict is Verdict.FAILED
+    assert outcome.point.values == Point().values
