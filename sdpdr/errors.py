@@ -116,5 +116,17 @@ class RigidGraphWarning(SdpdrWarning):
     """The constraints leave no freedom, so the result repeats the input."""
 
 
+class NonUniqueWarning(SdpdrWarning):
+    """Other answers are as good as the one returned."""
+
+
+class FewAnchorsWarning(SdpdrWarning):
+    """Points of known coordinates are too few to tell an embedding from its mirror image."""
+
+
+class WeakSeparationWarning(SdpdrWarning):
+    """Breaking rows is so cheap that a hyperplane separates little, or lost its normal."""
+
+
 class UncertifiedWarning(SdpdrWarning):
     """The answer could not be certified to the tolerance asked for."""

@@ -274,7 +274,7 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, isolate: bool) -> S
 def _standard_point(sdp: SDP, point: Point) -> Point:
     """The point of a written problem in the standard form, slack left for `repair` to fill."""
     slack = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
-    labels = {r.label for r in sdp.rows}
+    labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
     duals = {label: y for label, y in point.duals.items() if label in labels}
     return Point({**slack, **point.values} if point.values else {}, duals)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -133,13 +133,34 @@ def Isometry(graph: NeighborGraph, relation: Relation = "inequality", gram: str 
     >>> Isometry(graphs.path([1.0, 1.0]), Band(0.1)).label
     'isometry'
     """
+
+    def lengths(exact: bool, relative: bool = False) -> Block:
+        return Lengths(graph, exact, relative, gram)
+
+    return related(lengths, relation)
+
+
+def related(lengths: Callable[..., Block], relation: Relation) -> Block:
+    """A block of lengths in one of the relations.
+
+    Parameters
+    ----------
+    lengths : callable
+        Makes the block from ``exact`` and ``relative``.
+    relation : {"inequality", "equality"}, Band or Slack
+
+    Raises
+    ------
+    UnknownNameError
+        For a relation that is none of these.
+    """
     if relation == "inequality":
-        return Lengths(graph, exact=False, gram=gram)
+        return lengths(exact=False)
     if relation == "equality":
-        return Lengths(graph, exact=True, gram=gram)
+        return lengths(exact=True)
     if isinstance(relation, Band):
-        return relax(Lengths(graph, exact=True, gram=gram), relation.width)
+        return relax(lengths(exact=True), relation.width)
     if isinstance(relation, Slack):
-        exact = Lengths(graph, exact=True, relative=relation.relative, gram=gram)
+        exact = lengths(exact=True, relative=relation.relative)
         return soften(exact, relation.weight, square=relation.penalty == "square")
     raise UnknownNameError("relation", relation, ("equality", "inequality", "Band(a)", "Slack(v)"))

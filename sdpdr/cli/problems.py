@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from inspect import signature
 from typing import Any
 
 from sdpdr.cli.console import grid, say, say_json, table
@@ -12,6 +13,7 @@ from sdpdr.errors import SdpdrError, UnknownNameError
 from sdpdr.model import Model
 from sdpdr.plan import plan
 from sdpdr.study.cards import Card, find_card, library
+from sdpdr.study.vocabulary import METHODS
 
 
 def add(commands: Any) -> None:
@@ -100,8 +102,11 @@ def _facts(card: Card) -> dict[str, str]:
         facts["gap"] = f"at most {expect.gap:.0e}"
     if expect.rank is not None:
         facts["rank"] = str(expect.rank)
-    facts |= {"data": _call(card.data), "graph": _call(card.graph)}
-    facts["size"] = f"{card.size.n} points, {card.size.edges} edges"
+    facts["data"] = _call(card.data)
+    facts["size"] = f"{card.size.n} points"
+    if card.graph:
+        facts["graph"] = _call(card.graph)
+        facts["size"] += f", {card.size.edges} edges"
     facts |= {"reference": card.reference, "tags": ", ".join(card.tags)}
     return facts
 
@@ -112,6 +117,8 @@ def _call(named: Any) -> str:
 
 
 def _method(card: Card) -> str:
+    if "isometry" not in signature(METHODS[card.method["name"]]).parameters:
+        return str(card.method["name"])
     relation = card.method.get("isometry", "inequality")
     if isinstance(relation, dict):
         first, *_ = relation

@@ -88,7 +88,7 @@ def _tell_error(card: Card, error: SdpdrError, findings: list[Finding], as_json:
 
 def _write(folder: Path, card: Card, solution: Solution, record: dict[str, Any]) -> None:
     files: dict[Path, Writer] = {folder / f"{card.name}.json": record_writer(record)}
-    if solution.values:
+    if solution.values and card.graph:
         graph, sample = card.neighbor_graph, card.points
         placed = graph.index >= 0
         Y = solution.embedding(COMPONENTS)[graph.index[placed]]

@@ -106,13 +106,17 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
                 UncertifiedWarning,
                 stacklevel=3,
             )
-        nodes = solution.embedding(self.n_components)
-        self.embedding_ = np.full((graph.index.size, self.n_components), np.nan)
+        nodes = self._places(graph, solution)
+        self.embedding_ = np.full((graph.index.size, nodes.shape[1]), np.nan)
         placed = graph.index >= 0
         self.embedding_[placed] = nodes[graph.index[placed]]
         self.gram_ = solution.gram()
         self.eigenvalues_ = solution.spectrum()
         self.graph_, self.solution_ = graph, solution
+
+    def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
+        """Coordinates of the nodes."""
+        return solution.embedding(self.n_components)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,16 +6,33 @@ from sdpdr.graphs.constructors import complete, cycle, from_edges, grid, path
 from sdpdr.graphs.covering import landmarks
 from sdpdr.graphs.furthest import FurthestPairs, furthest_pairs
 from sdpdr.graphs.harmonics import laplacian_basis
+from sdpdr.graphs.motions import (
+    Motion,
+    action_error,
+    motions,
+    position_fit,
+    step_variation,
+)
 from sdpdr.graphs.nearest import knn, smallest_connecting_k
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.reconstruction import reconstruction_basis, reconstruction_weights
+from sdpdr.graphs.rigidity import Rigidity, rigidity
 from sdpdr.graphs.routing import routing_weights
+from sdpdr.graphs.selection import ChoiceOfK, choose_k
+from sdpdr.graphs.sequences import sequences
 from sdpdr.graphs.shortest_paths import geodesics
+from sdpdr.graphs.transitions import Transitions, transitions
 
 __all__ = [
+    "ChoiceOfK",
     "FurthestPairs",
+    "Motion",
     "NeighborGraph",
     "Provenance",
+    "Rigidity",
+    "Transitions",
+    "action_error",
+    "choose_k",
     "coarse_basis",
     "complete",
     "cycle",
@@ -26,11 +43,17 @@ __all__ = [
     "knn",
     "landmarks",
     "laplacian_basis",
+    "motions",
     "path",
+    "position_fit",
     "radius",
     "reconstruction_basis",
     "reconstruction_weights",
+    "rigidity",
     "routing_weights",
+    "sequences",
     "smallest_connecting_k",
     "smallest_connecting_radius",
+    "step_variation",
+    "transitions",
 ]

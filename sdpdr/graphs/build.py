@@ -100,12 +100,13 @@ def finish(
         index=index,
         provenance=Provenance(method, options, space.fresh(), neighborhoods, recall),
     )
-    return _connected(graph.with_cliques() if angles else graph, space, connect, way_out)
+    return connected(graph.with_cliques() if angles else graph, space, connect, way_out)
 
 
-def _connected(
+def connected(
     graph: NeighborGraph, space: Space, connect: str, way_out: Callable[[], str]
 ) -> NeighborGraph:
+    """The graph, its parts joined or dropped as asked (see `finish`)."""
     validate.choice("connect", connect, ("error", "mst", "largest", "none"))
     if connect == "none" or graph.is_connected:
         return graph

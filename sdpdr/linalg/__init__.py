@@ -4,6 +4,7 @@ from sdpdr.linalg.check import check_map
 from sdpdr.linalg.cliques import CliqueTree, clique_tree
 from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.completion import complete_max_det, complete_min_rank
+from sdpdr.linalg.dimension import intrinsic_dimension
 from sdpdr.linalg.forms import (
     BilinearForms,
     Diagonal,
@@ -37,6 +38,7 @@ __all__ = [
     "clique_tree",
     "complete_max_det",
     "complete_min_rank",
+    "intrinsic_dimension",
     "merge_cliques",
     "smat",
     "svec",

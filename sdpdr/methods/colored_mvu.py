@@ -83,11 +83,19 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
     _require_balance(graph, factor)
     blocks = (
         Gram(graph.n),
-        Centered(graph.n, None if np.all(counts == 1.0) else counts),
+        *_centred(graph, counts),
         Isometry(graph, isometry),
         Dependence(factor, side.signs),
     )
-    return Model(blocks, name="colored_mvu")
+    return Model(blocks, name="colored_mvu", maximize=True)
+
+
+def _centred(graph: NeighborGraph, counts: Array) -> list[Centered]:
+    """Every part of the graph at the origin, since nothing says where it is to be."""
+    if graph.is_connected:
+        return [Centered(graph.n, None if np.all(counts == 1.0) else counts)]
+    parts = range(graph.n_components)
+    return [Centered(graph.n, np.where(graph.components == part, counts, 0.0)) for part in parts]
 
 
 def _require_balance(graph: NeighborGraph, factor: Array) -> None:

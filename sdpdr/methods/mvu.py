@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from sdpdr.blocks import Centered, Gram, Isometry, Relation, Variance
-from sdpdr.graphs import NeighborGraph
+from sdpdr.blocks import Centered, Flat, Gram, Isometry, Relation, Variance
+from sdpdr.errors import RigidGraphWarning
+from sdpdr.graphs import NeighborGraph, rigidity
 from sdpdr.model import Model
+
+# Nodes up to which cliques are looked at; the algebra is dense.
+_LARGEST = 500
 
 
 def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
@@ -42,6 +48,17 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     DisconnectedGraphError
         The variance of a disconnected graph is unbounded.
 
+    Warns
+    -----
+    RigidGraphWarning
+        Exact lengths leave the data themselves as the only feasible point.
+
+    Notes
+    -----
+    With exact lengths on a graph that keeps angles, neighbourhoods of more points than their
+    dimension needs are rigid, and leave no interior. Their null vectors are then stated as rows
+    of their own (`sdpdr.blocks.Flat`), for graphs of up to 500 nodes.
+
     References
     ----------
     Weinberger and Saul, "Unsupervised learning of image manifolds by semidefinite programming",
@@ -60,6 +77,23 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
         Gram(graph.n),
         Centered(graph.n, counts),
         Isometry(graph, isometry),
+        *(_flat(graph) if isometry == "equality" else ()),
         Variance(graph.n, counts),
     )
     return Model(blocks, name="mvu")
+
+
+def _flat(graph: NeighborGraph) -> list[Flat]:
+    """What exact lengths inside cliques imply, where angles make cliques large."""
+    if not graph.provenance.options.get("angles") or graph.n > _LARGEST:
+        return []
+    found = rigidity(graph)
+    if found.free == 0:
+        warnings.warn(
+            "exact lengths between all neighbours of each point leave one embedding only, that of "
+            "the data: the result equals classical scaling of X. Use fewer neighbours, "
+            "angles=False, or a relation that gives way, such as isometry=Band(0.01).",
+            RigidGraphWarning,
+            stacklevel=3,
+        )
+    return [Flat(found.null)] if found.null.size else []

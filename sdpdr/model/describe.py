@@ -45,13 +45,18 @@ def _latex(model: Model) -> str:
 def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
     """Goal, objective and rows with notes; k = 0 for text, 1 for LaTeX."""
     sign = -1.0 if model.is_maximization else 1.0
-    goals, prices, rows = [], [], []
-    for label, term in model.labelled_terms():
+    goals: list[str] = []
+    prices: list[str] = []
+    rows: list[tuple[str, str]] = []
+    for many in _runs(model):
+        label, term = many[0]
         if isinstance(term, Minimize):
             goals.append(_affine(sign * term.lhs, k))
         elif isinstance(term, Penalize):
             prices.append(("− " if sign < 0 else "") + _price(term, k))
             rows.append((("(priced)", r"\text{(priced)}")[k], f"{label}, {_count(term)}"))
+        elif len(many) > 1:
+            rows.append((_row(term, k), f"{label.split('.')[0]}, {len(many)} times {_count(term)}"))
         else:
             rows.append((_row(term, k), f"{label}, {_count(term)}"))
     objective = " + ".join(goals + prices).replace("+ − ", "− ") or "0"
@@ -59,6 +64,21 @@ def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
         for plain, latex in _LATEX.items():
             objective = objective.replace(plain, latex)
     return ("maximise" if sign < 0 else "minimise"), objective, rows
+
+
+def _runs(model: Model) -> list[list[tuple[str, Term]]]:
+    """The terms in order, cones of one block that read the same together."""
+    runs: list[list[tuple[str, Term]]] = []
+    before: object = None
+    for label, term in model.labelled_terms():
+        is_cone = isinstance(term, InCone)
+        kind = (label.split(".")[0], _row(term, 0), _count(term)) if is_cone else None
+        if kind is not None and kind == before:
+            runs[-1].append((label, term))
+        else:
+            runs.append([(label, term)])
+        before = kind
+    return runs
 
 
 def _row(term: Term, k: int) -> str:

@@ -4,11 +4,29 @@ Nothing here touches pyplot or global settings: save a figure with ``figure.save
 return it from a notebook's cell.
 """
 
+from sdpdr.plot.actions import trajectory
+from sdpdr.plot.changes import edge_changes
 from sdpdr.plot.eigenvalues import spectrum
 from sdpdr.plot.iterations import convergence
 from sdpdr.plot.matrices import sparsity
+from sdpdr.plot.multiples import embeddings
+from sdpdr.plot.neighbours import choice_of_k
 from sdpdr.plot.points import cloud, embedding
+from sdpdr.plot.rounds import rounds
 from sdpdr.plot.runs import runs
 from sdpdr.plot.weights import dual_weights
 
-__all__ = ["cloud", "convergence", "dual_weights", "embedding", "runs", "sparsity", "spectrum"]
+__all__ = [
+    "choice_of_k",
+    "cloud",
+    "convergence",
+    "dual_weights",
+    "edge_changes",
+    "embedding",
+    "embeddings",
+    "rounds",
+    "runs",
+    "sparsity",
+    "spectrum",
+    "trajectory",
+]

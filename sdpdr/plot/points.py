@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
@@ -24,6 +23,7 @@ from sdpdr.plot.style import (
     entitle,
     new_figure,
 )
+from sdpdr.plot.thumbnails import draw_images
 
 
 def embedding(
@@ -32,6 +32,7 @@ def embedding(
     *,
     edges: ArrayLike | None = None,
     images: ArrayLike | None = None,
+    photos: bool = False,
     label: str = "",
     title: str = "",
 ) -> Figure:
@@ -49,6 +50,9 @@ def embedding(
     images : array_like of shape (n, height, width), optional
         Picture of each point, 0 for paper and the largest value for ink. As many as find room
         without overlap are drawn in the colour of their point; the rest stay dots.
+    photos : bool, default False
+        Draw images as they are, from black at 0 to white at the largest value, or in colour with
+        shape (n, height, width, 3); each with a rim in the colour of its point.
     label : str, optional
         What the colour means.
     title : str, optional
@@ -70,7 +74,7 @@ def embedding(
     """
     plane = plane_of(Y)
     colouring = colour_points(colour, len(plane))
-    figure = new_figure(*size_of(plane, len(colouring.names)))
+    figure = new_figure(*size_of(plane, len(colouring.names), title))
     axes = figure.add_subplot()
     if edges is not None:
         draw_edges(axes, plane, edges, colors=FAINT, linewidths=0.5, alpha=0.45)
@@ -87,7 +91,7 @@ def embedding(
     )
     frame(axes, plane)
     if images is not None:
-        _draw_images(axes, plane, np.asarray(images, dtype=float), colouring.colours)
+        draw_images(axes, plane, np.asarray(images, dtype=float), colouring.colours, photos)
     entitle(axes, title)
     _explain(axes, colouring, label, below=is_flat(plane))
     return figure
@@ -191,33 +195,6 @@ def _explain(axes: Axes, colouring: Colouring, label: str, below: bool = False) 
         draw_colour_bar(axes, colouring.scale, label, below)
 
 
-def _draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None:
-    if images.ndim != 3 or len(images) != len(plane):
-        raise ShapeError(
-            f"images have shape {images.shape} but there are {len(plane)} points: pass an array "
-            "of shape (n, height, width)."
-        )
-    side = 0.026 * float(np.max(np.ptp(plane, axis=0))) or 1.0
-    limits = axes.get_xlim(), axes.get_ylim()
-    ink = images / max(float(images.max()), 1e-300)
-    for i in _apart(plane, side):
-        x, y = plane[i]
-        tinted = np.empty((*ink.shape[1:], 4))
-        tinted[..., :3], tinted[..., 3] = to_rgb(colours[i]), ink[i]
-        extent = (x - side / 2, x + side / 2, y - side / 2, y + side / 2)
-        axes.imshow(tinted, extent=extent, interpolation="bilinear", zorder=3)
-    axes.set(xlim=limits[0], ylim=limits[1])
-
-
-def _apart(plane: Array, side: float) -> list[int]:
-    """Points, first come first served, around which squares of that side do not overlap."""
-    kept: list[int] = []
-    for i, point in enumerate(plane):
-        if not kept or np.abs(plane[kept] - point).max(axis=1).min() >= side:
-            kept.append(i)
-    return kept
-
-
 def _points(points: ArrayLike, at_least: int) -> Array:
     array = np.asarray(points, dtype=float)
     if array.ndim != 2 or not len(array) or array.shape[1] < at_least:
@@ -229,14 +206,15 @@ def _points(points: ArrayLike, at_least: int) -> Array:
     return array
 
 
-def size_of(plane: Array, n_classes: int = 0) -> tuple[float, float]:
+def size_of(plane: Array, n_classes: int = 0, title: str = "") -> tuple[float, float]:
     """Inches that suit the shape of the points, so that no paper stays empty."""
     width, height = np.ptp(plane, axis=0)
     ratio = float(np.clip(height / width if width > 0.0 else 1.0, 0.1, 1.3))
+    above = 0.35 if title else 0.0
     if is_flat(plane):
-        return 8.4, 7.8 * (ratio + 0.13) + 0.8
+        return 8.4, 7.8 * (ratio + 0.13) + 0.8 + above
     inches = 6.4 if ratio <= 1.0 else 6.4 / ratio
-    return inches + (1.2 if n_classes else 0.9), inches * ratio + 0.4
+    return inches + (1.2 if n_classes else 0.9), inches * ratio + 0.4 + above
 
 
 def is_flat(plane: Array) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import ListedColormap, Normalize, to_rgba_array
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize, to_rgba_array
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
@@ -28,6 +29,8 @@ CLASSES = (
 ACCENT, SECOND, THIRD = CLASSES[0], CLASSES[6], CLASSES[4]
 # The two ends of viridis, nearly black and nearly yellow, are lost on dark and on light paper.
 SEQUENCE = ListedColormap(colormaps["viridis"](np.linspace(0.18, 0.94, 256)), "sdpdr")
+# From shrunk over unchanged to stretched.
+DIVERGING = LinearSegmentedColormap.from_list("sdpdr_diverging", ["#2a6fb5", "#c9cdd4", "#bd1f01"])
 # Above this many marks a vector graphic becomes slow to draw, so they are rasterized.
 MANY = 1500
 # Whole numbers of more kinds than this are read as quantities, not as names of classes.
@@ -67,9 +70,11 @@ def draw_legend(axes: Axes, title: str = "", **options: Any) -> None:
     legend.get_title().set_color(INK)
 
 
-def draw_colour_bar(axes: Axes, mappable: ScalarMappable, label: str, below: bool = False) -> None:
+def draw_colour_bar(
+    axes: Axes | Sequence[Axes], mappable: ScalarMappable, label: str, below: bool = False
+) -> None:
     """Slim colour bar, at the right or below."""
-    figure = axes.get_figure()
+    figure = (axes if isinstance(axes, Axes) else axes[0]).get_figure()
     assert isinstance(figure, Figure)
     place = {"location": "bottom", "shrink": 0.5} if below else {"location": "right"}
     bar = figure.colorbar(mappable, ax=axes, fraction=0.04, pad=0.02, aspect=32, **place)

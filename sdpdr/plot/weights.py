@@ -62,7 +62,7 @@ def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: s
     carries = load > SLACK
     order = np.flatnonzero(carries)[np.argsort(load[carries])]
     scale = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
-    figure = new_figure(*size_of(plane))
+    figure = new_figure(*size_of(plane, title=title))
     axes = figure.add_subplot()
     draw_edges(axes, plane, pairs[~carries], colors=FAINT, linewidths=0.4, alpha=0.5)
     draw_edges(

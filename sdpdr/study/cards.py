@@ -66,10 +66,10 @@ class Card:
     tags : tuple of str
     data, graph, method : mapping
         A name under ``generator``, ``kind`` and ``name``, and its arguments. ``data`` is empty
-        where the graph is known in advance.
+        where the graph is known in advance, ``graph`` where the method takes points themselves.
     expect : Expectation
     size : Size
-        Of the graph.
+        Of the graph, or of the data.
     run : Run
 
     Examples
@@ -131,10 +131,12 @@ class Card:
         Raises
         ------
         CardError
-            It has not the size that the card states.
+            It has not the size that the card states, or the method needs none.
         DataError
             The data or arguments do not make a graph, a connected one unless told otherwise.
         """
+        if not self.graph:
+            raise CardError(f"card {self.name}: {self.method['name']} is made of points alone.")
         given = dict(self.graph)
         make = GRAPHS[given.pop("kind")]
         graph: NeighborGraph = make(*([self.points[0]] if self.points else []), **given)
@@ -157,12 +159,26 @@ class Card:
         method = METHODS[given.pop("name")]
         if "isometry" in given:
             given["isometry"] = relation(given["isometry"])
+        if not self.graph:
+            points, labels = self._sized_points()
+            if "y" in signature(method).parameters and "similar" not in given:
+                given.setdefault("y", labels)
+            return method(points, **given)
         if "y" in signature(method).parameters:
             given.setdefault("y", self._by_node())
         if "X" in signature(method).parameters:
             given["X"] = self.points[0] if self.points else None
         model: Model = method(self.neighbor_graph, **given)
         return model
+
+    def _sized_points(self) -> Sample:
+        assert self.points is not None
+        if len(self.points[0]) != self.size.n:
+            raise CardError(
+                f"card {self.name}: [size] says n = {self.size.n}, but there are "
+                f"{len(self.points[0])} points. Mend [size] or [data]."
+            )
+        return self.points
 
     def _by_node(self) -> Any:
         """What the generator says of every sample, once for samples that share a node."""
@@ -261,12 +277,8 @@ def _validated(name: str, card: Table) -> Card:
     method.call("name", METHODS)
     if "isometry" in method:
         method.attempt("isometry", relation)
-    graph = card.table("graph")
-    needs_points = takes_points(GRAPHS[graph.call("kind", GRAPHS)])
-    if needs_points and "data" not in card:
-        raise graph.error("kind", f"{graph['kind']!r} is made from points: add [data]")
-    if not needs_points and "data" in card:
-        raise graph.error("kind", f"{graph['kind']!r} knows its edges in advance: drop [data]")
+    graph = card.table("graph", optional=takes_points(METHODS[method["name"]]))
+    needs_points = _needs_points(card, method, graph)
     run = card.table("run", optional=True)
     run.allow("solver", "form", "tol", "slow")
     return Card(
@@ -278,7 +290,7 @@ def _validated(name: str, card: Table) -> Card:
         graph=graph.content,
         method=method.content,
         expect=Expectation.read(card.table("expect")),
-        size=Size.read(card.table("size")),
+        size=Size.read(card.table("size"), with_edges=bool(graph.content)),
         run=Run(
             solver=run.text("solver", "auto"),
             form=run.text("form", "auto"),
@@ -286,6 +298,22 @@ def _validated(name: str, card: Table) -> Card:
             slow=run.truth("slow", False),
         ),
     )
+
+
+def _needs_points(card: Table, method: Table, graph: Table) -> bool:
+    """Whether a card has to have data; refuses data or a graph that nothing asks for."""
+    if takes_points(METHODS[method["name"]]):
+        if "graph" in card:
+            raise method.error("name", f"{method['name']!r} is made of points: drop [graph]")
+        if "data" not in card:
+            raise method.error("name", f"{method['name']!r} is made of points: add [data]")
+        return True
+    needs_points = takes_points(GRAPHS[graph.call("kind", GRAPHS)])
+    if needs_points and "data" not in card:
+        raise graph.error("kind", f"{graph['kind']!r} is made from points: add [data]")
+    if not needs_points and "data" in card:
+        raise graph.error("kind", f"{graph['kind']!r} knows its edges in advance: drop [data]")
+    return needs_points
 
 
 def _data(data: Table) -> Mapping[str, Any]:

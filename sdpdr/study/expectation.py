@@ -39,14 +39,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Size:
-    """Size of a card's graph: ``n`` nodes and ``edges`` edges."""
+    """Size of a card's graph, ``n`` nodes and ``edges`` edges; or of its data, 0 edges."""
 
     n: int
-    edges: int
+    edges: int = 0
 
     @classmethod
-    def read(cls, table: Table) -> Size:
+    def read(cls, table: Table, *, with_edges: bool = True) -> Size:
         """From the table ``[size]``."""
+        if not with_edges:
+            table.allow("n")
+            return cls(table.count("n"))
         table.allow("n", "edges")
         return cls(table.count("n"), table.count("edges"))
 

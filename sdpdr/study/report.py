@@ -23,6 +23,7 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.plot.style import INK
 from sdpdr.program import Solution
+from sdpdr.quality import quality
 from sdpdr.study.compare import PHASES, Comparison, number, seconds_by_phase
 
 PACKAGES = (
@@ -166,7 +167,8 @@ def unfolding(
                 "how far the point is from feasible and stationary.",
             )
         )
-    facts = graph_facts(graph) | solution_facts(solution)
+    measured = quality(graph, solution.embedding(2), spectrum=solution.spectrum())
+    facts = graph_facts(graph) | solution_facts(solution) | measured.facts()
     return Section(name, title, text, model.describe(), (*pictures, *own), facts)
 
 

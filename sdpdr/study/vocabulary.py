@@ -10,9 +10,33 @@ from typing import Any
 from sdpdr import graphs
 from sdpdr.blocks import Band, Relation, Slack
 from sdpdr.errors import ModelError, UnknownNameError
-from sdpdr.methods import mvu
+from sdpdr.methods import (
+    are,
+    colored_mvu,
+    density_map,
+    ghodsi,
+    loocv,
+    mfnu,
+    mvee,
+    mvu,
+    mvu_apart,
+    xing,
+)
 
-METHODS: Mapping[str, Callable[..., Any]] = MappingProxyType({"mvu": mvu})
+METHODS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "are": are,
+        "colored_mvu": colored_mvu,
+        "density_map": density_map,
+        "ghodsi": ghodsi,
+        "loocv": loocv,
+        "mfnu": mfnu,
+        "mvee": mvee,
+        "mvu": mvu,
+        "mvu_apart": mvu_apart,
+        "xing": xing,
+    }
+)
 """Methods by name."""
 
 GRAPHS: Mapping[str, Callable[..., Any]] = MappingProxyType(
@@ -26,6 +50,7 @@ GRAPHS: Mapping[str, Callable[..., Any]] = MappingProxyType(
             graphs.cycle,
             graphs.grid,
             graphs.from_edges,
+            graphs.sequences,
         )
     }
 )
@@ -36,7 +61,7 @@ RELATIONS = ("inequality", "equality", "band:WIDTH", "slack:WEIGHT")
 
 
 def takes_points(make: Callable[..., Any]) -> bool:
-    """Whether a constructor of graphs wants points, rather than edges or sizes."""
+    """Whether a constructor of graphs, or a method, is made of points in the first place."""
     return next(iter(signature(make).parameters)) == "X"
 
 

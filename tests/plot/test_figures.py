@@ -42,6 +42,22 @@ FIGURES = {
     "edges": lambda: plot.embedding(Y, Y[:, 0], edges=CHAIN, label="x", title="title"),
     "images": lambda: plot.embedding(Y, np.arange(30) % 3, images=RNG.random((30, 4, 5))),
     "blank images": lambda: plot.embedding(Y[:3], images=np.zeros((3, 2, 2))),
+    "wide images": lambda: plot.embedding(Y, images=RNG.random((30, 4, 12))),
+    "photos": lambda: plot.embedding(Y, Y[:, 0], images=RNG.random((30, 4, 5)), photos=True),
+    "colour photos": lambda: plot.embedding(Y, images=RNG.random((30, 4, 5, 3)), photos=True),
+    "one photo": lambda: plot.embedding(Y[:1], images=RNG.random((1, 4, 5)), photos=True),
+    "several": lambda: plot.embeddings({"a": Y, "b": Y[:, :1], "c": Y, "d": 9 * Y}, Y[:, 0]),
+    "several classes": lambda: plot.embeddings(
+        {"a": Y, "b": -Y}, np.arange(30) % 2, notes={"b": "mirrored"}, edges=CHAIN, label="parity"
+    ),
+    "several plain": lambda: plot.embeddings({"a": Y * [0.01, 1.0]}),
+    "changes": lambda: plot.edge_changes(Y, CHAIN, RNG.standard_normal(29), title="title"),
+    "no changes": lambda: plot.edge_changes(Y, CHAIN, np.zeros(29)),
+    "changes on a line": lambda: plot.edge_changes(Y[:, :1], CHAIN, np.full(29, -0.5)),
+    "no edges": lambda: plot.edge_changes(Y, np.empty((0, 2), int), []),
+    "choice of k": lambda: plot.choice_of_k(graphs.choose_k(Y), title="title"),
+    "choice by parts": lambda: plot.choice_of_k(graphs.choose_k(Y, "connected", k_max=2)),
+    "choice by label": lambda: plot.choice_of_k(graphs.choose_k(Y, "label", Y[:, 0] > 0)),
     "many points": lambda: plot.embedding(RNG.standard_normal((2000, 2))),
     "cloud": lambda: plot.cloud(*datasets.swiss_roll(40)),
     "flat cloud": lambda: plot.cloud(np.column_stack([Y, np.zeros(30)])),
@@ -91,6 +107,61 @@ def test_images_do_not_overlap():
     assert apart.min() >= side * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (4, 12), (12, 4)])
+def test_images_keep_their_shape_and_stay_inside(shape):
+    figure = plot.embedding(Y, images=RNG.random((30, *shape)))
+    axes = figure.axes[0]
+    left, right, bottom, top = np.array([image.get_extent() for image in axes.get_images()]).T
+    np.testing.assert_allclose((right - left) / (top - bottom), shape[1] / shape[0])
+    assert left.min() >= axes.get_xlim()[0]
+    assert right.max() <= axes.get_xlim()[1]
+    assert bottom.min() >= axes.get_ylim()[0]
+    assert top.max() <= axes.get_ylim()[1]
+
+
+def test_fewer_points_have_larger_images():
+    sides = []
+    for n in (10, 300):
+        image = (
+            plot.embedding(np.random.default_rng(1).random((n, 2)), images=np.ones((n, 3, 3)))
+            .axes[0]
+            .get_images()[0]
+        )
+        left, right, *_ = image.get_extent()
+        sides.append(right - left)
+    assert sides[0] > 1.3 * sides[1]
+
+
+def test_several_embeddings_have_one_panel_each_of_one_shape():
+    figure = plot.embeddings({"a": Y, "b": Y * [3.0, 1.0], "c": Y[:, :1]}, columns=2)
+    panels = [axes for axes in figure.axes if axes.collections]
+    assert [axes.get_title("left") for axes in panels] == ["a", "b", "c"]
+    ratios = [np.ptp(axes.get_ylim()) / np.ptp(axes.get_xlim()) for axes in panels]
+    np.testing.assert_allclose(ratios, ratios[0])
+    assert {axes.get_aspect() for axes in panels} == {1.0}
+    for axes in panels:
+        offsets = axes.collections[0].get_offsets()
+        assert (offsets[:, 0] >= axes.get_xlim()[0]).all()
+        assert (offsets[:, 1] <= axes.get_ylim()[1]).all()
+
+
+def test_stretched_and_shrunk_edges_differ_and_the_changed_lie_on_top():
+    lines = plot.edge_changes(Y, CHAIN[:3], [0.5, -0.5, 0.0]).axes[0].collections[0]
+    np.testing.assert_allclose(lines.get_segments()[0], Y[CHAIN[2]])
+    assert (np.diff(lines.get_linewidths()) >= 0).all()
+    none, one, other = lines.get_colors()
+    assert len({tuple(none), tuple(one), tuple(other)}) == 3
+
+
+def test_a_choice_of_k_is_ringed_and_its_ground_shaded():
+    choice = graphs.choose_k(datasets.swiss_roll(100)[0])
+    axes = plot.choice_of_k(choice).axes[0]
+    curve, ring = axes.lines
+    np.testing.assert_allclose(curve.get_ydata(), choice.scores["error of means"])
+    assert ring.get_xdata() == [choice.n_neighbors]
+    assert {"disconnected", f"k = {choice.n_neighbors}"} <= {t.get_text() for t in axes.texts}
+
+
 @pytest.mark.parametrize("classes", [["b", "a", "b"], [True, False, True], [2, 1, 2]])
 def test_classes_have_colours_and_a_legend(classes):
     colouring = colour_points(classes, 3)
@@ -134,6 +205,16 @@ def test_convergence_measures_the_distance_from_the_bound():
         (lambda: plot.embedding(Y, edges=[[0, 99]]), ShapeError, "ends at node 99"),
         (lambda: plot.embedding(Y, edges=[0, 1]), ShapeError, "pairs of nodes"),
         (lambda: plot.embedding(Y, images=np.ones((2, 3, 3))), ShapeError, "images have shape"),
+        (lambda: plot.embedding(Y, images=np.ones((30, 3, 3, 3))), ShapeError, "images have"),
+        (
+            lambda: plot.embedding(Y, images=np.ones((30, 3, 3, 4)), photos=True),
+            ShapeError,
+            "width, 3",
+        ),
+        (lambda: plot.embeddings({}), DataError, "at least one embedding"),
+        (lambda: plot.embeddings({"a": Y, "b": Y[:3]}), ShapeError, "b has 3 points"),
+        (lambda: plot.edge_changes(Y, CHAIN, [1.0]), ShapeError, "changes have shape"),
+        (lambda: plot.edge_changes(Y, CHAIN, np.full(29, np.nan)), DataError, "NaN"),
         (lambda: plot.cloud(Y), ShapeError, "at least 3 columns"),
         (lambda: plot.spectrum([0.0, -1.0]), DataError, "positive"),
         (lambda: plot.spectrum([]), DataError, "positive"),

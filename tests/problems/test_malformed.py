@@ -113,6 +113,70 @@ def test_points_must_be_given_to_a_graph_of_points(tmp_path):
         load(tmp_path, data, "")
 
 
+# A method made of points needs data, and neither a graph nor a number of edges.
+POINTS = """\
+[about]
+title = "Clouds"
+reference = "none"
+tags = ["quick"]
+
+[data]
+generator = "two_clusters"
+n = 12
+
+[method]
+name = "ghodsi"
+
+[expect]
+value = 1.0
+provenance = "certified"
+source = "a test"
+
+[size]
+n = 12
+"""
+
+
+def load_points(tmp_path, old="", new=""):
+    path = tmp_path / "clouds.toml"
+    path.write_text(POINTS.replace(old, new, 1), encoding="utf-8")
+    return Card.load(path)
+
+
+def test_a_method_made_of_points_builds_from_data_alone(tmp_path):
+    card = load_points(tmp_path)
+    assert card.build().name == "ghodsi"
+    assert card.size.edges == 0
+    with pytest.raises(CardError, match="ghodsi is made of points alone"):
+        card.neighbor_graph  # noqa: B018
+    listed = load_points(
+        tmp_path, 'name = "ghodsi"', 'name = "ghodsi"\nsimilar = [[0, 1]]\ndissimilar = [[0, 7]]'
+    )
+    assert listed.build().size()["matrices"] == {"A": 2}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "words"),
+    [
+        ("[method]", '[graph]\nkind = "complete"\n[method]', "method.name", "drop [graph]"),
+        ('[data]\ngenerator = "two_clusters"\nn = 12\n', "", "method.name", "add [data]"),
+        ('"ghodsi"', '"ghodsi"\ncap = "x"', "method.cap", "expected a number"),
+        ('"ghodsi"', '"ghodsi"\ncup = 1.0', "method.cup", "Did you mean 'cap'"),
+        ("[size]\nn = 12", "[size]\nn = 12\nedges = 3", "size.edges", "unknown"),
+    ],
+)
+def test_a_mistake_in_a_card_of_points_is_named(tmp_path, old, new, key, words):
+    with pytest.raises(CardError, match=re.escape(words)) as caught:
+        load_points(tmp_path, old, new)
+    assert str(caught.value).startswith(f"card clouds.toml, key {key}: ")
+
+
+def test_data_of_another_size_are_refused_when_the_model_is_built(tmp_path):
+    card = load_points(tmp_path, "[size]\nn = 12", "[size]\nn = 13")
+    with pytest.raises(CardError, match="says n = 13, but there are 12 points"):
+        card.build()
+
+
 def test_a_graph_of_another_size_is_refused_when_it_is_built(tmp_path):
     card = load(tmp_path, "edges = 90", "edges = 91")
     with pytest.raises(CardError, match=r"\[size\] says n = 30, edges = 91, but its graph has"):

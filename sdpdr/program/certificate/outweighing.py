@@ -58,7 +58,9 @@ def _largest_share(sdp: SDP, y: Duals) -> float | None:
     weighted: Matrix = sp.csr_array(reward.shape)
     for r in visible_rows(sdp):
         weighted = weighted + r.lhs[name].adjoint(y[r.label])
-    if not is_positive_matrix(weighted, null):
+    # Clearly so: a pencil with a matrix that is singular but for rounding has no eigenvalues.
+    floor = _ROUNDING * float(np.abs(weighted.diagonal()).max())
+    if not is_positive_matrix(weighted - floor * sp.eye_array(reward.shape[0], format="csr"), null):
         return None
     if isinstance(reward, Outer):
         if np.any(reward.weights < 0.0) or reward.sparse.nnz or not sp.issparse(weighted):

@@ -1,0 +1,139 @@
+"""Colored Maximum Variance Unfolding with scikit-learn's face."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sdpdr.blocks import Relation
+from sdpdr.errors import DataError
+from sdpdr.estimators.gram import GramEmbedding
+from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg.svec import Array
+from sdpdr.methods import Side, colored_mvu, side_information
+from sdpdr.model import Model
+from sdpdr.program import Solution
+
+
+class ColoredMVU(GramEmbedding):
+    r"""Unfold so that the embedding depends on labels or numbers as much as it can.
+
+    Solves :math:`\max \langle H F F^T H, K\rangle` over centred Gram matrices whose squared
+    lengths between neighbours do not grow (or stay equal); F comes from y, see
+    `sdpdr.methods.colored_mvu` and `sdpdr.methods.side_information`.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
+    metric : {"euclidean", "precomputed"}, default "euclidean"
+        With ``"precomputed"``, X holds (plain, not squared) distances.
+    angles : bool, default False
+        Also join the neighbours of a point with each other, so that angles are kept.
+    connect : {"error", "mst", "largest"}, default "error"
+        What to do about a disconnected graph: refuse, add the shortest joining edges, or keep
+        the largest part (points left out get ``nan``).
+    solver : str or Solver, default "auto"
+    form : str, default "auto"
+        See `sdpdr.solve`.
+    landmarks : int, optional
+        Of the landmark form: how many.
+    tol : float, default 1e-6
+        Relative certified gap aimed at.
+    time_limit : float, optional
+        Seconds.
+    random_state : int, default 0
+        Seed.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        Centred; column signs are such that the entry of largest size is positive.
+    gram_ : array of shape (nodes, nodes) or Factor
+        The Gram matrix of the distinct points.
+    eigenvalues_ : array
+        Its spectrum, descending (of a factor, as many as it has columns).
+    graph_ : NeighborGraph
+    solution_ : Solution
+        With ``value``, ``bound``, ``gap``, multipliers and residuals.
+    hsic_ : float
+        The Hilbert-Schmidt independence criterion of embedding and side information,
+        :math:`\langle H F F^T H, K\rangle / (n - 1)^2`, n the number of points placed.
+
+    References
+    ----------
+    Song, Smola, Borgwardt, Gretton, "Colored maximum variance unfolding", NIPS 20, 2007.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, t = sdpdr.datasets.swiss_roll(100, seed=0)
+    >>> unfolding = sdpdr.ColoredMVU(n_components=1, n_neighbors=5).fit(X, t > t.mean())
+    >>> unfolding.embedding_.shape, unfolding.solution_.certified()
+    ((100, 1), True)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 6,
+        isometry: Relation = "inequality",
+        metric: str = "euclidean",
+        angles: bool = False,
+        connect: str = "error",
+        solver: Any = "auto",
+        form: str = "auto",
+        landmarks: int | None = None,
+        tol: float = 1e-6,
+        time_limit: float | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.isometry = isometry
+        self.metric = metric
+        self.angles = angles
+        self.connect = connect
+        self.solver = solver
+        self.form = form
+        self.landmarks = landmarks
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        if y is None:
+            raise DataError(
+                "ColoredMVU requires y to be passed, but the target y is None: give labels or "
+                "numbers of every point. Without any, sdpdr.MVU is the method."
+            )
+        return colored_mvu(graph, _by_node(graph, side_information(y)), self.isometry)
+
+    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        super()._keep(graph, solution)
+        self.hsic_ = solution.value / (int(graph.counts.sum()) - 1) ** 2
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _by_node(graph: NeighborGraph, side: Side) -> Side:
+    """Side information averaged over the samples that share a node."""
+    samples = graph.index.size
+    if side.factor.shape[0] != samples:
+        raise DataError(
+            f"y describes {side.factor.shape[0]} points, but X has {samples}; give one label or "
+            "row of numbers for each row of X."
+        )
+    placed = graph.index >= 0
+    total: Array = np.zeros((graph.n, side.factor.shape[1]))
+    np.add.at(total, graph.index[placed], side.factor[placed])
+    return Side(total / np.bincount(graph.index[placed], minlength=graph.n)[:, None], side.signs)

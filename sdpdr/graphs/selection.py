@@ -1,0 +1,285 @@
+"""How many neighbours: rules to choose k by, each with the scores it went by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
+
+from sdpdr.errors import DataError, ShapeError
+from sdpdr.graphs import validate
+from sdpdr.graphs.arrays import Array, Index
+from sdpdr.graphs.nearest import SYMMETRIZE, smallest_connecting_k
+from sdpdr.graphs.pairs import from_table
+from sdpdr.graphs.search import BLOCK, blocks
+from sdpdr.graphs.space import Space, make_space
+
+RULES = ("connected", "rate", "reconstruct", "label", "density")
+K_MAX = 15
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceOfK:
+    """A number of neighbours and why it was chosen; prints as a table.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        The number to use: the larger of `best` and `connecting`.
+    rule : str
+    best : int
+        What the rule alone says.
+    connecting : int
+        Smallest k whose graph is connected.
+    k : ndarray of int
+        The numbers tried.
+    scores : mapping from column to ndarray
+        For each k the parts the graph has, then what the rule measured.
+    reason : str
+        The choice in words.
+    """
+
+    n_neighbors: int
+    rule: str
+    best: int
+    connecting: int
+    k: Index
+    scores: Mapping[str, Array]
+    reason: str
+
+    def __str__(self) -> str:
+        head = f"{'k':>4}" + "".join(f"{name:>16}" for name in self.scores)
+        rows = [
+            f"{k:>4}"
+            + "".join(f"{column[place]:>16.6g}" for column in self.scores.values())
+            + ("   <- chosen" if k == self.n_neighbors else "")
+            for place, k in enumerate(self.k)
+        ]
+        return "\n".join([head, *rows, self.reason])
+
+
+def choose_k(
+    X: ArrayLike,
+    rule: str = "reconstruct",
+    y: ArrayLike | None = None,
+    *,
+    k_max: int | None = None,
+    dimension: int = 2,
+    factor: float = 1.0,
+    symmetrize: str = "union",
+    metric: str = "euclidean",
+    squared: bool = False,
+) -> ChoiceOfK:
+    r"""Choose the number of neighbours of a graph.
+
+    With :math:`N_k(i)` the k nearest of the n distinct points, the rules are
+
+    - ``"connected"``: the smallest k whose graph is connected. Fewer is no option for any method
+      that spreads points apart, so every other rule takes at least as many.
+    - ``"rate"``: :math:`c\, n^{1/(d+1)}`, rounded. It says how k should *grow* with n and is proved
+      for another method (local tangent space alignment); the constant is anybody's guess.
+    - ``"reconstruct"``: the least leave-one-out error of the mean of the neighbours,
+      :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`.
+    - ``"label"``: the most points whose label is that of most of their neighbours (of equally many,
+      the one that comes nearest). The share of points with any neighbour of their class is told.
+    - ``"density"``: the largest leave-one-out likelihood of a Gaussian density estimate in d
+      dimensions, :math:`\prod_i \frac1{n-1} \sum_{j \ne i} (2\pi h_j^2)^{-d/2}
+      e^{-|x_i - x_j|^2 / 2h_j^2}`, where :math:`h_j` is the distance of :math:`x_j` to its k-th
+      neighbour. Often it has several peaks, the first at k = 1. It takes time :math:`n^2 k`.
+
+    Of equal scores the smaller k is taken, since more neighbours sooner join what is far along the
+    manifold.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D), or (n, n) for precomputed distances
+    rule : {"reconstruct", "connected", "rate", "label", "density"}
+    y : array_like of shape (n,), optional
+        Labels, for ``"label"``.
+    k_max : int, optional
+        Numbers from 1 to this are tried; by default 15, or n - 1 if there are fewer points.
+    dimension : int, default 2
+        d, of the manifold, for ``"rate"`` and ``"density"``.
+    factor : float, default 1
+        c, for ``"rate"``.
+    symmetrize, metric, squared
+        As for `sdpdr.graphs.knn`.
+
+    Returns
+    -------
+    ChoiceOfK
+
+    Raises
+    ------
+    DataError
+        X cannot be used, ``k_max`` is out of range, labels are missing or not known.
+    ShapeError
+        There is not one label for each point.
+    UnknownNameError
+        For another rule.
+
+    References
+    ----------
+    Vasiloglou thesis, sections 3.7 and 7.3.2; rate: Smith, Huo and Zha, "Convergence and rate of
+    convergence of a manifold-based dimension reduction algorithm", NIPS 21 (2009); density:
+    Vasiloglou, Gray and Anderson, "Parameter estimation for manifold learning, through density
+    estimation", MLSP 2006.
+
+    Examples
+    --------
+    >>> from sdpdr import datasets
+    >>> X, _ = datasets.swiss_roll(200, seed=0)
+    >>> choice = choose_k(X, k_max=6)
+    >>> choice.n_neighbors
+    4
+    >>> print(choice)
+       k           parts  error of means
+       1              58         611.389
+       2              17          510.39
+       3               3         461.147
+       4               1         491.353   <- chosen
+       5               1          518.25
+       6               1         566.636
+    The error of means is least at k = 3, but the graph is connected from k = 4 on only.
+    """
+    validate.choice("rule", rule, RULES)
+    validate.choice("symmetrize", symmetrize, SYMMETRIZE)
+    everything = make_space(X, metric, squared=squared)
+    labels = _checked_labels(y, everything.n) if rule == "label" else None
+    nodes = np.unique(everything.representatives())
+    space = everything.take(nodes)
+    limit = _checked_limit(k_max, space.n)
+    dimension = validate.positive_integer("dimension", dimension)
+    factor = validate.positive_number("factor", factor)
+
+    table = space.nearest(limit)
+    connecting = smallest_connecting_k(X, symmetrize=symmetrize, metric=metric, squared=squared)
+    scores = {"parts": _parts(table, symmetrize)}
+    if rule == "connected":
+        best, what = connecting, "The graph is connected"
+    elif rule == "rate":
+        best = min(max(1, round(factor * space.n ** (1.0 / (dimension + 1)))), space.n - 1)
+        what = f"The rate {factor:g} n^(1/{dimension + 1}) is"
+    elif rule == "reconstruct":
+        scores["error of means"] = _mean_errors(space, table)
+        best, what = _first_best(-scores["error of means"]), "The error of means is least"
+    elif labels is not None:
+        scores["right votes"], scores["any of class"] = _votes(labels[nodes], table)
+        best, what = _first_best(scores["right votes"]), "Votes are right most often"
+    else:
+        scores["log-likelihood"] = _log_likelihoods(space, table, dimension)
+        best, what = _first_best(scores["log-likelihood"]), "The likelihood is largest"
+    return ChoiceOfK(
+        n_neighbors=max(best, connecting),
+        rule=rule,
+        best=best,
+        connecting=connecting,
+        k=np.arange(1, limit + 1),
+        scores=scores,
+        reason=_reason(what, rule, best, connecting, limit),
+    )
+
+
+def _reason(what: str, rule: str, best: int, connecting: int, limit: int) -> str:
+    if rule == "connected":
+        return f"{what} from k = {best} on."
+    found = f"{what} {best}" if rule == "rate" else f"{what} at k = {best}"
+    if rule != "rate" and best == limit > 1:
+        found += ", the last one tried"
+    if connecting > best:
+        return f"{found}, but the graph is connected from k = {connecting} on only."
+    return f"{found}; the graph is connected from k = {connecting} on."
+
+
+def _first_best(scores: Array) -> int:
+    return int(np.argmax(scores)) + 1
+
+
+def _checked_limit(k_max: int | None, n: int) -> int:
+    if k_max is None:
+        return min(K_MAX, n - 1)
+    limit = validate.positive_integer("k_max", k_max)
+    if limit >= n:
+        raise DataError(f"k_max={limit} but there are {n} distinct points: choose 1 to {n - 1}.")
+    return limit
+
+
+def _checked_labels(y: ArrayLike | None, n: int) -> np.ndarray:
+    if y is None:
+        raise DataError("rule='label' needs the labels of the points: pass y.")
+    given = np.asarray(y)
+    if given.shape != (n,):
+        raise ShapeError(
+            f"y has shape {given.shape} but there are {n} points: pass one label each."
+        )
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        unknown = validate.listed(np.flatnonzero(~np.isfinite(given)))
+        raise DataError(f"y is not known for points {unknown}: leave them out of X and y.")
+    return np.unique(given.astype(str), return_inverse=True)[1]
+
+
+def _parts(table: Index, symmetrize: str) -> Array:
+    """Connected components of the graph of k neighbours, for every k."""
+    parts = np.empty(table.shape[1])
+    for k in range(1, table.shape[1] + 1):
+        near = from_table(table[:, :k])
+        joined = near if symmetrize == "union" else near.multiply(near.T)
+        parts[k - 1], _ = connected_components(joined, directed=False)
+    return parts
+
+
+def _mean_errors(space: Space, table: Index) -> Array:
+    r"""Sum of squared distances to the mean of the k nearest, for every k.
+
+    From distances alone: :math:`\tfrac1k \sum_j d_{ij} - \tfrac1{2k^2} \sum_{jl} d_{jl}`.
+    """
+    n, limit = table.shape
+    k = np.arange(1, limit + 1)
+    errors = np.zeros(limit)
+    for rows in blocks(np.arange(n), max(1, BLOCK // limit**2)):
+        near = table[rows]
+        own = np.cumsum(space.sqdist(rows[:, None], near), axis=1)
+        between = space.sqdist(near[:, :, None], near[:, None, :])
+        mutual = np.diagonal(between.cumsum(axis=1).cumsum(axis=2), axis1=1, axis2=2)
+        errors += (own / k - mutual / (2.0 * k**2)).sum(axis=0)
+    return errors
+
+
+def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
+    """Share of points whose neighbours vote right, and of points with any of their class."""
+    n, limit = table.shape
+    classes = int(labels.max()) + 1
+    near = labels[table]
+    counts = np.zeros((n, classes))
+    # Of classes with equally many votes the one that came first wins: a bonus below one vote.
+    bonus = np.zeros((n, classes))
+    rows = np.arange(n)
+    right, company = np.empty(limit), np.empty(limit)
+    for k in range(limit):
+        voted = near[:, k]
+        new = counts[rows, voted] == 0.0
+        bonus[rows[new], voted[new]] = 1.0 - (k + 1.0) / (limit + 1.0)
+        counts[rows, voted] += 1.0
+        right[k] = np.mean(np.argmax(counts + bonus, axis=1) == labels)
+        company[k] = np.mean(counts[rows, labels] > 0.0)
+    return right, company
+
+
+def _log_likelihoods(space: Space, table: Index, dimension: int) -> Array:
+    """Mean leave-one-out log-likelihood with the width of each point its k-th distance."""
+    n, limit = table.shape
+    here = np.arange(n)
+    widths = space.sqdist(here[:, None], table)
+    total = np.zeros(limit)
+    for rows in blocks(here, max(1, BLOCK // n)):
+        sqdist = space.sqdist(rows[:, None], here)
+        for k in range(limit):
+            width = widths[:, k]
+            log_terms = -sqdist / (2.0 * width) - 0.5 * dimension * np.log(2.0 * np.pi * width)
+            log_terms[np.arange(len(rows)), rows] = -np.inf
+            top = log_terms.max(axis=1)
+            total[k] += np.sum(top + np.log(np.exp(log_terms - top[:, None]).sum(axis=1)))
+    return total / n - np.log(n - 1)

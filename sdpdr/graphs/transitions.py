@@ -1,0 +1,309 @@
+"""Steps between nodes that carry the label of an action, and the pairs that move alike."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from sdpdr.errors import DataError, ShapeError
+from sdpdr.graphs import validate
+from sdpdr.graphs.arrays import Index
+from sdpdr.graphs.neighbor_graph import NeighborGraph
+from sdpdr.graphs.pairs import sorted_pairs
+from sdpdr.linalg.trees import spanning_forest
+
+Labels: TypeAlias = "str | Sequence[Hashable] | np.ndarray"
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """Where each action leads to from each node; made by `transitions`.
+
+    If equal actions are to move points by one and the same rigid motion, some nodes must
+    coincide: from one place an action leads to one place only, and from two places to two.
+
+    Attributes
+    ----------
+    names : tuple
+        The labels of the actions, in the order of their first use.
+    place : array of int, shape (n,)
+        For each node the first of those that must coincide with it; itself, if there is none.
+    moves : array of int, shape (actions, n)
+        The place that an action leads to from a place, -1 where it was not tried.
+    """
+
+    names: tuple[Hashable, ...]
+    place: Index
+    moves: Index
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return self.place.size
+
+    @property
+    def coinciding(self) -> Index:
+        """Pairs (first, other) of nodes that must coincide, shape (p, 2)."""
+        other = np.flatnonzero(self.place != np.arange(self.n))
+        return np.column_stack([self.place[other], other])
+
+    def of(self, name: Hashable) -> tuple[Index, Index]:
+        """Places before and after the steps of one action.
+
+        Raises
+        ------
+        DataError
+            There is no such action.
+        """
+        if name not in self.names:
+            known = ", ".join(repr(a) for a in self.names)
+            raise DataError(f"there is no action {name!r}, only {known}.")
+        to = self.moves[self.names.index(name)]
+        before = np.flatnonzero(to >= 0)
+        return before, to[before]
+
+    def pairs(self, near: ArrayLike | None = None) -> tuple[Index, Index]:
+        """Pairs of places whose distance an action must not change, and the pairs they go to.
+
+        Parameters
+        ----------
+        near : array_like of int, shape (p, 2), optional
+            Consider these pairs of nodes only. Default: all.
+
+        Returns
+        -------
+        before, after : arrays of int, shape (m, 2)
+            No row follows from the others: links that would close a cycle of pairs are left out.
+        """
+        chosen = None if near is None else self._pairs(np.unique(self._keys(np.asarray(near))))
+        found = [np.empty((0, 2), dtype=np.int64)], [np.empty((0, 2), dtype=np.int64)]
+        for to in self.moves:
+            if chosen is None:
+                here = np.flatnonzero(to >= 0)
+                before = here[np.column_stack(np.triu_indices(here.size, 1))]
+            else:
+                before = chosen[(to[chosen] >= 0).all(axis=1)]
+            found[0].append(before)
+            found[1].append(to[before])
+        before, after = (np.concatenate(part) for part in found)
+        kept = _forest(self._keys(before), self._keys(after))
+        return before[kept], after[kept]
+
+    def chains(self, edges: ArrayLike) -> tuple[Index, Index]:
+        """The pairs that actions link to given ones, and the chain that each belongs to.
+
+        Parameters
+        ----------
+        edges : array_like of int, shape (m, 2)
+
+        Returns
+        -------
+        pairs : array of int, shape (p, 2)
+            The edges, in their order, as pairs of places; then all others linked to them.
+        chain : array of int, shape (p,)
+            All pairs of a chain must be equally long. Chain -1 holds places paired with
+            themselves, of length zero.
+        """
+        own = self._keys(np.asarray(edges, dtype=np.int64).reshape(-1, 2))
+        fresh = np.unique(own[own >= 0])
+        seen = set(fresh.tolist())
+        while fresh.size:
+            found = set(self._links(fresh)[:, 0].tolist()) - seen
+            seen |= found
+            fresh = np.array(sorted(found), dtype=np.int64)
+        known = np.array(sorted(seen), dtype=np.int64)
+        chain = _components(known.size, np.searchsorted(known, self._links(known)))
+        others = np.setdiff1d(known, own)
+        keys = np.concatenate([own, others])
+        pairs = np.concatenate([self.place[np.asarray(edges, dtype=np.int64)], self._pairs(others)])
+        at = np.searchsorted(known, np.maximum(keys, 0)).clip(max=max(known.size - 1, 0))
+        return pairs, np.where(keys < 0, -1, chain[at] if known.size else -1)
+
+    def _links(self, keys: Index) -> Index:
+        """Links (there, here) from pairs to those that actions or their reverses take them to."""
+        pairs, found = self._pairs(keys), [np.empty((0, 2), dtype=np.int64)]
+        for to in self.moves:
+            back = np.full(self.n, -1)
+            back[to[to >= 0]] = np.flatnonzero(to >= 0)
+            for there in (to, back):
+                possible = (there[pairs] >= 0).all(axis=1)
+                moved = self._keys(there[pairs[possible]])
+                found.append(np.column_stack([moved, keys[possible]]))
+        return np.concatenate(found)
+
+    def _keys(self, pairs: Index) -> Index:
+        """A number for each unordered pair of places, -1 for a place with itself."""
+        low, high = np.sort(self.place[pairs.reshape(-1, 2)], axis=1).T
+        return np.where(low == high, -1, low * self.n + high)
+
+    def _pairs(self, keys: Index) -> Index:
+        keys = keys[keys >= 0]
+        return np.column_stack([keys // self.n, keys % self.n])
+
+
+def transitions(
+    graph: NeighborGraph,
+    actions: Labels,
+    lengths: Sequence[int] | None = None,
+    inverse: Mapping[Hashable, Hashable] | None = None,
+) -> Transitions:
+    """Labelled steps between the nodes of a graph.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Of the states of all sequences, one after the other (``graph.index`` tells the node of
+        each).
+    actions : str or sequence of labels
+        What was done between each state and the next: n states in s sequences have n - s labels.
+        A text is one label for each letter. ``None`` (or NaN) is an unknown action, which says
+        nothing.
+    lengths : sequence of int, optional
+        Number of states of each sequence; by default there is one.
+    inverse : mapping of labels, optional
+        ``{"L": "R"}`` says that L undoes R; a step of L then counts as one of R backwards.
+
+    Returns
+    -------
+    Transitions
+
+    Raises
+    ------
+    ShapeError
+        There is not one label for each step.
+    DataError
+        The lengths do not add up to the number of states, or the inverses name an action that
+        does not occur or contradict each other.
+
+    References
+    ----------
+    Bowling, Ghodsi and Wilkinson, "Action respecting embedding", ICML 2005.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> steps = transitions(graphs.path([1.0, 1.0, 1.0]), "RRR")
+    >>> before, after = steps.pairs()
+    >>> before.tolist(), after.tolist()
+    ([[0, 1], [0, 2], [1, 2]], [[1, 2], [1, 3], [2, 3]])
+    """
+    starts = step_starts(len(graph.index), lengths)
+    labels = _labels(actions, starts.size, len(graph.index))
+    undoes = _inverses(inverse, labels)
+    source, target = graph.index[starts], graph.index[starts + 1]
+    there = (source >= 0) & (target >= 0) & np.array([a is not None for a in labels], dtype=bool)
+    chosen = np.flatnonzero(there)
+    source, target = source[chosen], target[chosen]
+    base = [undoes.get(labels[k], labels[k]) for k in chosen]
+    backwards = np.array([labels[k] in undoes for k in chosen], dtype=bool)
+    source, target = np.where(backwards, target, source), np.where(backwards, source, target)
+    names = tuple(dict.fromkeys(base))
+    code = {name: k for k, name in enumerate(names)}
+    action = np.array([code[name] for name in base], dtype=np.int64)
+    place = _places(graph.n, source, target, action)
+    moves = np.full((len(names), graph.n), -1)
+    moves[action, place[source]] = place[target]
+    return Transitions(names, place, moves)
+
+
+def step_starts(states: int, lengths: Sequence[int] | None) -> Index:
+    """The states that have a next one in their sequence.
+
+    Raises
+    ------
+    DataError
+        Lengths that are not positive whole numbers, or do not add up.
+    """
+    if lengths is None:
+        return np.arange(states - 1)
+    sizes = [validate.positive_integer(f"lengths[{k}]", size) for k, size in enumerate(lengths)]
+    if sum(sizes) != states:
+        raise DataError(
+            f"lengths add up to {sum(sizes)}, but there are {states} states. Give the number of "
+            "states of each sequence, in the order of the rows."
+        )
+    return np.setdiff1d(np.arange(states), np.cumsum(sizes) - 1)
+
+
+def _labels(actions: Labels, steps: int, states: int) -> list[Hashable]:
+    labels = actions.tolist() if isinstance(actions, np.ndarray) else list(actions)
+    if any(not isinstance(a, Hashable) for a in labels):
+        raise ShapeError(
+            "actions hold lists or arrays; pass one flat sequence of labels, and tell sequences "
+            "apart by lengths."
+        )
+    # A missing value in a table is a number that is not equal to itself.
+    labels = [None if a != a else a for a in labels]
+    if len(labels) == steps:
+        return labels
+    words = f"{len(labels)} actions for {states} states in {states - steps} sequence(s)"
+    if len(labels) == states:
+        raise ShapeError(
+            f"{words}: an action leads from a state to the next, so the last state of a sequence "
+            f"has none. Drop its label; {steps} remain."
+        )
+    raise ShapeError(
+        f"{words}: {steps} are needed, one for each step from a state to the next of its sequence."
+    )
+
+
+def _inverses(
+    inverse: Mapping[Hashable, Hashable] | None, labels: list[Hashable]
+) -> dict[Hashable, Hashable]:
+    found = dict(inverse or {})
+    for name, other in found.items():
+        for label in (name, other):
+            if label not in labels:
+                known = ", ".join(repr(a) for a in dict.fromkeys(labels) if a is not None)
+                raise DataError(f"inverse names the action {label!r}, but there are only {known}.")
+        if name == other or other in found:
+            raise DataError(
+                f"inverse[{name!r}] = {other!r} contradicts the rest: name each pair of opposite "
+                "actions once, as in {'L': 'R'}."
+            )
+    if len(set(found.values())) < len(found):
+        raise DataError("inverse gives one action two others that undo it: drop all but one.")
+    return found
+
+
+def _places(n: int, source: Index, target: Index, action: Index) -> Index:
+    """The first node of each class of nodes that equal actions force to coincide."""
+    place = np.arange(n)
+    while True:
+        links = [np.column_stack([np.arange(n), place])]
+        for here, there in ((source, target), (target, source)):
+            order = np.lexsort((place[here], action))
+            a, b = order[:-1], order[1:]
+            same = (action[a] == action[b]) & (place[here[a]] == place[here[b]])
+            links.append(np.column_stack([there[a[same]], there[b[same]]]))
+        label = _components(n, np.concatenate(links))
+        _, first, back = np.unique(label, return_index=True, return_inverse=True)
+        found = first[back]
+        if np.array_equal(found, place):
+            return place
+        place = found
+
+
+def _components(n: int, links: Index) -> Index:
+    """Number of the connected part of each of n things."""
+    joined = csr_array((np.ones(len(links)), tuple(links.T)), shape=(n, n))
+    return np.asarray(connected_components(joined, directed=False)[1], dtype=np.int64)
+
+
+def _forest(before: Index, after: Index) -> Index:
+    """Positions of links, in order, that hold all together and close no cycle."""
+    if not before.size:
+        return np.empty(0, dtype=np.int64)
+    known, ends = np.unique(np.column_stack([before, after]), return_inverse=True)
+    links, position = sorted_pairs(ends.reshape(-1, 2))
+    first = np.full(len(links), before.size)
+    np.minimum.at(first, position, np.arange(before.size))
+    # The later a link, the longer, so that of a cycle the last one goes.
+    graph = csr_array((first + 1.0, tuple(links.T)), shape=(known.size, known.size))
+    return np.sort(spanning_forest(graph).data.astype(np.int64) - 1)

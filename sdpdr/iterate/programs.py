@@ -1,0 +1,224 @@
+"""The programs of an iteration: one set of constraints under changing costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.errors import ModelError, NotAcceptedError, ShapeError
+from sdpdr.graphs import validate
+from sdpdr.linalg import LinearMap, Trace
+from sdpdr.linalg.svec import Array
+from sdpdr.model import Model
+from sdpdr.plan import plan
+from sdpdr.program import SDP, Factor, Solution, Status
+from sdpdr.program.face import null_vectors
+from sdpdr.program.point import Value
+from sdpdr.program.sizes import gap_scale
+from sdpdr.program.variables import PsdVariable
+from sdpdr.solve import solve
+from sdpdr.solvers.base import Solver
+from sdpdr.solvers.registry import find
+
+Start: TypeAlias = "Solution | Factor | ArrayLike"
+
+_SHORT = (Status.INACCURATE, Status.ITERATION_LIMIT, Status.FAILED)
+# Order up to which another solver is given a try where the one that serves falls short.
+_SMALL = 150
+# Multiple of the accuracy asked for up to which an answer will do.
+TOLERATED = 100.0
+
+
+@dataclass(frozen=True, eq=False)
+class Programs:
+    """Programs that differ in the cost of some matrices only.
+
+    Parameters
+    ----------
+    given : SDP
+    names : tuple of str
+        The matrices.
+    weight : float or None
+        How much of a direction is added to the objective; None where it replaces it.
+    solver, form : see `sdpdr.solve`
+    accuracy : float
+    seed : int
+    """
+
+    given: SDP
+    names: tuple[str, ...]
+    weight: float | None
+    solver: str | Solver
+    form: str
+    accuracy: float
+    seed: int
+
+    @classmethod
+    def of(
+        cls, model: Model | SDP, variable: str | Sequence[str] | None, weight: float | None,
+        solver: str | Solver, form: str, accuracy: float, seed: int,
+    ) -> Programs:  # fmt: skip
+        """Compile a model, once."""
+        given = model if isinstance(model, SDP) else model.to_sdp()
+        return cls(given, _names(given, variable), weight, solver, form, accuracy, seed)
+
+    @cached_property
+    def base(self) -> SDP:
+        """What all programs share: the constraints, and the objective that is kept (minimised)."""
+        program = replace(self.given, maximize=False)
+        if self.weight is None:
+            for name in self.names:
+                n, _ = self.orders[name]
+                program = program.with_cost(name, sp.csr_array((n, n)))
+        return program
+
+    @cached_property
+    def orders(self) -> dict[str, tuple[int, Array]]:
+        """Order of each matrix, and orthonormal vectors u with X u = 0."""
+        found = {}
+        for name in self.names:
+            variable = self.given.variable(name)
+            if not isinstance(variable, PsdVariable):
+                raise ModelError(f"{name!r} is a vector; only a matrix has a rank.")
+            null = null_vectors(self.given, name).toarray()
+            found[name] = (variable.n, np.linalg.qr(null)[0])
+        return found
+
+    @cached_property
+    def unit(self) -> float:
+        """A trace beside which a trace counts as zero."""
+        program = self.base
+        for name in self.names:
+            program = program.with_cost(name, Trace(self.orders[name][0]))
+        return gap_scale(program)
+
+    @property
+    def pull(self) -> float:
+        """What a direction is multiplied by."""
+        return 1.0 if self.weight is None else self.weight
+
+    def under(self, directions: Mapping[str, LinearMap] | None) -> SDP:
+        """The program of some directions; of none, the model alone."""
+        program = self.base
+        if directions is None or self.pull == 0.0:
+            return program
+        for name, direction in directions.items():
+            kept = program.objective.get(name)
+            cost = self.pull * direction
+            if self.weight is not None and isinstance(kept, LinearMap):
+                cost = kept + cost
+            program = program.with_cost(name, cost)
+        return program
+
+    def solve(
+        self,
+        directions: Mapping[str, LinearMap] | None,
+        last: Solution | None,
+        time_limit: float | None,
+        *,
+        choose_anew: bool = False,
+    ) -> Solution:
+        """Solve the program of some directions.
+
+        Parameters
+        ----------
+        directions : mapping from variable to LinearMap, or None
+        last : Solution, optional
+            The answer to the program before. Under ``"auto"`` its solver and form serve again;
+            where it falls short, another pair is tried too.
+        time_limit : float, optional
+        choose_anew : bool, default False
+            Under ``"auto"``, choose as for the first program.
+        """
+        program = self.under(directions)
+        if self.solver != "auto" or last is None or choose_anew:
+            return self._ask(program, self.solver, self.form, time_limit, last)
+        try:
+            solution = self._ask(program, last.solver, last.form, time_limit, last)
+        except NotAcceptedError:
+            return self._ask(program, "auto", self.form, time_limit, None)
+        small = all(v.n <= _SMALL for v in program.psd_variables)
+        if not small or not self._is_poor(solution):
+            return solution
+        try:
+            other = plan(program, "auto", self.form, skip=(last.solver,))
+        except NotAcceptedError:
+            return solution
+        second = self._ask(program, other.solver, other.form, time_limit, None)
+        return min(solution, second, key=lambda s: (self._is_poor(s), abs(s.gap)))
+
+    def _is_poor(self, solution: Solution) -> bool:
+        """Whether an answer is so far from what was asked that another solver is worth its time."""
+        error = max(abs(solution.gap), solution.residuals.primal())
+        return solution.status in _SHORT and not error <= TOLERATED * self.accuracy
+
+    def _ask(
+        self,
+        program: SDP,
+        solver: str | Solver,
+        form: str,
+        time_limit: float | None,
+        last: Solution | None,
+    ) -> Solution:
+        """Solve, from the last answer where the solver can begin from a given point."""
+        name = solver if isinstance(solver, str) else solver.name
+        takes_start = name != "auto" and find(name).takes_start
+        return solve(
+            program,
+            solver,
+            form,
+            tol=self.accuracy,
+            time_limit=time_limit,
+            seed=self.seed,
+            start=last if takes_start else None,
+            progress=False,
+        )
+
+    def matrix(self, start: Start, name: str) -> Value:
+        """The matrix that a start stands for; points are moved to where the constraints want them.
+
+        Raises
+        ------
+        DataError
+            The points are not finite numbers.
+        ShapeError
+            Their number is not the order of the matrix.
+        """
+        n, null = self.orders[name]
+        value: Value
+        if isinstance(start, Solution):
+            value = start.gram(name)
+        elif isinstance(start, Factor):
+            value = start
+        else:
+            value = Factor(_moved(validate.points(start, at_least=1), null, n))
+        if value.shape != (n, n):
+            raise ShapeError(f"the start has {value.shape[0]} points; {name!r} has order {n}.")
+        return value
+
+
+def _names(sdp: SDP, variable: str | Sequence[str] | None) -> tuple[str, ...]:
+    if isinstance(variable, str):
+        return (variable,)
+    if variable is not None:
+        return tuple(variable)
+    found = tuple(v.name for v in sdp.psd_variables)
+    if len(found) != 1:
+        words = f"variables {', '.join(found)}" if found else "no matrix variable"
+        raise ModelError(f"the model has {words}; name the one of low rank (variable=...).")
+    return found
+
+
+def _moved(points: Array, null: Array, n: int) -> Array:
+    """Points moved until their sum weighted by u vanishes; projected if there are several u."""
+    if points.shape[0] != n:
+        return points
+    if null.shape[1] == 1 and abs(np.sum(null)) > 1e-9:
+        return np.asarray(points - (null.T @ points) / np.sum(null))
+    return np.asarray(points - null @ (null.T @ points))

@@ -1,0 +1,154 @@
+"""Non-convex unfolding: the corrected gradient, the values of the convex program, local optima."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import approx_fprime
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.baselines import NCMVU, lagrangian, ncmvu
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError, UnknownNameError
+
+X20 = sdpdr.datasets.swiss_roll(20, seed=0)[0]
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@parametrize_with_checks([NCMVU(n_neighbors=4, connect="mst", max_iter=3)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return graphs.knn(X20, 4)
+
+
+@pytest.fixture(scope="module")
+def point(graph):
+    """Coordinates, multipliers and a penalty, none of them special."""
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((20, 4)), rng.standard_normal(graph.m), 0.7
+
+
+@pytest.mark.parametrize("isometry", ["equality", "inequality"])
+@pytest.mark.parametrize("objective", ["variance", "furthest"])
+def test_the_gradient_is_that_of_finite_differences(graph, point, isometry, objective):
+    R, w, s = point
+    w = np.abs(w) if isometry == "inequality" else w
+    model = methods.mvu(graph) if objective == "variance" else methods.mfnu(graph)
+    C = -sp.csr_array(model.to_sdp().cost("K"))
+    _, ours = lagrangian(R, w, s, C, graph, isometry)
+    found = approx_fprime(
+        R.ravel(), lambda x: lagrangian(x.reshape(R.shape), w, s, C, graph, isometry)[0], 1e-6
+    )
+    assert np.abs(found - ours.ravel()).max() <= 1e-5 * np.abs(ours).max()
+
+
+def test_the_printed_gradient_is_wrong(graph, point):
+    """(2.24) without the matrix of each edge in its last term: seven times too large."""
+    R, w, s = point
+    R = R - R.mean(axis=0)
+    steps = R[graph.edges[:, 0]] - R[graph.edges[:, 1]]
+    v = np.sum(steps**2, axis=1) - graph.sqdist
+    _, right = lagrangian(R, w, s, sp.eye_array(20), graph)
+    printed = -2.0 * R + 2.0 * graph.laplacian(w) @ R + 2.0 * s * v.sum() * R
+    error = np.linalg.norm(printed - right) / np.linalg.norm(right)
+    assert error == pytest.approx(7.0, abs=1.0)
+
+
+def test_counted_nodes_move_with_their_weight(point):
+    """The gradient accounts for the weighted centre."""
+    graph = graphs.NeighborGraph(3, [[0, 1], [1, 2]], [1.0, 2.0], counts=[3, 1, 1])
+    R, w = point[0][:3], np.array([0.3, -0.2])
+    C = sp.diags_array([3.0, 1.0, 1.0])
+    _, ours = lagrangian(R, w, 0.5, C, graph)
+    found = approx_fprime(
+        R.ravel(), lambda x: lagrangian(x.reshape(R.shape), w, 0.5, C, graph)[0], 1e-6
+    )
+    np.testing.assert_allclose(found, ours.ravel(), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("objective", "value", "start"),
+    [("variance", 2904.10627, None), ("furthest", 13508.74774, X20)],
+    ids=["variance from anywhere", "furthest from data"],
+)
+def test_three_dimensions_reach_the_convex_optimum(graph, objective, value, start):
+    found = ncmvu(graph, 3, objective=objective, start=start)
+    assert found.converged
+    assert found.violation < 1e-7
+    assert found.value == pytest.approx(value, rel=1e-6)
+    assert found.bound == pytest.approx(value, rel=1e-3)
+    assert found.bound >= found.value * (1.0 - 1e-7)
+    assert "optimal at any rank" in found.message
+
+
+@pytest.mark.parametrize(
+    ("objective", "value"), [("variance", 2867.2736), ("furthest", 13300.7528)]
+)
+def test_two_dimensions_are_too_few_and_the_bound_says_so(graph, objective, value):
+    found = ncmvu(graph, 2, objective=objective, start=X20)
+    assert found.converged
+    assert found.value == pytest.approx(value, rel=1e-6)
+    assert found.gap > 0.1
+    assert "Rank 2 may be too small" in found.message
+
+
+def test_exact_lengths_in_a_plane_that_do_not_exist(graph):
+    found = ncmvu(graph, 2, "equality", start=X20, max_iter=8)
+    assert not found.converged
+    assert found.violation > 1e-2
+    assert "higher rank" in found.message
+
+
+def test_starts_agree_where_lengths_may_shrink_and_part_where_they_may_not():
+    graph = graphs.knn(sdpdr.datasets.swiss_roll(60, seed=0)[0], 5)
+    shrinking = [ncmvu(graph, 2, seed=seed, tol=1e-4, max_iter=12) for seed in (0, 1)]
+    for found in shrinking:
+        assert found.value == pytest.approx(10590.16, rel=1e-4)
+    exact = [ncmvu(graph, 2, "equality", seed=seed, max_iter=8) for seed in (0, 1)]
+    assert min(found.violation for found in exact) > 0.1
+    assert abs(exact[0].value / exact[1].value - 1.0) > 0.01
+
+
+def test_exact_lengths_that_exist():
+    path = graphs.path([1.0, 2.0, 0.5])
+    found = ncmvu(path, 2, "equality")
+    assert found.converged
+    assert found.value == pytest.approx(sdpdr.solve(methods.mvu(path, "equality")).value, rel=1e-6)
+    assert found.gap < 1e-4
+
+
+def test_the_estimator_gives_what_the_function_gives(graph):
+    learned = NCMVU(rank=2, n_neighbors=4, tol=1e-4).fit(X20)
+    found = ncmvu(graph, 2, start=X20, tol=1e-4)
+    np.testing.assert_array_equal(learned.embedding_, found.embedding)
+    random = NCMVU(rank=2, n_neighbors=4, tol=1e-4, start="random").fit(X20)
+    assert random.result_.value == pytest.approx(found.value, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"rank": 0}, DataError, "rank"),
+        ({"rank": 20}, DataError, r"1\.\.19"),
+        ({"isometry": "equal"}, UnknownNameError, "Did you mean 'equality'"),
+        ({"objective": "trace"}, UnknownNameError, "objective"),
+        ({"start": X20[:5]}, ShapeError, "5 points"),
+        ({"max_iter": 0}, DataError, "max_iter"),
+    ],
+)
+def test_wrong_arguments_are_refused(graph, options, error, words):
+    with pytest.raises(error, match=words):
+        ncmvu(graph, **options)
+
+
+def test_wrong_hyperparameters_are_refused():
+    with pytest.raises(DataError, match="exceeds rank=1"):
+        NCMVU(rank=1, n_neighbors=4).fit(X20)
+    with pytest.raises(UnknownNameError, match="start"):
+        NCMVU(start="pca", n_neighbors=4).fit(X20)
+    with pytest.raises(DisconnectedGraphError):
+        ncmvu(graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0]))

@@ -1,0 +1,115 @@
+"""The geometric mean: the tree is exact for every number of values, and so is its count."""
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import check_block
+from sdpdr.blocks import Gram, LeastTrace
+from sdpdr.blocks.geomean import GeometricMean
+from sdpdr.errors import ModelError
+from sdpdr.linalg import Diagonal, VectorMap
+from sdpdr.model import Affine, AtMost, Block, InCone, Model, Var
+from sdpdr.program.variables import VectorVariable
+
+SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17]
+
+
+def diagonal(m):
+    return Diagonal(m) @ Var("K")
+
+
+def scalars(block, values):
+    """The largest scalars that a tree allows at given values, by going up it."""
+    root = float(np.exp(np.mean(np.log(values))))
+    found = np.zeros(next(iter(block.variables())).size)
+    found[0] = root
+    # Below the root a scalar only depends on those after it has been listed: repeat until fixed.
+    for _ in range(8):
+        for s, (a, b) in enumerate(block._pairs):
+            if s:
+                left, right = (values[k] if k >= 0 else found[-1 - k] for k in (a, b))
+                found[s] = np.sqrt(left * right)
+    return found
+
+
+@pytest.mark.parametrize("m", SIZES)
+def test_laws(m):
+    assert "compilers" in check_block(GeometricMean(diagonal(m)))
+    assert "compilers" in check_block(GeometricMean(diagonal(m), at_least=0.5, name="h"))
+
+
+@pytest.mark.parametrize(
+    ("m", "count"), [(1, 0), (2, 1), (4, 3), (5, 6), (8, 7), (12, 12), (16, 15)]
+)
+def test_the_number_of_inequalities(m, count):
+    terms = list(GeometricMean(diagonal(m)).terms())
+    assert sum(isinstance(term, InCone) for term in terms) == count
+
+
+@pytest.mark.parametrize("m", SIZES)
+def test_the_mean_is_reached_and_not_passed(m):
+    values = np.random.default_rng(m).uniform(0.5, 4.0, m)
+    block = GeometricMean(diagonal(m))
+    model = Gram(m) + block
+    best = scalars(block, values)
+    point = {"K": np.diag(values), "g": best}
+    assert max(model.violations(point).values()) < 1e-12
+    assert model.objective(point) == pytest.approx(np.exp(np.mean(np.log(values))))
+    if m in (1, 2, 4, 8, 16):
+        more = best.copy()
+        more[0] *= 1.01
+        assert m == 1 or max(model.violations({"K": np.diag(values), "g": more}).values()) > 1e-3
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5, 6, 7, 11])
+def test_under_upper_limits_the_optimum_is_their_mean(m):
+    limits = np.random.default_rng(m).uniform(0.5, 4.0, m)
+
+    class Below(Block):
+        def terms(self):
+            yield AtMost(diagonal(m), limits)
+
+    model = Gram(m) + Below() + GeometricMean(diagonal(m))
+    solution = sdpdr.solve(model, "clarabel", "gram", tol=1e-7)
+    np.testing.assert_allclose(solution.value, np.exp(np.mean(np.log(limits))), rtol=1e-6)
+    np.testing.assert_allclose(solution.bound, solution.value, rtol=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "cvxopt", "lowrank"])
+def test_the_least_trace_at_a_given_mean(solver):
+    weights = np.array([1.0, 2.0, 4.0])
+    values = weights * Diagonal(3) @ Var("K")
+    model = Gram(3) + GeometricMean(values, at_least=2.0) + LeastTrace(3)
+    solution = sdpdr.solve(Model(model.blocks, maximize=False), solver, tol=1e-7)
+    # min sum k_i with (prod w_i k_i)^(1/3) >= 2: all k_i equal.
+    np.testing.assert_allclose(solution.value, 3.0 * 2.0 / 2.0, rtol=1e-6)
+
+
+def test_values_may_be_vectors_and_constants():
+    class Two(Block):
+        def variables(self):
+            yield VectorVariable("z", 2)
+
+        def terms(self):
+            yield AtMost(np.eye(2) @ Var("z"), [3.0, 5.0])
+
+    values = Affine({"z": VectorMap(np.eye(2))}, np.array([1.0, 4.0]))
+    solution = sdpdr.solve(Two() + GeometricMean(values), "clarabel", "gram", tol=1e-8)
+    np.testing.assert_allclose(solution.value, 6.0, rtol=1e-6)
+
+
+def test_two_means_in_one_model_have_names_of_their_own():
+    model = Gram(2) + GeometricMean(diagonal(2)) + GeometricMean(diagonal(2), 1.0, name="h")
+    assert [v.name for v in model.variables()] == ["K", "g", "h"]
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.inf, np.nan])
+def test_a_mean_that_is_not_positive_is_refused(wrong):
+    with pytest.raises(ModelError, match="at_least must be positive"):
+        GeometricMean(diagonal(2), wrong)
+
+
+def test_no_values_are_refused():
+    with pytest.raises(ModelError, match="at least one value"):
+        GeometricMean(Affine({}, np.zeros(0)))

@@ -1,0 +1,146 @@
+"""The estimator of anchored unfolding, and points inserted into a finished embedding."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr.blocks import Slack
+from sdpdr.errors import DataError, DuplicatePointsWarning, InfeasibleError, ShapeError
+from sdpdr.estimators import insert
+
+X, T = sdpdr.datasets.swiss_roll(40, seed=0)
+
+
+@pytest.fixture(scope="module")
+def free():
+    return sdpdr.MVU(n_neighbors=5, tol=1e-7).fit(X)
+
+
+def known(Y, rows):
+    y = np.full(Y.shape, np.nan)
+    y[rows] = Y[rows]
+    return y
+
+
+class NothingKnown(sdpdr.AnchoredMVU):
+    """What scikit-learn's checks pass as y are labels, not coordinates."""
+
+    def fit(self, X, y=None):
+        """Fit without coordinates."""
+        return super().fit(X)
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@parametrize_with_checks([NothingKnown(n_neighbors=4, connect="mst", solver="lowrank")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_without_coordinates_it_is_unfolding(free):
+    for y in (None, np.full((40, 2), np.nan)):
+        learned = sdpdr.AnchoredMVU(n_neighbors=5, tol=1e-7).fit(X, y)
+        np.testing.assert_allclose(learned.embedding_, free.embedding_, atol=1e-5)
+        assert learned.trust_.sum() == pytest.approx(free.eigenvalues_[2:].sum(), rel=1e-5)
+
+
+def test_coordinates_from_unfolding_give_unfolding_back(free):
+    Y = free.solution_.embedding(3) + np.array([100.0, 0.0, -50.0])
+    rows = [0, 7, 14, 21, 28, 35]
+    learned = sdpdr.AnchoredMVU(n_neighbors=5, solver="clarabel", tol=1e-7).fit(X, known(Y, rows))
+    assert learned.anchors_.tolist() == rows
+    assert learned.solution_.value == pytest.approx(free.solution_.value, rel=1e-6)
+    np.testing.assert_array_equal(learned.embedding_[rows], Y[rows])
+    assert np.abs(learned.embedding_ - Y).max() < 0.05 * np.ptp(Y)
+
+
+def test_the_known_may_be_on_a_line():
+    arc = np.linspace(0.0, 1.2 * np.pi, 40)
+    curve = np.column_stack([np.cos(arc), np.sin(arc)])
+    rows = [0, 13, 26, 39]
+    y = known(0.9 * arc, rows)
+    learned = sdpdr.AnchoredMVU(n_neighbors=2, solver="clarabel", tol=1e-5).fit(curve, y)
+    assert learned.embedding_.shape == (40, 1)
+    np.testing.assert_allclose(learned.embedding_[:, 0], 0.9 * arc, atol=0.1)
+    assert learned.trust_.max() > 0.1
+    assert np.all(learned.trust_[rows] == 0.0)
+
+
+def test_duplicates_share_their_coordinates(free):
+    repeated = np.vstack([X, X[:2]])
+    y = np.vstack([known(free.embedding_, [0, 9, 20, 33]), np.full((2, 2), np.nan)])
+    model = sdpdr.AnchoredMVU(n_neighbors=5, solver="clarabel", tol=1e-5)
+    with pytest.warns(DuplicatePointsWarning):
+        learned = model.fit(repeated, y)
+    np.testing.assert_array_equal(learned.embedding_[40:], learned.embedding_[:2])
+    y[40] = y[0] + 1.0
+    with pytest.warns(DuplicatePointsWarning), pytest.raises(InfeasibleError, match="same point"):
+        model.fit(repeated, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "message"),
+    [
+        (np.zeros(20), ShapeError, r"shape \(40, r\)"),
+        (np.where(np.eye(40, 2) > 0, np.nan, 1.0), DataError, "some coordinates but not all"),
+        (np.zeros((40, 2)), DataError, "nothing is left"),
+        (np.where(np.arange(40) < 2, np.arange(40) * 1e6, np.nan), InfeasibleError, "anchors 0"),
+    ],
+)
+def test_what_is_refused(y, error, message):
+    with pytest.raises(error, match=message):
+        sdpdr.AnchoredMVU(n_neighbors=5).fit(X, y)
+
+
+@pytest.mark.parametrize("jointly", [False, True])
+def test_inserted_points_come_near_to_where_they_were(jointly):
+    """The unfolded roll with points taken out and put back."""
+    flat = np.column_stack([0.5 * (T * np.sqrt(1 + T * T) + np.arcsinh(T)), X[:, 1]])
+    sheet = np.column_stack([flat, np.zeros(40)])
+    found = insert(sheet[4:], flat[4:], sheet[:4], 5, jointly=jointly, solver="clarabel")
+    np.testing.assert_allclose(found.coordinates, flat[:4], atol=0.02 * np.ptp(flat))
+    assert found.trust.shape == (4,)
+
+
+def test_a_point_already_there_goes_where_it_is(free):
+    found = insert(X, free.embedding_, X[:2], 5)
+    np.testing.assert_allclose(found.coordinates, free.embedding_[:2], atol=0.1)
+
+
+def test_units_do_not_matter():
+    t = np.linspace(0.0, 3.0, 31)
+    arc = np.column_stack([np.cos(t), np.sin(t)])
+    new = np.array([[np.cos(1.23), np.sin(1.23)]])
+    one = insert(arc, t, new, 3, solver="clarabel").coordinates
+    large = insert(1e4 * arc, 1e4 * t, 1e4 * new, 3, solver="clarabel").coordinates
+    np.testing.assert_allclose(large, 1e4 * one, rtol=1e-3)
+    assert one[0, 0] == pytest.approx(1.23, abs=0.01)
+
+
+def test_exact_lengths_that_no_place_has_are_refused_and_priced_ones_not():
+    with pytest.raises(InfeasibleError, match="apart"):
+        insert([[0.0], [1.0], [2.0]], [0.0, 5.0, 10.0], [[0.5]], 2, isometry="inequality")
+    priced = insert([[0.0], [1.0], [2.0]], [0.0, 5.0, 10.0], [[0.5]], 2, isometry=Slack(9.0))
+    assert 1.0 < priced.coordinates[0, 0] < 4.0
+
+
+def test_the_estimator_inserts_by_itself(free):
+    y = known(free.embedding_, [0, 7, 14, 21, 28, 35])
+    learned = sdpdr.AnchoredMVU(n_neighbors=5, solver="clarabel", tol=1e-5).fit(X, y)
+    again = learned.insert(X[1:3])
+    np.testing.assert_allclose(again, learned.embedding_[1:3], atol=0.5)
+    with pytest.raises(ValueError, match="features"):
+        learned.insert(X[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("embedding", "new", "error"),
+    [
+        (np.zeros((5, 2)), np.zeros((1, 3)), ShapeError),
+        (np.zeros((40, 2)), np.zeros((1, 2)), ShapeError),
+        (np.zeros((40, 2)), np.full((1, 3), np.nan), DataError),
+    ],
+)
+def test_points_that_do_not_fit_are_refused(embedding, new, error):
+    with pytest.raises(error):
+        insert(X, embedding, new)

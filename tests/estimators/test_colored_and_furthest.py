@@ -1,0 +1,72 @@
+"""The estimators ColoredMVU and MFNU: scikit-learn's checks, what they learn and refuse."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@parametrize_with_checks(
+    [
+        sdpdr.MFNU(n_neighbors=4, connect="mst"),
+        sdpdr.ColoredMVU(n_neighbors=4, connect="mst"),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def roll():
+    return sdpdr.datasets.swiss_roll(60, seed=0)
+
+
+def test_they_learn_what_the_recipes_solve(roll):
+    X, t = roll
+    graph = graphs.knn(X, 5)
+    for estimator, model in (
+        (sdpdr.MFNU(n_neighbors=5), methods.mfnu(graph)),
+        (sdpdr.MFNU(n_neighbors=5, objective="variance"), methods.mvu_apart(graph)),
+        (sdpdr.ColoredMVU(n_neighbors=5), methods.colored_mvu(graph, t)),
+    ):
+        learned = estimator.fit(X, t)
+        assert learned.solution_.value == pytest.approx(sdpdr.solve(model).value, rel=1e-6)
+        assert learned.embedding_.shape == (60, 2)
+
+
+def test_hsic_is_the_criterion(roll):
+    X, t = roll
+    learned = sdpdr.ColoredMVU(n_neighbors=5, solver="clarabel").fit(X, t)
+    centre = np.eye(60) - 1.0 / 60
+    T, K = np.outer(t, t), np.asarray(learned.gram_)
+    assert learned.hsic_ == pytest.approx(np.trace(K @ centre @ T @ centre) / 59**2, rel=1e-6)
+
+
+def test_color_shows_in_the_embedding(roll):
+    X, t = roll
+    colored = sdpdr.ColoredMVU(1, n_neighbors=5).fit_transform(X, t)[:, 0]
+    plain = sdpdr.MVU(1, n_neighbors=5).fit_transform(X)[:, 0]
+    assert abs(np.corrcoef(colored, t)[0, 1]) >= abs(np.corrcoef(plain, t)[0, 1]) - 1e-6
+
+
+def test_duplicates_share_the_mean_of_their_labels(roll):
+    X, t = roll
+    with pytest.warns(DuplicatePointsWarning):
+        learned = sdpdr.ColoredMVU(n_neighbors=5).fit(np.vstack([X, X[:2]]), np.append(t, t[:2]))
+    np.testing.assert_array_equal(learned.embedding_[-2:], learned.embedding_[:2])
+
+
+def test_what_is_refused(roll):
+    X, t = roll
+    with pytest.raises(DataError, match="requires y"):
+        sdpdr.ColoredMVU().fit(X)
+    with pytest.raises(DataError, match="7 points"):
+        sdpdr.ColoredMVU().fit(X, t[:7])
+    with pytest.raises(DataError, match="the same for all"):
+        sdpdr.ColoredMVU().fit(X, np.zeros(60, int))
+    with pytest.raises(UnknownNameError, match="objective"):
+        sdpdr.MFNU(objective="volume").fit(X)

@@ -1,0 +1,120 @@
+"""The DensityMap and LOOCVUnfolding estimators: what they learn and what they refuse."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.blocks import OtherSums
+from sdpdr.errors import (
+    DataError,
+    DuplicatePointsWarning,
+    ModelError,
+    SolveFailedError,
+    UnknownNameError,
+)
+from sdpdr.program import Factor
+
+ROLL = sdpdr.datasets.swiss_roll(24, seed=0)[0]
+
+
+# The checks feed clusters, which need joining, and rounded data, which has duplicates.
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@parametrize_with_checks([sdpdr.DensityMap(n_neighbors=3, connect="mst", tol=1e-4)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def dense(gram):
+    return gram.factor @ gram.factor.T if isinstance(gram, Factor) else gram
+
+
+def test_a_map_is_what_the_recipe_solves():
+    learned = sdpdr.DensityMap(n_neighbors=4, bandwidth=5.0, tol=1e-7).fit(ROLL)
+    graph = graphs.knn(ROLL, 4)
+    solution = sdpdr.solve(methods.density_map(graph, bandwidth=5.0), tol=1e-7)
+    np.testing.assert_allclose(learned.solution_.value, solution.value, rtol=1e-6)
+    np.testing.assert_allclose(learned.density_, methods.kernel_sums(graph, 5.0))
+    # The variance is the objective, so the centred spectrum adds up to it.
+    np.testing.assert_allclose(learned.eigenvalues_.sum(), solution.value, rtol=1e-5)
+    assert learned.solution_.certified(1e-6)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        sdpdr.DensityMap(n_neighbors=4, variant="trace"),
+        sdpdr.DensityMap(n_neighbors=4, spread="least"),
+        sdpdr.LOOCVUnfolding(
+            n_neighbors=3, trace=20000.0, solver="clarabel", form="gram", tol=1e-5
+        ),
+    ],
+)
+def test_embeddings_are_centred_components(estimator):
+    points = ROLL[:14]
+    learned = clone(estimator).fit(points)
+    np.testing.assert_allclose(learned.embedding_.mean(axis=0), 0.0, atol=1e-6)
+    sizes = np.square(learned.embedding_).sum(axis=0)
+    np.testing.assert_allclose(sizes, learned.eigenvalues_[:2], rtol=1e-6, atol=1e-9)
+    assert learned.fit_transform(points).shape == (14, 2)
+
+
+def test_likelihoods_are_leave_one_out_sums():
+    learned = sdpdr.LOOCVUnfolding(n_neighbors=3, solver="clarabel", form="gram", tol=1e-5).fit(
+        ROLL[:12]
+    )
+    gram = dense(learned.gram_)
+    np.testing.assert_allclose(learned.likelihoods_, gram.sum(axis=1) - np.diag(gram))
+    mean = np.exp(np.mean(np.log(learned.likelihoods_)))
+    np.testing.assert_allclose(mean, learned.solution_.value, rtol=1e-5)
+
+
+def test_samples_that_coincide_get_the_same_place_and_likelihood():
+    twice = np.vstack([ROLL[:10], ROLL[:1]])
+    with pytest.warns(DuplicatePointsWarning):
+        learned = sdpdr.LOOCVUnfolding(n_neighbors=3, solver="clarabel", form="gram", tol=1e-5).fit(
+            twice
+        )
+    np.testing.assert_array_equal(learned.embedding_[0], learned.embedding_[10])
+    gram = dense(learned.gram_)
+    nodes = learned.graph_.index
+    samples = gram[np.ix_(nodes, nodes)]
+    np.testing.assert_allclose(learned.likelihoods_, samples.sum(axis=1) - np.diag(samples))
+    assert learned.likelihoods_.size == 11
+    assert OtherSums(10, learned.graph_.counts).apply(gram).size == 10
+
+
+def test_precomputed_distances_give_the_same():
+    distances = np.sqrt(np.square(ROLL[:, None] - ROLL[None]).sum(-1))
+    plain = sdpdr.DensityMap(n_neighbors=4).fit(ROLL)
+    given = sdpdr.DensityMap(n_neighbors=4, metric="precomputed").fit(distances)
+    np.testing.assert_allclose(given.solution_.value, plain.solution_.value, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "error", "words"),
+    [
+        (sdpdr.DensityMap(n_neighbors=4, bandwidth=-1.0), ModelError, "bandwidth must be positive"),
+        (sdpdr.DensityMap(n_neighbors=4, variant="sphere"), UnknownNameError, "trace, unit"),
+        (sdpdr.DensityMap(n_components=0, n_neighbors=4), DataError, "n_components"),
+        (sdpdr.LOOCVUnfolding(n_neighbors=4, trace=-1.0), ModelError, "positive and finite"),
+        (sdpdr.LOOCVUnfolding(n_neighbors=4, isometry="inequality"), ModelError, "one point"),
+    ],
+)
+def test_refused(estimator, error, words):
+    with pytest.raises(error, match=words):
+        estimator.fit(ROLL)
+
+
+def test_a_trace_that_no_kernel_has_is_told():
+    tight = sdpdr.LOOCVUnfolding(n_neighbors=3, trace=1.0, solver="clarabel", form="gram")
+    with pytest.raises(SolveFailedError, match="INFEASIBLE"):
+        tight.fit(ROLL[:12])
+
+
+def test_clones_and_parameters():
+    for estimator in (sdpdr.DensityMap(bandwidth=2.0), sdpdr.LOOCVUnfolding(unit=True)):
+        assert clone(estimator).get_params() == estimator.get_params()

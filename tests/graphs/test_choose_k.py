@@ -1,0 +1,164 @@
+"""The number of neighbours: oracles of the swiss roll, brute force, and what cannot be used."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
+from sklearn.neighbors import KNeighborsClassifier
+
+from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.graphs.space import make_space
+
+SIZES = (200, 500, 1000)
+
+
+@pytest.mark.parametrize(
+    ("rule", "best"),
+    [
+        ("connected", (4, 4, 4)),
+        ("rate", (6, 8, 10)),
+        ("reconstruct", (3, 5, 4)),
+        ("density", (15, 15, 1)),
+    ],
+)
+def test_best_numbers_of_the_swiss_roll(rule, best):
+    chosen = [graphs.choose_k(datasets.swiss_roll(n, seed=0)[0], rule) for n in SIZES]
+    assert tuple(choice.best for choice in chosen) == best
+    assert {choice.connecting for choice in chosen} == {4}
+    assert [choice.n_neighbors for choice in chosen] == [max(4, k) for k in best]
+
+
+@pytest.mark.parametrize(("n", "first"), [(200, 5), (500, 8), (1000, 16)])
+def test_the_rate_takes_shortcuts_on_small_samples(n, first):
+    X, t = datasets.swiss_roll(n, seed=0)
+    before, after = (graphs.knn(X, k, connect="none").edges for k in (first - 1, first))
+    assert np.abs(np.diff(t[before])).max() <= 2.0 < np.abs(np.diff(t[after])).max()
+    assert (graphs.choose_k(X, "rate").best >= first) == (n <= 500)
+    assert graphs.choose_k(X).n_neighbors < first
+
+
+def cloud(seed, n=30, dim=3):
+    return np.random.default_rng(seed).standard_normal((n, dim))
+
+
+@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
+def test_parts_are_those_of_the_graph(symmetrize):
+    X = cloud(1)
+    choice = graphs.choose_k(X, "connected", symmetrize=symmetrize)
+    parts = [graphs.knn(X, k, symmetrize=symmetrize, connect="none").n_components for k in choice.k]
+    assert choice.scores["parts"].tolist() == parts
+    assert parts[choice.best - 1] == 1
+    assert min(parts[: choice.best - 1]) > 1
+
+
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=10, deadline=None)
+def test_errors_of_means_equal_brute_force(seed):
+    X = cloud(seed)
+    table = make_space(X).nearest(6)
+    brute = [np.square(X - X[table[:, :k]].mean(axis=1)).sum() for k in range(1, 7)]
+    choice = graphs.choose_k(X, k_max=6)
+    np.testing.assert_allclose(choice.scores["error of means"], brute)
+    assert choice.best == np.argmin(brute) + 1
+
+
+def test_votes_equal_those_of_a_classifier():
+    X, y = datasets.digits(150)
+    scores = graphs.choose_k(X, "label", y, k_max=5).scores
+    for k in (1, 3, 5):
+        near = KNeighborsClassifier(k).fit(X, y).kneighbors(return_distance=False)
+        voted = []
+        for row in y[near]:
+            counts = Counter(row.tolist())
+            voted.append(max(counts, key=lambda c: (counts[c], -row.tolist().index(c))))
+        assert scores["right votes"][k - 1] == pytest.approx(np.mean(voted == y))
+        company = (y[near] == y[:, None]).any(axis=1).mean()
+        assert scores["any of class"][k - 1] == pytest.approx(company)
+    assert (np.diff(scores["any of class"]) >= 0).all()
+
+
+def test_names_are_labels_as_good_as_numbers():
+    X, y = datasets.digits(80)
+    named = graphs.choose_k(X, "label", [f"digit {label}" for label in y], k_max=4)
+    numbered = graphs.choose_k(X, "label", y, k_max=4)
+    np.testing.assert_array_equal(named.scores["right votes"], numbered.scores["right votes"])
+
+
+def test_likelihoods_equal_a_sum_of_normal_densities():
+    X = cloud(3, n=12, dim=2)
+    table = make_space(X).nearest(3)
+    width = np.sum((X - X[table[:, 2]]) ** 2, axis=1)
+    logs = []
+    for i in range(12):
+        others = [
+            multivariate_normal(X[j], width[j] * np.eye(2)).pdf(X[i]) for j in range(12) if j != i
+        ]
+        logs.append(np.log(np.mean(others)))
+    measured = graphs.choose_k(X, "density", k_max=3).scores["log-likelihood"]
+    assert measured[2] == pytest.approx(np.mean(logs))
+
+
+@pytest.mark.parametrize("rule", ["connected", "reconstruct", "density"])
+def test_distances_alone_give_the_same_choice(rule):
+    X = cloud(4)
+    D = np.sqrt(np.square(X[:, None] - X[None]).sum(axis=-1))
+    ours, theirs = graphs.choose_k(X, rule), graphs.choose_k(D, rule, metric="precomputed")
+    assert ours.n_neighbors == theirs.n_neighbors
+    for name, column in ours.scores.items():
+        np.testing.assert_allclose(theirs.scores[name], column, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rule", ["connected", "rate", "reconstruct", "density"])
+@given(seed=st.integers(0, 1000), scale=st.floats(0.01, 100.0))
+@settings(max_examples=8, deadline=None)
+def test_turning_and_scaling_change_no_choice(rule, seed, scale):
+    X = cloud(seed)
+    turn, _ = np.linalg.qr(cloud(seed + 1, n=3))
+    assert graphs.choose_k(X, rule).best == graphs.choose_k(scale * X @ turn + 1.0, rule).best
+
+
+def test_duplicates_count_once():
+    X = cloud(5)
+    twice = np.vstack([X, X[:10]])
+    y = np.arange(40) % 3
+    y[30:] = y[:10]
+    for rule in graphs.selection.RULES:
+        once, again = graphs.choose_k(X, rule, y[:30]), graphs.choose_k(twice, rule, y)
+        assert str(once) == str(again)
+
+
+def test_a_choice_tells_its_reason_and_marks_the_row():
+    X, _ = datasets.swiss_roll(200, seed=0)
+    choice = graphs.choose_k(X)
+    lines = str(choice).splitlines()
+    assert [line for line in lines if "chosen" in line] == [lines[4]]
+    assert lines[-1] == choice.reason
+    assert "connected from k = 4 on only" in choice.reason
+    assert "the last one tried" in graphs.choose_k(X, "density").reason
+
+
+def test_a_rate_is_never_more_than_there_are_points():
+    assert graphs.choose_k(cloud(0, n=5), "rate", factor=100.0).n_neighbors == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"rule": "elbow"}, UnknownNameError, "unknown rule 'elbow'"),
+        ({"rule": "label"}, DataError, "pass y"),
+        ({"rule": "label", "y": [1, 2]}, ShapeError, "y has shape"),
+        ({"rule": "label", "y": [np.nan] + [1.0] * 29}, DataError, "not known for points 0"),
+        ({"k_max": 0}, DataError, "k_max=0"),
+        ({"k_max": 30}, DataError, "30 distinct points"),
+        ({"rule": "rate", "dimension": 0}, DataError, "dimension=0"),
+        ({"rule": "rate", "factor": -1.0}, DataError, "factor=-1.0"),
+        ({"symmetrize": "both"}, UnknownNameError, "symmetrize"),
+    ],
+)
+def test_what_cannot_be_used_is_named(options, error, words):
+    with pytest.raises(error, match=words):
+        graphs.choose_k(cloud(0), **options)

@@ -1,0 +1,212 @@
+"""Steps with labels: which pairs move alike, which states must coincide, what is refused."""
+
+import numpy as np
+import pytest
+
+from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, DisconnectedGraphError, DuplicatePointsWarning, ShapeError
+
+
+def path(n):
+    return graphs.path(np.ones(n - 1))
+
+
+def as_set(before, after):
+    return {(tuple(b), tuple(a)) for b, a in zip(before.tolist(), after.tolist(), strict=True)}
+
+
+def test_one_action_links_every_pair_of_steps():
+    before, after = graphs.transitions(path(5), "AAAA").pairs()
+    assert np.array_equal(after, before + 1)
+    assert len(before) == 6
+
+
+def test_actions_are_matched_across_sequences_and_not_across_their_boundary():
+    before, after = graphs.transitions(path(8), "ABABAB", [4, 4]).pairs()
+    expected = {(0, 2), (0, 5), (1, 4), (1, 6), (2, 5), (4, 6)}
+    assert as_set(before, after) == {((i, j), (i + 1, j + 1)) for i, j in expected}
+
+
+def test_no_repeated_label_links_nothing():
+    assert graphs.transitions(path(4), "ABC").pairs()[0].shape == (0, 2)
+
+
+def test_an_unknown_action_says_nothing():
+    known = graphs.transitions(path(4), ["A", "A", "A"])
+    unknown = graphs.transitions(path(4), ["A", None, "A"])
+    missing = graphs.transitions(path(4), ["A", float("nan"), "A"])
+    assert len(known.pairs()[0]) == 3
+    assert as_set(*unknown.pairs()) == as_set(*missing.pairs()) == {((0, 2), (1, 3))}
+    assert graphs.transitions(path(3), [None, None]).names == ()
+
+
+def test_labels_may_be_numbers_and_arrays():
+    text = graphs.transitions(path(4), "xyx").pairs()
+    numbers = graphs.transitions(path(4), np.array([1, 2, 1])).pairs()
+    assert as_set(*text) == as_set(*numbers)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_are_independent_and_imply_those_left_out(seed):
+    actions = datasets.random_walk(14, 3, seed)
+    steps = graphs.transitions(path(14), actions, inverse={"L": "R", "U": "D"})
+    before, after = steps.pairs()
+    lengths = np.zeros((len(before), 14, 14))
+    for row, (b, a) in enumerate(zip(before, after, strict=True)):
+        lengths[row][tuple(np.sort(b))] += 1.0
+        lengths[row][tuple(np.sort(a))] -= 1.0
+    rows = lengths.reshape(len(before), -1)
+    rank = np.linalg.matrix_rank(rows)
+    assert rank == len(before)
+    for to in steps.moves:
+        here = np.flatnonzero(to >= 0)
+        for i in here:
+            for j in here[here > i]:
+                more = np.zeros((14, 14))
+                more[tuple(np.sort([i, j]))] += 1.0
+                more[tuple(np.sort(to[[i, j]]))] -= 1.0
+                assert np.linalg.matrix_rank(np.vstack([rows, more.ravel()])) == rank
+
+
+def test_an_action_and_its_inverse_lead_back():
+    steps = graphs.transitions(path(4), "RLR", inverse={"L": "R"})
+    assert steps.place.tolist() == [0, 1, 0, 1]
+    assert steps.coinciding.tolist() == [[0, 2], [1, 3]]
+    assert steps.names == ("R",)
+
+
+def test_what_must_coincide_spreads():
+    # R leads from 0 to 1 and from 2, the same place, to 3; so U leads from 1 and 3 to one place.
+    steps = graphs.transitions(path(7), "RLRURL", inverse={"L": "R"})
+    assert steps.place[2] == 0
+    assert steps.place[3] == 1
+    walk = graphs.transitions(path(36), datasets.random_walk(36), inverse={"L": "R", "U": "D"})
+    assert len(np.unique(walk.place)) == 15
+
+
+def test_places_follow_where_the_agent_was():
+    _, position = datasets.window_walk(60, 4, seed=3)
+    actions = datasets.random_walk(60, 4, seed=3)
+    place = graphs.transitions(path(60), actions, inverse={"L": "R", "U": "D"}).place
+    # States that must coincide were at one position; the reverse needs closed tours as well.
+    assert np.array_equal(position, position[place])
+
+
+def test_merged_duplicates_count_once():
+    X, _ = datasets.window_agent("RRRRLLLL", grain=0.0)
+    with pytest.warns(DuplicatePointsWarning):
+        graph = graphs.sequences(X, 2)
+    assert graph.n == 5
+    steps = graphs.transitions(graph, "RRRRLLLL")
+    before, after = steps.pairs()
+    # L undoes R step for step, so its rows say nothing new.
+    assert np.array_equal(np.sort(after - before, axis=None), np.ones(12))
+    assert len(before) == 6
+
+
+def test_chains_of_edges():
+    graph = graphs.from_edges(5, [[0, 1], [0, 3], [1, 2], [3, 4]], np.ones(4))
+    pairs, chain = graphs.transitions(graph, "AAAA").chains(graph.edges)
+    assert pairs[:4].tolist() == graph.edges.tolist()
+    assert chain[0] == chain[2] == chain[3] != chain[1]
+    assert {tuple(sorted(p)) for p in pairs[4:].tolist()} == {(2, 3), (1, 4)}
+    assert dict(zip(map(tuple, pairs.tolist()), chain, strict=True))[(1, 4)] == chain[1]
+
+
+def test_near_pairs_are_a_choice_among_all():
+    steps = graphs.transitions(path(9), "AABABAAB")
+    every = as_set(*steps.pairs())
+    near = steps.pairs([[0, 1], [1, 3], [4, 3], [2, 2]])
+    assert as_set(*near) <= every
+    assert 0 < len(near[0]) < len(every)
+
+
+def test_sequences_join_consecutive_states_and_need_each_other():
+    X = np.array([[0.0], [5.0], [0.1], [100.0], [101.0], [102.0]])
+    graph = graphs.sequences(X[:3], 1)
+    assert {(0, 1), (1, 2)} <= set(map(tuple, graph.edges.tolist()))
+    with pytest.raises(DisconnectedGraphError, match="sequences"):
+        graphs.sequences(X, 1, [3, 3])
+    joined = graphs.sequences(X, 1, [3, 3], connect="mst")
+    assert joined.is_connected
+    assert (2, 3) not in set(map(tuple, graphs.sequences(X, 1, [3, 3], connect="none").edges))
+    assert graphs.sequences(X, 1, [3, 3], connect="none").n_components == 2
+
+
+@pytest.mark.parametrize(
+    ("actions", "lengths", "inverse", "error", "words"),
+    [
+        ("RR", None, None, ShapeError, "2 actions for 4 states in 1 sequence.* 3 are needed"),
+        ("RRRR", None, None, ShapeError, "last state of a sequence has none"),
+        ("RRR", [2, 2], None, ShapeError, "3 actions for 4 states in 2 sequence"),
+        ("RRR", [2, 3], None, DataError, "add up to 5, but there are 4"),
+        ("RRR", [4, 0], None, DataError, r"lengths\[1\]=0 is too small"),
+        ("RRR", [1.5, 2.5], None, DataError, r"lengths\[0\]=1.5 is not an integer"),
+        ([["R"], ["R"], ["L"]], None, None, ShapeError, "one flat sequence"),
+        ("RRR", None, {"L": "R"}, DataError, "names the action 'L', but there are only 'R'"),
+        ("RLR", None, {"L": "L"}, DataError, "contradicts"),
+        ("RLR", None, {"L": "R", "R": "L"}, DataError, "contradicts"),
+        ("RLU", None, {"L": "R", "U": "R"}, DataError, "two others"),
+    ],
+)
+def test_wrong_input_is_refused_in_words(actions, lengths, inverse, error, words):
+    with pytest.raises(error, match=words):
+        graphs.transitions(path(4), actions, lengths, inverse)
+
+
+def test_an_unknown_action_is_named():
+    with pytest.raises(DataError, match="no action 'X', only 'A', 'B'"):
+        graphs.transitions(path(3), "AB").of("X")
+
+
+# -- motions and smoothness ------------------------------------------------------------------------
+
+
+def test_motions_find_a_screw():
+    angle = 0.4 * np.arange(12)
+    screw = np.column_stack([2.0 * np.cos(angle), 2.0 * np.sin(angle), 0.3 * np.arange(12)])
+    steps = graphs.transitions(path(12), "A" * 11)
+    motion = graphs.motions(steps, screw)["A"]
+    assert motion.residual < 1e-14
+    np.testing.assert_allclose(motion(screw[:-1]), screw[1:], atol=1e-13)
+    np.testing.assert_allclose(motion.rotation @ motion.rotation.T, np.eye(3), atol=1e-13)
+    assert graphs.action_error(steps, screw) < 1e-14
+    assert graphs.step_variation(steps, screw) < 1e-14
+
+
+def test_motions_of_noise_leave_residuals():
+    points = np.random.default_rng(0).standard_normal((12, 2))
+    steps = graphs.transitions(path(12), "A" * 11)
+    assert graphs.motions(steps, points)["A"].residual > 0.1
+    assert graphs.action_error(steps, points) > 0.1
+
+
+def test_position_fit_is_the_share_of_variance_explained():
+    rng = np.random.default_rng(1)
+    truth = rng.standard_normal((40, 2))
+    turned = truth @ np.array([[2.0, 1.0], [0.0, -1.0]]) + 3.0
+    assert graphs.position_fit(turned, truth) == pytest.approx(1.0, abs=1e-12)
+    half = graphs.position_fit(truth[:, :1], truth)
+    assert 0.3 < half < 0.7
+    noise = graphs.position_fit(rng.standard_normal((40, 1)), truth[:, 0])
+    assert 0.0 <= noise < 0.3
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda s: graphs.motions(s, np.zeros((3, 2))), ShapeError, "each of the 4 nodes"),
+        (lambda s: graphs.action_error(s, np.zeros(4)), ShapeError, "each of the 4 nodes"),
+        (lambda s: graphs.step_variation(s, np.zeros((4, 2))), DataError, "single place"),
+        (lambda s: graphs.position_fit(np.zeros((4, 2)), np.ones(4)), DataError, "the same"),
+        (lambda s: graphs.position_fit(np.zeros((4, 2)), np.ones(3)), ShapeError, "as many"),
+    ],
+)
+def test_wrong_embeddings_are_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call(graphs.transitions(path(4), "AAB"))
+
+
+def test_no_labelled_step_is_refused():
+    with pytest.raises(DataError, match="no labelled steps"):
+        graphs.action_error(graphs.transitions(path(3), [None, None]), np.zeros((3, 1)))

@@ -1,0 +1,304 @@
+"""The driver: where it ends, that it goes down, that it resumes, what it refuses."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.errors import DataError, ModelError, ShapeError, UnknownNameError
+from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
+from sdpdr.linalg import Diagonal, Entries
+from sdpdr.program import SDP, Factor, PsdVariable
+from sdpdr.program.sdp import Rows
+
+PATH = graphs.path([1.0] * 4)
+STAR = graphs.from_edges(5, [[0, 1], [0, 2], [0, 3], [0, 4]], [1.0] * 4)
+GRAM = {"solver": "clarabel", "form": "gram"}
+
+
+def path(variance, **options):
+    return ConvexIteration(methods.isometric(PATH, variance=variance), 1, **{**GRAM, **options})
+
+
+@pytest.fixture(scope="module")
+def roll():
+    return sdpdr.datasets.swiss_roll(20, seed=0)[0]
+
+
+@pytest.fixture(scope="module")
+def stalled():
+    return path(6.0, start="random", seed=1).run()
+
+
+@pytest.mark.parametrize(
+    ("solver", "form"),
+    [("clarabel", "gram"), ("clarabel", "lmi"), ("scs", "gram")],
+)
+def test_the_star_has_an_unfolding_on_a_line(solver, form):
+    model = methods.isometric(STAR, "equality", variance=4.0 - 1e-6)
+    state = ConvexIteration(model, 1, solver=solver, form=form, tol=1e-5).run()
+    assert state.status is IterationStatus.RANK_REACHED
+    assert state.spectrum()[0] == pytest.approx(4.0, abs=1e-4)
+
+
+def test_a_random_start_finds_it_too():
+    model = methods.isometric(STAR, "equality", variance=4.0 - 1e-6)
+    for seed in range(3):
+        state = ConvexIteration(model, 1, start="random", seed=seed, **GRAM).run()
+        assert state.reached
+        assert state.spectrum()[0] == pytest.approx(4.0, abs=1e-5)
+
+
+def test_the_straight_path_is_found_at_full_variance():
+    state = path(10.0 - 1e-9).run()
+    assert state.reached
+    np.testing.assert_allclose(np.sort(state.embedding(1)[:, 0]), np.arange(-2, 3), atol=1e-3)
+
+
+def test_a_stall_is_a_status_with_the_best_answer(stalled):
+    """Of the foldings of the path only some traces exist; this start sticks at the floor."""
+    assert stalled.status is IterationStatus.STALLED
+    assert "Rank not reached" in stalled.status.advice
+    assert stalled.excess == pytest.approx(0.38168, abs=1e-4)
+    assert stalled.record.share == pytest.approx(stalled.excess / stalled.record.trace)
+    assert stalled.embedding(1).shape == (5, 1)
+    assert not stalled.reached
+
+
+def test_another_start_can_reach_what_one_did_not(stalled):
+    state = path(6.0, start="random", seed=1, restarts=5).run()
+    assert state.reached
+    assert state.start >= 1
+    first = [r.excess for r in state.history if r.start == 0]
+    np.testing.assert_allclose(first, [r.excess for r in stalled.history], rtol=1e-6)
+
+
+def test_a_stalled_state_goes_on_with_more_starts(stalled):
+    whole = path(6.0, start="random", seed=1, restarts=5).run()
+    resumed = path(6.0, start="random", seed=1, restarts=5).run(stalled)
+    assert resumed.reached
+    assert len(resumed.history) == len(whole.history)
+    assert len(stalled.history) < len(resumed.history)
+
+
+def test_neither_excess_nor_objective_rises(roll):
+    graph = graphs.knn(roll, 4)
+    found = path(3.0, start="random", seed=2).run()
+    kept = ConvexIteration(methods.mvu(graph), 1, weight=2.0, **GRAM).run()
+    for state in (found, kept):
+        objective = np.array([r.objective for r in state.history])
+        assert len(objective) > 2
+        assert np.all(np.diff(objective) <= 1e-5 * np.abs(objective[:-1]))
+        assert not any("rose" in r.note for r in state.history)
+
+
+def test_steps_are_a_run_and_a_run_can_be_cut_in_two():
+    whole = path(3.0, start="random", seed=2, tol=1e-7).run()
+    assert len(whole.history) > 2
+    stepped = path(3.0, start="random", seed=2, tol=1e-7)
+    state = stepped.init()
+    while not stepped.done(state):
+        state = stepped.step(state)
+    cut = path(3.0, start="random", seed=2, tol=1e-7, max_iter=2).run()
+    assert cut.status is IterationStatus.ITERATION_LIMIT
+    resumed = path(3.0, start="random", seed=2, tol=1e-7).run(pickle.loads(pickle.dumps(cut)))
+    for other in (state, resumed):
+        assert other.status is whole.status
+        excess = [r.excess for r in other.history]
+        np.testing.assert_allclose(excess, [r.excess for r in whole.history], atol=1e-9)
+    assert len(cut.history) == 2
+
+
+def test_a_state_that_has_ended_stays_as_it_is():
+    iteration = path(10.0 - 1e-9)
+    state = iteration.run()
+    assert iteration.step(state) is state
+    assert iteration.run(state) is state
+
+
+def test_a_time_limit_ends_it_and_it_goes_on():
+    cut = path(6.0, start="random", seed=1, time_limit=1e-9).run()
+    assert cut.status is IterationStatus.TIME_LIMIT
+    assert np.isnan(cut.objective)
+    with pytest.raises(sdpdr.errors.SolveFailedError, match="TIME_LIMIT"):
+        cut.gram()
+    assert path(6.0, start="random", seed=1).run(cut).status is IterationStatus.STALLED
+
+
+def test_an_interruption_keeps_what_there_is(monkeypatch):
+    solve = sdpdr.iterate.programs.solve
+    asked = []
+
+    def impatient(*given, **options):
+        asked.append(1)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return solve(*given, **options)
+
+    monkeypatch.setattr("sdpdr.iterate.programs.solve", impatient)
+    iteration = path(6.0, start="random", seed=1)
+    cut = iteration.run()
+    assert cut.status is IterationStatus.INTERRUPTED
+    assert len(cut.history) == 2
+    assert iteration.run(cut).status is IterationStatus.STALLED
+
+
+def test_no_feasible_point_is_a_status():
+    state = path(11.0).run()
+    assert state.status is IterationStatus.INFEASIBLE
+    assert state.best is None
+    assert len(state.history) == 1
+
+
+def test_an_objective_without_limit_is_a_status():
+    free = SDP((PsdVariable("K", 3),), {"K": -Diagonal(3)[0]}, (), name="free")
+    state = ConvexIteration(free, 1, weight=0.0, solver="clarabel", form="gram").run()
+    assert state.status in (IterationStatus.UNBOUNDED, IterationStatus.FAILED)
+    assert state.best is None
+
+
+def test_everything_at_one_point_has_rank_zero_and_that_is_found():
+    """Without a floor, lengths that may shrink do; a trace of rounding errors counts as zero."""
+    state = ConvexIteration(methods.isometric(STAR, "inequality"), 1, **GRAM).run()
+    assert state.reached
+    assert state.record.trace < 1e-5
+
+
+def test_points_to_begin_with_set_the_first_direction(roll):
+    graph = graphs.knn(roll, 4)
+    flat = roll[:, :2]
+    iteration = ConvexIteration(methods.isometric(graph, "inequality", 1000.0), 2, start=flat)
+    first = iteration.init().directions["K"]
+    centred = flat - flat.mean(axis=0)
+    assert first.apply(centred @ centred.T)[0] == pytest.approx(0.0, abs=1e-8)
+    same = replace(iteration, start=Factor(centred)).init().directions["K"]
+    matrix = np.random.default_rng(0).standard_normal((20, 20))
+    matrix = matrix @ matrix.T
+    np.testing.assert_allclose(same.apply(matrix), first.apply(matrix), rtol=1e-9)
+
+
+def test_logdet_reaches_the_rank_of_the_path():
+    state = path(9.0, direction="logdet").run()
+    assert state.reached
+
+
+def test_progress_is_told_every_iteration():
+    seen = []
+    path(6.0, start="random", seed=1, progress=seen.append).run()
+    assert [r["iteration"] for r in seen] == list(range(len(seen)))
+    assert {"value", "excess", "share", "seconds"} <= set(seen[0])
+
+
+def test_a_fold_in_three_dimensions_is_exact_after_purification(roll):
+    """The variance that exact lengths leave at rank three; little of it, since nothing keeps it."""
+    graph = graphs.knn(roll, 3)
+    iteration = ConvexIteration(methods.isometric(graph), 3, max_iter=4, **GRAM)
+    state = iteration.run()
+    assert state.history[0].excess == pytest.approx(82.3, abs=0.5)
+    assert state.excess < 0.1
+    pure = iteration.purify(state)
+    assert pure.held(1e-10)
+    assert np.sum(pure.factor**2) == pytest.approx(782.7, abs=1.0)
+
+
+# -- other programs than unfoldings ------------------------------------------------------------
+
+
+def factorization(V, k):
+    """[[I, W', H'], [W, ., V], [H, V', .]] with W, H >= 0; its rank is k exactly when V = W H'."""
+    n, m = V.shape
+    order = k + n + m
+    corner = [(i, j) for i in range(k) for j in range(i, k)]
+    given = [(k + i, k + n + j) for i in range(n) for j in range(m)]
+    factors = [(k + i, j) for i in range(n + m) for j in range(k)]
+    rows = (
+        Rows(
+            "corner",
+            "==",
+            {"Z": Entries(order, corner)},
+            np.array([float(i == j) for i, j in corner]),
+        ),
+        Rows("given", "==", {"Z": Entries(order, given)}, V.ravel()),
+        Rows("signs", "<=", {"Z": -Entries(order, factors)}, np.zeros(len(factors))),
+    )
+    return SDP((PsdVariable("Z", order),), {}, rows, name="factorization")
+
+
+@pytest.mark.parametrize("direction", ["trailing", "schur"])
+def test_a_nonnegative_factorization_is_found(direction):
+    rng = np.random.default_rng(0)
+    V = rng.random((5, 2)) @ rng.random((2, 5))
+    iteration = ConvexIteration(
+        factorization(V, 2), 2, direction=direction, start="random", restarts=3, **GRAM
+    )
+    state = iteration.run()
+    assert state.reached
+    Z = np.asarray(state.gram())
+    W, H = Z[2:7, :2], Z[7:, :2]
+    assert min(W.min(), H.min()) > -1e-6
+    assert np.linalg.norm(W @ H.T - V) <= 1e-3 * np.linalg.norm(V)
+
+
+def test_the_schur_direction_leaves_cliques_to_a_sparse_lift():
+    """Of order 45, solved in cliques of order 10 at most in every program of the sequence."""
+    rng = np.random.default_rng(0)
+    V = rng.random((40, 2)) @ rng.random((2, 3))
+    direction = Schur(2, scale=float(np.sqrt(np.linalg.norm(V, 2))), parts=(40, 3))
+    iteration = ConvexIteration(
+        factorization(V, 2), 2, direction=direction, solver="clarabel", form="chordal", restarts=2
+    )
+    state = iteration.run()
+    assert state.reached
+    assert {r.status for r in state.history} == {"SOLVED"}
+    pure = iteration.purify(state)
+    assert pure.held(1e-12)
+    assert pure.factor.shape == (45, 2)
+
+
+def test_two_matrices_of_low_rank_in_one_program():
+    diagonal = {name: Rows(f"{name}1", "==", {name: Diagonal(4)}, np.ones(4)) for name in "AB"}
+    shared = Rows("sum", "==", {n: Entries(4, [[0, 1]]) for n in "AB"}, np.array([0.0]))
+    sdp = SDP((PsdVariable("A", 4), PsdVariable("B", 4)), {}, (*diagonal.values(), shared))
+    state = ConvexIteration(sdp, 1, variable=("A", "B"), start="random", **GRAM).run()
+    assert state.reached
+    for name in "AB":
+        values = np.linalg.eigvalsh(np.asarray(state.solution.values[name]))
+        assert values[-1] == pytest.approx(4.0, abs=1e-4)
+
+
+# -- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"rank": 0}, DataError, "rank"),
+        ({"rank": 5}, DataError, r"1\.\.4"),
+        ({"rank": 1.5}, DataError, "rank"),
+        ({"weight": -1.0}, DataError, "weight must be 0 or more"),
+        ({"weight": np.nan}, DataError, "weight"),
+        ({"tol": 0.0}, DataError, "tol"),
+        ({"max_iter": 0}, DataError, "max_iter"),
+        ({"restarts": -1}, DataError, "restarts"),
+        ({"patience": 0}, DataError, "patience"),
+        ({"direction": "fantop"}, UnknownNameError, "direction"),
+        ({"direction": Trailing(2)}, DataError, "rank 2, not for 1"),
+        ({"start": "data"}, DataError, "'random'"),
+        ({"start": np.ones((3, 2))}, DataError, "."),
+        ({"start": np.eye(4)}, ShapeError, "4 points; 'K' has order 5"),
+        ({"variable": "Z"}, ModelError, "no variable 'Z'"),
+    ],
+)
+def test_wrong_arguments_are_refused_before_anything_is_solved(options, error, words):
+    given = {"model": methods.isometric(PATH), "rank": 1, **options}
+    with pytest.raises(error, match=words):
+        ConvexIteration(**given)
+
+
+def test_which_matrix_must_be_said_if_there_are_several():
+    two = SDP((PsdVariable("A", 2), PsdVariable("B", 2)), {}, ())
+    with pytest.raises(ModelError, match="A, B; name the one"):
+        ConvexIteration(two, 1)

@@ -1,0 +1,177 @@
+"""Directions are closed forms: tight where they are made, above the excess elsewhere."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from sdpdr.errors import DataError, UnknownNameError
+from sdpdr.iterate import LogDet, Schur, Trailing
+from sdpdr.iterate.directions import find_direction
+from sdpdr.program import Factor
+
+N, R = 7, 2
+NO_NULL = np.zeros((N, 0))
+ONES = np.ones((N, 1)) / np.sqrt(N)
+
+
+def draw(seed, rank=N, n=N):
+    factor = np.random.default_rng(seed).standard_normal((n, rank))
+    return factor @ factor.T
+
+
+def lift(X, extra=0.0):
+    """[[I, X'], [X, X X' + extra I]]."""
+    m, k = X.shape
+    return np.block([[np.eye(k), X.T], [X, X @ X.T + extra * np.eye(m)]])
+
+
+def value(cost, matrix):
+    return float(cost.apply(matrix)[0])
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_trailing_is_the_optimum_of_the_second_program():
+    """Dattorro's second step as a semidefinite program has this value and this solution."""
+    X = draw(0)
+    W = cp.Variable((N, N), symmetric=True)
+    limits = [W >> 0, np.eye(N) - W >> 0, cp.trace(W) == N - R]
+    problem = cp.Problem(cp.Minimize(cp.trace(X @ W)), limits)
+    problem.solve(solver="CLARABEL")
+    trailing = Trailing(R)
+    assert problem.value == pytest.approx(trailing.excess(X), rel=1e-6)
+    ours = trailing.cost(X, NO_NULL, 0, rng()).adjoint(np.ones(1)).toarray()
+    np.testing.assert_allclose(W.value, ours, atol=1e-4)
+
+
+@pytest.mark.parametrize("direction", [Trailing(R), Schur(R)], ids=lambda d: d.name)
+@pytest.mark.parametrize("seed", range(5))
+def test_tight_at_home_and_above_the_excess_elsewhere(direction, seed):
+    if direction.name == "schur":
+        X = np.random.default_rng(seed).standard_normal((2, N - R, R))
+        here, there = lift(X[0], 0.3), lift(X[1], 0.1)
+    else:
+        here, there = draw(seed), draw(seed + 100)
+    cost = direction.cost(here, NO_NULL, 0, rng())
+    assert value(cost, here) == pytest.approx(direction.excess(here), rel=1e-9)
+    assert value(cost, there) >= direction.excess(there) - 1e-9
+
+
+@pytest.mark.parametrize("direction", [Trailing(R), LogDet(R), Schur(R)], ids=lambda d: d.name)
+def test_a_factor_gives_what_its_matrix_gives(direction):
+    X = np.random.default_rng(1).standard_normal((N - R, R))
+    matrix = lift(X, 0.5)
+    factor = Factor(np.linalg.cholesky(matrix))
+    dense, thin = (direction.cost(v, NO_NULL, 0, rng()) for v in (matrix, factor))
+    np.testing.assert_allclose(value(thin, matrix), value(dense, matrix), rtol=1e-9)
+    assert direction.excess(factor) == pytest.approx(direction.excess(matrix), rel=1e-9)
+
+
+def test_an_excess_of_zero_is_the_rank():
+    assert Trailing(R).excess(draw(0, rank=R)) == pytest.approx(0.0, abs=1e-12)
+    assert Trailing(R).excess(draw(0, rank=R + 1)) > 0.1
+    assert Schur(R).excess(lift(np.ones((N - R, R)))) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_weighted_points_count_as_often_as_they_occur():
+    """The eigenvalues are those of the matrix in which every point has a row of its own."""
+    counts = np.array([2, 1, 3])
+    X = draw(3, n=3)
+    whole = np.repeat(np.repeat(X, counts, axis=0), counts, axis=1)
+    weighted = Trailing(1, counts.astype(float))
+    tail = np.sum(np.linalg.eigvalsh(whole)[:-1])
+    assert weighted.excess(X) == pytest.approx(tail, rel=1e-9)
+    cost = weighted.cost(X, np.zeros((3, 0)), 0, rng())
+    assert value(cost, X) == pytest.approx(tail, rel=1e-9)
+
+
+def test_missing_directions_are_drawn_off_the_null_vectors():
+    """A matrix of rank one under a rank of three leaves two free; none is the vector of ones."""
+    y = np.arange(N) - (N - 1) / 2.0
+    cost = Trailing(3).cost(np.outer(y, y), ONES, 0, rng())
+    projector = cost.adjoint(np.ones(1)).toarray()
+    assert np.trace(projector) == pytest.approx(N - 3)
+    np.testing.assert_allclose(projector @ ONES, ONES, atol=1e-9)
+    np.testing.assert_allclose(projector @ y, 0.0, atol=1e-9)
+
+
+def test_ties_are_broken_at_random_but_the_same_for_a_seed():
+    a, b, again = (
+        Trailing(1).cost(np.eye(N), NO_NULL, 0, np.random.default_rng(s)).adjoint(np.ones(1))
+        for s in (0, 1, 0)
+    )
+    assert abs(a - b).max() > 1e-3
+    assert abs(a - again).max() == 0.0
+
+
+def test_logdet_is_the_gradient_of_its_surrogate():
+    X, direction = draw(5), LogDet(R, delta=0.5)
+    delta = 0.5 * np.trace(X) / N
+    cost = direction.cost(X, NO_NULL, 0, rng())
+    step = 1e-6 * draw(6)
+
+    def surrogate(matrix):
+        return delta * np.linalg.slogdet(matrix + delta * np.eye(N))[1]
+
+    change = surrogate(X + step) - surrogate(X - step)
+    assert value(cost, 2 * step) == pytest.approx(change, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", [Trailing, LogDet])
+def test_weights_are_rows_repeated(kind):
+    """Cost, excess and size of merged points are those of the points themselves."""
+    counts = np.array([2, 1, 3])
+    X, Y = draw(3, n=3), draw(4, n=3)
+
+    def whole(matrix):
+        return np.repeat(np.repeat(matrix, counts, axis=0), counts, axis=1)
+
+    merged, apart = kind(1, weights=counts.astype(float)), kind(1)
+    assert merged.excess(X) == pytest.approx(apart.excess(whole(X)))
+    assert merged.size(X) == pytest.approx(np.trace(whole(X)))
+    if kind is Trailing:
+        costs = (
+            merged.cost(X, np.zeros((3, 0)), 0, rng()),
+            apart.cost(whole(X), np.zeros((6, 0)), 0, rng()),
+        )
+        assert value(costs[0], Y) == pytest.approx(value(costs[1], whole(Y)))
+
+
+def test_logdet_falls_to_its_least_share():
+    X = np.diag([1.0, 0.0])
+    late = LogDet(1, least=1e-3).cost(X, np.zeros((2, 0)), 99, rng()).adjoint(np.ones(1))
+    assert late[1, 1] == pytest.approx(1.0)
+    assert late[0, 0] == pytest.approx(5e-4 / (1.0 + 5e-4))
+
+
+def test_schur_keeps_sparsity():
+    X = np.random.default_rng(0).standard_normal((50, 2))
+    sparse = Schur(2).cost(lift(X), np.zeros((52, 0)), 0, rng()).adjoint(np.ones(1))
+    assert sparse.nnz == 4 + 2 * 100 + 50
+    trailing = Trailing(2).cost(lift(X), np.zeros((52, 0)), 0, rng()).adjoint(np.ones(1))
+    assert trailing.nnz > 2000
+
+
+def test_schur_draws_parts_of_the_scale_asked_for():
+    start = Schur(2, scale=3.0, parts=(4, 6)).random(12, np.zeros((12, 0)), rng())
+    X = -start.adjoint(np.ones(1)).toarray()[2:, :2]
+    assert X.min() >= 0.0
+    assert np.linalg.norm(X[:4]) == pytest.approx(3.0)
+    assert np.linalg.norm(X[4:]) == pytest.approx(3.0)
+
+
+def test_wrong_directions_are_refused():
+    with pytest.raises(UnknownNameError, match="Did you mean 'trailing'"):
+        find_direction("trailling", 2)
+    with pytest.raises(DataError, match="rank 3, not for 2"):
+        find_direction(Trailing(3), 2)
+    with pytest.raises(DataError, match="shrink"):
+        LogDet(2, shrink=0.0)
+    with pytest.raises(DataError, match="add up to 5"):
+        Schur(2, parts=(1, 2)).check("Z", 7, 0)
+    with pytest.raises(DataError, match="identity"):
+        Schur(3).check("Z", 3, 0)
+    with pytest.raises(DataError, match=r"1\.\.6.*K u = 0"):
+        Trailing(7).check("K", 7, 1)

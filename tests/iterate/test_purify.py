@@ -1,0 +1,133 @@
+"""Exact rank: truncation mended until the rows hold, and reduction that moves none."""
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.blocks import Band
+from sdpdr.errors import DataError, ModelError
+from sdpdr.iterate import polish, reduce_rank
+from sdpdr.linalg import InnerProduct, SquaredEdgeLengths
+from sdpdr.linalg.maps import SvecMap
+from sdpdr.linalg.svec import svec
+from sdpdr.program import SDP, Factor, PsdVariable
+from sdpdr.program.sdp import Rows
+
+
+@pytest.fixture(scope="module")
+def flat():
+    """A flat placement and the graph of its lengths."""
+    X = np.random.default_rng(0).standard_normal((15, 2))
+    graph = graphs.knn(X, 4)
+    return graph, X - X.mean(axis=0)
+
+
+def lengths(graph, factor):
+    return SquaredEdgeLengths(graph.n, graph.edges).apply_factor(factor)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_a_disturbed_placement_is_mended(flat, dense):
+    graph, X = flat
+    program = methods.isometric(graph).to_sdp()
+    disturbed = np.hstack([X, np.zeros((15, 2))])
+    disturbed = disturbed + 0.02 * np.random.default_rng(1).standard_normal((15, 4))
+    value = disturbed @ disturbed.T if dense else Factor(disturbed)
+    mended = polish(program, value, rank=2)
+    assert mended.truncated > 1e-3
+    assert mended.residual < 1e-12
+    assert mended.held()
+    assert mended.factor.shape == (15, 2)
+    np.testing.assert_allclose(lengths(graph, mended.factor), graph.sqdist, rtol=1e-11)
+    np.testing.assert_allclose(mended.factor.sum(axis=0), 0.0, atol=1e-12)
+    assert mended.factor[:, 0] @ mended.factor[:, 1] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_inequalities_that_hold_are_left_alone(flat):
+    graph, X = flat
+    program = methods.isometric(graph, "inequality").to_sdp()
+    mended = polish(program, Factor(0.5 * X), rank=2)
+    assert mended.residual < 1e-15
+    np.testing.assert_allclose(mended.factor @ mended.factor.T, 0.25 * X @ X.T, atol=1e-12)
+
+
+def test_a_band_and_a_floor_are_kept(flat):
+    graph, X = flat
+    variance = float(np.sum(X**2))
+    program = methods.isometric(graph, Band(0.1), variance).to_sdp()
+    mended = polish(program, Factor(0.9 * X), rank=2)
+    assert mended.residual < 1e-9
+    assert np.all(np.abs(lengths(graph, mended.factor) / graph.sqdist - 1.0) < 0.1 + 1e-9)
+    assert np.sum(mended.factor**2) >= variance * (1.0 - 1e-9)
+
+
+def test_a_rank_too_low_leaves_a_residual(flat):
+    graph, X = flat
+    mended = polish(methods.isometric(graph).to_sdp(), Factor(X), rank=1)
+    assert mended.residual > 1e-2
+    assert not mended.held()
+    assert "rank 1 of order 15" in repr(mended)
+
+
+def test_long_sparse_problems_are_mended_as_well():
+    X = np.random.default_rng(2).standard_normal((300, 2))
+    graph = graphs.knn(X, 3, connect="mst")
+    start = X + 1e-3 * np.random.default_rng(3).standard_normal(X.shape)
+    mended = polish(methods.isometric(graph).to_sdp(), Factor(start), rank=2)
+    assert mended.residual < 1e-8 < mended.truncated
+
+
+def random_program():
+    """Order 8, five random rows that the identity satisfies."""
+    rng = np.random.default_rng(0)
+    rows = np.array([svec(A + A.T) for A in rng.standard_normal((5, 8, 8))])
+    linear_map = SvecMap(8, rows)
+    rhs = linear_map.apply(np.eye(8))
+    return SDP((PsdVariable("X", 8),), {}, (Rows("rows", "==", {"X": linear_map}, rhs),))
+
+
+def test_reduction_stops_where_counting_stops():
+    """Five rows: the rank falls from 8 to 2, the largest r with r (r + 1) / 2 <= 5."""
+    program = random_program()
+    reduced = reduce_rank(program, np.eye(8))
+    assert reduced.factor.shape == (8, 2)
+    slack = program.slack(program.rows[0], {"X": reduced})
+    np.testing.assert_allclose(slack, 0.0, atol=1e-11)
+
+
+def test_the_objective_is_kept_too():
+    program = random_program()
+    cost = np.diag(np.arange(1.0, 9.0))
+    program = program.with_cost("X", InnerProduct(cost))
+    reduced = reduce_rank(program, np.eye(8))
+    assert program.primal_value({"X": reduced}) == pytest.approx(36.0, rel=1e-10)
+    assert reduced.factor.shape[1] * (reduced.factor.shape[1] + 1) / 2 <= 6
+
+
+def test_the_bent_star_becomes_flat():
+    """Four rows and the trace: the unfolding of rank three has one of rank two."""
+    star = graphs.from_edges(5, [[0, 1], [0, 2], [0, 3], [0, 4]], [1.0] * 4)
+    model = methods.mvu(star, "equality")
+    program = model.to_sdp()
+    solution = sdpdr.solve(model, "clarabel", "gram", tol=1e-8)
+    assert np.sum(solution.spectrum() > 1e-3) == 3
+    reduced = reduce_rank(program, solution.gram())
+    assert reduced.factor.shape[1] <= 2
+    np.testing.assert_allclose(lengths(star, reduced.factor), 1.0, atol=1e-6)
+    assert reduced.trace() == pytest.approx(4.0, abs=1e-5)
+
+
+def test_wrong_arguments_are_refused(flat):
+    graph, X = flat
+    program = methods.isometric(graph).to_sdp()
+    with pytest.raises(DataError, match="rank"):
+        polish(program, Factor(X), 0)
+    with pytest.raises(DataError, match=r"1\.\.15"):
+        polish(program, Factor(X), 16)
+    two = SDP((PsdVariable("A", 2), PsdVariable("B", 2)), {}, ())
+    with pytest.raises(ModelError, match="name the matrix"):
+        polish(two, np.eye(2), 1)
+    soft = methods.isometric(graph, sdpdr.blocks.Slack(1.0)).to_sdp()
+    with pytest.raises(ModelError, match="is a vector"):
+        polish(soft, Factor(X), 2, "isometry.slack")

@@ -1,0 +1,152 @@
+"""Colored unfolding: oracles, identities, side information of every kind, what is refused."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError
+
+
+@pytest.fixture(scope="module")
+def roll():
+    X, t = sdpdr.datasets.swiss_roll(30, seed=0)
+    y = np.sign(t - np.median(t))
+    y[::5] *= -1
+    return graphs.knn(X, n_neighbors=4), y, t
+
+
+def value(model, **options):
+    solution = sdpdr.solve(model, **options)
+    assert solution.certified(1e-6)
+    return solution.value
+
+
+def test_oracles(roll):
+    graph, y, t = roll
+    assert y.sum() == 0.0
+    assert value(methods.colored_mvu(graph, y)) == pytest.approx(18590.338, rel=1e-6)
+    assert value(methods.colored_mvu(graph, np.column_stack([y, t]))) == pytest.approx(
+        230751.04, rel=1e-6
+    )
+    assert value(methods.colored_mvu(graph, y, "equality")) == pytest.approx(14540.785, rel=1e-5)
+
+
+def test_labels_are_half_of_signs(roll):
+    graph, y, _ = roll
+    labels = np.where(y > 0, "long", "short")
+    assert value(methods.colored_mvu(graph, labels)) == pytest.approx(9295.169, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["lowrank", "clarabel", "cvxopt"])
+def test_the_identity_kernel_is_variance(roll, solver):
+    graph = roll[0]
+    colored = methods.colored_mvu(graph, methods.side_information(kernel=np.eye(graph.n)))
+    plain = methods.mvu(graph)
+    mine, theirs = (sdpdr.solve(m, solver, tol=1e-7).value for m in (colored, plain))
+    assert mine == pytest.approx(theirs, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("solver", "form"),
+    [("lowrank", "factor"), ("clarabel", "gram"), ("cvxopt", "lmi"), ("sdpa", "gram")],
+)
+def test_solvers_agree_and_prove_it(roll, solver, form):
+    solution = sdpdr.solve(methods.colored_mvu(roll[0], roll[1]), solver, form, tol=1e-7)
+    assert solution.value == pytest.approx(18590.338, rel=1e-5)
+    assert solution.gap < 1e-5
+
+
+def test_one_column_is_a_linear_program(roll):
+    """The value is the square of max y.z subject to |z_i - z_j| <= sqrt d_ij."""
+    graph, y, _ = roll
+    rows = np.zeros((graph.m, graph.n))
+    rows[np.arange(graph.m), graph.edges[:, 0]] = 1.0
+    rows[np.arange(graph.m), graph.edges[:, 1]] = -1.0
+    limits = np.sqrt(graph.sqdist)
+    found = linprog(
+        -(y - y.mean()), np.vstack([rows, -rows]), np.tile(limits, 2), bounds=(None, None)
+    )
+    assert value(methods.colored_mvu(graph, y)) == pytest.approx(found.fun**2, rel=1e-6)
+
+
+def test_a_constant_added_to_the_kernel_changes_nothing(roll):
+    graph, y, _ = roll
+    T = np.outer(y, y)
+    kernels = (T, T + 7.0)
+    a, b = (value(methods.colored_mvu(graph, methods.side_information(kernel=k))) for k in kernels)
+    assert a == pytest.approx(b, rel=1e-6)
+
+
+def test_projection_keeps_value_and_feasibility(roll):
+    """With lengths that may shrink, as many dimensions as F has columns are enough."""
+    graph, y, t = roll
+    F = np.column_stack([y, t]) - [y.mean(), t.mean()]
+    model = methods.colored_mvu(graph, F)
+    solution = sdpdr.solve(model, tol=1e-8)
+    Y = solution.embedding(6)
+    basis = np.linalg.svd(F.T @ Y, full_matrices=False)[2].T
+    low = Y @ basis @ basis.T
+    gram = low @ low.T
+    assert np.linalg.matrix_rank(gram, tol=1e-8 * np.trace(gram)) == 2
+    assert model.objective({"K": gram}) == pytest.approx(solution.value, rel=1e-6)
+    assert max(model.violations({"K": gram}).values()) < 1e-5 * graph.sqdist.max()
+
+
+def test_a_graph_as_side_information(roll):
+    graph = roll[0]
+    ring = graphs.cycle(graph.n)
+    kernel = np.linalg.inv(np.eye(graph.n) + ring.laplacian().toarray())
+    given = methods.colored_mvu(graph, ring)
+    same = methods.colored_mvu(graph, methods.side_information(kernel=kernel))
+    assert value(given) == pytest.approx(value(same), rel=1e-6)
+
+
+def test_parts_that_balance_do_not_drift():
+    parts = graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 4.0])
+    solution = sdpdr.solve(methods.colored_mvu(parts, [1.0, -1.0, 1.0, -1.0]))
+    # Both edges at full length along one line: (1 + 2)^2.
+    assert solution.certified(1e-5)
+    assert solution.value == pytest.approx(9.0, rel=1e-5)
+    with pytest.raises(DisconnectedGraphError, match="other side information"):
+        methods.colored_mvu(parts, [1.0, 1.0, -1.0, -1.0])
+
+
+def test_large_kernels_are_kept_as_factors():
+    X, t = sdpdr.datasets.swiss_roll(600, seed=0)
+    graph = graphs.knn(X, n_neighbors=5)
+    solution = sdpdr.solve(methods.colored_mvu(graph, np.column_stack([t, np.sin(t)])))
+    assert (solution.solver, solution.status) == ("lowrank", sdpdr.Status.SOLVED)
+    assert "outweigh the reward" in solution.argument
+
+
+def test_what_is_refused(roll):
+    graph = roll[0]
+    with pytest.raises(DataError, match="the same for all points"):
+        methods.colored_mvu(graph, np.ones(graph.n))
+    with pytest.raises(DataError, match="12 rows"):
+        methods.colored_mvu(graph, np.arange(12.0))
+    with pytest.raises(DataError, match="nan"):
+        methods.colored_mvu(graph, np.full(graph.n, np.nan))
+    with pytest.raises(ShapeError, match="labels"):
+        methods.side_information([["a", "b"]])
+    with pytest.raises(DataError, match="not symmetric"):
+        methods.side_information(kernel=[[1.0, 0.5], [0.0, 1.0]])
+    with pytest.raises(DataError, match="either as y or as kernel"):
+        methods.side_information()
+    with pytest.raises(ShapeError, match="kernel"):
+        methods.side_information(kernel=[1.0, 2.0])
+
+
+def test_an_indefinite_kernel_is_told_and_solved(roll):
+    graph, y, t = roll
+    T = np.outer(t, t) - 0.01 * np.outer(y, y)
+    with pytest.warns(SdpdrWarning, match="negative eigenvalues"):
+        side = methods.side_information(kernel=T)
+    model = methods.colored_mvu(graph, side)
+    solution = sdpdr.solve(model, "clarabel", tol=1e-7)
+    centre = np.eye(graph.n) - 1.0 / graph.n
+    assert solution.value == pytest.approx(
+        np.sum(centre @ T @ centre * np.asarray(solution.values["K"])), rel=1e-6
+    )

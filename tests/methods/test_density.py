@@ -1,0 +1,257 @@
+"""Density preserving maps and density estimates: oracles, printed forms, refusals."""
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KernelDensity
+
+import sdpdr
+from sdpdr import density, graphs, methods
+from sdpdr.blocks import Gram, NonNegative, RowSums, Spread, Variance
+from sdpdr.errors import DataError, InfeasibleError, ModelError, ShapeError, UnknownNameError
+from sdpdr.model import Model
+from sdpdr.program import Factor, Status
+
+X = np.random.default_rng(0).standard_normal((10, 2))
+KERNEL = np.exp(-np.square(X[:, None] - X[None]).sum(-1))
+GRAPH = graphs.knn(X, n_neighbors=3)
+H = np.sqrt(0.5)
+SELF = np.column_stack([np.arange(10)] * 2)
+EVERY = np.column_stack(np.triu_indices(10))
+WAYS = [
+    ("clarabel", "gram"),
+    ("clarabel", "lmi"),
+    ("cvxopt", "lmi"),
+    ("scs", "gram"),
+    ("lowrank", "factor"),
+]
+
+
+def dense(solution):
+    gram = solution.gram()
+    return gram.factor @ gram.factor.T if isinstance(gram, Factor) else gram
+
+
+def neighbour_sums(gram):
+    adjacency = GRAPH.adjacency(np.ones(GRAPH.m)).toarray()
+    return (adjacency * gram).sum(axis=1)
+
+
+def edge_lengths(gram):
+    i, j = GRAPH.edges.T
+    return gram[i, i] + gram[j, j] - 2.0 * gram[i, j]
+
+
+# -- the programs that have an answer --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("solver", "form"), WAYS)
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [({}, 9.480013), ({"spread": "least"}, 4.001321), ({"variant": "trace"}, 4.506880)],
+)
+def test_oracles(options, value, solver, form):
+    solution = sdpdr.solve(
+        methods.density_map(GRAPH, bandwidth=H, **options), solver, form, tol=1e-7
+    )
+    np.testing.assert_allclose(solution.value, value, atol=1e-6)
+    np.testing.assert_allclose(solution.bound, value, atol=2e-6)
+    gram = dense(solution)
+    np.testing.assert_allclose(neighbour_sums(gram), neighbour_sums(KERNEL), atol=1e-5)
+    assert gram[tuple(GRAPH.edges.T)].min() > -1e-6
+
+
+def test_on_the_sphere_the_lengths_add_up_to_a_constant():
+    constant = GRAPH.degree.sum() - neighbour_sums(KERNEL).sum()
+    assert constant == pytest.approx(22.694476)
+    for spread in ("most", "least"):
+        model = methods.density_map(GRAPH, bandwidth=H, spread=spread)
+        gram = dense(sdpdr.solve(model, "clarabel", "gram", tol=1e-8))
+        assert edge_lengths(gram).sum() == pytest.approx(constant, rel=1e-6)
+        np.testing.assert_allclose(np.diag(gram), 1.0, atol=1e-6)
+
+
+def test_the_kernel_of_the_data_is_feasible():
+    model = methods.density_map(GRAPH, bandwidth=H)
+    assert max(model.violations({"K": KERNEL}).values()) < 1e-12
+    np.testing.assert_allclose(methods.kernel_sums(GRAPH, H), neighbour_sums(KERNEL))
+
+
+def test_the_map_of_most_spread_is_flatter_than_the_kernel():
+    gram = dense(sdpdr.solve(methods.density_map(GRAPH, bandwidth=H), "clarabel", "lmi", tol=1e-8))
+    share = [np.sort(np.linalg.eigvalsh(k))[::-1][:3].sum() / 10.0 for k in (gram, KERNEL)]
+    assert share[0] > 0.98
+    assert share[1] < 0.7
+
+
+def test_the_least_trace_has_rank_one():
+    model = methods.density_map(GRAPH, bandwidth=H, variant="trace")
+    spectrum = np.linalg.eigvalsh(dense(sdpdr.solve(model, "clarabel", "lmi", tol=1e-8)))
+    assert spectrum[-2] < 1e-5 * spectrum[-1]
+
+
+def test_given_densities_win_and_the_default_bandwidth_is_the_mean_length():
+    given = methods.density_map(GRAPH, 0.5 * GRAPH.degree)
+    rows = next(b for b in given.blocks if isinstance(b, RowSums))
+    np.testing.assert_array_equal(rows.values, 0.5 * GRAPH.degree)
+    usual = methods.kernel_sums(GRAPH)
+    np.testing.assert_allclose(usual, methods.kernel_sums(GRAPH, np.sqrt(GRAPH.sqdist.mean())))
+
+
+# -- the forms as printed --------------------------------------------------------------------------
+
+
+def printed(pairs, f, objective, signs=None):
+    return Model(
+        (Gram(10), RowSums(10, pairs, f), NonNegative(10, signs), objective), maximize=True
+    )
+
+
+STRETCH = Spread(10, GRAPH.edges)
+
+
+@pytest.mark.parametrize(
+    ("solver", "form"), [("clarabel", "gram"), ("cvxopt", "lmi"), ("scs", "gram")]
+)
+def test_6_33_has_the_diagonal_for_an_answer(solver, form):
+    f = KERNEL.sum(axis=1)
+    solution = sdpdr.solve(printed(EVERY, f, Variance(10)), solver, form, tol=1e-7)
+    assert f.sum() == pytest.approx(30.70743)
+    np.testing.assert_allclose(solution.value, f.sum(), rtol=1e-6)
+    np.testing.assert_allclose(dense(solution), np.diag(f), atol=1e-3)
+
+
+def test_6_33_without_the_point_itself_is_unbounded():
+    others = EVERY[EVERY[:, 0] != EVERY[:, 1]]
+    model = printed(others, KERNEL.sum(axis=1) - 1.0, Variance(10))
+    far = {"K": KERNEL + 1e4 * np.eye(10)}
+    assert max(model.violations(far).values()) < 1e-9
+    assert model.objective(far) > 1e5
+    assert sdpdr.solve(model, "clarabel", "gram").status is Status.UNBOUNDED
+
+
+def test_6_36_with_signs_on_edges_only_is_unbounded():
+    model = printed(EVERY, KERNEL.sum(axis=1), STRETCH, GRAPH.edges)
+    joined = GRAPH.adjacency(np.ones(GRAPH.m)).toarray() + np.eye(10)
+    u, v = np.argwhere(joined == 0)[0]
+    step = np.zeros(10)
+    step[u], step[v] = 1.0, -1.0
+    far = {"K": KERNEL + 1e4 * np.outer(step, step)}
+    assert max(model.violations(far).values()) < 1e-9
+    assert model.objective(far) > 1e4
+    assert sdpdr.solve(model, "clarabel", "gram").status is Status.UNBOUNDED
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sums", "value"),
+    [
+        (EVERY, KERNEL.sum(axis=1), 132.71587),
+        (np.vstack([GRAPH.edges, SELF]), neighbour_sums(KERNEL) + 1.0, 118.86384),
+    ],
+    ids=["all rows", "neighbours and self"],
+)
+def test_6_36_has_no_inner_products_along_edges(pairs, sums, value):
+    assert GRAPH.degree @ sums == pytest.approx(value)
+    solution = sdpdr.solve(printed(pairs, sums, STRETCH), "clarabel", "gram", tol=1e-7)
+    np.testing.assert_allclose(solution.value, value, rtol=1e-6)
+    assert np.abs(dense(solution)[tuple(GRAPH.edges.T)]).max() < 1e-4
+
+
+def test_6_36_with_neighbours_but_not_self_is_unbounded():
+    model = printed(GRAPH.edges, neighbour_sums(KERNEL), STRETCH)
+    far = {"K": KERNEL + 1e4 * np.eye(10)}
+    assert max(model.violations(far).values()) < 1e-9
+    assert model.objective(far) > 1e5
+    assert sdpdr.solve(model, "clarabel", "gram").status is Status.UNBOUNDED
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"density": np.zeros(10)}, DataError, "density at node 0 is 0.0"),
+        ({"density": np.full(10, np.nan)}, DataError, "nan; give positive densities"),
+        ({"density": np.ones(3)}, ShapeError, "each of the 10 nodes"),
+        ({"density": np.full(10, 20.0)}, InfeasibleError, "no entry of a kernel"),
+        ({"density": np.ones(10), "bandwidth": 1.0}, ModelError, "not both"),
+        ({"bandwidth": 0.0}, ModelError, "bandwidth must be positive"),
+        ({"bandwidth": 1e-9}, DataError, "give a wider bandwidth"),
+        ({"variant": "units"}, UnknownNameError, "Did you mean 'unit'"),
+        ({"spread": "max"}, UnknownNameError, "least, most"),
+    ],
+)
+def test_refused(arguments, error, words):
+    with pytest.raises(error, match=words):
+        methods.density_map(GRAPH, **arguments)
+
+
+def test_a_point_alone_is_refused():
+    with pytest.raises(DataError, match="node 2 has no neighbour"):
+        methods.density_map(graphs.from_edges(3, [[0, 1]], [1.0]))
+
+
+def test_densities_that_need_long_vectors_have_a_least_trace():
+    model = methods.density_map(GRAPH, np.full(10, 20.0), variant="trace")
+    assert sdpdr.solve(model, "clarabel", "lmi").status is Status.SOLVED
+
+
+# -- estimates at every point ----------------------------------------------------------------------
+
+
+def test_the_kernel_estimate_is_that_of_scikit_learn():
+    cloud = np.random.default_rng(2).standard_normal((60, 3))
+    there = np.exp(KernelDensity(bandwidth=0.7).fit(cloud).score_samples(cloud))
+    np.testing.assert_allclose(density.kernel(cloud, 0.7), there, rtol=1e-10)
+    left_out = density.kernel(cloud, 0.7, leave_one_out=True)
+    peak = 1.0 / (2.0 * np.pi * 0.7**2) ** 1.5
+    np.testing.assert_allclose(left_out, (60 * there - peak) / 59, rtol=1e-10)
+
+
+def test_all_estimates_scale_with_the_volume_of_space():
+    cloud = np.random.default_rng(2).standard_normal((60, 2))
+    for estimate in (density.kernel, density.ball, density.ellipsoid):
+        np.testing.assert_allclose(estimate(2.0 * cloud), estimate(cloud) / 4.0, rtol=1e-2)
+
+
+def test_only_the_ellipsoid_follows_a_change_of_axes():
+    cloud = np.random.default_rng(2).standard_normal((60, 2))
+    near = [0, *np.argsort(np.square(cloud - cloud[0]).sum(-1))[1:9]]
+    stretch = np.diag([10.0, 0.1])
+    a, b = (density.minimum_ellipsoid(c[near]).volume for c in (cloud, cloud @ stretch))
+    assert a == pytest.approx(b, rel=1e-6)
+
+
+def test_on_a_uniform_square_the_ball_is_right_and_the_ellipsoid_too_large():
+    square = np.random.default_rng(1).uniform(size=(400, 2))
+    ball, ellipsoid = density.ball(square), density.ellipsoid(square, tol=1e-2)
+    assert ball[::10].mean() == pytest.approx(0.97, abs=0.02)
+    assert ellipsoid[::10].mean() == pytest.approx(1.45, abs=0.05)
+
+
+def test_a_sheet_in_space_has_the_density_of_a_sheet():
+    flat = np.random.default_rng(1).uniform(size=(200, 2))
+    turn = np.linalg.qr(np.random.default_rng(4).standard_normal((3, 3)))[0]
+    sheet = np.column_stack([flat, np.zeros(200)]) @ turn
+    for estimate in (density.kernel, density.ball):
+        np.testing.assert_allclose(estimate(sheet, dimension=2), estimate(flat), rtol=1e-6)
+    np.testing.assert_allclose(
+        density.ellipsoid(sheet, 8, dimension=2), density.ellipsoid(flat, 8), rtol=3e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: density.kernel(X, -1.0), ModelError, "bandwidth must be positive"),
+        (lambda: density.kernel(X, dimension=3), DataError, "only 2 coordinates"),
+        (lambda: density.ball(X, 10), DataError, "has only 9 others"),
+        (lambda: density.ball(np.vstack([X, X, X]), 2), DataError, "coincides with 2 others"),
+        (lambda: density.ellipsoid(X, 1), DataError, "n_neighbors >= 2"),
+        (lambda: density.ellipsoid(np.column_stack([X, X]), 5), DataError, "around point 0"),
+        (lambda: density.kernel([[0.0, np.nan], [1.0, 2.0], [1.0, 1.0]]), DataError, "NaN"),
+    ],
+)
+def test_estimates_refuse(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

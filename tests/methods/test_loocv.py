@@ -1,0 +1,268 @@
+"""Leave-one-out unfolding: oracles, the bound of the means, degenerate forms, refusals."""
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.blocks import (
+    Band,
+    Centered,
+    GeometricMean,
+    Gram,
+    Isometry,
+    LeastTrace,
+    NonNegative,
+    OtherSums,
+    SumsAtMost,
+    TraceAtMost,
+    Variance,
+)
+from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelError
+from sdpdr.methods.loocv import leave_one_out
+from sdpdr.model import Block, Minimize, Model, Var
+from sdpdr.model.model import evaluate
+from sdpdr.program import Factor, Status
+
+TRACE = 1545.86758
+
+
+def roll(n):
+    rng = np.random.default_rng(0)
+    t = 1.5 * np.pi * (1 + 2 * rng.uniform(size=n))
+    return np.column_stack([t * np.cos(t), 21 * rng.uniform(size=n), t * np.sin(t)])
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return graphs.knn(roll(12), n_neighbors=3)
+
+
+@pytest.fixture(scope="module")
+def solved(graph):
+    """The program with the default trace, solved."""
+    return sdpdr.solve(methods.loocv(graph), "clarabel", "gram", tol=1e-7)
+
+
+@pytest.fixture(scope="module")
+def least_variance(graph):
+    """c, the least centred trace that the lengths allow."""
+    blocks = (Gram(12), Centered(12), Isometry(graph, "equality"), LeastTrace(12))
+    return sdpdr.solve(Model(blocks, maximize=False), "clarabel", "gram", tol=1e-7).value
+
+
+def dense(solution):
+    gram = solution.gram()
+    return gram.factor @ gram.factor.T if isinstance(gram, Factor) else gram
+
+
+def simplex(n, sqdist):
+    pairs = np.column_stack(np.triu_indices(n, 1))
+    return graphs.from_edges(n, pairs, np.full(len(pairs), sqdist))
+
+
+WAYS = [("clarabel", "gram"), ("scs", "gram"), ("cvxopt", "lmi"), ("lowrank", "factor")]
+
+
+@pytest.mark.parametrize(("solver", "form"), WAYS)
+@pytest.mark.parametrize(
+    ("n", "sqdist", "trace", "value"), [(2, 1.0, 3.0, 1.0), (4, 2.0, 10.0, 4.5), (5, 1.0, 4.0, 1.2)]
+)
+def test_regular_simplex(n, sqdist, trace, value, solver, form):
+    model = methods.loocv(simplex(n, sqdist), trace=trace)
+    solution = sdpdr.solve(model, solver, form, tol=1e-6)
+    assert value == pytest.approx((n - 1) * (trace / n - sqdist / 2.0))
+    np.testing.assert_allclose(solution.value, value, rtol=2e-5)
+    np.testing.assert_allclose(solution.bound, value, rtol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("solver", "form"), [("clarabel", "gram"), ("cvxopt", "lmi"), ("scs", "gram")]
+)
+def test_swiss_roll_with_the_default_trace(graph, solver, form):
+    solution = sdpdr.solve(methods.loocv(graph), solver, form, tol=1e-6)
+    np.testing.assert_allclose(solution.value, 2178.25771, rtol=2e-7)
+    assert solution.bound > 2178.2577
+    assert solution.certified(1e-5)
+    gram = dense(solution)
+    off = gram - np.diag(np.diag(gram))
+    np.testing.assert_allclose(np.trace(gram), 2.0 * TRACE, rtol=1e-6)
+    mean = np.exp(np.mean(np.log(off.sum(axis=1))))
+    np.testing.assert_allclose(mean, solution.value, rtol=1e-6)
+    assert off.min() > -1e-4
+    i, j = graph.edges.T
+    lengths = gram[i, i] + gram[j, j] - 2 * gram[i, j]
+    np.testing.assert_allclose(lengths, graph.sqdist, rtol=1e-5)
+
+
+def test_the_inequality_of_the_means_is_tight_for_large_traces(graph, solved, least_variance):
+    np.testing.assert_allclose(least_variance, 655.7734, rtol=1e-6)
+    # Equal to 3e-5 at the default trace already: an independent check of the optimum.
+    assert 11 * 2 * TRACE / 12 - least_variance - solved.value == pytest.approx(0.0595, abs=2e-3)
+    values = {4: 5012.38188, 100: 141048.7544}
+    slack = []
+    for factor, expected in values.items():
+        model = methods.loocv(graph, trace=factor * TRACE)
+        solution = sdpdr.solve(model, "clarabel", "gram", tol=1e-8)
+        limit = 11 * factor * TRACE / 12 - least_variance
+        np.testing.assert_allclose(solution.value, expected, rtol=1e-6)
+        assert solution.value <= limit * (1.0 + 1e-9)
+        slack.append(limit - solution.value)
+    np.testing.assert_allclose(slack, [0.0259, 0.0022], atol=5e-3)
+
+
+def test_points_fold_rather_than_unfold(graph, solved):
+    centring = np.eye(12) - 1.0 / 12.0
+    folded = dense(solved)
+    unfolded = sdpdr.solve(methods.mvu(graph)).value
+    variance = np.trace(centring @ folded @ centring)
+    np.testing.assert_allclose(variance, 655.79, atol=0.1)
+    assert variance < 0.5 * TRACE < TRACE < unfolded
+
+
+@pytest.mark.parametrize(("solver", "form"), [("clarabel", "lmi"), ("cvxopt", "lmi")])
+def test_least_trace_finds_the_same_point(graph, solver, form):
+    model = methods.loocv(graph, minimum=2178.25771)
+    solution = sdpdr.solve(model, solver, form, tol=1e-6)
+    np.testing.assert_allclose(solution.value, 2.0 * TRACE, rtol=2e-6)
+    np.testing.assert_allclose(solution.bound, solution.value, rtol=5e-6)
+    assert not model.is_maximization
+
+
+def test_the_implied_trace_does_not_cut_the_optimum_off():
+    small = graphs.knn(roll(7), n_neighbors=3)
+    bare = graphs.from_edges(7, small.edges, small.sqdist)
+    implied, free = (methods.loocv(g, minimum=500.0) for g in (small, bare))
+    assert any(isinstance(b, TraceAtMost) for b in implied.blocks)
+    assert not any(isinstance(b, TraceAtMost) for b in free.blocks)
+    values = [sdpdr.solve(m, "clarabel", "lmi", tol=1e-6).value for m in (implied, free)]
+    np.testing.assert_allclose(*values, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("solver", "form"), [("clarabel", "lmi"), ("cvxopt", "lmi"), ("scs", "gram")]
+)
+def test_unit_diagonal(graph, solver, form):
+    solution = sdpdr.solve(methods.loocv(graph, unit=True), solver, form, tol=1e-6)
+    np.testing.assert_allclose(solution.value, 8.7707553, rtol=1e-5)
+    assert solution.certified(1e-5)
+    gram = dense(solution)
+    np.testing.assert_allclose(np.diag(gram), 1.0, atol=1e-5)
+    i, j = graph.edges.T
+    expected = 1.0 - graph.sqdist / graph.sqdist.max() / 2.0
+    np.testing.assert_allclose(gram[i, j], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("isometry", ["equality", Band(0.1)])
+def test_the_limits_on_sums_cut_nothing_off(graph, isometry):
+    model = methods.loocv(graph, isometry=isometry)
+    limits = next(b for b in model.blocks if isinstance(b, SumsAtMost)).limits
+    for j in (0,):
+
+        class Largest(Block):
+            def terms(self, j=j):
+                yield Minimize(-(OtherSums(12)[[j]] @ Var("K")))
+
+        left_out = (SumsAtMost, GeometricMean)
+        blocks = [b for b in model.blocks if not isinstance(b, left_out)]
+        largest = sdpdr.solve(Model((*blocks, Largest()), maximize=True), "clarabel", "gram").value
+        assert largest < limits[j] < 6.0 * largest
+
+
+# -- the form as printed ---------------------------------------------------------------------------
+
+
+def test_without_a_limit_a_shift_stays_feasible_and_gains_for_ever(graph, solved):
+    model = methods.loocv(graph)
+    limits = (TraceAtMost, SumsAtMost)
+    printed = Model(tuple(b for b in model.blocks if not isinstance(b, limits)), maximize=True)
+    gram = dense(solved)
+    sums = evaluate(leave_one_out(np.ones(12)), {"K": gram})
+    shifted = gram + 100.0
+    moved = evaluate(leave_one_out(np.ones(12)), {"K": shifted})
+    np.testing.assert_allclose(moved, sums + 11 * 100.0)
+    rows = printed.violations({"K": shifted, "g": np.zeros(12)})
+    assert max(v for k, v in rows.items() if not k.startswith("geometric_mean")) < 1e-3
+    assert sdpdr.solve(printed, "clarabel", "gram").status is not Status.SOLVED
+
+
+def test_centring_would_leave_nothing(graph):
+    model = methods.loocv(graph)
+    kept = tuple(b for b in model.blocks if isinstance(b, (Gram, TraceAtMost)))
+    centred = Model((*kept, NonNegative(12), Centered(12), Variance(12)))
+    solution = sdpdr.solve(centred, "clarabel", "gram")
+    assert np.abs(dense(solution)).max() < 1e-3
+
+
+# -- samples that coincide -------------------------------------------------------------------------
+
+
+def test_a_node_that_stands_for_several_samples_counts_as_several():
+    X = np.vstack([roll(8), roll(8)[:2]])
+    with pytest.warns(DuplicatePointsWarning):
+        graph = graphs.knn(X, n_neighbors=3)
+    assert graph.n == 8
+    R = np.random.default_rng(5).standard_normal((8, 3))
+    K, samples = R @ R.T, (R @ R.T)[np.ix_(graph.index, graph.index)]
+    expected = samples.sum(axis=1) - np.diag(samples)
+    got = evaluate(leave_one_out(graph.counts), {"K": K})
+    np.testing.assert_allclose(np.sort(got), np.sort(expected))
+    model = methods.loocv(graph)
+    limit = next(b for b in model.blocks if isinstance(b, TraceAtMost)).limit
+    np.testing.assert_allclose(limit, 2.0 * np.sum(np.square(X - X.mean(axis=0))))
+    assert sdpdr.solve(model, "clarabel", "gram").status is Status.SOLVED
+
+
+# -- invariance ------------------------------------------------------------------------------------
+
+
+def test_scaling_and_reordering(solved):
+    order = np.random.default_rng(1).permutation(12)
+    other = graphs.knn(3.0 * roll(12)[order] + 7.0, n_neighbors=3)
+    again = sdpdr.solve(methods.loocv(other), "clarabel", "gram").value
+    np.testing.assert_allclose(again, 9.0 * solved.value, rtol=1e-6)
+
+
+def test_lengths_that_may_shrink_would_let_everything_fall_into_one_point(graph):
+    with pytest.raises(ModelError, match="fall into one point"):
+        methods.loocv(graph, isometry="inequality")
+    model = methods.loocv(graph)
+    blocks = [Isometry(graph) if b.label == "isometry" else b for b in model.blocks]
+    solution = sdpdr.solve(Model(tuple(blocks), maximize=True), "clarabel", "gram", tol=1e-7)
+    np.testing.assert_allclose(solution.value, 11 * 2 * TRACE / 12, rtol=1e-6)
+    np.testing.assert_allclose(dense(solution), 2 * TRACE / 12, rtol=1e-3)
+
+
+def test_a_band_lies_between(graph, solved):
+    band = sdpdr.solve(methods.loocv(graph, isometry=Band(0.1)), "clarabel", "gram").value
+    assert solved.value * 1.001 < band < 11 * 2 * TRACE / 12
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+def test_a_limit_is_asked_for_where_none_is_known():
+    with pytest.raises(ModelError, match=r"grows for ever.*Give trace, unit=True or minimum"):
+        methods.loocv(graphs.path([1.0, 1.0]))
+
+
+@pytest.mark.parametrize("given", [{"trace": 1.0, "unit": True}, {"trace": 1.0, "minimum": 1.0}])
+def test_several_limits_are_refused(given):
+    with pytest.raises(ModelError, match="give one of trace"):
+        methods.loocv(graphs.path([1.0, 1.0]), **given)
+
+
+@pytest.mark.parametrize("given", [{"trace": 0.0}, {"trace": -1.0}, {"trace": np.inf}])
+def test_a_limit_that_is_none_is_refused(given):
+    with pytest.raises(ModelError, match="positive and finite"):
+        methods.loocv(graphs.path([1.0, 1.0]), **given)
+
+
+def test_parts_that_know_nothing_of_each_other_are_refused():
+    with pytest.raises(DisconnectedGraphError):
+        methods.loocv(graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0]), trace=1.0)
+
+
+def test_too_small_a_trace_is_infeasible():
+    solution = sdpdr.solve(methods.loocv(simplex(4, 2.0), trace=2.0), "clarabel", "gram")
+    assert solution.status is Status.INFEASIBLE

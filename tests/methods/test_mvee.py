@@ -1,0 +1,171 @@
+"""The least ellipsoid: by ascent and as a program, in all coordinates, with its proof."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import check_block, methods
+from sdpdr.blocks import Enclosing, Gram, RootDeterminant
+from sdpdr.density import Ellipsoid, ball_volume, minimum_ellipsoid
+from sdpdr.errors import DataError, ModelError, UncertifiedWarning
+
+CUBE = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
+CROSS = np.vstack([np.eye(3), -np.eye(3)])
+TRIANGLE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+CLOUD = np.random.default_rng(0).standard_normal((30, 3))
+ORACLES = [
+    (CUBE, np.eye(3) / 3.0, np.zeros(3)),
+    (CROSS, np.eye(3), np.zeros(3)),
+    (TRIANGLE, np.array([[3.0, 1.5], [1.5, 3.0]]), np.full(2, 1.0 / 3.0)),
+]
+
+
+@pytest.mark.parametrize(("points", "shape", "center"), ORACLES)
+def test_ascent_finds_the_known_ellipsoids(points, shape, center):
+    found = minimum_ellipsoid(points)
+    np.testing.assert_allclose(found.shape, shape, atol=1e-6)
+    np.testing.assert_allclose(found.center, center, atol=1e-6)
+    assert 0.0 <= found.gap <= 1e-7
+    assert found.contains(points).all()
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "cvxopt", "lowrank", "scs"])
+@pytest.mark.parametrize(("points", "shape", "center"), ORACLES[1:])
+def test_programs_find_the_known_ellipsoids(points, shape, center, solver):
+    form = {"lowrank": "factor", "scs": "gram"}.get(solver, "lmi")
+    solution = sdpdr.solve(methods.mvee(points), solver, form, tol=1e-6)
+    found = methods.ellipsoid_of(solution, points)
+    np.testing.assert_allclose(found.shape, shape, atol=1e-4)
+    np.testing.assert_allclose(found.center, center, atol=1e-4)
+    assert found.gap < 1e-5
+
+
+def test_a_cloud():
+    found = minimum_ellipsoid(CLOUD, tol=1e-9)
+    assert np.linalg.det(found.shape) == pytest.approx(0.00897523, abs=1e-8)
+    np.testing.assert_allclose(found.center, [-0.02843, 0.18858, 0.45685], atol=3e-5)
+    assert found.contains(CLOUD).all()
+    # Only a few points hold it, and those lie on it.
+    held = found.weights > 1e-6
+    assert 4 <= held.sum() <= 9
+    np.testing.assert_allclose(found.sizes(CLOUD)[held], 1.0, atol=1e-4)
+    for solver in ("clarabel", "cvxopt"):
+        solution = sdpdr.solve(methods.mvee(CLOUD), solver, "lmi", tol=1e-7)
+        other = methods.ellipsoid_of(solution, CLOUD)
+        assert other.log_volume == pytest.approx(found.log_volume, abs=1e-6)
+        assert solution.certified(1e-6)
+
+
+def test_the_gap_is_a_proof():
+    best = minimum_ellipsoid(CLOUD, tol=1e-11).log_volume
+    for tol in (1e-1, 1e-2, 1e-4):
+        rough = minimum_ellipsoid(CLOUD, tol=tol)
+        assert rough.gap <= tol
+        assert best <= rough.log_volume <= best + rough.gap + 1e-10
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e4])
+def test_affine_equivariance(shift):
+    turn = np.array([[2.0, 0.3, 0.0], [0.0, 1.0, 0.5], [0.1, 0.0, 0.7]])
+    move = shift + np.array([1.0, 2.0, 3.0])
+    here, there = minimum_ellipsoid(CLOUD), minimum_ellipsoid(CLOUD @ turn.T + move)
+    back = np.linalg.inv(turn)
+    np.testing.assert_allclose(there.shape, back.T @ here.shape @ back, atol=1e-6)
+    np.testing.assert_allclose(there.center, turn @ here.center + move, atol=1e-6)
+    assert there.volume == pytest.approx(here.volume * np.linalg.det(turn), rel=1e-6)
+    a = sdpdr.solve(methods.mvee(CLOUD), "clarabel", "lmi").value
+    b = sdpdr.solve(methods.mvee(CLOUD @ turn.T + move), "clarabel", "lmi").value
+    assert a == pytest.approx(b, rel=1e-5)
+
+
+def test_volumes():
+    assert minimum_ellipsoid(TRIANGLE).volume == pytest.approx(
+        4.0 * np.pi / (3.0 * np.sqrt(3.0)) * 0.5
+    )
+    ball = Ellipsoid(np.zeros(2), np.eye(2) / 4.0, np.eye(2))
+    assert ball.volume == pytest.approx(ball_volume(2, 2.0)) == pytest.approx(4.0 * np.pi)
+    np.testing.assert_allclose(ball.semiaxes, 2.0)
+
+
+def test_flat_points_have_an_ellipsoid_in_their_flat():
+    flat = np.column_stack([TRIANGLE, TRIANGLE.sum(axis=1)])
+    with pytest.raises(DataError, match="flat of 2 of 3 dimensions"):
+        minimum_ellipsoid(flat)
+    with pytest.raises(DataError, match="flat of 2 of 3 dimensions"):
+        methods.mvee(flat)
+    found = minimum_ellipsoid(flat, flat="project")
+    assert found.dimension == 2
+    assert found.contains(flat).all()
+    # The area of the triangle grows by sqrt(3) as it is tilted.
+    assert found.volume == pytest.approx(np.sqrt(3.0) * minimum_ellipsoid(TRIANGLE).volume)
+
+
+def test_two_points_on_a_line():
+    found = minimum_ellipsoid([[1.0], [5.0]])
+    assert found.center == pytest.approx(3.0)
+    assert found.volume == pytest.approx(4.0)
+
+
+def test_projection_onto_fewer_dimensions():
+    assert minimum_ellipsoid(CLOUD, dimension=2).dimension == 2
+    with pytest.raises(DataError, match="no volume in 3"):
+        minimum_ellipsoid(np.column_stack([TRIANGLE, TRIANGLE]), dimension=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: minimum_ellipsoid([[1.0, 1.0], [1.0, 1.0]]), DataError, "are equal"),
+        (lambda: minimum_ellipsoid([[0.0, np.inf], [1.0, 1.0]]), DataError, "infinity"),
+        (lambda: minimum_ellipsoid(CUBE, flat="drop"), ModelError, "'error' or 'project'"),
+        (lambda: minimum_ellipsoid(CUBE, tol=0.0), ModelError, "tol must be positive"),
+    ],
+)
+def test_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_too_few_steps_are_told():
+    with pytest.warns(UncertifiedWarning, match="tol was not reached"):
+        rough = minimum_ellipsoid(CLOUD, max_iter=3)
+    assert rough.contains(CLOUD).all()
+    assert rough.gap > 1e-3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        minimum_ellipsoid(CLOUD)
+
+
+# -- the blocks ------------------------------------------------------------------------------------
+
+
+def test_laws_of_the_blocks():
+    assert "compilers" in check_block(Enclosing(TRIANGLE))
+    assert "compilers" in check_block(RootDeterminant(3))
+
+
+def test_the_triangle_of_a_factorization_is_feasible_and_multiplies_to_the_determinant():
+    root = RootDeterminant(3)
+    Z = CLOUD[:5].T @ CLOUD[:5]
+    W = np.zeros((4, 4))
+    W[1:, 1:] = Z
+    C = np.linalg.cholesky(Z)
+    d = np.diag(C) ** 2
+    delta = (C / np.diag(C)) * d
+    point = {"W": W, "Delta": delta[np.tril_indices(3)]}
+    model = Gram(4, "W") + root
+    assert max(model.violations(point).values()) < 1e-10
+    assert np.prod(d) == pytest.approx(np.linalg.det(Z))
+    more = {**point, "Delta": 1.01 * point["Delta"]}
+    assert max(model.violations(more).values()) > 1e-3
+
+
+def test_enclosing_measures_points_by_the_lifted_matrix():
+    shape, center = np.array([[3.0, 1.5], [1.5, 3.0]]), np.full(2, 1.0 / 3.0)
+    z = shape @ center
+    W = np.block([[np.atleast_2d(z @ center), z[None]], [z[:, None], shape]])
+    model = Gram(3, "W") + Enclosing(np.vstack([TRIANGLE, [1.0, 1.0]]))
+    outside = (np.ones(2) - center) @ shape @ (np.ones(2) - center) - 1.0
+    assert model.violations({"W": W})["enclosing"] == pytest.approx(outside)

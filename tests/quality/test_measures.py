@@ -1,0 +1,271 @@
+"""Measures of quality: the perfect embedding, invariance, scikit-learn, and what is refused."""
+
+import json
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import procrustes as scipy_procrustes
+from scipy.spatial.distance import pdist, squareform
+from sklearn import manifold
+
+import sdpdr
+from sdpdr import datasets, graphs, methods
+from sdpdr.errors import DataError, ShapeError
+from sdpdr.quality import align, continuity, edge_changes, edge_errors, procrustes, trustworthiness
+
+seeds = st.integers(0, 1000)
+
+
+def cloud(seed=0, n=40, dim=3):
+    return np.random.default_rng(seed).standard_normal((n, dim))
+
+
+def turned(X, seed=0, mirror=False):
+    turn, _ = np.linalg.qr(cloud(seed, X.shape[1], X.shape[1]))
+    if (np.linalg.det(turn) < 0) != mirror:
+        turn[:, 0] *= -1.0
+    return X @ turn
+
+
+def test_the_data_are_their_own_perfect_embedding():
+    X = cloud()
+    found = sdpdr.quality(X, X, truth=X, spectrum=[1.0, 0.5, 0.2])
+    assert (found.trustworthiness, found.continuity, found.edge_scale) == (1.0, 1.0, 1.0)
+    assert max(found.edge_rms, found.edge_max, found.edge_rms_scaled) < 1e-14
+    assert found.procrustes == pytest.approx(0.0, abs=1e-12)
+    assert found.procrustes_rigid == pytest.approx(0.0, abs=1e-12)
+    assert found.share == pytest.approx(1.0)
+
+
+@given(seed=seeds, scale=st.floats(0.01, 100.0))
+@settings(max_examples=20, deadline=None)
+def test_motions_change_nothing_and_units_only_what_has_a_unit(seed, scale):
+    X, Y, truth = cloud(seed), cloud(seed)[:, :2], cloud(seed + 1, dim=2)
+    old = sdpdr.quality(X, Y, truth=truth)
+    moved = sdpdr.quality(X, turned(Y, seed, mirror=True) + 5.0, truth=truth).record()
+    assert {k: pytest.approx(v, abs=1e-9) for k, v in old.record().items()} == moved
+    sized = sdpdr.quality(X, scale * Y, truth=truth)
+    for name in ("trustworthiness", "continuity", "edge_rms_scaled", "procrustes"):
+        assert getattr(sized, name) == pytest.approx(getattr(old, name), abs=1e-9)
+    assert sized.edge_scale == pytest.approx(old.edge_scale / scale)
+    assert old.edge_rms_scaled <= min(old.edge_rms, sized.edge_rms) + 1e-12
+    assert old.procrustes <= min(old.procrustes_rigid, sized.procrustes_rigid) + 1e-12
+
+
+@given(seed=seeds)
+@settings(max_examples=10, deadline=None)
+def test_permuting_points_changes_nothing(seed):
+    X, Y = cloud(seed), cloud(seed + 1, dim=2)
+    order = np.random.default_rng(seed).permutation(len(X))
+    old, new = (
+        sdpdr.quality(X, Y, truth=Y[:, ::-1]),
+        sdpdr.quality(X[order], Y[order], truth=Y[order, ::-1]),
+    )
+    assert {k: pytest.approx(v, abs=1e-9) for k, v in old.record().items()} == new.record()
+
+
+@pytest.mark.parametrize("k", [1, 5, 19])
+@pytest.mark.parametrize("seed", range(3))
+def test_ranks_over_rows_agree_with_scikit_learn(k, seed):
+    X, Y = cloud(seed), cloud(seed + 9, dim=2)
+    D = squareform(pdist(X))
+    expected = manifold.trustworthiness(X, Y, n_neighbors=k)
+    assert trustworthiness(X, Y, k) == expected
+    assert trustworthiness(D, Y, k, metric="precomputed") == pytest.approx(expected)
+    expected = manifold.trustworthiness(Y, X, n_neighbors=k)
+    assert continuity(X, Y, k) == expected
+    assert continuity(D**2, Y, k, metric="precomputed", squared=True) == pytest.approx(expected)
+
+
+def test_ranks_of_points_equally_far_follow_their_numbers():
+    X = np.argwhere(np.ones((4, 5))).astype(float)
+    Y = np.random.default_rng(1).standard_normal((len(X), 2))
+    D = squareform(pdist(X))
+    brute = 0.0
+    for i in range(len(X)):
+        order = [j for j in np.argsort(D[i], kind="stable") if j != i]
+        near = [j for j in np.argsort(np.sum((Y - Y[i]) ** 2, axis=1)) if j != i][:3]
+        brute += sum(max(0, order.index(j) + 1 - 3) for j in near)
+    n = len(X)
+    expected = 1.0 - 2.0 * brute / (n * 3 * (2 * n - 10))
+    assert trustworthiness(D, Y, 3, metric="precomputed") == pytest.approx(expected)
+
+
+def test_distances_serve_as_well_as_points():
+    X = cloud()
+    D = squareform(pdist(X))
+    given = sdpdr.quality(D, X[:, :2], truth=X, metric="precomputed").record()
+    assert given == {
+        k: pytest.approx(v) for k, v in sdpdr.quality(X, X[:, :2], truth=X).record().items()
+    }
+    assert given["trustworthiness"] < 1.0
+
+
+def test_a_sample_estimates_the_whole_says_so_and_can_be_repeated():
+    X, Y = cloud(n=600), cloud(n=600)[:, :2]
+    whole, part = sdpdr.quality(X, Y), sdpdr.quality(X, Y, sample=200, seed=3)
+    assert part.trustworthiness == pytest.approx(whole.trustworthiness, abs=0.02)
+    assert part.continuity == pytest.approx(whole.continuity, abs=0.02)
+    assert part.trustworthiness != whole.trustworthiness
+    assert part == sdpdr.quality(X, Y, sample=200, seed=3)
+    assert (whole.sample, part.sample) == (None, 200)
+    assert "200 points drawn with seed 3" in str(part)
+    assert "drawn" not in str(whole)
+
+
+def test_shuffled_points_are_trusted_half():
+    X = cloud(n=500)
+    assert trustworthiness(X, np.random.default_rng(1).permutation(X)) == pytest.approx(
+        0.5, abs=0.03
+    )
+
+
+def test_folding_costs_trust_and_tearing_continuity():
+    line = np.linspace(-1.0, 1.0, 60)[:, None] ** 3
+    assert trustworthiness(line, np.abs(line)) < continuity(line, np.abs(line)) - 0.02
+    t = np.linspace(0.0, 2.0 * np.pi, 60, endpoint=False)
+    circle = np.column_stack([np.cos(t), np.sin(t)])
+    assert continuity(circle, t[:, None]) < trustworthiness(circle, t[:, None]) - 0.01
+
+
+def test_edge_errors_of_lengths_known_by_hand():
+    graph = graphs.path([1.0, 2.0, 4.0])
+    Y = np.cumsum([0.0, 1.0, 1.0, 6.0])[:, None]
+    np.testing.assert_allclose(edge_changes(graph, Y), [0.0, -0.5, 0.5])
+    errors = edge_errors(graph, Y)
+    assert (errors.rms, errors.max) == (pytest.approx(np.sqrt(1 / 6)), 0.5)
+    assert errors.scale == pytest.approx(3.0 / (1.0 + 0.25 + 2.25))
+    tried = [edge_errors(graph, s * Y).rms for s in np.linspace(0.5, 1.5, 201)]
+    assert errors.rms_scaled == pytest.approx(min(tried), abs=1e-4)
+    collapsed = edge_errors(graph, np.zeros((4, 1)))
+    assert (collapsed.scale, collapsed.rms_scaled, collapsed.rms) == (0.0, 1.0, 1.0)
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_procrustes_agrees_with_scipy_and_recovers_a_motion(seed):
+    truth, Y = cloud(seed, dim=2), cloud(seed + 1, dim=2)
+    assert procrustes(truth, Y) ** 2 == pytest.approx(scipy_procrustes(truth, Y)[2])
+    mirrored = turned(truth, seed, mirror=True) + 3.0
+    assert procrustes(truth, mirrored, scaling=False) == pytest.approx(0.0, abs=1e-9)
+    assert procrustes(truth, mirrored, reflection=False) > 0.1
+    np.testing.assert_allclose(align(truth, -7.0 * turned(truth, seed), reflection=False), truth)
+    padded = np.column_stack([mirrored, np.zeros(len(truth))])
+    assert procrustes(truth, padded, reflection=False) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_no_turn_is_better_than_the_one_found():
+    truth, Y = cloud(1, dim=2), cloud(2, dim=2)
+    best = {r: procrustes(truth, Y, scaling=False, reflection=r) for r in (True, False)}
+    middle = truth - truth.mean(axis=0)
+    for angle in np.linspace(0.0, 2.0 * np.pi, 60):
+        c, s = np.cos(angle), np.sin(angle)
+        laid = (Y - Y.mean(axis=0)) @ np.array([[c, s], [-s, c]])
+        distance = np.linalg.norm(middle - laid) / np.linalg.norm(middle)
+        assert best[True] <= best[False] <= distance + 1e-12
+
+
+def test_a_graph_takes_rows_of_nodes_or_of_samples():
+    X = np.vstack([cloud(), cloud()[:5]])
+    with pytest.warns(sdpdr.errors.DuplicatePointsWarning):
+        graph = graphs.knn(X, 6)
+    assert sdpdr.quality(graph, X) == sdpdr.quality(graph, X[:40])
+    dropped = graph.subgraph(np.arange(5, 35))
+    Y = np.where(dropped.index[:, None] >= 0, X, np.nan)
+    assert sdpdr.quality(dropped, Y).edge_max < 1e-14
+
+
+def test_a_graph_of_edges_alone_knows_lengths_only():
+    found = sdpdr.quality(graphs.path([1.0, 1.0]), [[0.0], [1.0], [2.0]])
+    assert found.trustworthiness is found.continuity is found.procrustes is found.share is None
+    assert found.edge_rms == 0.0
+    assert "trust" not in str(found)
+
+
+def test_shares_come_from_a_matrix_a_factor_or_a_spectrum():
+    R = np.diag([3.0, 2.0, 1.0])[:, :2]
+    graph, Y = graphs.path([1.0, 1.0]), [[0.0], [1.0], [2.0]]
+    for given_as in (
+        {"gram": R @ R.T},
+        {"gram": sdpdr.program.point.Factor(R)},
+        {"spectrum": [4, 9, -1e-9]},
+    ):
+        assert sdpdr.quality(graph, Y, **given_as).share == pytest.approx(9 / 13)
+
+
+def test_a_certified_unfolding_measures_well():
+    X, t = datasets.swiss_roll(200, seed=0)
+    graph = graphs.knn(X, 4)
+    solution = sdpdr.solve(methods.mvu(graph))
+    truth = np.column_stack([0.5 * (t * np.hypot(1.0, t) + np.arcsinh(t)), X[:, 1]])
+    found = sdpdr.quality(graph, solution.embedding(2), truth=truth, gram=solution.gram())
+    flat = sdpdr.quality(graph, X[:, :2], truth=truth)
+    assert found.share > 0.95
+    assert found.procrustes < 0.2 < flat.procrustes
+    assert found.trustworthiness > 0.97 > flat.trustworthiness
+    full = sdpdr.quality(graph, solution.embedding(10))
+    assert edge_changes(graph, solution.embedding(10)).max() <= 1e-5
+    assert full.edge_rms <= found.edge_rms
+
+
+def test_records_cannot_be_changed_and_are_ready_for_json():
+    X = cloud()
+    table = sdpdr.quality_table(X, {"a": X, "b": X[:, :1]}, spectra={"a": [2.0, 1.0]})
+    assert list(table) == ["a", "b"]
+    assert len(table) == 2
+    assert json.loads(json.dumps(table.record()))["a"]["edge_rms"] < 1e-14
+    assert table["b"] == sdpdr.quality(X, X[:, :1])
+    with pytest.raises(FrozenInstanceError):
+        table["a"].edge_rms = 1.0
+
+
+def test_a_table_has_a_column_for_what_was_measured_of_anything():
+    X = cloud()
+    lines = str(
+        sdpdr.quality_table(X, {"all": X, "one": X[:, :1]}, spectra={"all": [1.0]})
+    ).splitlines()
+    assert lines[0].split() == [
+        "embedding",
+        "trust",
+        "contin.",
+        "edges",
+        "worst",
+        "scaled",
+        "share",
+    ]
+    assert lines[1].split()[-1] == "1.0000"
+    assert lines[2].split()[-1] == "–"
+    assert len({len(line) for line in lines[:3]}) == 1
+
+
+X0 = cloud()
+
+
+@pytest.mark.parametrize(
+    ("measure", "error", "words"),
+    [
+        (lambda: sdpdr.quality(X0, X0[:5]), ShapeError, "5 rows but there are 40 points"),
+        (lambda: sdpdr.quality(X0, X0[:, 0]), ShapeError, r"shape \(40,\)"),
+        (lambda: sdpdr.quality(X0, X0 + np.nan), DataError, "NaN or infinity in rows 0, 1"),
+        (lambda: sdpdr.quality(X0 + np.inf, X0), DataError, "not finite"),
+        (lambda: sdpdr.quality(X0, X0, truth=X0[:3]), ShapeError, "truth has 3 rows"),
+        (lambda: sdpdr.quality(X0, X0, n_neighbors=20), DataError, "at most 19"),
+        (lambda: sdpdr.quality(X0, X0, n_neighbors=0), DataError, "n_neighbors=0"),
+        (lambda: sdpdr.quality(X0, X0, sample=0), DataError, "sample=0"),
+        (lambda: sdpdr.quality(X0, X0, spectrum=[1], gram=np.eye(2)), DataError, "one of them"),
+        (lambda: sdpdr.quality(X0, X0, spectrum=[0.0]), DataError, "positive"),
+        (lambda: sdpdr.quality_table(X0, {}), DataError, "no embedding"),
+        (lambda: sdpdr.quality_table(X0, {"a": X0}, spectra={"b": [1]}), DataError, "are of b"),
+        (lambda: trustworthiness(X0, X0[:4]), ShapeError, "4 rows but X has 40"),
+        (lambda: edge_errors(graphs.path([1.0]), X0), ShapeError, "the graph has 2 nodes"),
+        (lambda: procrustes(X0, X0[:4]), ShapeError, "truth has 40 rows"),
+        (lambda: procrustes(X0, 0.0 * X0), DataError, "embedding coincide"),
+        (lambda: procrustes(0.0 * X0, X0), DataError, "truth coincide"),
+    ],
+)
+def test_what_cannot_be_used_is_named(measure, error, words):
+    with pytest.raises(error, match=words):
+        measure()
