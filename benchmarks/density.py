@@ -87,7 +87,7 @@ def ellipsoids(sizes: tuple[int, ...]) -> list[str]:
         for m in (3, 10):
             points = np.random.default_rng(0).standard_normal((k, m))
             found, seconds = timed(lambda p=points: density.minimum_ellipsoid(p))
-            program = "| |"
+            program = "| | |"
             if k <= 1000:
                 solution, slow = timed(
                     lambda p=points: sdpdr.solve(methods.mvee(p), "clarabel", "lmi", tol=1e-6)

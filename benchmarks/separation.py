@@ -33,7 +33,7 @@ from sdpdr.program import Factor, Point
 from sdpdr.solvers import LowRank
 
 RESULTS = Path(__file__).with_suffix(".json")
-LABELS, POINTS, SPLITS = 24, 120, 20
+LABELS, POINTS, SPLITS = 24, 120, 18
 
 
 def roll_labels(t, h, classes):
@@ -50,12 +50,12 @@ def roll(n, classes, rank, limit):
     y = roll_labels(t, X[:, 1], classes)
     graph = graphs.knn(X, 5)
     known = labelled(graph, y)
-    margin = 0.1 * float(np.median(graph.sqdist))
+    margin = known.default_margin
     rows = Separation(known.codes, known.anchors, margin)
     model = Gram(n) + Isometry(graph, Slack(1.0, relative=True)) + rows
     begin = time.perf_counter()
     unfolded = sdpdr.solve(methods.mvu(graph), "lowrank").embedding(2)
-    start = first_factor(unfolded, known, margin, rank)
+    start = first_factor(unfolded, known, margin, rank) if classes == 2 else None
     solver = LowRank(options={"engine": "general", "rank": rank, "max_rank": rank})
     solution = sdpdr.solve(model, solver, start=start, time_limit=limit, tol=1e-5)
     R = solution.gram().factor
@@ -79,10 +79,9 @@ def first_factor(unfolded, known, margin, rank):
     """The unfolded sheet with an anchor at the origin, lifted by its class; a little noise."""
     R = 0.01 * np.sqrt(margin) * np.random.default_rng(0).standard_normal((len(unfolded), rank))
     R[:, :2] += unfolded - unfolded[known.anchors[0]]
-    others = max(known.anchors.size - 1, 1)
-    for k, anchor in enumerate(known.anchors[: rank - 2]):
-        same = np.where(known.codes == known.codes[anchor], 1.0, -1.0 / others)
-        R[:, 2 + k] += np.sqrt(margin * others) * same
+    if rank > 2:
+        side = np.where(known.codes == known.codes[known.anchors[0]], 1.0, -1.0)
+        R[:, 2] += np.sqrt(margin) * side
     return Point({"K": Factor(R)})
 
 
@@ -127,23 +126,28 @@ def main() -> None:
     parser.add_argument("parts", nargs="+", choices=["roll", "classify"])
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of a run of the roll")
     parser.add_argument("--sizes", type=int, nargs="+", default=[200, 1500])
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3, 4])
+    parser.add_argument("--classes", type=int, nargs="+", default=[2, 3])
     arguments = parser.parse_args()
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    if "roll" in arguments.parts:
-        results["roll"] = []
-        for n in arguments.sizes:
-            for classes, ranks in ((2, (2, 3, 4)), (3, (2, 3, 4, 12))):
-                for rank in ranks:
-                    results["roll"].append(roll(n, classes, rank, arguments.limit))
-                    print(results["roll"][-1], flush=True)
-                    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     if "classify" in arguments.parts:
         warnings.simplefilter("ignore")
-        results["classify"] = []
         for seed in range(SPLITS):
-            results["classify"].append(classify(seed))
-            print(results["classify"][-1], flush=True)
-            RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+            keep(results, "classify", classify(seed), ("seed",))
+    if "roll" in arguments.parts:
+        for n in arguments.sizes:
+            for classes in arguments.classes:
+                for rank in arguments.ranks:
+                    found = roll(n, classes, rank, arguments.limit)
+                    keep(results, "roll", found, ("n", "classes", "rank"))
+
+
+def keep(results, part, found, keys):
+    """Put a result in the place of an older one, and write all to the file."""
+    older = [r for r in results.get(part, []) if any(r[k] != found[k] for k in keys)]
+    results[part] = [*older, found]
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    print(found, flush=True)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ fig.tight_layout()
 graph = graphs.sequences(X, n_neighbors=3)
 steps = graphs.transitions(graph, actions)
 plain = sdpdr.solve(methods.mvu(graph), "lowrank")
-rigid = sdpdr.solve(methods.are(graph, actions), "sdpa", tol=1e-5)
+rigid = sdpdr.solve(methods.are(graph, actions), "clarabel", tol=1e-4)
 print(plain)
 print(rigid)
 
@@ -65,7 +65,7 @@ walk = datasets.random_walk(36)
 X, position = datasets.window_walk(36)
 graph = graphs.sequences(X, n_neighbors=4)
 plain = sdpdr.solve(methods.mvu(graph), "lowrank")
-rigid = sdpdr.solve(methods.are(graph, walk), "sdpa", tol=1e-6)
+rigid = sdpdr.solve(methods.are(graph, walk), "clarabel")
 
 
 def laid_over(Y: np.ndarray) -> np.ndarray:

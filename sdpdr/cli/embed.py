@@ -6,16 +6,16 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-import sdpdr
 from sdpdr.blocks import Relation
+from sdpdr.cli import learned as answers
 from sdpdr.cli.console import note, say, say_json
-from sdpdr.cli.exits import Exit, of_status
-from sdpdr.cli.grade import facts
+from sdpdr.cli.exits import Exit
+from sdpdr.cli.hyperparameters import assignment
+from sdpdr.cli.methods import METHODS, described, find_method, made, side_columns, side_inputs
 from sdpdr.cli.options import add_command, add_solver_options, solver_options
 from sdpdr.cli.outputs import (
     FIGURES,
@@ -24,15 +24,12 @@ from sdpdr.cli.outputs import (
     record_writer,
     write_all,
 )
+from sdpdr.cli.side import LABELS_AS, in_words
 from sdpdr.errors import DataError, ModelError, UnknownNameError
 from sdpdr.files import Writer
 from sdpdr.linalg.svec import Array
-from sdpdr.program import Status
 from sdpdr.study.tables import HEADER, WRITABLE, Frame, read_table, write_table
 from sdpdr.study.vocabulary import RELATIONS, parse_relation
-
-ESTIMATORS: Mapping[str, Any] = MappingProxyType({"mvu": sdpdr.MVU})
-"""Methods by the names that ``--method`` takes."""
 
 
 def add(commands: Any) -> None:
@@ -45,11 +42,16 @@ def add(commands: Any) -> None:
         "sdpdr embed data.csv --n-neighbors 6 --out embedding.csv\n"
         "sdpdr embed iris.csv --drop species --color species --connect mst --figure iris.svg\n"
         "sdpdr embed arrays.npz --key X --isometry band:0.01 --out embedding.npy\n"
-        "sdpdr embed distances.npy --metric precomputed --out embedding.tsv --record run.json",
+        "sdpdr embed distances.npy --metric precomputed --out embedding.tsv --record run.json\n"
+        "sdpdr embed data.csv --form landmark --landmarks 60 --out embedding.csv\n"
+        "sdpdr embed iris.csv --method colored_mvu --labels species --connect mst --out y.csv\n"
+        "sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv\n"
+        "sdpdr embed data.csv --method density_map --set variant=trace --out y.csv",
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="one row per point")
     _add_reading(parser)
     _add_method(parser)
+    parser.add_argument_group("methods", described())
     _add_outputs(parser)
     add_solver_options(parser)
 
@@ -72,31 +74,64 @@ def _add_reading(parser: ArgumentParser) -> None:
     group.add_argument(
         "--metric",
         choices=("euclidean", "precomputed"),
-        default="euclidean",
-        help="precomputed: the table is a square matrix of distances",
+        help="precomputed: the table is a square matrix of distances\n(default: euclidean)",
     )
     group.add_argument("--squared", action="store_true", help="precomputed distances are squared")
+    group.add_argument(
+        "--labels",
+        type=_names,
+        default=[],
+        metavar="A,B,...",
+        help="classes, numbers or known coordinates, for methods that need\n"
+        "them; these columns and the next two are no coordinates of points",
+    )
+    group.add_argument(
+        "--labels-as",
+        choices=LABELS_AS,
+        help="auto: whole numbers and words are classes, other numbers numbers",
+    )
+    group.add_argument(
+        "--actions",
+        metavar="COLUMN",
+        help="what was done between each row and the next; empty: not known",
+    )
+    group.add_argument(
+        "--sequences", metavar="COLUMN", help="rows with the same entry are one sequence"
+    )
 
 
 def _add_method(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("method")
-    group.add_argument("--method", default="mvu", metavar="NAME", help="mvu (the default)")
-    group.add_argument("--n-components", type=int, default=2, metavar="D", help="default: 2")
-    group.add_argument("--n-neighbors", type=int, default=6, metavar="K", help="default: 6")
+    group.add_argument(
+        "--method", default="mvu", metavar="NAME", help=f"{_listed()}\n(default: mvu)"
+    )
+    group.add_argument("--n-components", type=int, metavar="D", help="dimensions (default: 2)")
+    group.add_argument("--n-neighbors", type=int, metavar="K", help="default: 6")
     group.add_argument(
         "--isometry",
         type=_relation,
-        default="inequality",
         metavar="HOW",
         help=f"{', '.join(RELATIONS)}\n(default: inequality)",
     )
-    group.add_argument("--angles", action="store_true", help="keep angles between neighbours too")
+    group.add_argument(
+        "--angles",
+        action="store_const",
+        const=True,
+        help="keep angles between neighbours too",
+    )
     group.add_argument(
         "--connect",
         choices=("error", "mst", "largest"),
-        default="error",
         help="a graph in several parts is refused, joined by its shortest\n"
         "missing edges, or cut down to its largest part (default: error)",
+    )
+    group.add_argument(
+        "--set",
+        action="append",
+        type=assignment,
+        default=[],
+        metavar="KEY=VALUE",
+        help="a hyperparameter of the method, see below; repeat it for several",
     )
 
 
@@ -112,8 +147,6 @@ def _add_outputs(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Exit:
     """Embed a table."""
-    if args.method not in ESTIMATORS:
-        raise UnknownNameError("method", args.method, ESTIMATORS)
     for path, suffixes in (
         (args.out, WRITABLE),
         (args.figure, FIGURES),
@@ -121,32 +154,35 @@ def run(args: Namespace) -> Exit:
     ):
         if path is not None:
             check_target(path, suffixes)
+    estimator = made(args, _given(args))
     frame = read_table(args.file, key=args.key, header=args.header)
-    X, colour = _points(frame, args), _colour(frame, args.color)
-    options = solver_options(args)
-    options["random_state"] = options.pop("seed", 0)
-    learned = ESTIMATORS[args.method](
-        args.n_components,
-        n_neighbors=args.n_neighbors,
-        isometry=args.isometry,
-        metric=args.metric,
-        angles=args.angles,
-        connect=args.connect,
-        **options,
-    ).fit(X)
-    record = _record(learned, args, X)
-    status = learned.solution_.status
-    write_all({} if status is Status.INTERRUPTED else _files(learned, args, colour, record))
-    _tell(learned, args, record)
-    return of_status(status)
+    X, colour, beside = _points(frame, args), _colour(frame, args.color), side_inputs(frame, args)
+    learned = estimator.fit(X, **beside)
+    Y = answers.embedding(learned, X)
+    record = _record(learned, args, X, Y)
+    if "y" in beside:
+        record["side"]["read_as"] = in_words(beside["y"])
+    code = answers.exit_of(learned)
+    write_all({} if code is Exit.INTERRUPTED else _files(Y, args, colour, record))
+    _tell(learned, args, Y, record)
+    return code
+
+
+def _given(args: Namespace) -> dict[str, Any]:
+    """Hyperparameters that have options of their own, where these were used."""
+    names = ("n_components", "n_neighbors", "isometry", "metric", "angles", "connect")
+    found = {name: value for name in names if (value := getattr(args, name)) is not None}
+    found |= solver_options(args)
+    if "seed" in found:
+        found["random_state"] = found.pop("seed")
+    return found
 
 
 def _points(frame: Frame, args: Namespace) -> Array:
     if args.squared and args.metric != "precomputed":
         raise DataError("--squared is about distances. Add --metric precomputed, or leave it out.")
-    drop = list(args.drop)
-    if args.color is not None and args.color not in args.columns:
-        drop.append(args.color)
+    beside = [*side_columns(args), *([] if args.color is None else [args.color])]
+    drop = [*args.drop, *(name for name in beside if name not in args.columns)]
     X = frame.select(args.columns, drop).numbers()
     if args.metric == "precomputed" and args.squared:
         # The sign survives the root, so that a negative entry is refused as it should be.
@@ -159,10 +195,9 @@ def _colour(frame: Frame, name: str | None) -> np.ndarray | None:
 
 
 def _files(
-    learned: Any, args: Namespace, colour: np.ndarray | None, record: Mapping[str, Any]
+    Y: Array, args: Namespace, colour: np.ndarray | None, record: Mapping[str, Any]
 ) -> dict[Path, Writer]:
     files: dict[Path, Writer] = {}
-    Y = learned.embedding_
     if args.out is not None:
         names = [f"y{k + 1}" for k in range(Y.shape[1])]
         files[args.out] = partial(write_table, Y=Y, names=names)
@@ -175,30 +210,42 @@ def _files(
     return files
 
 
-def _record(learned: Any, args: Namespace, X: Array) -> dict[str, Any]:
-    graph = learned.graph_
-    return learned.solution_.record() | {
+def _record(learned: Any, args: Namespace, X: Array, Y: Array) -> dict[str, Any]:
+    return {
+        **answers.record(learned, find_method(args.method)),
         "method": args.method,
-        "isometry": str(args.isometry),
         "data": {"file": args.file.name, "shape": list(X.shape)},
-        "graph": {"made by": str(graph.provenance), "n": graph.n, "edges": graph.m},
-        "n_components": args.n_components,
-        "eigenvalues": learned.eigenvalues_.tolist(),
+        "n_components": Y.shape[1],
+        "side": {
+            name: value
+            for name in ("labels", "labels_as", "actions", "sequences")
+            if (value := getattr(args, name))
+        },
     }
 
 
-def _tell(learned: Any, args: Namespace, record: Mapping[str, Any]) -> None:
+def _tell(learned: Any, args: Namespace, Y: Array, record: Mapping[str, Any]) -> None:
     if not (args.out or args.figure or args.record):
         note("nothing is written: --out, --figure and --record say where to.")
     if args.json:
         say_json(record)
         return
-    graph, spectrum = learned.graph_, learned.eigenvalues_
-    share = spectrum[: args.n_components].sum() / spectrum.sum()
-    size = f"{graph.n} nodes and {graph.m} edges"
-    say(f"{args.file.name}: {len(learned.embedding_)} points, graph of {size}")
-    say(f"{args.n_components} dimensions hold {share:.2%} of the variance\n")
-    say(facts(learned.solution_))
+    graph = record.get("graph")
+    size = f", graph of {graph['n']} nodes and {graph['edges']} edges" if graph else ""
+    say(f"{args.file.name}: {len(Y)} points{size}")
+    if "read_as" in record["side"]:
+        say(f"labels in {', '.join(args.labels)}: {record['side']['read_as']}")
+    for line in answers.lines(learned, find_method(args.method), Y):
+        say(line)
+    say()
+    say(answers.grade(learned))
+
+
+def _listed() -> str:
+    """Names of the methods in lines of the help's width."""
+    names = list(METHODS)
+    half = (len(names) + 1) // 2
+    return f"{', '.join(names[:half])},\n{', '.join(names[half:])}"
 
 
 def _names(text: str) -> list[str]:

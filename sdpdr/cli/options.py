@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from sdpdr.cli.exits import Exit
+from sdpdr.errors import DataError
 from sdpdr.solvers import FORMS
 
+LANDMARK = "landmark"
 Command = Callable[[Namespace], Exit]
 
 
@@ -44,7 +46,14 @@ def add_solver_options(parser: ArgumentParser) -> None:
     """Add the uniform options of solvers."""
     group = parser.add_argument_group("solving")
     group.add_argument("--solver", metavar="NAME", help="see `sdpdr doctor` (default: auto)")
-    group.add_argument("--form", metavar="FORM", help=f"auto, {', '.join(FORMS)} (default: auto)")
+    forms = ", ".join(("auto", *FORMS, LANDMARK))
+    group.add_argument("--form", metavar="FORM", help=f"{forms}\n(default: auto)")
+    group.add_argument(
+        "--landmarks",
+        type=int,
+        metavar="M",
+        help="of the landmark form: how many; more lose less and take longer",
+    )
     group.add_argument(
         "--tol", type=positive, metavar="T", help="relative gap aimed at (default: 1e-6)"
     )
@@ -55,8 +64,18 @@ def add_solver_options(parser: ArgumentParser) -> None:
 
 
 def solver_options(args: Namespace) -> dict[str, Any]:
-    """What was asked for, as keywords of `sdpdr.solve`."""
-    names = ("solver", "form", "tol", "time_limit", "seed")
+    """What was asked for, as keywords of `sdpdr.solve`.
+
+    Raises
+    ------
+    DataError
+        The landmark form without a number of landmarks, or the other way round.
+    """
+    if (args.form == LANDMARK) != (args.landmarks is not None):
+        raise DataError(
+            "--form landmark and --landmarks M go together, as in --form landmark --landmarks 40."
+        )
+    names = ("solver", "form", "landmarks", "tol", "time_limit", "seed")
     return {name: value for name in names if (value := getattr(args, name)) is not None}
 
 

@@ -81,7 +81,7 @@ class Ellipsoid:
     def sizes(self, X: ArrayLike) -> Array:
         r""":math:`y^T D y` of points, of their projections where the ellipsoid is flat."""
         steps = (np.asarray(X, dtype=float) - self.center) @ self.basis
-        return np.asarray(np.einsum("ij,jk,ik->i", steps, self.shape, steps))
+        return np.asarray(np.sum(steps @ self.shape * steps, axis=1))
 
     def contains(self, X: ArrayLike, tol: float = 1e-9) -> Array:
         """Whether points (their projections) lie inside, to a relative ``tol``."""
@@ -154,7 +154,7 @@ def minimum_ellipsoid(
     center, spread = _moments(white.points, weights)
     inverse = np.linalg.inv(spread)
     steps = white.points - center
-    shape = inverse / np.max(np.einsum("ij,jk,ik->i", steps, inverse, steps))
+    shape = inverse / np.max(np.sum(steps @ inverse * steps, axis=1))
     shape = shape / np.outer(white.scale, white.scale)
     basis = white.basis
     if white.rank == n_features:
@@ -178,7 +178,7 @@ def _design(points: Array, tol: float, max_iter: int) -> tuple[Array, float]:
     for step in range(max_iter):
         if step % _REFRESH == 0:
             inverse = np.linalg.inv((weights * lifted.T) @ lifted)
-            sizes = np.einsum("ij,jk,ik->i", lifted, inverse, lifted)
+            sizes = np.sum(lifted @ inverse * lifted, axis=1)
         high = int(np.argmax(sizes))
         gap = 0.5 * m * float(np.log((sizes[high] - 1.0) / m))
         if gap <= tol:
@@ -194,7 +194,7 @@ def _design(points: Array, tol: float, max_iter: int) -> tuple[Array, float]:
         weights[j] = max(0.0, weights[j] + move)
     center, spread = _moments(points, weights)
     steps = points - center
-    largest = np.max(np.einsum("ij,ji->i", steps, np.linalg.solve(spread, steps.T)))
+    largest = np.max(np.sum(np.linalg.solve(spread, steps.T).T * steps, axis=1))
     gap = max(0.0, 0.5 * m * float(np.log(largest / m)))
     if gap > 2.0 * tol:
         warnings.warn(

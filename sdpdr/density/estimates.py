@@ -10,7 +10,7 @@ from sdpdr.density.volumes import log_ball_volume
 from sdpdr.errors import DataError, ModelError
 from sdpdr.graphs import validate
 from sdpdr.graphs.space import Euclidean
-from sdpdr.linalg.svec import Array
+from sdpdr.linalg.svec import Array, Index
 
 # Rows whose distances to all points are held at once.
 _BLOCK = 500
@@ -174,14 +174,14 @@ def ellipsoid(
     return np.asarray((n_neighbors + 1) / n * np.exp(-volumes))
 
 
-def _neighbors(points: Array, n_neighbors: int) -> Array:
+def _neighbors(points: Array, n_neighbors: int) -> Index:
     k = validate.positive_integer("n_neighbors", n_neighbors)
     if k >= len(points):
         raise DataError(
             f"n_neighbors={k}, but each of the {len(points)} points has only {len(points) - 1} "
             "others."
         )
-    return np.asarray(Euclidean(points).nearest(k))
+    return Euclidean(points).nearest(k)
 
 
 def _dimension(points: Array, dimension: int | None) -> int:

@@ -294,4 +294,3 @@ def _known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
             f"samples {a} and {b} are the same point, but have different coordinates in y."
         )
     return samples, nodes, coordinates
-

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.blocks import Relation
 from sdpdr.errors import DataError
 from sdpdr.estimators.gram import GramEmbedding
 from sdpdr.graphs import NeighborGraph
@@ -77,35 +76,6 @@ class ColoredMVU(GramEmbedding):
     >>> unfolding.embedding_.shape, unfolding.solution_.certified()
     ((100, 1), True)
     """
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 6,
-        isometry: Relation = "inequality",
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        solver: Any = "auto",
-        form: str = "auto",
-        landmarks: int | None = None,
-        tol: float = 1e-6,
-        time_limit: float | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.isometry = isometry
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.solver = solver
-        self.form = form
-        self.landmarks = landmarks
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         if y is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sdpdr.blocks import Relation
 from sdpdr.errors import DataError, UncertifiedWarning
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.linalg.svec import Array
@@ -20,20 +21,38 @@ from sdpdr.solve import solve
 class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of embeddings read off a Gram matrix.
 
-    A subclass has the hyperparameters used here, and ``_model`` names its recipe.
+    A subclass has the hyperparameters used here, and ``_model`` names its recipe. One with
+    further hyperparameters lists all of them again, as scikit-learn wants it.
     """
 
-    n_components: int
-    n_neighbors: int
-    metric: str
-    angles: bool
-    connect: str
-    solver: Any
-    form: str
-    landmarks: int | None
-    tol: float
-    time_limit: float | None
-    random_state: int
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 6,
+        isometry: Relation = "inequality",
+        metric: str = "euclidean",
+        angles: bool = False,
+        connect: str = "error",
+        solver: Any = "auto",
+        form: str = "auto",
+        landmarks: int | None = None,
+        tol: float = 1e-6,
+        time_limit: float | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.isometry = isometry
+        self.metric = metric
+        self.angles = angles
+        self.connect = connect
+        self.solver = solver
+        self.form = form
+        self.landmarks = landmarks
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
 
     @abstractmethod
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sdpdr.blocks import Relation
 from sdpdr.estimators.gram import GramEmbedding
 from sdpdr.graphs import NeighborGraph
 from sdpdr.methods import mvu
@@ -81,35 +80,6 @@ class MVU(GramEmbedding):
     >>> round(float(unfolding.solution_.value), 1)
     26004.9
     """
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 6,
-        isometry: Relation = "inequality",
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        solver: Any = "auto",
-        form: str = "auto",
-        landmarks: int | None = None,
-        tol: float = 1e-6,
-        time_limit: float | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.isometry = isometry
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.solver = solver
-        self.form = form
-        self.landmarks = landmarks
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         return mvu(graph, self.isometry)

@@ -15,7 +15,7 @@ from sdpdr.blocks.separation import UNLABELLED
 from sdpdr.errors import DataError, InfeasibleError, WeakSeparationWarning
 from sdpdr.estimators.gram import GramEmbedding
 from sdpdr.estimators.neighbours import reconstructing
-from sdpdr.graphs import NeighborGraph, furthest_pairs, validate
+from sdpdr.graphs import NeighborGraph, validate
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.methods.ism import Furthest, ism, separation_margin
 from sdpdr.methods.labelled import Labelled, encoded, labelled
@@ -28,6 +28,7 @@ _HOLDS = 0.05
 _NAMED = 4
 # Share of a class that priced rows should put on its side.
 _MOST = 0.75
+_PERHAPS_IMPOSSIBLE = (Status.INFEASIBLE, Status.INACCURATE, Status.FAILED)
 
 
 class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn has no types
@@ -205,8 +206,9 @@ class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn
             self.margin_ = self._largest_margin(labels).value / 2.0
         else:
             self.margin_ = labels.default_margin if self.margin is None else float(self.margin)
-        furthest = furthest_pairs(graph) if self.furthest == "auto" else self.furthest
-        return ism(graph, given, labels.anchors, self.margin_, furthest, self.slack, self.isometry)
+        return ism(
+            graph, given, labels.anchors, self.margin_, self.furthest, self.slack, self.isometry
+        )
 
     def _checked_labels(self, graph: NeighborGraph, y: Any) -> Any:
         labels = column_or_1d(y, warn=True)
@@ -222,8 +224,8 @@ class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn
         return labels
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        if self.slack is None and solution.status is not Status.SOLVED:
-            self._explain(solution)
+        if self.slack is None and solution.status in _PERHAPS_IMPOSSIBLE:
+            self._explain()
         super()._keep(graph, solution)
         labels = self._labelled
         self.scores_ = _columns(self.gram_, labels.anchors)
@@ -264,12 +266,20 @@ class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn
         return self.classes_[best]
 
     def _largest_margin(self, labels: Labelled) -> Solution:
-        codes = np.where(labels.codes == UNLABELLED, None, labels.codes.astype(object))
-        model = separation_margin(labels.graph, codes, labels.anchors, self.isometry)
-        return solve(model, self.solver, self.form, tol=self.tol, seed=self.random_state)
+        model = separation_margin(labels.graph, labels.codes, labels.anchors, self.isometry)
+        return solve(
+            model,
+            self.solver,
+            self.form,
+            tol=self.tol,
+            time_limit=self.time_limit,
+            seed=self.random_state,
+        )
 
-    def _explain(self, solution: Solution) -> None:
+    def _explain(self) -> None:
         """Raise if the margin is the reason why there is no solution."""
+        if self.isometry == "inequality" and self.margin_ <= self._labelled.sure_margin:
+            return
         largest = self._largest_margin(self._labelled)
         limit = largest.value if largest.bound is None else largest.bound
         if not self.margin_ > limit * (1.0 - 1e-9):

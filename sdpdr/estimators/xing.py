@@ -29,7 +29,8 @@ class XingMetric(MetricLearner):
         Relative ridge on the scatter of similar pairs; needed where they span fewer directions
         than dissimilar ones (more features than points, or a kernel).
     n_pairs : int, optional
-        Of labelled points: so many random pairs of each kind instead of all.
+        Of labelled points: so many random pairs of each kind instead of all. All dissimilar pairs
+        of some thousand points fill gigabytes.
     kernel : str or callable, optional
         A name of `sklearn.metrics.pairwise.pairwise_kernels`, ``"precomputed"``, or a function.
     kernel_params : dict, optional
@@ -116,7 +117,9 @@ class XingMetric(MetricLearner):
         r = white.basis.shape[1]
         factor = factor_of(as_dense(solution.values["Z"])[:r, :r])
         lengths = np.linalg.norm(white.differences @ factor, axis=1)
-        bound = root_bound(white.differences, lengths, diagonal=self.diagonal)
+        # Any positive weights give a bound, but a rough solution may have distances of zero.
+        weights = np.maximum(lengths, 1e-9 * lengths.max())
+        bound = root_bound(white.differences, weights, diagonal=self.diagonal)
         argument = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)"
         if solution.bound is not None and solution.bound < bound:
             bound, argument = solution.bound, solution.argument

@@ -136,6 +136,11 @@ class NeighborGraph:
         """Number of edges at each node, shape (n,)."""
         return np.bincount(self.edges.ravel(), minlength=self.n)
 
+    @property
+    def masses(self) -> Array | None:
+        """The counts as weights of the nodes, shape (n,); None where all are one."""
+        return None if np.all(self.counts == 1) else self.counts.astype(float)
+
     @cached_property
     def components(self) -> Index:
         """Label of the connected component of each node, shape (n,)."""

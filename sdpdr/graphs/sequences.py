@@ -59,7 +59,7 @@ def sequences(
     --------
     >>> X = [[0.0], [1.0], [5.0], [6.0], [0.1]]
     >>> sequences(X, n_neighbors=1).edges.tolist()
-    [[0, 1], [0, 4], [1, 2], [2, 3], [3, 4]]
+    [[0, 1], [0, 4], [1, 2], [1, 4], [2, 3], [3, 4]]
     """
     graph = knn(X, n_neighbors, metric=metric, squared=squared, angles=angles, connect="none")
     starts = step_starts(len(graph.index), lengths)

@@ -49,7 +49,7 @@ class ConvexIteration:
 
     The program is compiled once. Where the solver can begin from a given point, it begins from the
     last one. With ``solver="auto"`` the pair of solver and form that answered the first program
-    serves for all others.
+    under a direction serves for all others; where it falls short, another one is tried too.
 
     Parameters
     ----------
@@ -232,11 +232,11 @@ class ConvexIteration:
         return state
 
     def _step(self, state: State, time_limit: float | None) -> State:
-        if len(_descent(state)) >= self.max_iter:
+        if len(state.descent) >= self.max_iter:
             return replace(state, status=IterationStatus.ITERATION_LIMIT)
         begin = time.perf_counter()
         # The direction costs a program the structure that may have served the model alone.
-        changed = len(_solved(state)) == 1 and self.weight is not None
+        changed = len(state.solved) == 1 and self.weight is not None
         solution = self.programs.solve(
             state.directions, state.last, time_limit, choose_anew=changed
         )
@@ -248,7 +248,7 @@ class ConvexIteration:
         if solution.status in _ENDS:
             # The same program again on resuming, from where it was left.
             return replace(state, status=_ENDS[solution.status])
-        verdict = self._verdict(_descent(state))
+        verdict = self._verdict(state.descent)
         if verdict is IterationStatus.RUNNING:
             return replace(state, directions=self._next(state), start=self._start_after(state))
         if verdict is IterationStatus.RANK_REACHED:
@@ -267,7 +267,7 @@ class ConvexIteration:
             objective = (
                 self.programs.base.primal_value(solution.values) + self.programs.pull * excess
             )
-        descent = _descent(state)
+        descent = state.descent
         note = ""
         if state.directions is None:
             note = "the model as it is"
@@ -344,7 +344,7 @@ class ConvexIteration:
         if state.directions is None and self.start is not None:
             return self._given_directions(self.start)
         assert state.last is not None
-        step = len(_descent(state)) - 1
+        step = len(state.descent) - 1
         found = {}
         for name in self.programs.names:
             rng = np.random.default_rng([self.seed, state.start, len(state.history)])
@@ -396,12 +396,3 @@ class ConvexIteration:
             null = self.programs.orders[name][1]
             found[name] = self.way.cost(self.programs.matrix(start, name), null, 0, rng)
         return found
-
-
-def _descent(state: State) -> tuple[Record, ...]:
-    """The records of the present start that have a point."""
-    return tuple(r for r in _solved(state) if r.start == state.start)
-
-
-def _solved(state: State) -> tuple[Record, ...]:
-    return tuple(r for r in state.history if np.isfinite(r.objective))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,9 +29,15 @@ from sdpdr.solvers.registry import find
 
 Start: TypeAlias = "Solution | Factor | ArrayLike"
 
+# Solvers that "auto" leaves out: a first-order method takes too long to the accuracy wanted here.
+_TOO_COARSE = ("scs",)
+_ENOUGH = (Status.SOLVED, Status.INTERRUPTED)
 _SHORT = (Status.INACCURATE, Status.ITERATION_LIMIT, Status.FAILED)
 # Order up to which another solver is given a try where the one that serves falls short.
 _SMALL = 150
+# How many times as long as the model alone, and how many seconds, the solver that answered it is
+# given for the first program with a direction.
+_PATIENCE, _AT_LEAST = 10.0, 1.0
 # Multiple of the accuracy asked for up to which an answer will do.
 TOLERATED = 100.0
 
@@ -130,28 +137,43 @@ class Programs:
         ----------
         directions : mapping from variable to LinearMap, or None
         last : Solution, optional
-            The answer to the program before. Under ``"auto"`` its solver and form serve again;
-            where it falls short, another pair is tried too.
+            The answer to the program before, to begin from. Under ``"auto"`` its solver and form
+            serve again; where they fall short of the accuracy, another pair is tried too.
         time_limit : float, optional
         choose_anew : bool, default False
-            Under ``"auto"``, choose as for the first program.
+            Under ``"auto"``, give the solver of the last program a while only, then choose as for
+            the first one.
         """
         program = self.under(directions)
-        if self.solver != "auto" or last is None or choose_anew:
+        if self.solver != "auto":
             return self._ask(program, self.solver, self.form, time_limit, last)
-        try:
-            solution = self._ask(program, last.solver, last.form, time_limit, last)
-        except NotAcceptedError:
-            return self._ask(program, "auto", self.form, time_limit, None)
+        clock = _Clock(time_limit)
+        solution = None
+        if last is not None:
+            patience = _patience(program, last) if choose_anew else np.inf
+            solution = self._again(program, last, clock.left(patience))
+        if solution is None or (choose_anew and solution.status not in _ENOUGH):
+            solution = self._auto(program, clock.left())
         small = all(v.n <= _SMALL for v in program.psd_variables)
-        if not small or not self._is_poor(solution):
+        if not small or not self._is_poor(solution) or clock.is_over():
             return solution
         try:
-            other = plan(program, "auto", self.form, skip=(last.solver,))
+            second = self._auto(program, clock.left(), skip=(solution.solver,))
         except NotAcceptedError:
             return solution
-        second = self._ask(program, other.solver, other.form, time_limit, None)
         return min(solution, second, key=lambda s: (self._is_poor(s), abs(s.gap)))
+
+    def _again(self, program: SDP, last: Solution, time_limit: float | None) -> Solution | None:
+        """Solve with what answered the last program; None where that takes other programs only."""
+        try:
+            return self._ask(program, last.solver, last.form, time_limit, last)
+        except NotAcceptedError:
+            return None
+
+    def _auto(self, program: SDP, time_limit: float | None, skip: tuple[str, ...] = ()) -> Solution:
+        """Solve with what is predicted to be best."""
+        chosen = plan(program, "auto", self.form, tol=self.accuracy, skip=(*_TOO_COARSE, *skip))
+        return self._ask(program, chosen.solver, chosen.form, time_limit, None)
 
     def _is_poor(self, solution: Solution) -> bool:
         """Whether an answer is so far from what was asked that another solver is worth its time."""
@@ -168,7 +190,7 @@ class Programs:
     ) -> Solution:
         """Solve, from the last answer where the solver can begin from a given point."""
         name = solver if isinstance(solver, str) else solver.name
-        takes_start = name != "auto" and find(name).takes_start
+        takes_start = find(name).takes_start
         return solve(
             program,
             solver,
@@ -213,6 +235,27 @@ def _names(sdp: SDP, variable: str | Sequence[str] | None) -> tuple[str, ...]:
         words = f"variables {', '.join(found)}" if found else "no matrix variable"
         raise ModelError(f"the model has {words}; name the one of low rank (variable=...).")
     return found
+
+
+class _Clock:
+    """What is left of a time limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.perf_counter() + seconds
+
+    def left(self, at_most: float = np.inf) -> float | None:
+        seconds = np.inf if self._end is None else max(0.0, self._end - time.perf_counter())
+        seconds = min(seconds, at_most)
+        return None if np.isinf(seconds) else float(seconds)
+
+    def is_over(self) -> bool:
+        return self.left() == 0.0
+
+
+def _patience(program: SDP, last: Solution) -> float:
+    """Seconds; few where exact rows may leave no interior, which low-rank factors do not like."""
+    exact = any(r.relation == "==" and len(r.lhs) == 1 and np.any(r.rhs) for r in program.rows)
+    return _AT_LEAST if exact else _PATIENCE * (_AT_LEAST + last.timings.get("solve", 0.0))
 
 
 def _moved(points: Array, null: Array, n: int) -> Array:

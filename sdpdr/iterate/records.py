@@ -157,6 +157,16 @@ class State:
         return self.best
 
     @property
+    def solved(self) -> tuple[Record, ...]:
+        """The records that have a point."""
+        return tuple(r for r in self.history if np.isfinite(r.objective))
+
+    @property
+    def descent(self) -> tuple[Record, ...]:
+        """Those of the present start."""
+        return tuple(r for r in self.solved if r.start == self.start)
+
+    @property
     def record(self) -> Record:
         """The record of the best answer."""
         self.solution  # noqa: B018  # says why there is none

@@ -92,7 +92,7 @@ class LandmarkSolver(Solver):
             target,
             basis,
             self.geometry.cells(sdp, centres),
-            self._solve_small,
+            lambda small: self._solve_small(small, self._left(clock)),
             tol=self.tol,
             spared=short_edges(form) if form and is_settleable(form) else {},
             make_feasible=lambda values, close: self._feasible(target, values, close),
@@ -140,7 +140,11 @@ class LandmarkSolver(Solver):
         settled = repair(sdp, {**values, name: Factor(settle(form, value.factor))})
         return min(shrunk, settled, key=sdp.primal_value)
 
-    def _solve_small(self, small: SDP) -> Point:
+    def _left(self, clock: _Stages) -> float | None:
+        """Seconds that a small program may take; never none, so that there is a point."""
+        return None if self.time_limit is None else max(1.0, self.time_limit - clock.total())
+
+    def _solve_small(self, small: SDP, time_limit: float | None) -> Point:
         """A point of a small program: the multipliers first, since its rows are dense."""
         refusals = []
         for form in _SMALL_FORMS:
@@ -152,6 +156,7 @@ class LandmarkSolver(Solver):
                     tol=min(1e-5, 0.1 * self.tol),
                     seed=self.seed,
                     verbose=self.verbose,
+                    time_limit=time_limit,
                 )
             except NotAcceptedError as error:
                 refusals.append(error)

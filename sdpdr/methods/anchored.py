@@ -235,7 +235,7 @@ def known_points(
     if values.ndim != 2 or values.shape[0] != nodes.size or not values.shape[1]:
         raise ShapeError(
             f"coordinates must have shape ({nodes.size}, r), a row for each anchor; they have "
-            f"{np.shape(coordinates)}."
+            f"{values.shape}."
         )
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])

@@ -86,7 +86,7 @@ def are(
         None if hops is None else _near(graph, validate.positive_integer("hops", hops, at_least=0))
     )
     before, after = steps.pairs(near)
-    counts = None if np.all(graph.counts == 1) else np.asarray(graph.counts, dtype=float)
+    counts = graph.masses
     model = Gram(graph.n) + Centered(graph.n, counts)
     model = model + Isometry(_presolved(graph, steps, isometry, hops is not None), isometry)
     if len(before):

@@ -93,7 +93,7 @@ def colored_mvu(graph: NeighborGraph, y: Any, isometry: Relation = "inequality")
 def _centred(graph: NeighborGraph, counts: Array) -> list[Centered]:
     """Every part of the graph at the origin, since nothing says where it is to be."""
     if graph.is_connected:
-        return [Centered(graph.n, None if np.all(counts == 1.0) else counts)]
+        return [Centered(graph.n, graph.masses)]
     parts = range(graph.n_components)
     return [Centered(graph.n, np.where(graph.components == part, counts, 0.0)) for part in parts]
 

@@ -82,7 +82,7 @@ def density_map(
         raise DataError(f"node {alone} has no neighbour, and so no density; join or drop it.")
     sums = _densities(graph, density, bandwidth)
     n = graph.n
-    c = None if np.all(graph.counts == 1) else np.asarray(graph.counts, dtype=float)
+    c = graph.masses
     rows = (RowSums(n, graph.edges, sums), NonNegative(n, graph.edges))
     if variant == "trace":
         return Model((Gram(n), *rows, LeastTrace(n, c)), name="density_map", maximize=False)

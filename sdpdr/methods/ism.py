@@ -116,7 +116,8 @@ def ism(
     # The origin lies on the hyperplane, so it cannot be the mean as well.
     blocks = [b for b in unfolding.blocks if not isinstance(b, (Centered, Variance))]
     if furthest == "all":
-        blocks.append(VarianceAboutMean(sp.eye_array(graph.n, format="csr"), graph.counts))
+        counts = np.asarray(graph.counts, dtype=float)
+        blocks.append(VarianceAboutMean(sp.eye_array(graph.n, format="csr"), counts))
     reach = _reach(labels, isometry, gamma, excess)
     return Model((*blocks, separation, *reach), name="ism")
 
@@ -206,10 +207,16 @@ def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) ->
 
 
 def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: float) -> float:
-    """By how much rows fall short at most at an optimum, which is no worse than K = 0."""
+    """By how much rows fall short at most at an optimum.
+
+    It is no worse than any map moved so that the first anchor is at the origin. All norms are
+    then at most the radius, and inner products with that anchor are zero.
+    """
     rows = labels.anchors.size * int(np.sum(labels.codes >= 0))
-    diameter = 2.0 * _stretch(isometry) * float(np.max(labels.paths[0]))
-    return float(np.sum(labels.graph.counts)) * diameter**2 / price + rows * margin
+    radius = _stretch(isometry) * float(np.max(labels.paths[0]))
+    others = radius**2 if labels.anchors.size > 1 else 0.0
+    won = float(np.sum(labels.graph.counts)) * (2.0 * radius) ** 2
+    return won / price + rows * (margin + others)
 
 
 def _reach(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from sdpdr.blocks.floor import VarianceFloor
 from sdpdr.blocks.gram import Centered, Gram
 from sdpdr.blocks.isometry import Isometry, Relation
@@ -52,7 +50,7 @@ def isometric(
     >>> isometric(graphs.path([1.0, 2.0]), variance=4.0)
     Gram + Centered + Lengths + VarianceFloor
     """
-    counts = None if np.all(graph.counts == 1) else np.asarray(graph.counts, dtype=float)
+    counts = graph.masses
     model = Gram(graph.n) + Centered(graph.n, counts) + Isometry(graph, isometry)
     if variance is not None:
         model = model + VarianceFloor(graph.n, variance, counts)

@@ -89,8 +89,7 @@ def loocv(
     Gram + NonNegative + Lengths + TraceAtMost + SumsAtMost + GeometricMean
     """
     graph.require_connected()
-    n, counts = graph.n, np.asarray(graph.counts, dtype=float)
-    weights = None if np.all(counts == 1.0) else counts
+    n = graph.n
     if isometry == "inequality":
         raise ModelError(
             "with isometry='inequality' all points fall into one point, K = (tau / n) 11^T, which "
@@ -113,9 +112,9 @@ def loocv(
         limit = 2.0 * _variance(graph) if trace is None else float(trace)
         blocks += _limits(graph, limit, isometry)
     else:
-        blocks.append(LeastTrace(n, weights))
+        blocks.append(LeastTrace(n, graph.masses))
         blocks += _limits(graph, _enough_trace(graph, minimum), isometry)
-    blocks.append(GeometricMean(leave_one_out(counts), minimum))
+    blocks.append(GeometricMean(leave_one_out(graph.counts), minimum))
     return Model(tuple(blocks), name="loocv", maximize=minimum is None)
 
 
@@ -179,8 +178,7 @@ def _limits(graph: NeighborGraph, trace: float, isometry: Relation) -> list[Bloc
     if not np.isfinite(trace):
         return []
     c = np.asarray(graph.counts, dtype=float)
-    weights = None if np.all(c == 1.0) else c
-    limited: list[Block] = [TraceAtMost(graph.n, trace, weights)]
+    limited: list[Block] = [TraceAtMost(graph.n, trace, graph.masses)]
     if isinstance(isometry, Slack):
         return limited
     stretch = np.sqrt(1.0 + isometry.width) if isinstance(isometry, Band) else 1.0
@@ -190,7 +188,7 @@ def _limits(graph: NeighborGraph, trace: float, isometry: Relation) -> list[Bloc
         middle = 0.5 * (low + high)
         fits = np.square(np.maximum(middle[:, None] - paths, 0.0)) @ c <= trace
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    return [*limited, SumsAtMost(graph.n, high * np.sqrt(c.sum() * trace), weights)]
+    return [*limited, SumsAtMost(graph.n, high * np.sqrt(c.sum() * trace), graph.masses)]
 
 
 def _distances(graph: NeighborGraph) -> Array:

@@ -78,7 +78,7 @@ def mfnu(
         _warn_of_edges(graph, found)
     blocks = (
         Gram(graph.n),
-        Centered(graph.n, _counts(graph)),
+        Centered(graph.n, graph.masses),
         Isometry(graph, isometry),
         Spread(graph.n, found.edges, _weights(graph, found)),
     )
@@ -134,13 +134,12 @@ def mvu_apart(
     graph.require_connected()
     found = _pairs(graph, pairs)
     _refuse_unreachable(graph, found)
-    counts = _counts(graph)
     blocks = (
         Gram(graph.n),
-        Centered(graph.n, counts),
+        Centered(graph.n, graph.masses),
         Isometry(graph, isometry),
         Apart(graph.n, found.edges, found.sqdist),
-        Variance(graph.n, counts),
+        Variance(graph.n, graph.masses),
     )
     return Model(blocks, name="mvu_apart")
 
@@ -162,10 +161,6 @@ def _weights(graph: NeighborGraph, pairs: FurthestPairs) -> Array:
     keys = pairs.edges[:, 0] * graph.n + pairs.edges[:, 1]
     place = np.searchsorted(keys, i * graph.n + j)
     return np.bincount(place, graph.counts, keys.size).astype(float)
-
-
-def _counts(graph: NeighborGraph) -> Array | None:
-    return None if np.all(graph.counts == 1) else np.asarray(graph.counts, dtype=float)
 
 
 def _warn_of_edges(graph: NeighborGraph, pairs: FurthestPairs) -> None:

@@ -91,7 +91,7 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
     dense = w.factor @ w.factor.T if isinstance(w, Factor) else np.asarray(w)
     shape, center = dense[1:, 1:], np.linalg.solve(dense[1:, 1:], dense[1:, 0])
     steps = white.points - center
-    shape = shape / np.max(np.einsum("ij,jk,ik->i", steps, shape, steps))
+    shape = shape / np.max(np.sum(steps @ shape * steps, axis=1))
     gap = float("inf")
     if solution.bound is not None:
         least = white.rank * np.log(solution.bound)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
-
 from sdpdr.blocks import Centered, Flat, Gram, Isometry, Relation, Variance
 from sdpdr.errors import RigidGraphWarning
 from sdpdr.graphs import NeighborGraph, rigidity
@@ -72,13 +70,12 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     Gram + Centered + Lengths + Variance
     """
     graph.require_connected()
-    counts = None if np.all(graph.counts == 1) else np.asarray(graph.counts, dtype=float)
     blocks = (
         Gram(graph.n),
-        Centered(graph.n, counts),
+        Centered(graph.n, graph.masses),
         Isometry(graph, isometry),
         *(_flat(graph) if isometry == "equality" else ()),
-        Variance(graph.n, counts),
+        Variance(graph.n, graph.masses),
     )
     return Model(blocks, name="mvu")
 

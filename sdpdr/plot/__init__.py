@@ -7,12 +7,12 @@ return it from a notebook's cell.
 from sdpdr.plot.actions import trajectory
 from sdpdr.plot.changes import edge_changes
 from sdpdr.plot.eigenvalues import spectrum
+from sdpdr.plot.history import rounds
 from sdpdr.plot.iterations import convergence
 from sdpdr.plot.matrices import sparsity
 from sdpdr.plot.multiples import embeddings
 from sdpdr.plot.neighbours import choice_of_k
 from sdpdr.plot.points import cloud, embedding
-from sdpdr.plot.rounds import rounds
 from sdpdr.plot.runs import runs
 from sdpdr.plot.weights import dual_weights
 

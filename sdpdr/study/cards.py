@@ -164,8 +164,8 @@ class Card:
             if "y" in signature(method).parameters and "similar" not in given:
                 given.setdefault("y", labels)
             return method(points, **given)
-        if "y" in signature(method).parameters:
-            given.setdefault("y", self._by_node())
+        if "y" in signature(method).parameters and "y" not in given:
+            given["y"] = self._by_node()
         if "X" in signature(method).parameters:
             given["X"] = self.points[0] if self.points else None
         model: Model = method(self.neighbor_graph, **given)

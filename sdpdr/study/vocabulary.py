@@ -11,29 +11,35 @@ from sdpdr import graphs
 from sdpdr.blocks import Band, Relation, Slack
 from sdpdr.errors import ModelError, UnknownNameError
 from sdpdr.methods import (
+    anchored_mvu,
     are,
     colored_mvu,
     density_map,
     ghodsi,
+    ism,
     loocv,
     mfnu,
     mvee,
     mvu,
     mvu_apart,
+    separation_margin,
     xing,
 )
 
 METHODS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
+        "anchored_mvu": anchored_mvu,
         "are": are,
         "colored_mvu": colored_mvu,
         "density_map": density_map,
         "ghodsi": ghodsi,
+        "ism": ism,
         "loocv": loocv,
         "mfnu": mfnu,
         "mvee": mvee,
         "mvu": mvu,
         "mvu_apart": mvu_apart,
+        "separation_margin": separation_margin,
         "xing": xing,
     }
 )

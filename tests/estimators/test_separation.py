@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.utils import estimator_checks
 
 import sdpdr
 from sdpdr import graphs, methods
@@ -93,7 +94,9 @@ def test_half_of_the_largest_margin():
         sdpdr.ISM(**FAST, margin="halve").fit(X, Y)
 
 
-@pytest.mark.parametrize(("isometry", "largest"), [("inequality", "5.7925"), ("equality", "4.3435")])
+@pytest.mark.parametrize(
+    ("isometry", "largest"), [("inequality", "5.7925"), ("equality", "4.3435")]
+)
 def test_too_large_a_margin_is_explained(isometry, largest):
     model = sdpdr.ISM(**FAST, anchors=[2], margin=5.8, isometry=isometry)
     with pytest.raises(InfeasibleError, match=rf"largest possible, {largest}.*anchor \[2\].*edges"):
@@ -176,3 +179,25 @@ def test_its_recipe_is_the_public_one():
     learned = sdpdr.ISM(**FAST).fit(X, SEEN)
     solved = sdpdr.solve(model, "clarabel", tol=1e-5)
     assert learned.solution_.value == pytest.approx(solved.value, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_set_params,
+        estimator_checks.check_estimators_unfitted,
+        estimator_checks.check_estimators_nan_inf,
+        estimator_checks.check_fit1d,
+        estimator_checks.check_fit2d_1sample,
+        estimator_checks.check_requires_y_none,
+        estimator_checks.check_supervised_y_no_nan,
+        estimator_checks.check_classifiers_one_label,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_scikit_learn_checks(check):
+    """Those that fit no more than a few points; each fit is a semidefinite program."""
+    check("ISM", sdpdr.ISM(**FAST, connect="mst"))

@@ -212,6 +212,33 @@ def test_the_error_of_a_relaxation_tells_that_it_is_exact():
     assert solution.value == pytest.approx(0.25 * 5 * 24 / 12.0, rel=1e-7)
 
 
+def sheet(side):
+    """An agent that crosses every place of a rolled sheet, by rows and then by columns."""
+    rows = "D".join(("R" if r % 2 == 0 else "L") * (side - 1) for r in range(side))
+    sideways = "L" if side % 2 else "R"
+    columns = sideways.join(("U" if c % 2 == 0 else "D") * (side - 1) for c in range(side))
+    moves = {"R": (1, 0), "L": (-1, 0), "U": (0, -1), "D": (0, 1)}
+    place = np.cumsum([(0, 0), *(moves[a] for a in rows + columns)], axis=0)
+    turn = np.sqrt(22.0 + 2.4 * place[:, 0])
+    X = np.column_stack([turn * np.cos(turn), turn * np.sin(turn), 1.2 * place[:, 1]])
+    return rows + columns, X
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+def test_on_a_sheet_few_rows_are_all_rows():
+    actions, X = sheet(6)
+    graph = graphs.sequences(X, 8)
+    steps = graphs.transitions(graph, actions)
+    limits = sdpdr.solve(methods.are(graph, steps, hops=0), "lowrank", tol=1e-7)
+    few, every = methods.are(graph, steps, hops=1), methods.are(graph, steps)
+    assert few.size()["rows"]["actions"] < 0.5 * every.size()["rows"]["actions"]
+    solution = sdpdr.solve(few, "lowrank", tol=1e-6, start=limits)
+    whole = sdpdr.solve(every, "sdpa", tol=1e-6)
+    assert solution.certified(1e-5)
+    assert graphs.action_error(steps, solution.embedding(3)) < 1e-5
+    assert solution.value == pytest.approx(whole.value, rel=2e-6)
+
+
 def test_a_start_from_mvu_is_taken(line):
     graph, _ = line
     start = sdpdr.solve(methods.mvu(graph), "lowrank")

@@ -61,12 +61,17 @@ def simplex(n, sqdist):
     return graphs.from_edges(n, pairs, np.full(len(pairs), sqdist))
 
 
-WAYS = [("clarabel", "gram"), ("scs", "gram"), ("cvxopt", "lmi"), ("lowrank", "factor")]
+SIMPLICES = [(2, 1.0, 3.0, 1.0), (4, 2.0, 10.0, 4.5), (5, 1.0, 4.0, 1.2)]
 
 
-@pytest.mark.parametrize(("solver", "form"), WAYS)
 @pytest.mark.parametrize(
-    ("n", "sqdist", "trace", "value"), [(2, 1.0, 3.0, 1.0), (4, 2.0, 10.0, 4.5), (5, 1.0, 4.0, 1.2)]
+    ("n", "sqdist", "trace", "value", "solver", "form"),
+    [
+        *[(*simplex, "clarabel", "gram") for simplex in SIMPLICES],
+        *[(*simplex, "cvxopt", "lmi") for simplex in SIMPLICES],
+        (*SIMPLICES[1], "scs", "gram"),
+        (*SIMPLICES[1], "lowrank", "factor"),
+    ],
 )
 def test_regular_simplex(n, sqdist, trace, value, solver, form):
     model = methods.loocv(simplex(n, sqdist), trace=trace)

@@ -115,6 +115,7 @@ def solve_edge_program(
 def _solve(search: Search, R: Matrix, weights: Vector | None) -> None:
     if stiff_edges(search.goal).any():
         solve_by_multipliers(search, R)
+        search.restore()
     else:
         search.solve_goal(R, weights)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from sdpdr.solvers.lowrank.certificate import Verdict, judge
+from sdpdr.solvers.lowrank.certificate import Verdict, judge, primal_value
 from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.journal import Journal
 from sdpdr.solvers.lowrank.newton import estimated_fill
 from sdpdr.solvers.lowrank.objective import Matrix, Vector
 from sdpdr.solvers.lowrank.program import EdgeProgram, Options
+from sdpdr.solvers.lowrank.restoration import restored
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
 _WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # when somebody is waiting for a bound
@@ -22,6 +25,8 @@ _NEARLY = 1e-5  # violation from which accuracy, and no longer stiffness, limits
 _FINER = 0.1  # next accuracy, over the last, where accuracy limits the gap
 _PRODUCT = 1e-5  # largest complementarity, as a share of the objective, to continue from
 _WARMEST, _WARM_SHARE = 1e-3, 1e-2  # the same from a given start: at most, and of its gap
+_RESTORABLE = 50_000  # edges up to which points are brought onto exact limits at the end
+_DEARER = 2.0  # factor by which the error may grow when a value too good to be true goes
 _OF_GAP = 3e-3  # the same as a share of the gap: a wider barrier would fold new columns back
 
 
@@ -129,6 +134,18 @@ class Search:
             if grown is None:
                 return point
             at, point = grown
+
+    def restore(self) -> None:
+        """Bring the best point onto limits that it misses by a little, where that costs little."""
+        if self.best is None or self.goal.m > _RESTORABLE:
+            return
+        R = restored(self.goal, self.best.R)
+        value, infeasibility = primal_value(self.goal, R)
+        verdict = replace(self.best, R=R, value=value, infeasibility=infeasibility)
+        tol, error = self.options.tol, self.best.error
+        allowed = tol if error <= tol else _DEARER * error
+        if infeasibility < self.best.infeasibility and verdict.error <= allowed:
+            self.best = self.feasible = verdict
 
     def fits(self, rank: int) -> bool:
         """Whether factors at this rank stay within ``max_fill``; if not, say so."""

@@ -1,0 +1,327 @@
+"""``sdpdr embed --method``: every method once, its options, and what a person can get wrong."""
+
+import json
+from inspect import isclass
+
+import numpy as np
+import pytest
+
+import sdpdr as package
+from sdpdr import datasets, estimators, methods
+from sdpdr.cli.exits import Exit
+from sdpdr.cli.hyperparameters import FLAGS, own, parsed
+from sdpdr.cli.methods import METHODS
+from sdpdr.errors import DataError
+from sdpdr.estimators.gram import GramEmbedding
+from sdpdr.estimators.metric import MetricLearner
+
+N = 14
+POINTS, POSITION = datasets.swiss_roll(N, seed=0)
+KIND = np.where(POSITION > 9, "out", "in")
+KNOWN = [kind if i % 2 else None for i, kind in enumerate(KIND)]
+PLACES = np.where(np.arange(N)[:, None] % 4, np.nan, np.column_stack([POSITION, POINTS[:, 1]]))
+TURNS = ["R" if i % 3 else "L" for i in range(N)]
+ON_POINTS = "--columns x,y,z"
+
+
+@pytest.fixture(autouse=True)
+def table(tmp_path):
+    """Points with everything that a method may want beside them."""
+    lines = ["x,y,z,t,kind,known,u,v,turn,run,count,same,broken"]
+    for i, row in enumerate(POINTS.tolist()):
+        u, v = ("" if np.isnan(place) else float(place) for place in PLACES[i])
+        run, broken = "a" if i < 6 else "b", "ab"[i % 2]
+        known = KNOWN[i] or ""
+        beside = (float(POSITION[i]), KIND[i], known, u, v, TURNS[i], run, i, "one", broken)
+        lines.append(",".join(map(str, (*row, *beside))))
+    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def line(method, options=""):
+    near = "" if method in ("xing", "ghodsi") else "--n-neighbors 4"
+    return f"embed data.csv {ON_POINTS} {near} --method {method} {options}"
+
+
+# Options, and the same in Python: hyperparameters, and what `fit` is given.
+ONCE = {
+    "mvu": ("", {}, {}),
+    "mfnu": ("--set objective=variance", {"objective": "variance"}, {}),
+    "colored_mvu": ("--labels kind", {}, {"y": KIND}),
+    "anchored_mvu": (
+        "--labels u,v --isometry slack:100",
+        {"isometry": package.blocks.Slack(100.0)},
+        {"y": PLACES},
+    ),
+    "are": (
+        "--actions turn --sequences run",
+        {},
+        {"actions": TURNS[:5] + TURNS[6:-1], "lengths": [6, N - 6]},
+    ),
+    "ism": ("--labels known --set margin=2", {"margin": 2.0}, {"y": np.array(KNOWN, object)}),
+    "mve": ("--set kappa=2 --tol 1e-2", {"kappa": 2.0, "tol": 1e-2}, {}),
+    "density_map": ("--set variant=trace", {"variant": "trace"}, {}),
+    "loocv": ("--set trace=none", {"trace": None}, {}),
+    "xing": ("--labels kind --set diagonal=yes", {"diagonal": True}, {"y": KIND}),
+    "ghodsi": ("--labels kind --n-components 2", {"n_components": 2}, {"y": KIND}),
+}
+FOUND = {
+    "colored_mvu": {"hsic"},
+    "anchored_mvu": {"anchors", "trust"},
+    "are": {"action_error"},
+    "ism": {"margin", "separating_dimension", "transduction"},
+    "mve": {"n_iter"},
+    "density_map": {"density"},
+    "loocv": {"likelihoods"},
+    "xing": {"components"},
+    "ghodsi": {"components"},
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_does_what_its_estimator_does(sdpdr, tmp_path, method):
+    options, given, fitted = ONCE[method]
+    ran = sdpdr(line(method, f"{options} --out y.npy --record r.json"))
+    assert ran.code == Exit.OK, ran.err
+    assert ran.out.startswith(f"data.csv: {N} points")
+    assert "\ngap " in ran.out
+    near = {} if method in ("xing", "ghodsi") else {"n_neighbors": 4}
+    learned = METHODS[method].estimator(**near, **given).fit(POINTS, **fitted)
+    Y = learned.embedding_ if hasattr(learned, "embedding_") else learned.transform(POINTS)
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), Y, atol=1e-9 * np.abs(Y).max())
+    record = json.loads((tmp_path / "r.json").read_text())
+    assert (record["method"], record["n_components"]) == (method, Y.shape[1])
+    assert record["data"] == {"file": "data.csv", "shape": [N, 3]}
+    assert record["certified"] is True
+    assert set(record["hyperparameters"]) == set(learned.get_params())
+    assert set(record["results"]) == FOUND.get(method, set())
+
+
+# -- one table of methods --------------------------------------------------------------------------
+
+
+def test_every_estimator_that_embeds_is_a_method():
+    exported = [getattr(estimators, name) for name in estimators.__all__]
+    embed = {e for e in exported if isclass(e) and issubclass(e, (GramEmbedding, MetricLearner))}
+    assert {method.estimator for method in METHODS.values()} == embed
+
+
+def test_methods_have_the_names_of_their_recipes():
+    assert [name for name in METHODS if not hasattr(methods, name)] == ["mve"]
+    assert callable(package.iterate.minimum_volume)  # mve is an iteration, not one program
+
+
+def test_help_tells_every_method_with_what_it_takes(sdpdr):
+    out = sdpdr("embed --help").out
+    for name, method in METHODS.items():
+        assert f"\n  {name:<14}{method.summary}\n" in out
+        assert all(f"{key}=" in out for key in own(method.estimator))
+    assert "default: --isometry equality" in out
+    assert "default: --n-components 1, --solver closed" in out
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_hyperparameter_can_be_set_to_its_default(method):
+    estimator = METHODS[method].estimator
+    for name, parameter in own(estimator).items():
+        written = {True: "yes", False: "no"}.get(parameter.default, str(parameter.default))
+        if not isinstance(parameter.default, bool):
+            written = str(parameter.default)
+        assert parsed(method, estimator, [(name, written)]) == {name: parameter.default}
+        assert name not in FLAGS
+
+
+# -- labels, actions, hyperparameters --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "y"),
+    [
+        ("--labels t", "numbers", POSITION),
+        ("--labels t,y", "numbers", np.column_stack([POSITION, POINTS[:, 1]])),
+        ("--labels count --labels-as numbers", "numbers", np.arange(float(N))),
+        ("--labels count", f"{N} classes", np.arange(N)),
+        ("--labels kind --labels-as classes", "2 classes", KIND),
+    ],
+)
+def test_labels_are_classes_or_numbers(sdpdr, options, words, y):
+    record = json.loads(sdpdr(line("colored_mvu", f"{options} --json")).out)
+    assert record["side"]["read_as"] == words
+    learned = package.ColoredMVU(n_neighbors=4).fit(POINTS, y)
+    assert record["value"] == pytest.approx(learned.solution_.value, rel=1e-9)
+
+
+def test_columns_beside_the_coordinates_are_no_coordinates(sdpdr):
+    rest = "--drop t,kind,u,v,count,same,broken,run,turn"
+    ran = sdpdr(f"embed data.csv {rest} --n-neighbors 4 --method ism --labels known --json")
+    record = json.loads(ran.out)
+    assert record["data"]["shape"] == [N, 3]
+    assert record["side"] == {"labels": ["known"], "read_as": f"2 classes, {N // 2} rows not known"}
+    assert set(record["results"]["transduction"]) == {"in", "out"}
+
+
+def test_a_class_may_be_called_minus_one(sdpdr, tmp_path):
+    sign = np.where(POSITION > 9, 1.0, -1.0)
+    np.savez(tmp_path / "data.npz", X=POINTS, sign=sign)
+    base = "embed data.npz --key X --n-neighbors 4 --method ism --labels sign --json"
+    assert json.loads(sdpdr(base).out)["side"]["read_as"] == "2 classes"
+
+
+def test_an_action_undoes_another_and_some_are_not_known(sdpdr, tmp_path):
+    X, _ = datasets.window_agent("RRRRLLL")
+    rows = [
+        ",".join(map(str, [*x, a]))
+        for x, a in zip(X.tolist(), [*"RR", "", *"RLL", *"L?"], strict=True)
+    ]
+    (tmp_path / "walk.csv").write_text("\n".join(rows))
+    name = str(X.shape[1] + 1)
+    base = f"embed walk.csv --method are --n-neighbors 3 --connect mst --actions {name} --json"
+    record = json.loads(sdpdr(f"{base} --set inverse=L:R").out)
+    assert record["hyperparameters"]["inverse"] == {"L": "R"}
+    assert record["results"]["action_error"] < 1e-4
+
+
+def test_the_landmark_form(sdpdr):
+    ran = sdpdr(line("mvu", "--form landmark --landmarks 14 --json"))
+    record = json.loads(ran.out)
+    assert ran.code == (Exit.OK if record["certified"] else Exit.UNCERTIFIED)
+    assert record["form"] == "landmark"
+    assert record["hyperparameters"]["landmarks"] == 14
+    whole = json.loads(sdpdr(line("mvu", "--json")).out)
+    assert record["value"] <= whole["value"] * (1 + 1e-6)
+    assert record["bound"] >= whole["value"] * (1 - 1e-6)
+
+
+def test_landmarks_of_a_problem_of_the_library(sdpdr):
+    record = json.loads(sdpdr("solve path-graph --form landmark --landmarks 4 --json").out)
+    assert record["form"] == "landmark"
+
+
+def test_an_iteration_that_does_not_settle_is_not_certified(sdpdr):
+    ran = sdpdr(line("mve", "--set max_iter=1 --set kappa=0.5"))
+    assert ran.code == Exit.UNCERTIFIED
+    assert "warning: ITERATION_LIMIT" in ran.err
+    assert "iteration: ITERATION_LIMIT" in ran.out
+
+
+def test_a_metric_short_of_its_tolerance_is_not_certified(sdpdr):
+    ran = sdpdr(line("xing", "--labels kind --set max_iter=1 --tol 1e-12 --json"))
+    assert ran.code == Exit.UNCERTIFIED
+    assert json.loads(ran.out)["status"] == "INACCURATE"
+
+
+def test_a_metric_by_a_solver_keeps_the_program(sdpdr):
+    record = json.loads(sdpdr(line("ghodsi", "--labels kind --solver clarabel --json")).out)
+    assert record["program"]["solver"] == "clarabel"
+
+
+# -- what a person can get wrong -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "words"),
+    [
+        ("colored", "", "Did you mean 'colored_mvu'"),
+        ("ismm", "", "Did you mean 'ism'"),
+        ("colored_mvu", "", "method colored_mvu needs --labels: a column of classes, or columns"),
+        ("anchored_mvu", "", "needs --labels: columns of known coordinates"),
+        ("ism", "", "needs --labels: a column of classes, empty where not known"),
+        ("xing", "", "needs --labels: a column of classes."),
+        ("mvu", "--labels kind", "method mvu does not take --labels; leave it out, or choose"),
+        ("ism", "--labels kind --labels-as numbers", "ism does not take --labels-as"),
+        ("mvu", "--actions turn", "does not take --actions; leave it out, or choose"),
+        ("mve", "--sequences run", "among --method are."),
+        ("are", "--labels kind", "method are does not take --labels"),
+        ("ism", "--labels kin", "unknown column 'kin'. Did you mean 'kind'"),
+        ("are", "--actions turns", "Did you mean 'turn'"),
+        ("ism", "--labels t", "column 't' holds"),
+        ("ism", "--labels kind,known", "--labels names 2 columns"),
+        ("ism", "--labels same", "one class"),
+        ("ghodsi", "--labels known", "row 1 has no entry in known"),
+        ("colored_mvu", "--labels u", "row 2 has no entry in u"),
+        ("colored_mvu", "--labels same", "the same for all points"),
+        ("colored_mvu", "--labels kind --labels-as numbers", "column 'kind' holds"),
+        ("colored_mvu", "--labels t --labels-as classes", "column 't' holds"),
+        ("anchored_mvu", "--labels kind", "column 'kind' holds"),
+        ("anchored_mvu", "--labels u,t", "sample 1 has some coordinates but not all"),
+        ("are", "--actions turn --sequences broken", "sequence 'a' of column 'broken' goes on"),
+        ("are", "--set inverse=L:R", "--set inverse is about actions: add --actions COLUMN"),
+        ("are", "--actions turn --set inverse=L:X", "X"),
+        ("density_map", "--isometry equality", "density_map does not take --isometry; leave it"),
+        ("xing", "--labels kind --n-neighbors 3", "It takes --solver, --tol, --seed."),
+        ("ghodsi", "--labels kind --form lmi", "does not take --form"),
+        ("are", "--form landmark --landmarks 5", "method are has no landmark form"),
+        ("mvu", "--form landmark", "--landmarks M go together"),
+        ("mvu", "--landmarks 5", "--landmarks M go together"),
+        ("mvu", "--form landmark --landmarks 99", "landmarks=99 of 14 points"),
+        ("density_map", "--set bandwith=2", "Did you mean 'bandwidth'? Known: bandwidth, spread"),
+        ("mvu", "--set kappa=2", "method mvu has no hyperparameters for --set"),
+        ("mvu", "--set n_neighbors=3", "an option of its own, --n-neighbors"),
+        ("mvu", "--set n-neighbors=3", "an option of its own, --n-neighbors"),
+        ("mve", "--set kappa=1 --set kappa=2", "'kappa' twice"),
+        ("mve", "--set kappa=dear", "kappa must be a number (default: 1.0)"),
+        ("mve", "--set kappa=nan", "kappa must be a number (default: 1.0)"),
+        ("mve", "--set max_iter=2.5", "max_iter must be a whole number (default: 50)"),
+        ("loocv", "--set unit=perhaps", "unit must be yes or no (default: no)"),
+        ("are", "--set inverse=LR", "inverse must be pairs such as L:R,U:D"),
+        ("density_map", "--set variant=uni", "Did you mean 'unit'"),
+        ("mfnu", "--set objective=spred", "Did you mean 'spread'"),
+        ("ism", "--labels kind --set margin=most", "margin"),
+        ("ism", "--labels kind --set anchors=99", "anchors must be numbers of samples"),
+        ("loocv", "--isometry inequality", "isometry"),
+    ],
+)
+def test_a_wrong_use_is_named_and_nothing_is_written(sdpdr, tmp_path, method, options, words):
+    ran = sdpdr(line(method, f"{options} --out y.csv --record y.json"))
+    assert ran.code == Exit.BAD_INPUT
+    assert words in ran.err
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+@pytest.mark.parametrize("words", ["--set margin", "--set =3", "--set margin=", "--landmarks few"])
+def test_options_that_are_not_understood_are_a_matter_of_usage(sdpdr, words):
+    ran = sdpdr(line("ism", f"--labels kind {words}"))
+    assert ran.code == Exit.USAGE
+    assert words.split()[0] in ran.err
+
+
+def test_a_form_that_the_program_has_not_is_code_4(sdpdr):
+    ran = sdpdr(line("ism", "--labels known --form landmark --landmarks 5"))
+    assert ran.code == Exit.NO_SOLVER
+    assert ran.err.count("\n") == 1
+
+
+def test_a_margin_too_large_is_code_5(sdpdr):
+    ran = sdpdr(line("ism", "--labels known --set margin=1e6 --out y.csv"))
+    assert ran.code == Exit.NO_ANSWER
+    assert "margin=1e+06 is more than" in ran.err
+
+
+def test_a_kernel_that_does_not_exist_is_code_5(sdpdr):
+    ran = sdpdr(line("loocv", "--set unit=yes --out y.csv"))
+    assert ran.code == Exit.NO_ANSWER
+    assert "INFEASIBLE" in ran.err
+
+
+def test_places_that_contradict_each_other_are_code_5(sdpdr, tmp_path):
+    rows = np.column_stack([np.vstack([POINTS, POINTS[:1]]), np.arange(N + 1.0)])
+    np.save(tmp_path / "twice.npy", rows)
+    ran = sdpdr("embed twice.npy --n-neighbors 4 --method anchored_mvu --labels 4")
+    assert ran.code == Exit.NO_ANSWER
+    assert "have different coordinates" in ran.err
+
+
+def test_values_are_read_as_they_are_declared():
+    assert parsed("ism", package.ISM, [("margin", "2"), ("anchors", "3,5"), ("slack", "none")]) == {
+        "margin": 2.0,
+        "anchors": [3, 5],
+        "slack": None,
+    }
+    given = [("kernel", "rbf"), ("kernel_params", "gamma:0.1,degree:3")]
+    assert parsed("xing", package.XingMetric, given) == {
+        "kernel": "rbf",
+        "kernel_params": {"gamma": 0.1, "degree": 3.0},
+    }
+    with pytest.raises(DataError, match="named numbers"):
+        parsed("xing", package.XingMetric, [("kernel_params", "gamma:much")])

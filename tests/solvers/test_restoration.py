@@ -1,0 +1,50 @@
+"""Points brought back onto exact lengths: what they miss falls to rounding."""
+
+import numpy as np
+import pytest
+
+from sdpdr import datasets, graphs
+from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
+from sdpdr.solvers.lowrank.certificate import primal_value
+from sdpdr.solvers.lowrank.restoration import restored
+
+
+def perturbed(seed):
+    X = np.random.default_rng(seed).standard_normal((30, 3))
+    graph = graphs.knn(X, 4, connect="mst")
+    noise = 1e-4 * np.random.default_rng(seed + 1).standard_normal((30, 6))
+    return graph, np.hstack([X, np.zeros((30, 3))]) + noise
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exact_lengths_are_met(seed):
+    graph, R = perturbed(seed)
+    program = EdgeProgram(graph.edges, 30, graph.sqdist, lower=graph.sqdist)
+    back = restored(program, R)
+    assert primal_value(program, R)[1] > 1e-5
+    assert primal_value(program, back)[1] < 1e-13
+    centred = R - R.mean(axis=0)
+    assert np.abs(back - centred).max() < 1e-2
+
+
+def test_bands_move_only_what_is_outside():
+    graph, R = perturbed(7)
+    band = {"lower": 0.5 * graph.sqdist, "upper": 2.0 * graph.sqdist}
+    inside = EdgeProgram(graph.edges, 30, graph.sqdist, **band)
+    np.testing.assert_array_equal(restored(inside, R), R)
+
+
+def test_priced_lengths_are_left_alone():
+    graph, R = perturbed(8)
+    soft = EdgeProgram(graph.edges, 30, graph.sqdist, lower=graph.sqdist, stiffness=1.0)
+    np.testing.assert_array_equal(restored(soft, R), R)
+
+
+def test_values_of_exact_lengths_are_no_longer_too_good():
+    """Multipliers of 1e5 made a violation of 1e-8 worth more than the gap."""
+    X = datasets.swiss_roll(60, seed=0)[0]
+    graph = graphs.knn(X, 4, connect="mst")
+    program = EdgeProgram(graph.edges, 60, graph.sqdist, lower=graph.sqdist)
+    result = solve_edge_program(program, Options(tol=1e-7))
+    assert result.infeasibility < 1e-12
+    assert 0.0 <= result.gap < 3e-6
