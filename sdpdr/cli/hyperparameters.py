@@ -110,7 +110,7 @@ def _read(key: str, text: str, parameter: Parameter) -> Any:
         if kind == "None":
             continue
         try:
-            return _READERS.get(kind, str)(text)
+            return _READERS.get(key, _READERS.get(kind, str))(text)
         except ValueError:
             continue
     words = " or ".join(_WORDS.get(k, "text") for k in declared.split(" | ") if k != "None")
@@ -157,7 +157,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = MappingProxyType(
         "bool": _truth,
         "int": int,
         "float": _finite,
-        "Any": _samples,
+        "anchors": _samples,  # declared Any, as arrays are welcome in Python
         "Mapping[Hashable, Hashable]": _pairs,
         "Mapping[str, Any]": _named_numbers,
     }

@@ -165,6 +165,11 @@ def side_inputs(frame: Frame, args: Namespace) -> dict[str, Any]:
     method = find_method(args.method)
     _check_asked(args, method)
     if method.labels is not None:
+        if method.labels.sets_dimension and args.n_components not in (None, len(args.labels)):
+            raise DataError(
+                f"--n-components {args.n_components}, but --labels names coordinates in "
+                f"{len(args.labels)} dimensions. Leave --n-components out."
+            )
         return {"y": method.labels.read(frame, args.labels, args.labels_as or "auto")}
     if args.set and args.actions is None and method.steps:
         keys = ", ".join(key for key, _ in args.set)

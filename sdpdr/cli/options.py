@@ -60,7 +60,7 @@ def add_solver_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--time-limit", type=positive, metavar="S", help="seconds; the best point so far is graded"
     )
-    group.add_argument("--seed", type=int, metavar="N", help="for random choices (default: 0)")
+    group.add_argument("--seed", type=_seed, metavar="N", help="for random choices (default: 0)")
 
 
 def solver_options(args: Namespace) -> dict[str, Any]:
@@ -88,3 +88,9 @@ def positive(text: str) -> float:
     if not 0.0 < number < math.inf:
         raise ArgumentTypeError(f"expected a number above 0, got {text!r}")
     return number
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"expected a whole number from 0 on, got {text!r}")
+    return int(text)

@@ -28,11 +28,14 @@ class Labels:
         The side information from a table, the names of columns, and ``--labels-as``.
     either : bool
         Whether ``--labels-as`` has a say.
+    sets_dimension : bool
+        Whether there are as many dimensions as columns.
     """
 
     words: str
     read: Callable[[Frame, Sequence[str], str], Any]
     either: bool = False
+    sets_dimension: bool = False
 
 
 def texts(frame: Frame, name: str) -> list[str | None]:
@@ -56,10 +59,12 @@ def lengths(frame: Frame, name: str) -> list[int]:
     Raises
     ------
     DataError
-        A sequence goes on after another.
+        A sequence goes on after another, or an entry is missing.
     """
     found, seen, row = [], set(), 0
-    for entry, rows in groupby(texts(frame, name)):
+    entries = texts(frame, name)
+    _require_all(frame, [name], [entry is None for entry in entries])
+    for entry, rows in groupby(entries):
         if entry in seen:
             raise DataError(
                 f"{frame.file}: sequence {entry!r} of column {name!r} goes on at row {row + 1}, "
@@ -141,7 +146,9 @@ CLASSES = Labels("a column of classes", _classes)
 CLASSES_OR_NUMBERS = Labels(
     "a column of classes, or columns of numbers", _classes_or_numbers, either=True
 )
-COORDINATES = Labels("columns of known coordinates, empty where not known", _coordinates)
+COORDINATES = Labels(
+    "columns of known coordinates, empty where not known", _coordinates, sets_dimension=True
+)
 
 
 def _single(names: Sequence[str]) -> str:
@@ -156,8 +163,8 @@ def _require_all(frame: Frame, names: Sequence[str], missing: Any) -> None:
     if np.any(missing):
         raise DataError(
             f"{frame.file}: row {int(np.argmax(missing)) + 1} has no entry in "
-            f"{', '.join(names)}, but the method needs the labels of all points. Fill it in, or "
-            "leave the row out."
+            f"{', '.join(names)}, but one is needed for every point. Fill it in, or leave the "
+            "row out."
         )
 
 

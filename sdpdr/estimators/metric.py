@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 
 from sdpdr.errors import (
@@ -140,6 +140,11 @@ class MetricLearner(
         known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
         if isinstance(self.kernel, str) and self.kernel not in known:
             raise UnknownNameError("kernel", self.kernel, known)
+        if isinstance(self.kernel, str):
+            parameters = KERNEL_PARAMS.get(self.kernel, ())
+            for name in self.kernel_params or {}:
+                if name not in parameters:
+                    raise UnknownNameError(f"parameter of kernel {self.kernel!r}", name, parameters)
         if self.kernel_components is None:
             return None
         return validate.positive_integer("kernel_components", self.kernel_components)

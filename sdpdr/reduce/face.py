@@ -13,19 +13,23 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from sdpdr.errors import UnknownNameError
+from sdpdr.errors import InfeasibleError, UnknownNameError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.svec import Array, Index, Matrix
 from sdpdr.linalg.trees import spanning_forest
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Point, Value
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.sdp import SDP, Expression, Rows
+from sdpdr.program.sizes import row_norms
 from sdpdr.program.variables import PsdVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
+# A row that is this much smaller on the face than off it is rounding.
+_VANISHED = 1e-12
 Basis = Literal["auto", "sparse", "orthonormal"]
 
 
@@ -63,6 +67,8 @@ class Face(Reduction):
             v.name: self._basis(sdp, v) for v in sdp.psd_variables if exposing_rows(sdp, v.name)
         }
         dropped = {r.label: r for name in bases for r in exposing_rows(sdp, name)}
+        seen = [r for r in sdp.rows if r.label not in dropped]
+        kept = {r.label: _visible(r, bases) for r in seen}
         variables = tuple(
             PsdVariable(v.name, bases[v.name].shape[1]) if v.name in bases else v
             for v in sdp.variables
@@ -71,9 +77,7 @@ class Face(Reduction):
             sdp,
             variables=variables,
             objective=_restrict(sdp.objective, bases),
-            rows=tuple(
-                replace(r, lhs=_restrict(r.lhs, bases)) for r in sdp.rows if r.label not in dropped
-            ),
+            rows=tuple(_reduced(r, kept[r.label], bases) for r in seen if kept[r.label].any()),
             lmis=tuple(replace(lmi, lhs=_restrict(lmi.lhs, bases)) for lmi in sdp.lmis),
         )
 
@@ -82,7 +86,12 @@ class Face(Reduction):
             for name, basis in bases.items():
                 if name in values:
                     values[name] = _expand(values[name], basis)
-            return Point(values, complete_multipliers(sdp, point.duals))
+            duals = dict(point.duals)
+            for label, mask in kept.items():
+                if not mask.all() and point.duals:
+                    duals[label] = np.zeros(mask.size)
+                    duals[label][mask] = point.duals.get(label, np.zeros(0))
+            return Point(values, complete_multipliers(sdp, duals))
 
         return Reduced(reduced, lift)
 
@@ -95,6 +104,44 @@ class Face(Reduction):
         if self.basis == "auto" and len(pattern) > 0.2 * variable.size:
             return complement(null)
         return _tree_basis(variable.n, pattern, null.toarray().ravel())
+
+
+def _visible(rows: Rows, bases: dict[str, Matrix]) -> NDArray[np.bool_]:
+    """Rows that are not zero on the face, where only rounding would be left of them.
+
+    Raises
+    ------
+    InfeasibleError
+        A row that vanishes cannot hold.
+    """
+    kept = np.ones(rows.m, dtype=bool)
+    if not rows.lhs or not set(rows.lhs) <= set(bases):
+        return kept
+    before = sum(row_norms(a) for a in rows.lhs.values())
+    after = sum(row_norms(a) for a in _restrict(rows.lhs, bases).values())
+    kept = np.asarray(after > _VANISHED * before)
+    size = _VANISHED * np.abs(rows.rhs).max(initial=0.0)
+    broken = np.abs(rows.rhs) if rows.relation == "==" else -rows.rhs
+    if np.any(~kept & (broken > size)):
+        e = int(np.flatnonzero(~kept & (broken > size))[0])
+        raise InfeasibleError(
+            f"row {e} of {rows.label!r} is zero for every matrix that the other rows allow, but "
+            f"is to be {rows.rhs[e]:g}: the constraints contradict each other."
+        )
+    return kept
+
+
+def _reduced(rows: Rows, kept: NDArray[np.bool_], bases: dict[str, Matrix]) -> Rows:
+    lhs = _restrict(rows.lhs, bases)
+    if kept.all():
+        return replace(rows, lhs=lhs)
+    return replace(rows, lhs={k: _chosen(a, kept) for k, a in lhs.items()}, rhs=rows.rhs[kept])
+
+
+def _chosen(linear_map: LinearMap | VectorMap, kept: NDArray[np.bool_]) -> LinearMap | VectorMap:
+    if isinstance(linear_map, VectorMap):
+        return VectorMap(linear_map.matrix()[np.flatnonzero(kept)])
+    return linear_map[kept]
 
 
 def _pattern(sdp: SDP, variable: PsdVariable) -> Index:

@@ -180,6 +180,30 @@ def test_an_action_undoes_another_and_some_are_not_known(sdpdr, tmp_path):
     assert record["results"]["action_error"] < 1e-4
 
 
+def test_labels_of_equal_points_and_of_points_left_out(sdpdr, tmp_path):
+    X, _ = datasets.two_clusters(21, seed=0)
+    half = np.where(X[:, 1] > np.median(X[:, 1]), "up", "down")
+    rows = [f"{x!r},{y!r},{kind}" for (x, y), kind in zip(X.tolist(), half, strict=True)]
+    (tmp_path / "two.csv").write_text("\n".join([*rows, rows[0]]))
+    base = "embed two.csv --n-neighbors 3 --connect largest --method"
+    ran = sdpdr(f"{base} ism --labels 3 --out y.npy --json")
+    assert ran.code == Exit.OK, ran.err
+    placed = ~np.isnan(np.load(tmp_path / "y.npy")).any(axis=1)
+    assert 0 < np.count_nonzero(placed) < 22
+    classes = np.array(json.loads(ran.out)["results"]["transduction"])
+    assert np.all(classes[placed] == np.append(half, half[0])[placed])
+    assert sdpdr(f"{base} colored_mvu --labels 3 --figure f.svg --color 3").code == Exit.OK
+
+
+def test_distances_with_labels_beside_them(sdpdr, tmp_path):
+    distances = np.sqrt(np.square(POINTS[:, None] - POINTS).sum(axis=-1))
+    np.savez(tmp_path / "d.npz", d=distances, kind=KIND)
+    options = "--key d --metric precomputed --n-neighbors 4 --method colored_mvu --labels kind"
+    far = json.loads(sdpdr(f"embed d.npz {options} --json").out)
+    near = json.loads(sdpdr(line("colored_mvu", "--labels kind --json")).out)
+    assert far["value"] == pytest.approx(near["value"], rel=1e-5)
+
+
 def test_the_landmark_form(sdpdr):
     ran = sdpdr(line("mvu", "--form landmark --landmarks 14 --json"))
     record = json.loads(ran.out)
@@ -244,6 +268,10 @@ def test_a_metric_by_a_solver_keeps_the_program(sdpdr):
         ("anchored_mvu", "--labels kind", "column 'kind' holds"),
         ("anchored_mvu", "--labels u,t", "sample 1 has some coordinates but not all"),
         ("are", "--actions turn --sequences broken", "sequence 'a' of column 'broken' goes on"),
+        ("are", "--sequences known", "row 1 has no entry in known"),
+        ("anchored_mvu", "--labels u,v --n-components 3", "coordinates in 2 dimensions"),
+        ("xing", "--labels kind --set kernel=3", "unknown kernel '3'"),
+        ("xing", "--labels kind --set kernel=rbf --set kernel_params=gama:1", "mean 'gamma'"),
         ("are", "--set inverse=L:R", "--set inverse is about actions: add --actions COLUMN"),
         ("are", "--actions turn --set inverse=L:X", "X"),
         ("density_map", "--isometry equality", "density_map does not take --isometry; leave it"),
@@ -279,7 +307,9 @@ def test_a_wrong_use_is_named_and_nothing_is_written(sdpdr, tmp_path, method, op
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
 
-@pytest.mark.parametrize("words", ["--set margin", "--set =3", "--set margin=", "--landmarks few"])
+@pytest.mark.parametrize(
+    "words", ["--set margin", "--set =3", "--set margin=", "--landmarks few", "--seed -1"]
+)
 def test_options_that_are_not_understood_are_a_matter_of_usage(sdpdr, words):
     ran = sdpdr(line("ism", f"--labels kind {words}"))
     assert ran.code == Exit.USAGE

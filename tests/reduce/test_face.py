@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.blocks import Band, Slack
-from sdpdr.errors import NotAcceptedError, UnknownNameError
-from sdpdr.linalg import InnerProduct, Products, SquaredEdgeLengths, Trace, smat
+from sdpdr.errors import InfeasibleError, NotAcceptedError, UnknownNameError
+from sdpdr.linalg import (
+    InnerProduct,
+    Products,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    Trace,
+    smat,
+)
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows, as_dense, dimacs_errors
 from sdpdr.reduce import Composed, Dedupe, Dual, Face, Scale
 from sdpdr.solvers import Clarabel
@@ -179,3 +187,38 @@ def test_products_with_another_right_side_are_no_face(rhs):
 def test_unknown_bases_are_named():
     with pytest.raises(UnknownNameError, match="unknown basis 'dense'.*orthonormal, sparse"):
         Face("dense")
+
+
+def test_rows_that_vanish_on_the_face_go():
+    """Rows on points that coincide are zero there, up to rounding that scaling would blow up."""
+    n, rng = 6, np.random.default_rng(0)
+    points = rng.standard_normal((n, 2))
+    points[1] = points[0]
+    points -= points.mean(axis=0)
+    pairs = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)]
+    lengths = np.array([np.sum((points[i] - points[j]) ** 2) for i, j in pairs])
+    same = np.zeros((1, n))
+    same[0, :2] = 1.0, -1.0
+    rows = (
+        Rows("centred", "==", {"K": Products(n)}, np.zeros(n)),
+        Rows("same", "==", {"K": QuadraticForms(same / 3.0)}, np.zeros(1)),
+        Rows("lengths", "<=", {"K": SquaredEdgeLengths(n, pairs)}, lengths + 1e-3),
+    )
+    sdp = SDP((PsdVariable("K", n),), {"K": -Trace(n)}, rows, maximize=True)
+    reduced = Face("orthonormal").apply(sdp)
+    assert [r.m for r in reduced.sdp.rows] == [6]
+    lifted = reduced.lift(Point({"K": np.eye(4)}, {"lengths": np.ones(6)}))
+    np.testing.assert_array_equal(lifted.duals["lengths"], [0, 1, 1, 1, 1, 1, 1])
+    solutions = [sdpdr.solve(sdp, solver, "gram").value for solver in ("clarabel", "cvxopt")]
+    assert solutions[0] == pytest.approx(solutions[1], rel=1e-6)
+
+
+def test_a_row_that_vanishes_and_cannot_hold():
+    same = np.array([[1.0, -1.0, 0.0]])
+    rows = (
+        Rows("same", "==", {"K": QuadraticForms(same)}, np.zeros(1)),
+        Rows("apart", "==", {"K": SquaredEdgeLengths(3, [(0, 1)])}, np.ones(1)),
+    )
+    sdp = SDP((PsdVariable("K", 3),), {"K": Trace(3)}, rows)
+    with pytest.raises(InfeasibleError, match="contradict"):
+        Face().apply(sdp)
