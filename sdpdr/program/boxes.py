@@ -140,7 +140,8 @@ def _fill_slack(
         missing = sdp.slack(rows, alone)[column.row]
         wanted = missing / column.coefficient
         if rows.relation == "<=":
-            wanted = np.where(missing < 0.0, wanted, 0.0)
+            # A scalar with a reward takes all that its row leaves, one with a price what it lacks.
+            wanted = np.where((missing < 0.0) | (column.cost < 0.0), wanted, 0.0)
         if column.curvature is None:
             wanted = np.maximum(wanted, 0.0)
         filled[column.variable][column.scalar] = wanted

@@ -78,6 +78,8 @@ def _read(sdp: SDP) -> EdgeForm:
     columns = slack_columns(sdp)
     if columns is None:
         raise NotAcceptedError("a scalar is not slack of a single row")
+    if any(np.any(column.cost < 0.0) for column in columns):
+        raise NotAcceptedError("a scalar is maximised")
     hidden = exposing_rows(sdp, name)
     mass, objective = read_objective(sdp, name, hidden)
     rows = [r for r in sdp.rows if r not in hidden]

@@ -5,6 +5,8 @@ import pytest
 
 import sdpdr
 from sdpdr import blocks, datasets, graphs, methods
+from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.model import AtMost, Block, Minimize, Var, VectorVariable
 
 ROLL, ANGLE = datasets.swiss_roll(14, seed=0)
 GRAPH = graphs.knn(ROLL, 3)
@@ -164,3 +166,24 @@ def test_landmarks_are_bounded_by_what_is_left_when_blocks_are():
     alone = sdpdr.solve(free, form="landmark", landmarks=9)
     assert narrow.bound == pytest.approx(alone.bound, rel=1e-6)
     assert value(free) >= whole * (1.0 - 1e-6)
+
+
+class Shorter(Block):
+    """Rewards what the first edge of a ring is shorter than one."""
+
+    def variables(self):
+        yield VectorVariable("t", 1, nonnegative=True)
+
+    def terms(self):
+        t = np.eye(1) @ Var("t")
+        yield AtMost(SquaredEdgeLengths(6, [[0, 1]]) @ Var("K") + t, 1.0)
+        yield Minimize(-3.0 * t)
+
+
+@pytest.mark.parametrize("solver", ["lowrank", "clarabel", "cvxopt"])
+def test_a_scalar_of_one_row_may_be_maximised(solver):
+    """Its value is what the row leaves; as slack it would be zero."""
+    solution = sdpdr.solve(methods.mvu(graphs.cycle(6)) + Shorter(), solver, tol=1e-6)
+    assert solution.value == pytest.approx(7.5896835, rel=1e-6)
+    assert 0.9 < solution.values["t"][0] < 1.0
+    assert solution.certified(1e-6)
