@@ -19,6 +19,9 @@ LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa"}
 FILED = {"gram": "lmi", "chordal": "chordal-lmi"}
 # The share of success that it is trusted to have, so that whoever pays for it gets to use it.
 TRUST = 0.95
+# Times the seconds predicted that must be reckoned with: steps of operator splitting depend on the
+# data, and nobody knows their number in advance.
+DOUBT = {"scs": 10.0}
 # Seconds below which nobody minds a difference.
 NOTICEABLE = 0.1
 # Ten times the seconds that it takes to find cliques, for every row of the matrix.
@@ -39,11 +42,14 @@ class Cost:
         Bytes beyond those of the program.
     reach : float
         Share of the problem library on which the solver reached the tolerance in this form.
+    doubt : float, default 1
+        How many times as long must be reckoned with.
     """
 
     seconds: float
     memory: float
     reach: float
+    doubt: float = 1.0
 
     def __str__(self) -> str:
         return f"{_brief(self.seconds)} s and {memory.in_words(self.memory)}"
@@ -122,7 +128,7 @@ def priority(cost: Cost | None) -> tuple[bool, bool, float]:
     """
     if cost is None:
         return (False, True, float("inf"))
-    seconds = max(cost.seconds, NOTICEABLE) / max(cost.reach, 1e-3) ** 2
+    seconds = max(cost.doubt * cost.seconds, NOTICEABLE) / max(cost.reach, 1e-3) ** 2
     return (cost.memory > memory.available(), cost.reach < TRUSTED, seconds)
 
 
@@ -144,7 +150,8 @@ def _cost(
         return None
     done = count(solver, form, structure)
     share = TRUST if measured is None else rate.share(structure.kind, tol)
-    return Cost(rate.seconds(done.multiplications), rate.memory(done.numbers), share)
+    seconds, doubt = rate.seconds(done.multiplications), DOUBT.get(solver, 1.0)
+    return Cost(seconds, rate.memory(done.numbers), share, doubt)
 
 
 def _brief(seconds: float) -> str:
