@@ -42,7 +42,7 @@ def test_the_table_of_ones_own_can_be_embedded(tmp_path):
 
     X, _ = sdpdr.datasets.swiss_roll(60, seed=0)
     np.savetxt(tmp_path / "data.csv", X, delimiter=",", header="x,y,z", comments="")
-    [command] = re.findall(r"`sdpdr (embed [^`]+)`", README.read_text(encoding="utf-8"))
+    [command] = re.findall(r"`sdpdr (embed data[^`]+)`", README.read_text(encoding="utf-8"))
     words = shlex.split(command)
     done = subprocess.run(
         [sys.executable, "-m", "sdpdr", *words],

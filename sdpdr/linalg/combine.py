@@ -156,7 +156,7 @@ class Combined(LinearMap):
         return self.inner.null_vectors(inner)
 
     def formula(self, variable: str) -> tuple[str, str]:
-        """Typical row in mathematics; a plain scaling shows as t_e."""
+        """Typical row in mathematics; a plain scaling shows as t_e, one row that sums as Σ_e."""
         plain, latex = self.inner.formula(variable)
         if np.all(np.diff(self.weights.indptr) == 1):
             factors = np.unique(self.weights.data)
@@ -165,6 +165,10 @@ class Combined(LinearMap):
                 tex = t.replace("−", "-")
                 return f"{t}({plain})" if t else plain, f"{tex}({latex})" if t else latex
             return f"t_e ({plain})", f"t_e ({latex})"
+        if self.m == 1:
+            alike = np.all(self.weights.data == 1.0)
+            weight = "" if alike else "c_e "
+            return f"Σ_e {weight}({plain})", rf"\sum_e {weight}({latex})"
         return f"T ({plain})", f"T ({latex})"
 
 

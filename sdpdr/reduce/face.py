@@ -88,7 +88,7 @@ class Face(Reduction):
                     values[name] = _expand(values[name], basis)
             duals = dict(point.duals)
             for label, mask in kept.items():
-                if not mask.all() and point.duals:
+                if point.duals and not (mask.size and mask.all()):
                     duals[label] = np.zeros(mask.size)
                     duals[label][mask] = point.duals.get(label, np.zeros(0))
             return Point(values, complete_multipliers(sdp, duals))

@@ -56,8 +56,8 @@ class LowRank(Solver):
 
     Variance, spread of pairs or side information under limits on squared edge lengths goes to the
     interior-point method of `sdpdr.solvers.lowrank` where its factorizations stay sparse. Every
-    other program goes to the augmented Lagrangian of `sdpdr.solvers.factored`. The claim's message says which
-    one ran, and why.
+    other program goes to the augmented Lagrangian of `sdpdr.solvers.factored`. The claim's message
+    says which one ran, and why.
 
     Its own options are ``engine`` ("auto", "edges" or "general") and those of the two engines,
     see `sdpdr.solvers.lowrank.Options` and `sdpdr.solvers.factored.Options`.

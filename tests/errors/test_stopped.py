@@ -204,7 +204,7 @@ def test_an_interruption_of_the_second_try_is_an_interruption(spiral, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr("sdpdr.solvers.factored.search.Search.run", interrupt)
-    solution = sdpdr.solve(methods.mvu(spiral), LowRank(tol=1e-15), "factor")
+    solution = sdpdr.solve(methods.mvu(spiral), LowRank(tol=1e-18), "factor")
     assert solution.status is Status.INTERRUPTED
 
 

@@ -57,7 +57,8 @@ def _largest_share(sdp: SDP, y: Duals) -> float | None:
     null, reward = null_vectors(sdp, name), -1.0 * sdp.cost(name)
     weighted: Matrix = sp.csr_array(reward.shape)
     for r in visible_rows(sdp):
-        weighted = weighted + r.lhs[name].adjoint(y[r.label])
+        if name in r.lhs:
+            weighted = weighted + r.lhs[name].adjoint(y[r.label])
     # Clearly so: a pencil with a matrix that is singular but for rounding has no eigenvalues.
     floor = _ROUNDING * float(np.abs(weighted.diagonal()).max())
     if not is_positive_matrix(weighted - floor * sp.eye_array(reward.shape[0], format="csr"), null):
