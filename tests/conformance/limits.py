@@ -110,6 +110,12 @@ KNOWN_LIMITS = (
         "a single feasible Gram matrix, so the file's program over matrices has no interior",
     ),
     Limit("cvxopt", frozenset({"cvxpy"}), ("mvu square slack",), NO_INTERIOR),
+    Limit(
+        "cvxopt",
+        frozenset({"gram"}),
+        ("mvu square slack",),
+        "its last steps break down, or not, by the last digits of the linear algebra beneath it",
+    ),
     Limit("clarabel", frozenset({"cvxpy"}), ("mvu square slack",), NO_INTERIOR),
 )
 

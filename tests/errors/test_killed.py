@@ -131,9 +131,13 @@ def test_every_writer_leaves_the_old_file_on_a_full_disk(tmp_path, no_room):
     assert entries(tmp_path) == sorted(writers)
 
 
+# Whoever runs the tests with nohup, or in the background, has the signals ignored for children.
 SLOW_WRITER = """
-import sys, time
+import signal, sys, time
 from sdpdr.files import write_file
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 def write(path):
     with open(path, "w") as file:
