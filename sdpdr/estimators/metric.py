@@ -35,8 +35,8 @@ from sdpdr.solve import solve
 
 class MetricLearner(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]  # nor have these
+    BaseEstimator,  # type: ignore[misc]  # two
 ):
     """Base of estimators of a Mahalanobis metric; ``_learn`` solves its program."""
 

@@ -12,8 +12,11 @@ weights w = y / d, which our certificate judges as it judges any other's.
 
 from __future__ import annotations
 
+import os
+import sys
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -214,8 +217,27 @@ class UnfoldingNlp:
         return self._program.sqdist / self._unit**2
 
 
+@contextmanager
+def _bound_to_its_own() -> Iterator[None]:
+    """Load libraries so that they find their own linear algebra before that of others.
+
+    Once PARDISO has run, IPOPT would otherwise use the BLAS of MKL, and no longer see that some
+    programs are infeasible.
+    """
+    if not hasattr(os, "RTLD_DEEPBIND"):
+        yield
+        return
+    before = sys.getdlopenflags()
+    sys.setdlopenflags(before | os.RTLD_DEEPBIND)
+    try:
+        yield
+    finally:
+        sys.setdlopenflags(before)
+
+
 def _with_ipyopt(nlp: UnfoldingNlp, options: dict[str, Any]) -> tuple[Array, Array, int]:
-    import ipyopt
+    with _bound_to_its_own():
+        import ipyopt
 
     def into(function: Any) -> Any:
         def fill(*arguments: Any) -> None:

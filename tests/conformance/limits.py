@@ -58,13 +58,6 @@ NO_INTERIOR = "as written, centring leaves the cone without interior; forms with
 
 KNOWN_LIMITS = (
     Limit(
-        "ipopt",
-        ANY,
-        ("mvu impossible",),
-        "whether its restoration phase sees that lengths contradict each other, or goes on to the "
-        "limit of iterations, depends on the last digits of the linear algebra beneath it",
-    ),
-    Limit(
         "lowrank",
         ANY,
         ("linear program",),
