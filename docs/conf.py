@@ -28,7 +28,7 @@ extensions = [
     "myst_parser",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "gallery"]
+exclude_patterns = ["_build", "gallery", "tables"]
 default_role = "py:obj"
 highlight_language = "python"
 pygments_style = "tango"

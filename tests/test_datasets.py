@@ -9,12 +9,14 @@ from sdpdr.errors import DataError, UnknownNameError
 
 @pytest.mark.parametrize("name", datasets.generators)
 def test_every_generator_gives_finite_points_and_one_value_each_and_repeats_itself(name):
-    X, y = datasets.generate(name)
+    given = {"rows": [[1, 2], [3, 4]]} if name == "matrix" else {}
+    X, y = datasets.generate(name, **given)
     assert X.ndim == 2
-    assert y.shape == ((len(X), 2) if name.startswith("window") else (len(X),))
+    columns = {"window_agent": (2,), "window_walk": (2,), "random_nonnegative": (3,)}
+    assert y.shape == (len(X), *columns.get(name, ()))
     assert X.dtype == np.float64
     assert np.isfinite(X).all()
-    again, _ = datasets.generate(name)
+    again, _ = datasets.generate(name, **given)
     assert np.array_equal(X, again)
 
 

@@ -20,6 +20,7 @@ from sdpdr.blocks.floor import VarianceFloor
 from sdpdr.blocks.geomean import GeometricMean
 from sdpdr.blocks.gram import Centered, Gram, Variance
 from sdpdr.blocks.isometry import Band, Isometry, Lengths, Relation, Slack
+from sdpdr.blocks.lift import FactorLift, Known
 from sdpdr.blocks.metric import (
     Cap,
     Distances,
@@ -48,11 +49,13 @@ __all__ = [
     "Dispersion",
     "Distances",
     "Enclosing",
+    "FactorLift",
     "Flat",
     "FrobeniusBall",
     "GeometricMean",
     "Gram",
     "Isometry",
+    "Known",
     "LargestMargin",
     "LeadingDiagonal",
     "LeadingTrace",

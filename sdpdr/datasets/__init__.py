@@ -8,6 +8,7 @@ should vary smoothly over a good embedding (a position along the manifold) or it
 from sdpdr.datasets.agents import random_walk, window_agent, window_walk
 from sdpdr.datasets.catalogue import generate, generators
 from sdpdr.datasets.images import digits
+from sdpdr.datasets.matrices import matrix, random_nonnegative
 from sdpdr.datasets.sample import Sample
 from sdpdr.datasets.shapes import (
     circle,
@@ -29,7 +30,9 @@ __all__ = [
     "generate",
     "generators",
     "grid_with_hole",
+    "matrix",
     "path",
+    "random_nonnegative",
     "random_walk",
     "s_curve",
     "spiral",

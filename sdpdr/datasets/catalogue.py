@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from sdpdr.datasets.agents import window_agent, window_walk
 from sdpdr.datasets.images import digits
+from sdpdr.datasets.matrices import matrix, random_nonnegative
 from sdpdr.datasets.sample import Sample
 from sdpdr.datasets.shapes import (
     circle,
@@ -38,6 +39,8 @@ generators: Mapping[str, Callable[..., Sample]] = MappingProxyType(
             digits,
             window_agent,
             window_walk,
+            matrix,
+            random_nonnegative,
         )
     }
 )

@@ -28,7 +28,7 @@ from sdpdr.program import Solution
 from sdpdr.solve import solve
 from sdpdr.study.expectation import Expectation, Finding, Size
 from sdpdr.study.fields import Table
-from sdpdr.study.vocabulary import GRAPHS, METHODS, relation, takes_points
+from sdpdr.study.vocabulary import GRAPHS, METHODS, relation, takes_data, takes_points
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -277,7 +277,7 @@ def _validated(name: str, card: Table) -> Card:
     method.call("name", METHODS)
     if "isometry" in method:
         method.attempt("isometry", relation)
-    graph = card.table("graph", optional=takes_points(METHODS[method["name"]]))
+    graph = card.table("graph", optional=takes_data(METHODS[method["name"]]))
     needs_points = _needs_points(card, method, graph)
     run = card.table("run", optional=True)
     run.allow("solver", "form", "tol", "slow")
@@ -302,11 +302,11 @@ def _validated(name: str, card: Table) -> Card:
 
 def _needs_points(card: Table, method: Table, graph: Table) -> bool:
     """Whether a card has to have data; refuses data or a graph that nothing asks for."""
-    if takes_points(METHODS[method["name"]]):
+    if takes_data(METHODS[method["name"]]):
         if "graph" in card:
-            raise method.error("name", f"{method['name']!r} is made of points: drop [graph]")
+            raise method.error("name", f"{method['name']!r} is made of data: drop [graph]")
         if "data" not in card:
-            raise method.error("name", f"{method['name']!r} is made of points: add [data]")
+            raise method.error("name", f"{method['name']!r} is made of data: add [data]")
         return True
     needs_points = takes_points(GRAPHS[graph.call("kind", GRAPHS)])
     if needs_points and "data" not in card:

@@ -67,8 +67,13 @@ RELATIONS = ("inequality", "equality", "band:WIDTH", "slack:WEIGHT")
 
 
 def takes_points(make: Callable[..., Any]) -> bool:
-    """Whether a constructor of graphs, or a method, is made of points in the first place."""
+    """Whether a constructor of graphs is made of points in the first place."""
     return next(iter(signature(make).parameters)) == "X"
+
+
+def takes_data(method: Callable[..., Any]) -> bool:
+    """Whether a method is made of data, points or a matrix, rather than of a graph."""
+    return next(iter(signature(method).parameters)) != "graph"
 
 
 def relation(given: object) -> Relation:

@@ -1,0 +1,3 @@
+"""Labels spread over a graph with similar and dissimilar neighbours."""
+
+__all__: list[str] = []
