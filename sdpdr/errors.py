@@ -128,5 +128,17 @@ class WeakSeparationWarning(SdpdrWarning):
     """Breaking rows is so cheap that a hyperplane separates little, or lost its normal."""
 
 
+class IgnoredLabelsWarning(SdpdrWarning):
+    """Labels, or dissimilar pairs, hardly bear on the labelling of least ratio, or not at all."""
+
+
+class VacuousWarning(SdpdrWarning):
+    """A part of the data has no say in the program as it was asked for."""
+
+
+class UnobservedWarning(SdpdrWarning):
+    """Rows or columns of a matrix hold no observation, so nothing is said of them."""
+
+
 class UncertifiedWarning(SdpdrWarning):
     """The answer could not be certified to the tolerance asked for."""

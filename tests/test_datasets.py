@@ -11,8 +11,13 @@ from sdpdr.errors import DataError, UnknownNameError
 def test_every_generator_gives_finite_points_and_one_value_each_and_repeats_itself(name):
     given = {"rows": [[1, 2], [3, 4]]} if name == "matrix" else {}
     X, y = datasets.generate(name, **given)
-    assert X.ndim == 2
-    columns = {"window_agent": (2,), "window_walk": (2,), "random_nonnegative": (3,)}
+    assert X.ndim == (3 if name == "random_matrices" else 2)
+    columns = {
+        "window_agent": (2,),
+        "window_walk": (2,),
+        "random_nonnegative": (3,),
+        "partial_signs": (2,),
+    }
     assert y.shape == (len(X), *columns.get(name, ()))
     assert X.dtype == np.float64
     assert np.isfinite(X).all()

@@ -27,13 +27,22 @@ ET.register_namespace("", NAMESPACE)
 def to_mathml(latex: str, *, display: bool) -> str:
     """MathML of a formula; several lines (``\\\\``) are aligned at ``&``."""
     latex = re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{split}", latex.strip())
-    if (r"\\" in latex or "&" in latex) and r"\begin" not in latex:
+    if _has_rows(latex):
         latex = rf"\begin{{split}}{latex}\end{{split}}"
     # The converter closes \textstyle at once; what follows would be drawn as if it were absent.
     latex = latex.replace(r"\textstyle", "")
     root = ET.fromstring(convert(latex, display="block" if display else "inline"))
     _for_browsers(root, display=display)
     return ET.tostring(root, encoding="unicode")
+
+
+def _has_rows(latex: str) -> bool:
+    """Whether a formula is broken into lines outside of matrices and other environments."""
+    environment = re.compile(r"\\begin\{(\w+)\}(?:(?!\\begin).)*?\\end\{\1\}", re.DOTALL)
+    rest, count = latex, 1
+    while count:
+        rest, count = environment.subn("", rest)
+    return r"\\" in rest or "&" in rest
 
 
 def _for_browsers(root: ET.Element, *, display: bool) -> None:

@@ -28,6 +28,9 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 )
 """Hyperparameters that have an option of their own."""
 
+# A map of new points, of which the command line has none.
+_ELSEWHERE = ("extension",)
+
 
 def assignment(text: str) -> tuple[str, str]:
     """``KEY=VALUE`` in two, for argparse."""
@@ -40,7 +43,7 @@ def assignment(text: str) -> tuple[str, str]:
 def own(estimator: type) -> dict[str, Parameter]:
     """Hyperparameters of an estimator that have no option of their own."""
     parameters = signature(estimator).parameters
-    return {name: parameter for name, parameter in parameters.items() if name not in FLAGS}
+    return {name: p for name, p in parameters.items() if name not in (*FLAGS, *_ELSEWHERE)}
 
 
 def defaults(parameters: Mapping[str, Parameter]) -> str:

@@ -8,7 +8,8 @@ should vary smoothly over a good embedding (a position along the manifold) or it
 from sdpdr.datasets.agents import random_walk, window_agent, window_walk
 from sdpdr.datasets.catalogue import generate, generators
 from sdpdr.datasets.images import digits
-from sdpdr.datasets.matrices import matrix, random_nonnegative
+from sdpdr.datasets.matrices import matrix, random_matrices, random_nonnegative
+from sdpdr.datasets.observed import partial_signs
 from sdpdr.datasets.sample import Sample
 from sdpdr.datasets.shapes import (
     circle,
@@ -21,6 +22,7 @@ from sdpdr.datasets.shapes import (
     trefoil_knot,
     two_clusters,
 )
+from sdpdr.datasets.signed import signed_graph
 
 __all__ = [
     "Sample",
@@ -31,10 +33,13 @@ __all__ = [
     "generators",
     "grid_with_hole",
     "matrix",
+    "partial_signs",
     "path",
+    "random_matrices",
     "random_nonnegative",
     "random_walk",
     "s_curve",
+    "signed_graph",
     "spiral",
     "swiss_roll",
     "trefoil_knot",

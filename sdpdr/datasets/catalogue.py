@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 from sdpdr.datasets.agents import window_agent, window_walk
 from sdpdr.datasets.images import digits
-from sdpdr.datasets.matrices import matrix, random_nonnegative
+from sdpdr.datasets.matrices import matrix, random_matrices, random_nonnegative
+from sdpdr.datasets.observed import partial_signs
 from sdpdr.datasets.sample import Sample
 from sdpdr.datasets.shapes import (
     circle,
@@ -21,6 +22,7 @@ from sdpdr.datasets.shapes import (
     trefoil_knot,
     two_clusters,
 )
+from sdpdr.datasets.signed import signed_graph
 from sdpdr.errors import DataError, UnknownNameError
 
 generators: Mapping[str, Callable[..., Sample]] = MappingProxyType(
@@ -40,6 +42,9 @@ generators: Mapping[str, Callable[..., Sample]] = MappingProxyType(
             window_agent,
             window_walk,
             matrix,
+            random_matrices,
+            partial_signs,
+            signed_graph,
             random_nonnegative,
         )
     }

@@ -73,3 +73,28 @@ def random_nonnegative(
     W = rng.random((n, k)) * (rng.random((n, k)) < density)
     H = rng.random((k, m)) * (rng.random((k, m)) < density)
     return W @ H, W
+
+
+def random_matrices(n: int = 4, p: int = 5, q: int = 4, seed: int = 0) -> Sample:
+    """A stack of matrices with independent standard normal entries.
+
+    Parameters
+    ----------
+    n : int, default 4
+        How many.
+    p, q : int, default 5 and 4
+        Shape of each.
+    seed : int, default 0
+
+    Returns
+    -------
+    X : ndarray of shape (n, p, q)
+    index : ndarray of int, shape (n,)
+
+    Examples
+    --------
+    >>> random_matrices(2, 3, 4)[0].shape
+    (2, 3, 4)
+    """
+    shape = tuple(validate.positive_integer(k, v) for k, v in (("n", n), ("p", p), ("q", q)))
+    return np.random.default_rng(seed).standard_normal(shape), np.arange(n)

@@ -40,7 +40,7 @@ class AnchoredMVU(GramEmbedding):
         ``Slack`` where the coordinates given are noisy.
     about : {"mean", "anchors"}, default "mean"
         Whether the variance is about the mean of all points or that of the known ones.
-    metric, angles, connect, solver, form, landmarks, tol, time_limit, random_state
+    metric, angles, connect, extension, solver, form, landmarks, tol, time_limit, random_state
         As for `sdpdr.MVU`. With ``connect="none"`` the graph may fall into parts, each of which
         then needs a known point.
 
@@ -88,6 +88,7 @@ class AnchoredMVU(GramEmbedding):
         metric: str = "euclidean",
         angles: bool = False,
         connect: str = "error",
+        extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
         landmarks: int | None = None,
@@ -102,6 +103,7 @@ class AnchoredMVU(GramEmbedding):
         self.metric = metric
         self.angles = angles
         self.connect = connect
+        self.extension = extension
         self.solver = solver
         self.form = form
         self.landmarks = landmarks

@@ -113,6 +113,7 @@ class ARE(GramEmbedding):
         metric: str = "euclidean",
         angles: bool = False,
         connect: str = "error",
+        extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
         tol: float = 1e-6,
@@ -127,6 +128,7 @@ class ARE(GramEmbedding):
         self.metric = metric
         self.angles = angles
         self.connect = connect
+        self.extension = extension
         self.solver = solver
         self.form = form
         self.tol = tol
@@ -188,6 +190,7 @@ class ARE(GramEmbedding):
             points = solution.embedding(count)
             self.motions_ = motions(steps, points)
             self.action_error_ = action_error(steps, points)
+        self._extend(X)
         return self
 
     def fit_transform(
@@ -198,8 +201,8 @@ class ARE(GramEmbedding):
         actions: Labels | None = None,
         lengths: Sequence[int] | None = None,
     ) -> Array:
-        """Learn the embedding and return it, shape (n, n_components)."""
-        return np.asarray(self.fit(X, y, actions=actions, lengths=lengths).embedding_)
+        """Learn the embedding and return it, as `MVU.fit_transform` does."""
+        return self.fit(X, y, actions=actions, lengths=lengths)._returned(X)
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         """Of the transitions, which stand in the place of side information."""

@@ -30,7 +30,7 @@ class DensityMap(KernelEmbedding):
         Points on the unit sphere, or as close to the origin as the densities allow.
     spread : {"most", "least"}, default "most"
         Of the unit form: whether the variance is maximised or minimised.
-    metric, angles, connect, solver, form, tol, time_limit, random_state
+    metric, angles, connect, extension, solver, form, tol, time_limit, random_state
         As for `sdpdr.MVU`.
 
     Attributes
@@ -69,6 +69,7 @@ class DensityMap(KernelEmbedding):
         metric: str = "euclidean",
         angles: bool = False,
         connect: str = "error",
+        extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
         tol: float = 1e-6,
@@ -83,6 +84,7 @@ class DensityMap(KernelEmbedding):
         self.metric = metric
         self.angles = angles
         self.connect = connect
+        self.extension = extension
         self.solver = solver
         self.form = form
         self.tol = tol

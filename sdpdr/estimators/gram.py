@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import TransformerTags
 
 from sdpdr.blocks import Relation
 from sdpdr.errors import DataError, UncertifiedWarning
+from sdpdr.estimators.extending import Extending
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.linalg.svec import Array
 from sdpdr.model import Model
@@ -18,7 +20,7 @@ from sdpdr.program import Solution, Status
 from sdpdr.solve import solve
 
 
-class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of embeddings read off a Gram matrix.
 
     A subclass has the hyperparameters used here, and ``_model`` names its recipe. One with
@@ -34,6 +36,7 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         metric: str = "euclidean",
         angles: bool = False,
         connect: str = "error",
+        extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
         landmarks: int | None = None,
@@ -47,6 +50,7 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         self.metric = metric
         self.angles = angles
         self.connect = connect
+        self.extension = extension
         self.solver = solver
         self.form = form
         self.landmarks = landmarks
@@ -89,11 +93,16 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             seed=self.random_state,
         )
         self._keep(graph, solution)
+        self._extend(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn the embedding and return it, shape (n, n_components)."""
-        return np.asarray(self.fit(X, y).embedding_)
+        """Learn the embedding and return it, shape (n, n_components).
+
+        With an extension, the places that its map gives, as ``fit(X).transform(X)``: what comes
+        after in a pipeline then sees old and new points alike.
+        """
+        return self.fit(X, y)._returned(X)
 
     def _checked(self, X: Any) -> Any:
         """Set ``n_features_in_`` and ``feature_names_in_``; the graph checks the values."""
@@ -104,7 +113,7 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         columns = getattr(X, "columns", None)
         if columns is not None and all(isinstance(name, str) for name in columns):
             self.feature_names_in_ = np.asarray(columns, dtype=object)
-        shape = np.shape(X) if not hasattr(X, "shape") else X.shape
+        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
         if len(shape) == 2:
             self.n_features_in_ = int(shape[1])
 
@@ -140,5 +149,5 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.transformer_tags = None
+        tags.transformer_tags = None if self.extension is None else TransformerTags()
         return tags

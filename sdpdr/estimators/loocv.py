@@ -34,7 +34,7 @@ class LOOCVUnfolding(KernelEmbedding):
     minimum : float, optional
         Least trace with a geometric mean of at least this instead.
     isometry : {"equality"}, Band or Slack, default "equality"
-    metric, angles, connect, solver, form, tol, time_limit, random_state
+    metric, angles, connect, extension, solver, form, tol, time_limit, random_state
         As for `sdpdr.MVU`.
 
     Attributes
@@ -76,6 +76,7 @@ class LOOCVUnfolding(KernelEmbedding):
         metric: str = "euclidean",
         angles: bool = False,
         connect: str = "error",
+        extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
         tol: float = 1e-6,
@@ -91,6 +92,7 @@ class LOOCVUnfolding(KernelEmbedding):
         self.metric = metric
         self.angles = angles
         self.connect = connect
+        self.extension = extension
         self.solver = solver
         self.form = form
         self.tol = tol

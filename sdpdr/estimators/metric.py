@@ -107,12 +107,12 @@ class MetricLearner(
 
     def _fit(self, pairs: Pairs) -> MetricLearner:
         self.solution_ = None
+        n_coordinates = self._n_coordinates()
         if self.kernel is None:
             answer = self._learn(pairs)
             self.components_ = answer.components
         else:
             self._points = pairs.points
-            n_coordinates = self._n_coordinates()
             kernel = kernel_coordinates(self._inputs(pairs.points), n_coordinates)
             answer = self._learn(pairs.moved(kernel.coordinates))
             self.components_ = answer.components @ kernel.placing.T
@@ -140,6 +140,11 @@ class MetricLearner(
         known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
         if isinstance(self.kernel, str) and self.kernel not in known:
             raise UnknownNameError("kernel", self.kernel, known)
+        if self.kernel is None and self.kernel_params:
+            raise DataError(
+                f"kernel_params {dict(self.kernel_params)} are of a kernel, and there is none: "
+                "name one, or leave them out."
+            )
         if isinstance(self.kernel, str):
             parameters = KERNEL_PARAMS.get(self.kernel, ())
             for name in self.kernel_params or {}:

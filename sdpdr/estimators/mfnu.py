@@ -85,6 +85,7 @@ class MFNU(GramEmbedding):
         metric: str = "euclidean",
         angles: bool = False,
         connect: str = "error",
+        extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
         landmarks: int | None = None,
@@ -99,6 +100,7 @@ class MFNU(GramEmbedding):
         self.metric = metric
         self.angles = angles
         self.connect = connect
+        self.extension = extension
         self.solver = solver
         self.form = form
         self.landmarks = landmarks

@@ -96,6 +96,7 @@ class MVE(GramEmbedding):
         metric: str = "euclidean",
         angles: bool = False,
         connect: str = "error",
+        extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
         tol: float = 1e-6,
@@ -111,6 +112,7 @@ class MVE(GramEmbedding):
         self.metric = metric
         self.angles = angles
         self.connect = connect
+        self.extension = extension
         self.solver = solver
         self.form = form
         self.tol = tol
@@ -163,6 +165,7 @@ class MVE(GramEmbedding):
                 f"{state.status.name}: {state.status.advice}", UncertifiedWarning, stacklevel=2
             )
         self.iteration_, self.n_iter_ = state, len(state.history)
+        self._extend(X)
         return self
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:

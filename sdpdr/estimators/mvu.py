@@ -32,6 +32,9 @@ class MVU(GramEmbedding):
     connect : {"error", "mst", "largest"}, default "error"
         What to do about a disconnected graph: refuse, add the shortest joining edges, or keep
         the largest part (points left out get ``nan``).
+    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
+        Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
+        `sdpdr.extend.fit_extension`.
     solver : str or Solver, default "auto"
     form : str, default "auto"
         See `sdpdr.solve`; ``"landmark"`` for a million points.
@@ -53,6 +56,8 @@ class MVU(GramEmbedding):
     eigenvalues_ : array
         Its spectrum, descending (of a factor, as many as it has columns).
     graph_ : NeighborGraph
+    extension_ : Extension
+        The map of all points, if one was asked for; ``extension_.error`` is what it misses.
     solution_ : Solution
         With ``value``, ``bound``, ``gap``, multipliers and residuals.
     n_features_in_ : int

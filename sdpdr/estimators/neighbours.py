@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import validate_data
 
+from sdpdr.extend.barycentric import barycentric_weights
 from sdpdr.linalg.svec import Array, Index
-
-# Directions in which neighbours spread less than this share of the whole are left alone.
-_REGULARIZATION = 1e-3
 
 
 def reconstructing(
@@ -45,14 +42,4 @@ def reconstructing(
         near = np.argmin(points[:, placed], axis=1)[:, None]
         return near, np.ones(near.shape)
     known = np.asarray(seen, dtype=float)[placed]
-    search = NearestNeighbors(n_neighbors=min(k, placed.size)).fit(known)
-    distance, near = search.kneighbors(points)
-    steps = known[near] - points[:, None, :]
-    local = np.einsum("mid,mjd->mij", steps, steps)
-    size = np.maximum(np.trace(local, axis1=1, axis2=2), np.finfo(float).tiny)
-    ridge = _REGULARIZATION * size[:, None, None] * np.eye(near.shape[1])
-    weights = np.linalg.solve(local + ridge, np.ones((*near.shape, 1)))[:, :, 0]
-    weights /= weights.sum(axis=1, keepdims=True)
-    same = distance[:, 0] == 0.0
-    weights[same] = np.eye(near.shape[1])[0]
-    return near, weights
+    return barycentric_weights(known, points, k)

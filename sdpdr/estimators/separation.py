@@ -54,7 +54,7 @@ class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn
     slack : float, optional
         Price of rows that fall short of the margin; hard rows by default.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
-    metric, angles, connect, solver, form, landmarks, tol, time_limit, random_state
+    metric, angles, connect, extension, solver, form, landmarks, tol, time_limit, random_state
         As for `sdpdr.MVU`.
 
     Attributes
@@ -115,6 +115,7 @@ class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn
         metric: str = "euclidean",
         angles: bool = False,
         connect: str = "error",
+        extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
         landmarks: int | None = None,
@@ -132,6 +133,7 @@ class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn
         self.metric = metric
         self.angles = angles
         self.connect = connect
+        self.extension = extension
         self.solver = solver
         self.form = form
         self.landmarks = landmarks

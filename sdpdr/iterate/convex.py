@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -185,13 +185,19 @@ class ConvexIteration:
         """Whether there is nothing left to do."""
         return state.status is not IterationStatus.RUNNING
 
-    def run(self, state: State | None = None) -> State:
+    def run(
+        self, state: State | None = None, accept: Callable[[State], bool] | None = None
+    ) -> State:
         """Iterate until done.
 
         Parameters
         ----------
         state : State, optional
             Go on from this state, also where a limit ended it.
+        accept : callable, optional
+            Asked after every program that has a point; at True the rank counts as reached by the
+            latest answer, ``state.last``, whatever its excess. For those who can mend an answer
+            and see that it holds.
 
         Returns
         -------
@@ -209,6 +215,8 @@ class ConvexIteration:
                         return replace(state, status=IterationStatus.TIME_LIMIT)
                 try:
                     state = self._step(state, left)
+                    if accept is not None and state.solved[-1:] and accept(state):
+                        state = _accepted(state)
                 except KeyboardInterrupt:
                     return replace(state, status=IterationStatus.INTERRUPTED)
                 if report is not None:
@@ -396,3 +404,11 @@ class ConvexIteration:
             null = self.programs.orders[name][1]
             found[name] = self.way.cost(self.programs.matrix(start, name), null, 0, rng)
         return found
+
+
+def _accepted(state: State) -> State:
+    """Ended, with the latest answer as the best one."""
+    latest = state.solved[-1].iteration
+    return replace(
+        state, status=IterationStatus.RANK_REACHED, best=state.last, best_iteration=latest
+    )

@@ -35,7 +35,7 @@ def nonnegative_matrix(X: ArrayLike, name: str = "X") -> Array:
     array([[1., 0.],
            [2., 3.]])
     """
-    matrix = _dense(X, name)
+    matrix = dense_matrix(X, name)
     if np.any(matrix < 0.0):
         i, j = np.argwhere(matrix < 0.0)[0]
         raise DataError(
@@ -64,8 +64,16 @@ def number_of_components(value: object, shape: tuple[int, ...], name: str = "n_c
     return k
 
 
-def _dense(X: Any, name: str) -> Array:
-    """scikit-learn's own check first: its words are what other libraries look for."""
+def dense_matrix(X: Any, name: str = "X") -> Array:
+    """A finite matrix as floats; scikit-learn's own check, in its words, as our errors.
+
+    Raises
+    ------
+    DataError
+        An entry is infinite or not a number, or X has no entries, or not two dimensions.
+    DataTypeError
+        X is sparse, or its entries are no real numbers.
+    """
     try:
         return np.asarray(check_array(X, dtype=np.float64, input_name=name))
     except TypeError as error:

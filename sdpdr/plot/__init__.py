@@ -5,6 +5,7 @@ return it from a notebook's cell.
 """
 
 from sdpdr.plot.actions import trajectory
+from sdpdr.plot.bases import bases
 from sdpdr.plot.changes import edge_changes
 from sdpdr.plot.eigenvalues import spectrum
 from sdpdr.plot.history import rounds
@@ -17,6 +18,7 @@ from sdpdr.plot.runs import runs
 from sdpdr.plot.weights import dual_weights
 
 __all__ = [
+    "bases",
     "choice_of_k",
     "cloud",
     "convergence",

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from math import inf
 from typing import Any, ClassVar
 
-from sdpdr.errors import SolverLicenceError, SolverMissingError
+from sdpdr.errors import DataError, SolverLicenceError, SolverMissingError
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
@@ -122,6 +123,17 @@ class Solver(ABC):
     seed: int = 0
     verbose: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        wanted = {
+            "tol": ("a positive number", 0.0 < self.tol < inf),
+            "time_limit": ("0 or more seconds", self.time_limit is None or self.time_limit >= 0.0),
+            "max_iter": ("0 or more", self.max_iter is None or self.max_iter >= 0),
+            "seed": ("a whole number of 0 or more", self.seed >= 0),
+        }
+        for option, (words, holds) in wanted.items():
+            if not holds:
+                raise DataError(f"{option} must be {words}; it is {getattr(self, option)!r}.")
 
     @classmethod
     def availability(cls) -> Availability:

@@ -60,7 +60,7 @@ ONCE = {
     "ism": ("--labels known --set margin=2", {"margin": 2.0}, {"y": np.array(KNOWN, object)}),
     "mve": ("--set kappa=2 --tol 1e-2", {"kappa": 2.0, "tol": 1e-2}, {}),
     "density_map": ("--set variant=trace", {"variant": "trace"}, {}),
-    "loocv": ("--set trace=none", {"trace": None}, {}),
+    "loocv": ("--set trace=none --tol 1e-5", {"trace": None, "tol": 1e-5}, {}),
     "xing": ("--labels kind --set diagonal=yes", {"diagonal": True}, {"y": KIND}),
     "ghodsi": ("--labels kind --n-components 2", {"n_components": 2}, {"y": KIND}),
 }

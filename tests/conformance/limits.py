@@ -78,6 +78,12 @@ KNOWN_LIMITS = (
         "refuses",
     ),
     Limit(
+        "ipopt",
+        ANY,
+        ("mvu impossible triangle",),
+        "on some processors its restoration phase runs to the limit of iterations",
+    ),
+    Limit(
         "sdpa",
         ANY,
         UNSETTLED,
@@ -106,7 +112,7 @@ KNOWN_LIMITS = (
     Limit(
         "cvxopt",
         frozenset({"gram"}),
-        ("mvu square slack",),
+        ("mvu square slack", "least trace"),
         "its last steps break down, or not, by the last digits of the linear algebra beneath it",
     ),
     Limit("clarabel", frozenset({"cvxpy"}), ("mvu square slack",), NO_INTERIOR),

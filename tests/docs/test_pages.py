@@ -100,9 +100,9 @@ def test_the_help_of_every_command_is_shown():
 
 
 ROOMS = (
-    "baselines", "bilinear", "blocks", "density", "factorize", "graphs", "iterate", "linalg",
-    "methods", "metric", "model", "nonnegative", "plot", "program", "propagation", "quality",
-    "reduce", "solvers",
+    "baselines", "bilinear", "blocks", "density", "extend", "factorize", "graphs", "iterate",
+    "linalg", "methods", "metric", "model", "nonnegative", "plot", "program", "propagation",
+    "quality", "reduce", "solvers",
 )  # fmt: skip
 # Rooms have pages of their own rather than entries; the others are aliases of types.
 EXPLAINED = {*ROOMS, "datasets", "errors", "FORMS", "Relation", "Value", "Variable"}

@@ -13,6 +13,7 @@ import sdpdr.solvers.ipopt
 from sdpdr import Status, graphs, methods
 from sdpdr.blocks import Slack
 from sdpdr.errors import (
+    DataError,
     NotAcceptedError,
     SdpdrError,
     SolverLicenceError,
@@ -227,3 +228,19 @@ def test_nothing_is_solved_before_a_refusal(model, monkeypatch):
     monkeypatch.setattr(Clarabel, "run", run)
     with pytest.raises(NotAcceptedError):
         sdpdr.solve(model, "clarabel", "factor")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"tol": 0.0}, "tol must be a positive number"),
+        ({"tol": float("nan")}, "tol must be a positive number"),
+        ({"time_limit": -1.0}, "time_limit must be 0 or more"),
+        ({"max_iter": -1}, "max_iter must be 0 or more"),
+    ],
+)
+@pytest.mark.parametrize("solver", ["auto", "lowrank", "clarabel"])
+def test_options_out_of_range_are_named(options, words, solver):
+    with pytest.raises(DataError, match=words):
+        sdpdr.solve(methods.mvu(graphs.path([1.0, 1.0])), solver, **options)

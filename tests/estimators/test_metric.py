@@ -242,3 +242,9 @@ def test_bad_data_is_refused(iris, pairs):
 
 def test_names_at_top_level():
     assert {"XingMetric", "GhodsiMetric", "metric"} <= set(sdpdr.__all__)
+
+
+def test_parameters_of_no_kernel_are_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(DataError, match="there is none"):
+        sdpdr.XingMetric(kernel_params={"gamma": 1.0}).fit(X, y)

@@ -128,6 +128,22 @@ def test_a_time_limit_ends_it_and_it_goes_on():
     assert path(6.0, start="random", seed=1).run(cut).status is IterationStatus.STALLED
 
 
+def test_an_answer_may_be_accepted_before_the_excess_vanishes():
+    asked = []
+
+    def accept(state):
+        asked.append(state.history[-1].iteration)
+        return len(asked) == 2
+
+    iteration = ConvexIteration(methods.isometric(PATH, variance=6.0), 1, tol=1e-14, **GRAM)
+    state = iteration.run(accept=accept)
+    assert state.reached
+    assert asked == [0, 1]
+    assert state.best is state.last
+    assert state.best_iteration == 1
+    assert iteration.run(state) is state
+
+
 def test_an_interruption_keeps_what_there_is(monkeypatch):
     solve = sdpdr.iterate.programs.solve
     asked = []

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +25,7 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import Array, Matrix, svec, svec_size
+from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.arithmetic import is_positive_matrix
 from sdpdr.program.certificate.bound import Duals, visible_rows
 from sdpdr.program.certificate.free import free_columns, project, unstack
@@ -37,6 +39,7 @@ _HEIGHTS = (1.0, 10.0, 100.0, 0.1, 1e-2)
 # How much the equations of free scalars outweigh the rest.
 _FREE_WEIGHT = 1e3
 _ITERATIONS = 3000
+_ANY = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,9 @@ def moves(sdp: SDP) -> Iterator[Move]:
     along = system.solve(1.0, with_cost=False)
     if _is_interior(sdp, along, with_cost=False):
         yield Move(along, False, "multipliers shifted along rows that limit the trace")
-    for height in _HEIGHTS:
-        point = system.solve(height * system.scale, with_cost=True)
+    # Scalars need slack of 0 or more only, and asking for more may cost the matrices theirs.
+    for height, share in product(_HEIGHTS, (1.0, 0.0)):
+        point = system.solve(height * system.scale, with_cost=True, share=share)
         if _is_interior(sdp, point):
             yield Move(point, True, "multipliers moved towards a strictly feasible dual point")
             return
@@ -132,21 +136,32 @@ class _System:
             sp.block_array([[_columns(r, v) for r in rows] for v in priced], format="csr")
         )
         self._target = np.concatenate([_identity(sdp, v) for v in priced])
+        sizes = [np.full(_n_entries(v), isinstance(v, PsdVariable)) for v in priced]
+        self._in_matrices = np.concatenate(sizes)
+        self._box = dual_box(sdp) or {}
         self._cost = np.concatenate([_vector(sdp.cost(v.name)) for v in priced])
         self._free, self._free_cost = free_columns(sdp, rows)
         self.scale = float(np.max(np.abs(self._cost), initial=0.0)) or 1.0
 
-    def solve(self, height: float, with_cost: bool) -> dict[str, Array]:
-        """Multipliers with A*(v) = height I, or C + A*(y) = height I, nearly."""
+    def solve(self, height: float, with_cost: bool, share: float = 1.0) -> dict[str, Array]:
+        """Multipliers with A*(v) = height I, or C + A*(y) = height I, nearly.
+
+        The slack of scalars is to be ``share`` of that height.
+        """
         cost, equations = (self._cost, -self._free_cost) if with_cost else (0.0, 0.0)
-        target = height * self._target - cost
+        target = height * np.where(self._in_matrices, 1.0, share) * self._target - cost
         right = equations + np.zeros(self._free.shape[1])
         start = project(self._free, right, np.zeros(self._free.shape[0]))
         weight = _FREE_WEIGHT * float(abs(self._matrix).max())
         stacked = sp.vstack([self._matrix, weight * self._free.T], format="csr")
         residual = np.concatenate([target - self._matrix @ start, np.zeros(right.size)])
         step = spl.lsqr(stacked, residual, atol=1e-13, btol=1e-13, iter_lim=_ITERATIONS)[0]
-        return unstack(self._rows, project(self._free, right, start + step))
+        found = unstack(self._rows, project(self._free, right, start + step))
+        return {label: np.clip(v, *self._box.get(label, _ANY)) for label, v in found.items()}
+
+
+def _n_entries(v: Variable) -> int:
+    return svec_size(v.n) if isinstance(v, PsdVariable) else v.size
 
 
 def _is_cone(v: Variable) -> bool:

@@ -1,0 +1,90 @@
+"""Sparse linear maps: lasso and elastic net along their whole path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.linear_model import lars_path_gram
+
+from sdpdr.errors import DataError, ShapeError
+from sdpdr.graphs import validate
+from sdpdr.linalg.svec import Array
+
+
+@dataclass(frozen=True, eq=False)
+class SparsePath:
+    r"""Solutions of a lasso for all prices, of one response.
+
+    Attributes
+    ----------
+    betas : array of shape (p,)
+        Prices of :math:`|a|_1`, falling; between two of them the solution is linear.
+    coefs : array of shape (m, p)
+    """
+
+    betas: Array
+    coefs: Array
+
+    def at(self, beta: float) -> Array:
+        """The solution of a price, shape (m,)."""
+        if not beta >= 0.0:
+            raise DataError(f"beta must be 0 or more; it is {beta}.")
+        rising = self.betas[::-1]
+        return np.array([np.interp(beta, rising, row[::-1]) for row in self.coefs])
+
+    def of_cardinality(self, count: int) -> Array:
+        """The last solution with at most ``count`` coefficients that are not zero."""
+        count = validate.positive_integer("cardinality", count)
+        sizes = np.count_nonzero(self.coefs, axis=0)
+        return np.asarray(self.coefs[:, np.flatnonzero(sizes <= count)[-1]])
+
+
+def sparse_path(
+    X: Array, y: Array, ridge: float = 0.0, max_features: int | None = None
+) -> SparsePath:
+    r"""All solutions of the lasso, or of the elastic net, by least angles.
+
+    .. math:: \min_a\ |X a - y|^2 + \alpha |a|^2 + \beta |a|_1 \quad\text{for every } \beta \ge 0.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Centred, as y is, if there is to be an intercept.
+    y : array of shape (n,)
+    ridge : float, default 0.0
+        :math:`\alpha`. With 0, at most n coefficients are ever used at once.
+    max_features : int, optional
+        Stop there.
+
+    References
+    ----------
+    Cai thesis, (5.5) and (5.6); Efron, Hastie, Johnstone and Tibshirani, Annals of Statistics 32,
+    2004.
+
+    Examples
+    --------
+    >>> path = sparse_path(np.eye(2), np.array([3.0, 1.0]))
+    >>> path.betas, path.at(2.0)
+    (array([6., 2., 0.]), array([2., 0.]))
+    """
+    if X.ndim != 2 or y.shape != (X.shape[0],):
+        raise ShapeError(f"X and y must have shapes (n, m) and (n,): {X.shape} and {y.shape}.")
+    if not (np.isfinite(ridge) and ridge >= 0.0):
+        raise DataError(f"ridge must be 0 or more; it is {ridge}.")
+    gram = X.T @ X
+    gram[np.diag_indices_from(gram)] += ridge
+    most = X.shape[1]
+    if max_features is not None:
+        most = validate.positive_integer("max_features", max_features)
+    # Steps may drop features again, so there are more of them than features.
+    limit = 8 * most
+    # With n_samples=1 its prices are those of |Xa - y|^2 / 2.
+    alphas, _, coefs = lars_path_gram(
+        X.T @ y, gram, n_samples=1, method="lasso", max_iter=limit, copy_Gram=False
+    )
+    if max_features is not None:
+        over = np.flatnonzero(np.count_nonzero(coefs, axis=0) > max_features)
+        last = over[0] if over.size else alphas.size
+        alphas, coefs = alphas[:last], coefs[:, :last]
+    return SparsePath(2.0 * alphas, coefs)

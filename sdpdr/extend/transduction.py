@@ -1,0 +1,250 @@
+"""Places of some samples known, those of all others from a quadratic form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.optimize import nnls
+
+from sdpdr.errors import DataError, ShapeError
+from sdpdr.extend.pencil import Pencil
+from sdpdr.extend.weights import geodesic_pencil, reconstruction_pencil
+from sdpdr.graphs import NeighborGraph, validate
+from sdpdr.linalg.inertia import Factorization, is_positive_on
+from sdpdr.linalg.svec import Array, Matrix
+
+# Eigenvalues below this share of the largest entry leave places undetermined.
+_SINGULAR = 1e-12
+
+
+def transduce(form: Matrix, Y: ArrayLike) -> Array:
+    r"""Fill in an embedding of which some rows are known, as smoothly as a form says.
+
+    .. math:: \min_{Y_u} \operatorname{tr} Y^T M Y
+              \quad\Longrightarrow\quad M_{uu} Y_u = -M_{ul} Y_l .
+
+    Parameters
+    ----------
+    form : array or sparse array of shape (n, n)
+        M, positive semidefinite, and definite on the unknown rows.
+    Y : array_like of shape (n,) or (n, d)
+        Rows with nan are to be found.
+
+    Returns
+    -------
+    array of shape (n, d)
+        Known rows as given.
+
+    Raises
+    ------
+    DataError
+        No row is known; or the known rows do not determine all others (too few of them, or none
+        in a component of the graph).
+    ShapeError
+
+    References
+    ----------
+    Tong thesis, (2.35), where the sign is lost and :math:`M_{ul}` stands transposed.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> form = graphs.path([1.0, 1.0, 1.0]).laplacian()
+    >>> transduce(form, [0.0, np.nan, np.nan, 3.0]).ravel()
+    array([0., 1., 2., 3.])
+    """
+    Y = np.array(Y, dtype=float)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if form.shape != (len(Y), len(Y)):
+        raise ShapeError(f"the form has shape {form.shape}; there are {len(Y)} rows.")
+    unknown = np.flatnonzero(np.isnan(Y).any(axis=1))
+    known = np.setdiff1d(np.arange(len(Y)), unknown)
+    if not known.size:
+        raise DataError("no row of Y is known: give some, with nan in the others.")
+    if not unknown.size:
+        return Y
+    matrix: Any = sp.csr_array(form)
+    right = -matrix[unknown][:, known] @ Y[known]
+    within = sp.csr_array(matrix[unknown][:, unknown])
+    least = _SINGULAR * float(abs(matrix).max())
+    if not is_positive_on(sp.csr_array(within - least * sp.eye_array(unknown.size))):
+        raise DataError(
+            f"{known.size} known rows do not determine the other {unknown.size}: the form is "
+            "singular on them. Give more known rows, one at least in each part of the graph."
+        )
+    solve = Factorization(within).solve
+    Y[unknown] = np.column_stack([solve(column) for column in right.T])
+    return Y
+
+
+def smoothness_form(pencil: Pencil) -> Matrix:
+    r""":math:`D - W` of a pencil: what differing from neighbours costs.
+
+    For `reconstruction_pencil` this is :math:`(I - M)^T (I - M)`, for `laplacian_pencil` the
+    Laplacian.
+    """
+    masses = sp.diags_array(pencil.diagonal) if pencil.is_diagonal else pencil.masses
+    if sp.issparse(pencil.weights):
+        return sp.csr_array(masses - pencil.weights)
+    return np.asarray(pencil.mass(np.eye(pencil.n)) - pencil.weights)
+
+
+def isomap_form(pencil: Pencil, n_components: int) -> Array:
+    r"""A form whose null space is what Isomap would return, and the constant.
+
+    .. math:: M = \lambda_1 I - A - \sum_{i=2}^r (\lambda_1 - \lambda_i) q_i q_i^T
+              - \lambda_1 \mathbf 1 \mathbf 1^T / n
+
+    with :math:`A = Q \Lambda Q^T` of `geodesic_pencil`.
+
+    Parameters
+    ----------
+    pencil : Pencil
+        Dense, of a centred matrix A.
+    n_components : int
+        r.
+
+    References
+    ----------
+    Tong thesis, (2.37); the sum of (2.38) starts at i = 1.
+    """
+    r = validate.positive_integer("n_components", n_components)
+    A = np.asarray(pencil.weights)
+    values, vectors = np.linalg.eigh(A)
+    if r >= len(values) or values[-r] <= 0.0:
+        raise DataError(
+            f"n_components={r} is out of range: the distances have {int(np.sum(values > 0.0))} "
+            "positive eigenvalues."
+        )
+    top = values[-1]
+    head = vectors[:, ::-1][:, 1:r]
+    lifted = (head * (top - values[::-1][1:r])) @ head.T
+    n = len(values)
+    return np.asarray(top * np.eye(n) - A - lifted - top / n)
+
+
+def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike, regularization: float = 1e-3) -> Array:
+    """Locally linear embedding with some places known.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    Y : array_like of shape (n,) or (n, d)
+        Places of the samples, with nan where they are to be found.
+    regularization : float, default 1e-3
+        See `sdpdr.graphs.reconstruction_weights`.
+
+    Returns
+    -------
+    array of shape (n, d)
+
+    Raises
+    ------
+    DataError, ShapeError
+        As `transduce`.
+
+    References
+    ----------
+    Tong thesis, section 2.4.2; X. Yang, H. Fu, H. Zha and J. Barlow, "Semi-supervised nonlinear
+    dimensionality reduction", ICML 2006.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> t = np.linspace(0.0, 3.0, 31)
+    >>> arc = np.column_stack([np.cos(t), np.sin(t)])
+    >>> y = np.where(np.arange(31) % 10 == 0, t, np.nan)
+    >>> bool(np.abs(semisupervised_lle(graphs.knn(arc, 4), y)[:, 0] - t).max() < 0.02)
+    True
+    """
+    return transduce(smoothness_form(reconstruction_pencil(graph, regularization)), Y)
+
+
+def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int = 2) -> Array:
+    """Isomap with some places known; see `isomap_form`.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+    Y : array_like of shape (n,) or (n, d)
+        Places of the samples, with nan where they are to be found: n_components + 1 of them known
+        at least.
+    n_components : int, default 2
+        How many of Isomap's coordinates places are made of.
+
+    Returns
+    -------
+    array of shape (n, d)
+
+    Raises
+    ------
+    DataError, ShapeError, DisconnectedGraphError
+
+    References
+    ----------
+    As of `semisupervised_lle`.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> t = np.linspace(0.0, 3.0, 31)
+    >>> arc = np.column_stack([np.cos(t), np.sin(t)])
+    >>> y = np.where(np.arange(31) % 10 == 0, t, np.nan)
+    >>> bool(np.abs(semisupervised_isomap(graphs.knn(arc, 4), y)[:, 0] - t).max() < 0.02)
+    True
+    """
+    return transduce(isomap_form(geodesic_pencil(graph), n_components), Y)
+
+
+def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
+    r"""Weights that reproduce every sample as a mean of its neighbours, none negative.
+
+    .. math:: \min_w |x_i - \sum_j w_{ij} x_j|^2 \quad\text{s.t.}\quad
+              \sum_j w_{ij} = 1,\ w \ge 0 .
+
+    Each is a least-squares problem with signs: for :math:`w = v / \mathbf 1^T v`,
+    :math:`\min_{v \ge 0} |Z v|^2 + (\mathbf 1^T v - 1)^2` has the same direction, since its value
+    along a direction w is :math:`c / (1 + c)` with :math:`c = |Z w|^2`.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Of n nodes, each with a neighbour.
+    points : array_like of shape (n, D)
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Row sums one. A sample outside the hull of its neighbours gets the nearest point of it.
+
+    References
+    ----------
+    Tong thesis, section 2.2.2 (convex reconstruction).
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> star = graphs.from_edges(3, [[0, 1], [0, 2]], [1.0, 9.0])
+    >>> convex_weights(star, [[0.0], [-1.0], [3.0]]).toarray()[0]
+    array([0.  , 0.75, 0.25])
+    """
+    X = np.asarray(points, dtype=float)
+    if X.ndim != 2 or len(X) != graph.n:
+        raise ShapeError(f"points must have shape ({graph.n}, D); they have {X.shape}.")
+    if np.any(graph.degree == 0):
+        alone = validate.listed(np.flatnonzero(graph.degree == 0))
+        raise DataError(f"nodes without neighbours cannot be reproduced: {alone}.")
+    pattern = graph.adjacency()
+    weights = pattern.copy()
+    for i in range(graph.n):
+        places = slice(pattern.indptr[i], pattern.indptr[i + 1])
+        steps = X[pattern.indices[places]] - X[i]
+        scale = max(float(np.linalg.norm(steps)), np.finfo(float).tiny)
+        system = np.vstack([steps.T / scale, np.ones(len(steps))])
+        v, _ = nnls(system, np.append(np.zeros(X.shape[1]), 1.0))
+        weights.data[places] = v / v.sum()
+    return weights

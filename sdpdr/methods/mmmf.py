@@ -1,0 +1,157 @@
+"""Maximum-margin matrix factorization: a matrix of least norm with the signs observed."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.blocks import (
+    DualMaxNorm,
+    MarginMultipliers,
+    Margins,
+    MaxNorm,
+    ProductLift,
+    SpectralNorm,
+    TraceAtMost,
+    TraceNorm,
+)
+from sdpdr.errors import DataError, UnknownNameError
+from sdpdr.methods.signs import Signs, observed_signs
+from sdpdr.model import Affine, Block, Model, Var, soften
+
+NORMS = ("trace", "max")
+
+
+def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
+    r"""A matrix of least norm that has the signs observed, with a margin.
+
+    .. math::
+
+        \min\ \tfrac12 (\operatorname{tr} A + \operatorname{tr} B)
+        + c \sum_{(i,a) \in S} \max(0, 1 - X_{ia} M_{ia}) \quad\text{s.t.}\quad
+        Z = \begin{pmatrix} A & M \\ M^T & B \end{pmatrix} \succeq 0 .
+
+    Only observed entries and the diagonal of Z appear, so its pattern is the graph that joins
+    users to the items they rated: sparse, and fit for the chordal forms and for low-rank factors.
+    With the max-norm, :math:`\min t` with :math:`A_{ii}, B_{aa} \le t` takes the place of the
+    traces, and 1/t is the margin of unit vectors. `sdpdr.factorize.mmmf` solves both without a
+    semidefinite solver.
+
+    Parameters
+    ----------
+    X : array_like or sparse array of shape (p, q)
+        1 and -1 where a sign was observed, 0 or NaN where not.
+    c : float, default 1
+        Price of a unit of slack; infinite for a hard margin, which always has an answer.
+    norm : {"trace", "max"}, default "trace"
+
+    Returns
+    -------
+    Model
+        Unsolved. ``ProductLift(shape).read(solution.gram())`` is M.
+
+    Raises
+    ------
+    DataError
+        X has other entries or none observed, or c is not positive.
+    UnknownNameError
+        For another norm.
+
+    References
+    ----------
+    Tong thesis, (2.24) to (2.26); the inequality of (2.24) is the wrong way round, and has the
+    optimum M = 0. Srebro, Rennie, Jaakkola, "Maximum-margin matrix factorization", NIPS, 2004.
+
+    Examples
+    --------
+    >>> print(mmmf([[1, 0], [-1, 1]], c=0.5).describe())
+    minimise    Σ_i c_i Z_ii + Σ 0.5 max(t_e (Z_ij) − −1, 0)
+    over        Z ∈ S^4, Z ⪰ 0
+    subject to  (priced)        margins, 3 rows
+    """
+    signs = X if isinstance(X, Signs) else observed_signs(X)
+    check_price(c, norm)
+    lift = ProductLift(signs.shape)
+    margins = Margins(lift.entries(signs.places), signs.values)
+    blocks: list[Block] = [lift, soften(margins, c) if np.isfinite(c) else margins]
+    if norm == "trace":
+        blocks.append(TraceNorm("Z", signs.shape))
+    else:
+        # The signs filled up with zeros have at most the root of the smaller side. Twice that
+        # cuts nothing off, and lets multipliers of any quality prove a bound.
+        order, most = sum(signs.shape), 2.0 * float(np.sqrt(min(signs.shape)))
+        blocks += [MaxNorm("Z", signs.shape), TraceAtMost(order, order * most, gram="Z")]
+    return Model(tuple(blocks), name="mmmf", maximize=False)
+
+
+def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
+    r"""The dual of `mmmf`: as much weight on the signs as their matrix allows.
+
+    .. math::
+
+        \max_Q \sum_{(i,a) \in S} Q_{ia} \quad\text{s.t.}\quad
+        |Q \circ X|_2 \le 1,\quad 0 \le Q_{ia} \le c .
+
+    The constraint of the max-norm is :math:`|Q \circ X|_{\max}^* \le 1`. Any Q in the box, divided
+    by that norm where it exceeds one, proves a bound. `sdpdr.factorize.mmmf_primal` finds the
+    matrix that belongs to Q.
+
+    Parameters
+    ----------
+    X, c, norm
+        As for `mmmf`.
+
+    Returns
+    -------
+    Model
+        Unsolved; Q holds one multiplier for each sign, row by row.
+
+    Raises
+    ------
+    DataError, UnknownNameError
+        As for `mmmf`.
+
+    References
+    ----------
+    Tong thesis, (2.27).
+
+    Examples
+    --------
+    >>> print(mmmf_dual([[1, 0], [-1, 1]], c=0.5).describe())
+    maximise    (B Q)_e
+    over        Q ∈ R^3, Q ≥ 0
+    subject to  Q_e ≤ c                  margin_multipliers, 3 rows
+                (B Q)_e + a_e ⪰ 0        spectral_norm, psd cone, 10 entries
+    """
+    signs = X if isinstance(X, Signs) else observed_signs(X)
+    check_price(c, norm)
+    weighted = _weighted(signs)
+    cap: Block = SpectralNorm(weighted, signs.shape, limit=1.0)
+    if norm == "max":
+        cap = DualMaxNorm(weighted, signs.shape, limit=1.0)
+    blocks = (MarginMultipliers(len(signs.values), c), cap)
+    return Model(blocks, name="mmmf_dual", maximize=True)
+
+
+def _weighted(signs: Signs) -> Affine:
+    """The entries of Q o X, row by row, as an expression of Q."""
+    m = len(signs.values)
+    place = np.ravel_multi_index(tuple(signs.places.T), signs.shape)
+    shape = (signs.shape[0] * signs.shape[1], m)
+    return sp.csr_array((signs.values, (place, np.arange(m))), shape=shape) @ Var("Q")
+
+
+def check_price(c: float, norm: str) -> None:
+    """Refuse a price of slack that is not positive, and unknown norms.
+
+    Raises
+    ------
+    DataError, UnknownNameError
+    """
+    if not c > 0.0:
+        raise DataError(
+            f"c, the price of slack, must be positive (infinite for a hard margin); it is {c!r}."
+        )
+    if norm not in NORMS:
+        raise UnknownNameError("norm", norm, NORMS)

@@ -1,0 +1,306 @@
+"""The convex program of two bases: oracles, laws, derivatives, degenerate data."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sdpdr.bilinear import (
+    RunStatus,
+    alternating,
+    ascent,
+    certify,
+    frank_wolfe,
+    interior_point,
+    smoothed,
+)
+from sdpdr.bilinear.certificate import Side, evaluate
+from sdpdr.bilinear.interior import _Newton
+from sdpdr.bilinear.spectra import largest_sum
+
+USPS = Path(__file__).parents[2] / "../shared/data/usps_9298_16x16.npz"
+# f_1 of four random 5 x 4 matrices, k = 2: Clarabel on (4.5) and SDPA on (4.8), by seed.
+ORACLES = {0: 31.569991, 1: 27.285487, 2: 32.697829}
+
+
+def stack_of(seed, shape=(4, 5, 4)):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def interior(rng, p, k):
+    """A random positive definite matrix of trace k with eigenvalues below one."""
+    basis = np.linalg.qr(rng.standard_normal((p, p)))[0]
+    values = rng.uniform(0.1, 0.9, p)
+    values = k / p + 0.9 * (values - values.mean()) * min(k / p, 1.0 - k / p)
+    return basis @ np.diag(values) @ basis.T
+
+
+def root(T):
+    values, vectors = np.linalg.eigh(T)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
+def value_of(stack, left, right):
+    """F, written out."""
+    kept = root(left) @ stack @ root(right)
+    return sum(np.linalg.norm(matrix, "nuc") for matrix in kept)
+
+
+@pytest.mark.parametrize("seed", ORACLES)
+def test_the_interior_point_finds_and_proves_the_optimum(seed):
+    found = interior_point(stack_of(seed), 2, tol=1e-8)
+    assert found.status is RunStatus.CONVERGED
+    assert 2 * found.value == pytest.approx(ORACLES[seed], abs=1e-6)
+    assert 2 * found.bound == pytest.approx(ORACLES[seed], abs=1e-6)
+    assert 0.0 <= found.gap <= 1e-8
+
+
+@pytest.mark.parametrize("seed", ORACLES)
+def test_frank_wolfe_encloses_the_optimum(seed):
+    found = frank_wolfe(stack_of(seed), 2, tol=1e-3)
+    assert found.status is RunStatus.CONVERGED
+    assert 2 * found.value <= ORACLES[seed] + 1e-6 <= 2 * found.bound + 2e-6
+    assert found.gap <= 1e-3
+
+
+@pytest.mark.parametrize(("k", "value"), [(1, 4.466994), (2, 6.316937), (3, 6.986588)])
+def test_of_one_matrix_it_is_the_sum_of_singular_values(k, value):
+    stack = stack_of(0, (1, 4, 3))
+    found = interior_point(stack, k, tol=1e-8)
+    assert 2 * found.value == pytest.approx(value, abs=1e-6)
+    sigma = np.linalg.svd(stack[0])[1]
+    assert found.bound == pytest.approx(sigma[:k].sum(), rel=1e-7)
+    left, _, right = np.linalg.svd(stack[0], full_matrices=False)
+    assert found.right == pytest.approx(right[:k].T @ right[:k], abs=1e-3)
+    assert found.left == pytest.approx(left[:, :k] @ left[:, :k].T, abs=1e-3)
+
+
+def test_the_optimum_has_fractional_eigenvalues():
+    """So (4.8) is not (4.9), which theorem 4.5 has for matrices of rank k."""
+    found = interior_point(stack_of(0), 2, tol=1e-8)
+    left, right = found.spectra()
+    assert left == pytest.approx([1.0, 0.717, 0.283, 0.0, 0.0], abs=1e-3)
+    assert right == pytest.approx([1.0, 0.613, 0.387, 0.0], abs=1e-3)
+    best = ascent(stack_of(0), 2, n_starts=30).value
+    assert best < 0.97 * found.value
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_point_proves_a_bound_on_every_other(seed):
+    rng = np.random.default_rng(seed)
+    stack = rng.standard_normal((3, 5, 4))
+    ks = (2, 3)
+    points = [(interior(rng, 5, 2), interior(rng, 4, 3)) for _ in range(6)]
+    pairs = [certify(stack, left, right, ks) for left, right in points]
+    assert max(value for value, _ in pairs) <= min(bound for _, bound in pairs)
+    for (left, right), (value, _) in zip(points, pairs, strict=True):
+        assert value == pytest.approx(value_of(stack, left, right), rel=1e-10)
+
+
+def test_the_factors_are_feasible_and_their_value_is_the_bound():
+    rng = np.random.default_rng(3)
+    stack, left, right = rng.standard_normal((3, 5, 4)), interior(rng, 5, 2), interior(rng, 4, 2)
+    found = evaluate(stack, Side.of(left), Side.of(right))
+    total = np.zeros((5, 5)), np.zeros((4, 4))
+    inverse = np.linalg.inv(root(left)), np.linalg.inv(root(right))
+    for matrix in stack:
+        u, s, vt = np.linalg.svd(root(left) @ matrix @ root(right), full_matrices=False)
+        P = inverse[0] @ (u * s) @ u.T @ inverse[0]
+        Q = inverse[1] @ (vt.T * s) @ vt @ inverse[1]
+        whole = np.block([[P, matrix], [matrix.T, Q]])
+        assert np.linalg.eigvalsh(whole)[0] > -1e-10
+        total = total[0] + P, total[1] + Q
+    for ours, written in zip(found.factors, total, strict=True):
+        assert ours == pytest.approx(written, abs=1e-9)
+    plain = largest_sum(total[0], 2) + largest_sum(total[1], 2)
+    assert 2 * found.bound((2, 2)) <= plain + 1e-12
+    # A common factor of the two sides changes the plain value and not ours.
+    assert found.bound((2, 2)) == pytest.approx(
+        np.sqrt(largest_sum(total[0], 2) * largest_sum(total[1], 2))
+    )
+
+
+def test_the_factors_are_twice_the_gradient():
+    rng = np.random.default_rng(0)
+    stack, left, right = rng.standard_normal((4, 5, 4)), interior(rng, 5, 2), interior(rng, 4, 2)
+    factors = evaluate(stack, Side.of(left), Side.of(right)).factors
+    h = 1e-6
+    for side, factor in enumerate(factors):
+        D = rng.standard_normal(factor.shape)
+        D = D + D.T
+        moved = [
+            value_of(stack, left + t * D, right)
+            if side == 0
+            else value_of(stack, left, right + t * D)
+            for t in (h, -h)
+        ]
+        assert (moved[0] - moved[1]) / (2 * h) == pytest.approx(0.5 * np.sum(factor * D), rel=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 4), (3, 5, 3), (3, 3, 5)])
+def test_the_second_derivative(shape):
+    rng = np.random.default_rng(1)
+    stack = rng.standard_normal(shape)
+    left, right = interior(rng, shape[1], 2), interior(rng, shape[2], 2)
+    sides = Side.of(left), Side.of(right)
+    newton = _Newton(evaluate(stack, *sides), 1e-300)
+    D = tuple(d + d.T for d in (rng.standard_normal((p, p)) for p in shape[1:]))
+    ours = sum(np.sum(d * c) for d, c in zip(D, newton._curvature(D), strict=True))
+
+    def along(t):
+        moved = [
+            s.vectors @ (np.diag(s.values) + t * s.roots[:, None] * d * s.roots) @ s.vectors.T
+            for s, d in zip(sides, D, strict=True)
+        ]
+        return value_of(stack, *moved)
+
+    h = 1e-3
+    second = (along(h) - 2 * along(0.0) + along(-h)) / h**2
+    assert -ours == pytest.approx(second, rel=1e-4)
+
+
+@pytest.mark.parametrize("run", [interior_point, frank_wolfe])
+def test_the_history_brackets_the_optimum(run):
+    best = ORACLES[0] / 2
+    found = run(stack_of(0), 2, tol=1e-3)
+    assert all(record.value <= best + 1e-6 <= record.bound + 2e-6 for record in found.history)
+    bounds = [record.bound for record in found.history]
+    assert bounds == sorted(bounds, reverse=True)
+    assert max(record.value for record in found.history) == found.value
+
+
+def test_the_answer_lies_in_the_fantopes():
+    found = interior_point(stack_of(2), (2, 3), tol=1e-9)
+    for matrix, k in zip((found.left, found.right), (2, 3), strict=True):
+        values = np.linalg.eigvalsh(matrix)
+        assert values[0] >= 0.0
+        assert values[-1] <= 1.0 + 1e-12
+        assert np.trace(matrix) == pytest.approx(k, abs=1e-12)
+
+
+def test_asking_for_too_much_ends_in_the_best_that_arithmetic_allows():
+    found = interior_point(stack_of(1), 2, tol=1e-14, max_iter=1000)
+    assert found.status is RunStatus.STALLED
+    assert 0.0 <= found.gap < 1e-7
+
+
+def test_invariances():
+    rng = np.random.default_rng(5)
+    stack = stack_of(0)
+    found = interior_point(stack, 2, tol=1e-9)
+    u, v = (np.linalg.qr(rng.standard_normal((n, n)))[0] for n in (5, 4))
+    changes = {
+        "turned": (u @ stack @ v.T, 1.0),
+        "scaled": (-3.0e5 * stack, 3.0e5),
+        "transposed": (stack.transpose(0, 2, 1), 1.0),
+        "in another order": (stack[::-1], 1.0),
+        "twice": (np.concatenate([stack, stack]), 2.0),
+    }
+    for name, (other, factor) in changes.items():
+        there = interior_point(other, 2, tol=1e-9)
+        assert there.bound == pytest.approx(factor * found.bound, rel=2e-8), name
+    turned = interior_point(u @ stack @ v.T, 2, tol=1e-9)
+    assert turned.left == pytest.approx(u @ found.left @ u.T, abs=1e-3)
+
+
+@pytest.mark.parametrize("ks", [1, 3, (7, 2), (1, 3), (12, 3)])
+def test_tall_matrices_and_different_numbers(ks):
+    stack = stack_of(1, (6, 12, 3))
+    found = interior_point(stack, ks)
+    assert 0.0 <= found.gap <= 1e-6
+    assert ascent(stack, ks, n_starts=3).value <= found.bound * (1.0 + 1e-12)
+
+
+def test_all_components_keep_everything_at_once():
+    stack = stack_of(1, (3, 4, 4))
+    found = interior_point(stack, 4)
+    assert len(found.history) == 1
+    assert found.value == pytest.approx(np.linalg.svd(stack, compute_uv=False).sum())
+
+
+def test_vectors_are_matrices_of_one_row():
+    """Then F is a sum of lengths, and on data with outliers the relaxation is exact."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 5)) @ np.diag([5.0, 4.0, 1.0, 0.5, 0.3])
+    X[:5] += 30.0 * rng.standard_normal((5, 5))
+    found = interior_point(X[:, None, :], (1, 2), tol=1e-7)
+    bases = ascent(X[:, None, :], (1, 2), n_starts=3)
+    assert bases.value == pytest.approx(np.linalg.norm(X @ bases.columns, axis=1).sum())
+    assert bases.value == pytest.approx(found.bound, rel=1e-6)
+
+
+def test_where_the_relaxation_is_exact_the_bases_are_proved_best():
+    """A strong common part: rounding costs nothing, and a rough bound is met by projections."""
+    rng = np.random.default_rng(0)
+    A, B = (np.linalg.qr(rng.standard_normal((n, 2)))[0] for n in (6, 5))
+    stack = A @ rng.standard_normal((20, 2, 2)) @ B.T + 0.01 * rng.standard_normal((20, 6, 5))
+    found = interior_point(stack, 2, tol=1e-4)
+    assert found.left @ found.left == pytest.approx(found.left, abs=1e-12)
+    bases = found.round(stack)
+    assert bases.value == pytest.approx(found.value)
+    assert found.gap <= 1e-4
+    assert np.linalg.svd(A.T @ bases.rows)[1] == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("run", [interior_point, frank_wolfe])
+def test_blank_rows_and_blank_matrices(run):
+    stack = stack_of(1, (5, 4, 4))
+    stack[0], stack[:, :2], stack[:, :, 3] = 0.0, 0.0, 0.0
+    small = stack[1:, 2:, :3]
+    for k in (1, 2):
+        whole = run(stack, k, tol=1e-3)
+        assert whole.gap <= 1e-3
+        assert whole.bound >= interior_point(small, k).value * (1.0 - 1e-9)
+        assert whole.value <= interior_point(small, k).bound * (1.0 + 1e-9)
+
+
+def test_identities_leave_the_bases_open():
+    stack = np.stack([np.eye(3), 2.0 * np.eye(3)])
+    found = interior_point(stack, 2)
+    assert found.value == pytest.approx(6.0)
+    assert found.gap <= 1e-6
+    assert not found.round(stack).unique
+    # A part that is tied, and a part that is not: the rounded bases are still a choice.
+    mixed = np.stack([np.diag([1.0, 1.0, 0.1]), np.diag([2.0, 2.0, -0.1])])
+    found = interior_point(mixed, 1)
+    assert found.bound == pytest.approx(3.0, rel=1e-5)
+    assert not found.round(mixed).unique
+    assert interior_point(mixed, 2).round(mixed).unique
+
+
+def test_smoothing_costs_a_share_at_most():
+    stack = stack_of(0)
+    bases = alternating(stack, 2)
+    for share in (0.01, 0.1, 0.5):
+        left, right = (smoothed(basis, share) for basis in (bases.rows, bases.columns))
+        assert np.trace(left) == pytest.approx(2.0)
+        value, bound = certify(stack, left, right, (2, 2))
+        assert value >= (1.0 - share) * bases.value
+        assert bound >= ORACLES[0] / 2
+
+
+def test_rounding():
+    stack = stack_of(0)
+    found = interior_point(stack, 2)
+    bases = found.round(stack)
+    assert bases.rows.T @ bases.rows == pytest.approx(np.eye(2), abs=1e-12)
+    assert bases.value == pytest.approx(bases.kept(stack))
+    assert bases.value <= found.bound
+    assert bases.unique
+
+
+@pytest.mark.skipif(not USPS.exists(), reason="the USPS digits may not be distributed")
+@pytest.mark.parametrize(
+    "per_class",
+    # 4000 images take some seconds of an idle core, and more to be read.
+    [20, pytest.param(400, marks=pytest.mark.slow)],
+)
+def test_digits(per_class):
+    """A relative gap of 1e-3 within a dozen steps, whatever the number of images."""
+    data = np.load(USPS)
+    chosen = np.concatenate([np.flatnonzero(data["y"] == c)[:per_class] for c in range(10)])
+    found = interior_point(data["X"][chosen] / 1e4, 5, tol=1e-3, max_iter=15)
+    assert found.status is RunStatus.CONVERGED
+    assert found.gap <= 1e-3
+    if per_class == 400:
+        assert found.value == pytest.approx(86572.6, rel=1e-3)

@@ -1,0 +1,264 @@
+"""Moment matrices, and what the printed constraints on them leave out."""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import blocks, check_block
+from sdpdr.blocks import Agree, Costs, FactorLift, Fits, Known, Layers, MomentMatrix, Moments
+from sdpdr.errors import ModelError
+from sdpdr.iterate import ConvexIteration, IterationStatus
+from sdpdr.linalg.polynomials import add, compose, monomials, multiply, values
+from sdpdr.model import AtMost, Model
+from sdpdr.model.model import evaluate
+
+EVERY = np.argwhere(np.ones((2, 2)))
+RNG = np.random.default_rng(3)
+
+
+def at(polynomial, x):
+    return float(np.dot(list(polynomial.values()), values(list(polynomial), x)))
+
+
+def rank_one(block, x):
+    z = values(block.basis, x)
+    return np.outer(z, z)
+
+
+def violation(block, point):
+    """Largest error of the equalities of a block."""
+    return max(np.max(np.abs(evaluate(t.lhs, point) - t.rhs)) for t in block.terms())
+
+
+# -- polynomials ---------------------------------------------------------------------------------
+
+
+def test_sums_products_and_powers_of_polynomials_are_those_of_their_values():
+    p, q = {(): 2.0, (0, 1): -1.0}, {(1,): 3.0, (0, 1): 0.5}
+    x = RNG.standard_normal(2)
+    assert at(add(p, q), x) == pytest.approx(at(p, x) + at(q, x))
+    assert at(multiply(p, q), x) == pytest.approx(at(p, x) * at(q, x))
+    t = at(p, x)
+    assert at(compose([2.0, 0.0, 0.3], p), x) == pytest.approx(2.0 * t + 0.3 * t**3)
+
+
+@pytest.mark.parametrize(("n", "degree"), [(1, 3), (4, 2), (3, 4)])
+def test_there_are_as_many_monomials_as_the_binomial_says(n, degree):
+    assert len(set(monomials(n, degree))) == comb(n + degree, degree)
+    block = MomentMatrix.up_to(n, degree)
+    assert block.order == comb(n + degree, degree)
+    assert len(block.places) == comb(n + 2 * degree, 2 * degree)
+
+
+# -- the block -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "block",
+    [MomentMatrix.up_to(2, 2), MomentMatrix.up_to(1, 3, "t"), MomentMatrix([(), (0,), (0, 1)])],
+)
+def test_the_block_obeys_the_laws(block):
+    check_block(block)
+
+
+@pytest.mark.parametrize(("n", "degree"), [(1, 4), (3, 2)])
+def test_products_of_monomials_satisfy_the_rows_and_are_read_off(n, degree):
+    block, x = MomentMatrix.up_to(n, degree), RNG.standard_normal(n)
+    M = rank_one(block, x)
+    assert violation(block, {"M": M}) < 1e-12
+    np.testing.assert_allclose(block.read(M, np.arange(n)), x)
+    p = {m: float(RNG.standard_normal()) for m in monomials(n, 2 * degree)}
+    assert evaluate(block.values([p]), {"M": M})[0] == pytest.approx(at(p, x))
+
+
+def test_a_hankel_matrix_has_its_antidiagonals_tied():
+    block = MomentMatrix.up_to(1, 2)
+    M = np.array([[1.0, 0.3, 0.2], [0.3, 0.4, 0.1], [0.2, 0.1, 0.5]])
+    assert violation(block, {"M": M}) == pytest.approx(0.2)
+
+
+def test_wrong_bases_are_refused():
+    with pytest.raises(ModelError, match="first monomial"):
+        MomentMatrix([(0,), ()])
+    with pytest.raises(ModelError, match="once"):
+        MomentMatrix([(), (0,), (0,)])
+    with pytest.raises(ModelError, match=r"\(0, 0, 0\)"):
+        MomentMatrix.up_to(1, 1).values([{(0, 0, 0): 1.0}])
+
+
+# -- the two lifts -------------------------------------------------------------------------------
+
+
+CASES = [
+    (kind, degree, k)
+    for kind, degree, k in product(("layers", "moments", "misfit", "unknown"), (1, 2, 3), (1, 2))
+    if (kind, degree, k) != ("misfit", 3, 2)  # of order 464
+]
+
+
+@pytest.mark.parametrize(("kind", "degree", "k"), CASES)
+def test_factors_put_into_a_lift_satisfy_it_and_are_read_off(kind, degree, k):
+    W, H = RNG.random((3, k)), RNG.random((2, k))
+    c = np.array([1.0, 0.5, 0.2])[:degree]
+    pairs = np.array([[0, 0], [2, 1], [1, 0]])
+    if kind in ("layers", "unknown"):
+        held = Layers(3, 2, pairs, k, degree, unknown=kind == "unknown" and degree > 1)
+    else:
+        held = Moments(3, 2, pairs, k, degree, misfit=kind == "misfit")
+    point = {}
+    for name, below in held.corners(W, H, c).items():
+        factor = np.vstack([np.eye(held.ranks[name]), below])
+        point[name] = factor @ factor.T
+    for block in held.blocks(nonnegative=kind != "misfit"):
+        for term in block.terms():
+            away = evaluate(term.lhs, point) - term.rhs
+            away = np.maximum(away, 0.0) if isinstance(term, AtMost) else np.abs(away)
+            assert np.max(away) < 1e-12
+    t = np.sum(W[pairs[:, 0]] * H[pairs[:, 1]], axis=1)
+    g = sum(x * t ** (p + 1) for p, x in enumerate(c))
+    unknown = getattr(held, "unknown", False)
+    np.testing.assert_allclose(evaluate(held.fitted(None if unknown else c), point), g, rtol=1e-12)
+    assert evaluate(held.size(), point)[0] == pytest.approx(np.sum(W**2) + np.sum(H**2))
+    np.testing.assert_allclose(evaluate(held.sums(), point), W.sum(axis=0))
+    left, right, rest = held.read(point)
+    if kind == "misfit":
+        np.testing.assert_allclose(left @ right.T, W @ H.T, atol=1e-9)
+    else:
+        np.testing.assert_allclose(left, W)
+        np.testing.assert_allclose(right, H)
+    if unknown:
+        np.testing.assert_allclose(rest, c[1:])
+
+
+def test_localized_moments_are_those_of_the_polynomial_times_squares():
+    held = Moments(2, 2, EVERY, degree=2, misfit=True)
+    assert [block.gram for block in held.signs] == ["L_0_0", "L_0_1", "L_1_0", "L_1_1"]
+    block = held.signs[1]
+    check_block(block)
+    for W, H in ((RNG.random((2, 1)), RNG.random((2, 1))), (np.ones((2, 1)), -np.ones((2, 1)))):
+        factor = np.vstack([[[1.0]], held.corners(W, H, np.ones(2))["M"]])
+        y = values(block.basis, np.concatenate([W.ravel(), H.ravel()]))
+        t = float(W[0, 0] * H[1, 0])
+        point = {"M": factor @ factor.T, "L_0_1": t * np.outer(y, y)}
+        assert violation(block, point) < 1e-12
+        assert evaluate(block.nothing(), point)[0] == pytest.approx(0.0, abs=1e-12)
+        assert (np.linalg.eigvalsh(point["L_0_1"])[0] > -1e-12) == (t > 0.0)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_an_expression_of_nothing_is_nothing_at_factors(degree):
+    held = Moments(2, 2, EVERY, degree=degree, misfit=True)
+    W, H = RNG.random((2, 1)), RNG.random((2, 1))
+    factor = np.vstack([[[1.0]], held.corners(W, H, np.ones(degree))["M"]])
+    found = evaluate(held.nothing(3.0, 0.1, 0.2), {"M": factor @ factor.T})
+    assert found[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_blocks_of_expressions_obey_the_laws():
+    layers = Layers(2, 2, EVERY)
+    first, *_, tie = (b for b in layers.blocks(nonnegative=False))
+    assert isinstance(first, FactorLift)
+    assert isinstance(tie, Agree)
+    check_block(tie)
+    check_block(Fits(layers.fitted(np.array([1.0, 0.5])), np.ones(4)))
+    check_block(Fits(layers.fitted(np.array([1.0, 0.5])), np.ones(4), squared=True))
+    check_block(Costs(layers.size()))
+    check_block(Costs(Moments(2, 2, EVERY, misfit=True).misfits(np.array([1.0, 0.5]), np.ones(4))))
+
+
+# -- what is printed -----------------------------------------------------------------------------
+
+
+def test_the_product_of_the_lift_stands_where_it_is_hw():
+    """(2.96) has V = W H' at the place of (H, W), where a matrix of rank k holds H W'."""
+    W, H = RNG.random((3, 2)), RNG.random((2, 2))
+    R = np.vstack([np.eye(2), W, H])
+    Z, lift = R @ R.T, FactorLift(2, 3, 2)
+    below = Z[np.ix_(lift.columns, lift.rows)]
+    np.testing.assert_allclose(below, H @ W.T)
+    assert below.shape != (W @ H.T).shape
+    np.testing.assert_allclose(
+        evaluate(lift.entries(lift.product()), {"Z": Z}).reshape(3, 2), W @ H.T
+    )
+
+
+def test_homogeneous_rows_leave_the_product_of_zero_factors_only():
+    """(2.98) reads A.Z = 0 where A.Z = b is meant: a nonzero b excludes what 0 demands."""
+    lift = FactorLift(1, 2, 1)
+    zero = np.zeros((4, 4))
+    zero[0, 0] = 1.0
+    printed = Known(4, lift.product(), 0.0)
+    assert violation(printed, {"Z": zero}) == 0.0
+    assert violation(Known(4, lift.product(), [1.0, 2.0]), {"Z": zero}) == 2.0
+    largest = Costs(-1.0 * lift.entries(lift.product()[:1]))
+    solution = sdpdr.solve(lift + printed + largest, "clarabel")
+    assert solution.value == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("N", "m", "k"), [(2, 2, 1), (3, 2, 1), (2, 2, 2)])
+def test_the_printed_index_of_products_puts_several_in_one_place(N, m, k):
+    """(3.119), (4.120): place i(N + m) + j of (i, j) in a matrix of order (N + m)^2 k^2 + 1."""
+    q = (N + m) * k + 1
+    z = RNG.random(q)
+    z[0] = 1.0
+    shared = {}
+    for i in range(1, q + 1):
+        for j in range(1, q + 1):
+            shared.setdefault(i * (N + m) + j, []).append(z[i - 1] * z[j - 1])
+    assert any(np.ptp(products) > 1e-3 for products in shared.values())
+    assert 1 not in shared
+    if k == 1:
+        assert max(shared) > (N + m) ** 2 + 1
+        # In one place: 1 times the last entry of H, and the first entry of W times 1.
+        np.testing.assert_allclose(sorted(shared[N + m + q]), sorted([z[-1], z[1]]))
+    right = sorted((i - 1) * q + j for i in range(1, q + 1) for j in range(1, q + 1))
+    assert right == list(range(1, q * q + 1))
+
+
+def test_the_printed_constraints_do_not_make_equal_monomials_equal():
+    """Z' of order q^2 with Z in its first row: x^2 stands at (1, 4) and at (2, 2), untied."""
+    Z = np.array([[1.0, 0.5], [0.5, 1.0]])
+    printed = np.outer(Z.ravel(), Z.ravel()) + np.diag([0.0, 2.0, 2.0, 3.0])
+    np.testing.assert_allclose(printed[0], Z.ravel())
+    assert np.linalg.eigvalsh(printed)[0] > -1e-12
+    assert np.linalg.matrix_rank(printed) > 1
+    assert (printed[0, 3], printed[1, 1]) == (1.0, 2.25)
+    # Among the distinct monomials 1, x, x^2 the two are one, and this is refused.
+    kept = printed[np.ix_([0, 1, 3], [0, 1, 3])]
+    assert violation(MomentMatrix.up_to(1, 2), {"M": kept}) == pytest.approx(1.25)
+
+
+def test_the_printed_example_is_not_conformable():
+    """(3.116): W is 3 x 3 and H 2 x 2, and z has 14 entries; H must be 2 x 3 (16 entries)."""
+    with pytest.raises(ValueError, match=r"mismatch|align"):
+        np.ones((3, 3)) @ np.ones((2, 2)).T
+    assert 1 + 9 + 4 == 14
+    assert Moments(3, 2, np.argwhere(np.ones((3, 2))), 3, 1).matrix.order == 16
+
+
+# -- the oracle of the full matrix ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_full_moment_matrix_finds_the_factors(seed):
+    """All 15 monomials of two by two factors up to degree two, and the gauge as one entry."""
+    w, h = np.array([1.0, 0.5]), np.array([0.7, 1.2])
+    t = np.outer(w, h)
+    held = Moments(2, 2, EVERY)
+    assert held.matrix.order == 15
+    known = Fits(held.fitted(np.array([1.0, 0.5])), (t + 0.5 * t**2).ravel())
+    gauge = Fits(held.matrix.values([{(0,): 1.0}]), np.ones(1))
+    signs = blocks.NonNegative(15, np.array([[0, v] for v in range(1, 5)]), "M")
+    model = Model((held.matrix, known, gauge, signs))
+    state = ConvexIteration(
+        model, 1, start="random", seed=seed, solver="clarabel", max_iter=40
+    ).run()
+    assert state.status is IterationStatus.RANK_REACHED
+    assert len(state.history) <= 15
+    W, H, _ = held.read(state.solution.values)
+    T = W @ H.T
+    error = np.linalg.norm(T + 0.5 * T**2 - (t + 0.5 * t**2)) / np.linalg.norm(t + 0.5 * t**2)
+    assert error < 1e-5

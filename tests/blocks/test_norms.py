@@ -1,0 +1,354 @@
+"""Norms of matrix expressions: laws, values against NumPy, dual pairs, and identities."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sdpdr
+from sdpdr import blocks, check_block
+from sdpdr.errors import ModelError, ShapeError
+from sdpdr.linalg import Diagonal, Entries, InnerProduct, SvecMap
+from sdpdr.linalg.svec import smat, svec, svec_size
+from sdpdr.model import Affine, AtMost, Block, Equal, Minimize, Model, Var
+from sdpdr.program.variables import VectorVariable
+
+RNG = np.random.default_rng(5)
+X = RNG.standard_normal((3, 4))
+S = smat(RNG.standard_normal(svec_size(5)))
+SIZES = np.linalg.svd(X, compute_uv=False)
+EIGENVALUES = np.sort(np.linalg.eigvalsh(S))[::-1]
+SOLVERS = ("clarabel", "cvxopt", "scs", "lowrank")
+
+
+class Free(Block):
+    """A free vector, a linear price on it, and a limit on the size of its entries."""
+
+    def __init__(self, size, price, name="x"):
+        self.size, self.price, self.name = size, np.asarray(price, dtype=float), name
+
+    def variables(self):
+        yield VectorVariable(self.name, self.size)
+
+    def terms(self):
+        yield Minimize(self.price[None, :] @ Var(self.name))
+        eye = sp.eye_array(self.size, format="csr")
+        both = sp.vstack([eye, -eye], format="csr")
+        yield AtMost(both @ Var(self.name), 50.0)
+
+
+class Pinned(Block):
+    """A vector that equals given values."""
+
+    def __init__(self, values, name="x"):
+        self.values, self.name = np.asarray(values, dtype=float), name
+
+    def variables(self):
+        yield VectorVariable(self.name, self.values.size)
+
+    def terms(self):
+        yield Equal(np.eye(self.values.size) @ Var(self.name), self.values)
+
+
+def constant(values):
+    return Affine({}, np.asarray(values, dtype=float).ravel())
+
+
+def free(size, name="x"):
+    return sp.eye_array(size, format="csr") @ Var(name)
+
+
+def value(*parts, solver="clarabel", tol=1e-8):
+    solution = sdpdr.solve(Model(tuple(parts), maximize=False), solver, tol=tol)
+    assert solution.status is sdpdr.Status.SOLVED, solution.claimed
+    return solution.value
+
+
+def entries(n, m):
+    """An expression that depends on a declared matrix."""
+    pairs = RNG.integers(0, n, (m, 2))
+    return 2.0 * (Entries(n, pairs) @ Var("K")) + RNG.standard_normal(m)
+
+
+# -- laws ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [{}, {"limit": 2.0}, {"weight": 3.0}])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **k: blocks.TraceNorm(entries(3, 6), (2, 3), **k),
+        lambda **k: blocks.TraceNorm("K", (2, 3), **k),
+        lambda **k: blocks.MaxNorm(entries(3, 6), (2, 3), **k),
+        lambda **k: blocks.MaxNorm("K", (2, 3), **k),
+        lambda **k: blocks.SpectralNorm(entries(3, 6), (2, 3), **k),
+        lambda **k: blocks.SpectralNorm("K", (2, 3), **k),
+        lambda **k: blocks.DualMaxNorm(entries(3, 6), (2, 3), **k),
+        lambda **k: blocks.FrobeniusNorm(entries(3, 4), **k),
+        lambda **k: blocks.KyFan(entries(3, 6), 2, **k),
+        lambda **k: blocks.KyFan(entries(3, 6), 2, (2, 3), **k),
+        lambda **k: blocks.KyFan("K", 1, (2, 3), **k),
+    ],
+)
+def test_laws(make, size):
+    assert "compilers" in check_block(make(**size))
+
+
+def test_laws_of_declarations():
+    assert "compilers" in check_block(blocks.ProductLift((2, 3)))
+    assert "compilers" in check_block(blocks.Fantope(4, 2))
+
+
+# -- values -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_norms_of_a_matrix(solver):
+    pinned = Pinned(X.ravel())
+    for norm, expected in (
+        (blocks.TraceNorm(free(12), (3, 4)), SIZES.sum()),
+        (blocks.SpectralNorm(free(12), (3, 4)), SIZES[0]),
+        (blocks.FrobeniusNorm(free(12)), np.linalg.norm(X)),
+        (blocks.KyFan(free(12), 2, (3, 4)), SIZES[:2].sum()),
+    ):
+        assert value(pinned, norm, solver=solver, tol=1e-6) == pytest.approx(expected, rel=3e-6)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
+def test_sum_of_largest_eigenvalues(k):
+    got = value(Pinned(svec(S)), blocks.KyFan(free(15), k))
+    assert got == pytest.approx(EIGENVALUES[:k].sum(), abs=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_sum_of_largest_singular_values(k):
+    got = value(Pinned(X.ravel()), blocks.KyFan(free(12), k, (3, 4)))
+    assert got == pytest.approx(SIZES[:k].sum(), rel=1e-7)
+
+
+def test_the_ends_of_ky_fan_are_other_norms():
+    pinned = Pinned(X.ravel())
+    first, last = (value(pinned, blocks.KyFan(free(12), k, (3, 4))) for k in (1, 3))
+    assert first == pytest.approx(value(pinned, blocks.SpectralNorm(free(12), (3, 4))), rel=1e-7)
+    assert last == pytest.approx(value(pinned, blocks.TraceNorm(free(12), (3, 4))), rel=1e-7)
+
+
+def test_max_norms_with_closed_forms():
+    u, v = RNG.standard_normal(3), RNG.standard_normal(4)
+    hadamard = np.array([[1.0, 1.0], [1.0, -1.0]])
+    for matrix, expected in (
+        (np.outer(u, v), np.abs(u).max() * np.abs(v).max()),
+        (np.eye(3), 1.0),
+        (hadamard, np.sqrt(2.0)),
+        (np.kron(hadamard, hadamard), 2.0),
+    ):
+        got = value(Pinned(matrix.ravel()), blocks.MaxNorm(free(matrix.size), matrix.shape))
+        assert got == pytest.approx(expected, rel=1e-6)
+
+
+def test_order_of_the_norms():
+    pinned = Pinned(X.ravel())
+    largest = value(pinned, blocks.MaxNorm(free(12), (3, 4)))
+    most = largest * (1.0 + 1e-8)
+    assert np.abs(X).max() <= most
+    assert largest <= SIZES.sum() <= np.sqrt(12) * most
+    dual = value(pinned, blocks.DualMaxNorm(free(12), (3, 4)))
+    assert SIZES[0] <= dual * (1.0 + 1e-8)
+    assert dual <= np.sqrt(12) * SIZES[0] * (1.0 + 1e-8)
+    # The signs u_i v_a are matrices of max-norm one.
+    signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
+    assert np.abs(signs @ X).sum(axis=1).max() <= dual * (1.0 + 1e-8)
+
+
+def test_weights_scale_and_names_keep_apart():
+    pinned = Pinned(X.ravel())
+    both = value(
+        pinned,
+        blocks.TraceNorm(free(12), (3, 4), weight=2.0, gram="T1"),
+        blocks.TraceNorm(free(12), (3, 4), weight=0.5, gram="T2"),
+    )
+    assert both == pytest.approx(2.5 * SIZES.sum(), rel=1e-7)
+
+
+# -- dual pairs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ball", "dual"),
+    [
+        (blocks.SpectralNorm(free(12), (3, 4), limit=1.0), SIZES.sum()),
+        (blocks.TraceNorm(free(12), (3, 4), limit=1.0), SIZES[0]),
+        (blocks.FrobeniusNorm(free(12), limit=1.0), np.linalg.norm(X)),
+    ],
+)
+def test_the_largest_inner_product_over_a_ball_is_the_dual_norm(ball, dual):
+    assert -value(Free(12, -X.ravel()), ball) == pytest.approx(dual, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("ball", "norm"), [(blocks.MaxNorm, blocks.DualMaxNorm), (blocks.DualMaxNorm, blocks.MaxNorm)]
+)
+def test_the_two_max_norms_are_dual(ball, norm):
+    largest = -value(Free(12, -X.ravel()), ball(free(12), (3, 4), limit=1.0))
+    assert largest == pytest.approx(value(Pinned(X.ravel()), norm(free(12), (3, 4))), rel=1e-6)
+
+
+def test_the_max_norm_is_the_largest_scaled_trace_norm():
+    solution = sdpdr.solve(
+        Model((Pinned(X.ravel()), blocks.MaxNorm(free(12), (3, 4)))), "clarabel", tol=1e-9
+    )
+    d = np.maximum(solution.duals["max_norm.diagonal"], 0.0)
+    u, v = (np.sqrt(part / part.sum()) for part in (d[:3], d[3:]))
+    best = np.linalg.svd(u[:, None] * X * v, compute_uv=False).sum()
+    assert best == pytest.approx(solution.value, rel=1e-5)
+    for _ in range(20):
+        u, v = (w / np.linalg.norm(w) for w in (RNG.random(3), RNG.random(4)))
+        other = np.linalg.svd(u[:, None] * X * v, compute_uv=False).sum()
+        assert other <= solution.value * (1.0 + 1e-8)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_fantope_and_ky_fan_are_dual(k):
+    class Reward(Block):
+        def terms(self):
+            yield Minimize(-(InnerProduct(S) @ Var("F")))
+
+    model = Model((blocks.Fantope(5, k), Reward()), maximize=True)
+    solution = sdpdr.solve(model, "clarabel", tol=1e-9)
+    assert solution.value == pytest.approx(EIGENVALUES[:k].sum(), rel=1e-7)
+    # The best is a projection onto the leading eigenvectors.
+    roots = np.linalg.eigvalsh(solution.values["F"])
+    np.testing.assert_allclose(roots[-k:], 1.0, atol=1e-4)
+    np.testing.assert_allclose(roots[:-k], 0.0, atol=1e-4)
+
+
+def test_the_multiplier_of_ky_fan_is_in_the_fantope():
+    model = Model((Pinned(svec(S)), blocks.KyFan(free(15), 2)))
+    F = sdpdr.solve(model, "clarabel", tol=1e-9).duals["ky_fan"]
+    roots = np.linalg.eigvalsh(F)
+    assert roots[0] > -1e-6
+    assert roots[-1] < 1.0 + 1e-6
+    assert np.trace(F) == pytest.approx(2.0, abs=1e-6)
+    assert np.sum(F * S) == pytest.approx(EIGENVALUES[:2].sum(), abs=1e-5)
+
+
+# -- identities ---------------------------------------------------------------------------------
+
+
+def test_best_sides_of_the_lift():
+    solution = sdpdr.solve(
+        Model((Pinned(X.ravel()), blocks.TraceNorm(free(12), (3, 4)))), "clarabel", tol=1e-10
+    )
+    U, sizes, Vt = np.linalg.svd(X, full_matrices=False)
+    Z = solution.values["T"]
+    np.testing.assert_allclose(Z[:3, :3], (U * sizes) @ U.T, atol=1e-4)
+    np.testing.assert_allclose(Z[3:, 3:], (Vt.T * sizes) @ Vt, atol=1e-4)
+    lift = blocks.TraceNorm(free(12), (3, 4)).lift
+    np.testing.assert_allclose(lift.read(Z), X, atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_tongs_theorem_on_sums_of_both_sides(k):
+    """Theorem 4.1: min S_k(P) + S_k(Q) over [[P, X], [X^T, Q]] >= 0 is twice the k largest."""
+    lift = blocks.ProductLift((3, 4))
+
+    def side(start, order, **names):
+        j, i = np.tril_indices(order)
+        scale = np.where(i == j, 1.0, np.sqrt(2.0))
+        places = start + np.column_stack([i, j])
+        return blocks.KyFan(scale * (Entries(7, places) @ Var("Z")), k, **names)
+
+    class Given(Block):
+        def terms(self):
+            yield Equal(lift.entries(), X.ravel())
+
+    got = value(
+        lift,
+        Given(),
+        side(0, 3, excess="P1", level="s1"),
+        side(3, 4, excess="P2", level="s2"),
+        tol=1e-7,
+    )
+    assert got == pytest.approx(2.0 * SIZES[:k].sum(), rel=1e-5)
+
+
+def test_a_lift_reads_factors_and_matrices():
+    lift = blocks.ProductLift((2, 3))
+    R = RNG.standard_normal((5, 2))
+    np.testing.assert_allclose(lift.read(R @ R.T), R[:2] @ R[2:].T)
+    np.testing.assert_allclose(lift.read(sdpdr.program.Factor(R)), R[:2] @ R[2:].T)
+    values = sdpdr.model.model.evaluate(lift.entries([(1, 2), (0, 0)]), {"Z": R @ R.T})
+    np.testing.assert_allclose(values, [R[1] @ R[4], R[0] @ R[2]])
+
+
+def test_the_trace_norm_completes_a_matrix_of_low_rank():
+    """Four fifths of the entries of a matrix of rank one are enough here."""
+    rng = np.random.default_rng(1)
+    M = np.outer(rng.uniform(1.0, 2.0, 6), rng.uniform(1.0, 2.0, 6))
+    known = np.argwhere(rng.random((6, 6)) < 0.8)
+    lift = blocks.ProductLift((6, 6))
+
+    class Given(Block):
+        def terms(self):
+            yield Equal(lift.entries(known), M[tuple(known.T)])
+
+    solution = sdpdr.solve(lift + Given() + blocks.TraceNorm("Z", (6, 6)), "clarabel", tol=1e-9)
+    np.testing.assert_allclose(lift.read(solution.values["Z"]), M, rtol=1e-3)
+
+
+# -- wrong usage --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan])
+@pytest.mark.parametrize("name", ["limit", "weight"])
+def test_sizes_must_be_positive(name, bad):
+    with pytest.raises(ModelError, match=f"the {name} of a TraceNorm must be positive"):
+        blocks.TraceNorm("Z", (2, 2), **{name: bad})
+
+
+@pytest.mark.parametrize("block", [blocks.TraceNorm, blocks.MaxNorm, blocks.SpectralNorm])
+def test_expressions_must_fit_the_shape(block):
+    with pytest.raises(ShapeError, match="has 6 entries, row by row; the expression has 5"):
+        list(block(free(5), (2, 3)).terms())
+
+
+def test_k_must_be_in_range():
+    with pytest.raises(ModelError, match=r"k must lie in 1..5, the number of eigenvalues"):
+        blocks.KyFan(free(15), 6)
+    with pytest.raises(ModelError, match=r"1..3, the number of singular values; it is 4"):
+        blocks.KyFan(free(12), 4, (3, 4))
+    with pytest.raises(ModelError, match=r"1..3, the order; it is 0"):
+        blocks.Fantope(3, 0)
+    with pytest.raises(ModelError, match="no symmetric matrix"):
+        blocks.KyFan(free(5), 1)
+    with pytest.raises(ModelError, match="needs the shape"):
+        blocks.KyFan("Z", 1)
+
+
+def test_eigenvalues_may_be_kept_negative():
+    """The largest x with the eigenvalues of S + x I at most -1."""
+    shift = svec(np.eye(5))[:, None] @ Var("x") + svec(S)
+    got = value(Free(1, [-1.0]), blocks.KyFan(shift, 1, limit=-1.0))
+    assert got == pytest.approx(1.0 + EIGENVALUES[0], rel=1e-6)
+    with pytest.raises(ModelError, match="limit of a KyFan must be positive"):
+        blocks.KyFan(free(12), 1, (3, 4), limit=-1.0)
+    with pytest.raises(ModelError, match="limit of a KyFan must be finite; it is nan"):
+        blocks.KyFan(shift, 1, limit=np.nan)
+
+
+def test_diagonals_may_be_sized_too():
+    K = RNG.standard_normal((3, 3))
+    K = K @ K.T
+    model = Model((blocks.Gram(3), blocks.FrobeniusNorm(Diagonal(3) @ Var("K"))))
+    at = {"K": K, "t": np.array([np.linalg.norm(np.diag(K))])}
+    assert model.violations(at)["frobenius_norm"] < 1e-12
+    assert model.objective(at) == pytest.approx(np.linalg.norm(np.diag(K)))
+    less = {**at, "t": 0.99 * at["t"]}
+    assert model.violations(less)["frobenius_norm"] > 1e-3
+
+
+def test_a_whole_matrix_may_be_sized():
+    whole = SvecMap(5, sp.eye_array(15, format="csr")) @ Var("K")
+    model = Model((blocks.Gram(5), blocks.KyFan(whole, 2, limit=1.0)))
+    class_of_one = np.diag([0.7, 0.3, 0.1, 0.0, 0.0])
+    level = {"P": np.diag([0.4, 0.0, 0.0, 0.0, 0.0]), "s": np.array([0.3])}
+    assert max(model.violations({"K": class_of_one, **level}).values()) < 1e-12

@@ -1,0 +1,119 @@
+"""The estimator of completely positive factors: memberships, proofs, scikit-learn's checks."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sdpdr import CompletelyPositive
+from sdpdr.errors import DataError, UnknownNameError
+from sdpdr.factorize import CpStatus
+
+
+def unfit(estimator):
+    """One check passes points to every clusterer, where this one wants an affinity."""
+    if estimator.affinity != "precomputed":
+        return {}
+    return {"check_clustering": "points are passed in place of an affinity"}
+
+
+@parametrize_with_checks(
+    [CompletelyPositive(2, affinity="rbf"), CompletelyPositive(1)], expected_failed_checks=unfit
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def cycle(c: float) -> np.ndarray:
+    shift = np.roll(np.eye(5), 1, axis=0)
+    return c * np.eye(5) + shift + shift.T
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(60, centers=3, cluster_std=0.6, random_state=0)
+
+
+def test_clusters_of_points(blobs):
+    X, y = blobs
+    found = CompletelyPositive(3, affinity="rbf", gamma=0.5).fit(X)
+    assert adjusted_rand_score(y, found.labels_) > 0.9
+    A = rbf_kernel(X, gamma=0.5)
+    np.testing.assert_allclose(found.affinity_matrix_, A)
+    B = found.embedding_
+    assert B.shape == (60, 3)
+    assert np.min(B) >= 0.0
+    assert found.residual_ == pytest.approx(np.linalg.norm(A - B @ B.T) / np.linalg.norm(A))
+    assert found.bound_ <= found.residual_
+    np.testing.assert_allclose(found.memberships_.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(found.labels_, np.argmax(found.memberships_, axis=1))
+    assert found.status_ is CpStatus.UNDECIDED
+    assert found.n_features_in_ == 2
+    given = CompletelyPositive(3).fit(A)
+    np.testing.assert_allclose(given.embedding_, B, atol=1e-6)
+    np.testing.assert_array_equal(clone(found).fit_predict(X), found.labels_)
+    np.testing.assert_array_equal(clone(found).fit_transform(X), B)
+
+
+def test_a_function_as_affinity(blobs):
+    X, _ = blobs
+    named = CompletelyPositive(2, affinity="rbf", gamma=0.5).fit(X[:10])
+    function = CompletelyPositive(2, affinity=lambda a, b: np.exp(-0.5 * np.sum((a - b) ** 2))).fit(
+        X[:10]
+    )
+    np.testing.assert_allclose(named.affinity_matrix_, function.affinity_matrix_)
+    np.testing.assert_allclose(named.embedding_, function.embedding_, atol=1e-6)
+
+
+def test_columns_are_left_to_the_proof():
+    found = CompletelyPositive().fit(cycle(2.2))
+    assert found.status_ is CpStatus.CP
+    assert found.factorization_.proof == "dominant"
+    assert found.certificate_ is None
+    assert found.residual_ <= 1e-12
+    refuted = CompletelyPositive(starts=1).fit(cycle(1.8) + 0.02)
+    assert refuted.status_ is CpStatus.NOT_CP
+    assert refuted.certificate_.holds_against(refuted.affinity_matrix_)
+
+
+def test_an_exact_factor_of_the_size_asked_for():
+    B = np.random.default_rng(0).random((6, 3))
+    found = CompletelyPositive(3).fit(B @ B.T)
+    assert found.status_ is CpStatus.CP
+    assert found.factorization_ is None
+    assert found.residual_ <= 1e-8
+
+
+def test_an_affinity_that_cannot_be_factored():
+    A = np.array([[1.0, -0.5], [-0.5, 1.0]])
+    for k in (None, 2):
+        found = CompletelyPositive(k).fit(A)
+        assert found.status_ is CpStatus.NOT_CP
+        assert found.certificate_.holds_against(A)
+    assert found.residual_ == pytest.approx(np.sqrt(0.5 / 2.5))
+
+
+def test_rows_of_zeros_belong_nowhere():
+    A = np.diag([1.0, 0.0, 2.0])
+    found = CompletelyPositive().fit(A)
+    assert found.labels_[1] == -1
+    assert found.memberships_[1].sum() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("estimator", "X", "error", "words"),
+    [
+        (CompletelyPositive(2), np.ones((3, 2)), DataError, "square"),
+        (CompletelyPositive(4), np.eye(3), DataError, "out of range"),
+        (CompletelyPositive(0), np.eye(3), DataError, "at least 1"),
+        (CompletelyPositive(affinity="rbff"), np.eye(3), UnknownNameError, "rbf"),
+        (CompletelyPositive(affinity=3), np.eye(3), DataError, "function of two rows"),
+        (CompletelyPositive(starts=0, n_components=1), np.eye(3), DataError, "starts"),
+    ],
+)
+def test_refused(estimator, X, error, words):
+    with pytest.raises(error, match=words):
+        estimator.fit(X)

@@ -1,0 +1,141 @@
+"""IsoNMF: scikit-learn's checks, what it reports, points merged, dropped and new."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sdpdr import IsoNMF
+from sdpdr.errors import (
+    DataError,
+    DisconnectedGraphError,
+    DroppedPointsWarning,
+    DuplicatePointsWarning,
+    ShapeError,
+    UnknownNameError,
+)
+from sdpdr.nonnegative import IsometricStatus, hoyer
+
+LENGTHS = "transform fits each point by itself: the lengths to others that fit_transform keeps"
+
+
+@parametrize_with_checks(
+    [IsoNMF(n_components=1, max_iter=3)],
+    expected_failed_checks=lambda _: {
+        "check_transformer_general": LENGTHS,
+        "check_transformer_data_not_an_array": LENGTHS,
+    },
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    return rng.random((40, 3)) @ rng.random((3, 6))
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    return IsoNMF(n_components=3).fit(data)
+
+
+def test_what_is_reported(data, fitted):
+    W = clone(fitted).fit_transform(data)
+    H, graph = fitted.components_, fitted.graph_
+    assert (W.shape, H.shape) == ((40, 3), (3, 6))
+    assert min(W.min(), H.min()) >= 0.0
+    assert fitted.reconstruction_err_ == pytest.approx(np.linalg.norm(data - W @ H))
+    assert fitted.reconstruction_err_ >= fitted.bound_
+    steps = W[graph.edges[:, 0]] - W[graph.edges[:, 1]]
+    off = np.linalg.norm(np.sum(steps**2, axis=1) - graph.sqdist) / np.linalg.norm(graph.sqdist)
+    assert fitted.edge_error_ == pytest.approx(off, rel=1e-6)
+    assert fitted.edge_error_ <= 1e-4
+    assert fitted.sparsity_["W"] == pytest.approx(np.mean(hoyer(W, axis=0)))
+    assert fitted.sparsity_["H"] == pytest.approx(np.mean(hoyer(H, axis=1)))
+    assert fitted.status_ is IsometricStatus.SETTLED
+    assert len(fitted.history_) == fitted.n_iter_
+    assert fitted.edge_error_ in [record["dist"] for record in fitted.history_]
+    assert fitted.get_feature_names_out().tolist() == ["isonmf0", "isonmf1", "isonmf2"]
+
+
+def test_distances_that_nmf_loses(data, fitted):
+    nmf = NMF(3, init="nndsvda", max_iter=2000, tol=1e-8)
+    W = nmf.fit_transform(data) * np.linalg.norm(nmf.components_, axis=1)
+    graph = fitted.graph_
+    steps = W[graph.edges[:, 0]] - W[graph.edges[:, 1]]
+    off = np.linalg.norm(np.sum(steps**2, axis=1) - graph.sqdist) / np.linalg.norm(graph.sqdist)
+    assert off > 100.0 * fitted.edge_error_
+
+
+def test_new_points_by_least_squares(data, fitted):
+    W = fitted.transform(data[:5])
+    assert W.shape == (5, 3)
+    assert W.min() >= 0.0
+    slopes = (W @ fitted.components_ - data[:5]) @ fitted.components_.T
+    np.testing.assert_allclose(np.minimum(W, slopes), 0.0, atol=1e-8)
+    np.testing.assert_allclose(fitted.inverse_transform(W), W @ fitted.components_)
+    assert np.linalg.norm(data - fitted.inverse_transform(fitted.transform(data))) <= (
+        fitted.reconstruction_err_ + 1e-12
+    )
+
+
+def test_repeated_points_share_a_row(data):
+    with pytest.warns(DuplicatePointsWarning):
+        W = IsoNMF(n_components=3, tol=1e-2).fit_transform(np.vstack([data, data[3:5]]))
+    np.testing.assert_array_equal(W[[40, 41]], W[[3, 4]])
+
+
+def test_dropped_points_are_placed_as_new_ones(data):
+    far = np.vstack([data, data[:4] + 50.0])
+    iso = IsoNMF(n_components=3, tol=1e-2, connect="largest")
+    with pytest.warns(DroppedPointsWarning):
+        W = iso.fit_transform(far)
+    np.testing.assert_allclose(W[40:], iso.transform(far[40:]))
+
+
+def test_parts_may_stay_apart_unless_points_are_pulled(data):
+    far = np.vstack([data, data[:4] + 50.0])
+    assert IsoNMF(n_components=3, tol=1e-2).fit(far).graph_.n_components == 2
+    with pytest.raises(DisconnectedGraphError):
+        IsoNMF(n_components=2, objective="furthest").fit(far)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        iso = IsoNMF(n_components=2, objective="furthest", connect="mst", max_iter=3).fit(far)
+    assert iso.result_.spread > 0.0
+
+
+def test_unfinished_search_warns(data):
+    with pytest.warns(ConvergenceWarning, match="ITERATION_LIMIT"):
+        IsoNMF(n_components=2, max_iter=1).fit(data)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"n_components": 7}, DataError),
+        ({"n_components": 0}, DataError),
+        ({"n_neighbors": 40}, DataError),
+        ({"objective": "closest"}, UnknownNameError),
+        ({"connect": "some"}, UnknownNameError),
+    ],
+)
+def test_what_is_refused(data, change, error):
+    with pytest.raises(error):
+        IsoNMF(**change).fit(data)
+
+
+def test_what_is_refused_later(data, fitted):
+    with pytest.raises(DataError, match="Negative"):
+        fitted.transform(-data)
+    with pytest.raises(ShapeError):
+        fitted.inverse_transform(data)
+    with pytest.raises(NotFittedError):
+        IsoNMF().transform(data)

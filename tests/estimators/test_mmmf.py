@@ -1,0 +1,203 @@
+"""The estimators of signs and ratings: what they learn, say, and refuse.
+
+scikit-learn's own checks pass tables of arbitrary numbers and expect rows to be independent
+samples. Here X is one matrix of signs whose rows explain each other, so they do not apply; cloning
+and parameters are tested below.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import sdpdr
+from sdpdr import MMMF, RatingMMMF
+from sdpdr.errors import (
+    DataError,
+    ShapeError,
+    UncertifiedWarning,
+    UnobservedWarning,
+    WeakSeparationWarning,
+)
+
+Y3 = np.array([[1, -1, 0, 1], [1, 0, -1, 1], [-1, 1, 1, 0]])
+
+
+def planted(p=40, q=25, share=0.5, seed=0):
+    """Signs of a matrix of rank two, those observed and those held back."""
+    rng = np.random.default_rng(seed)
+    Y = np.sign(rng.standard_normal((p, 2)) @ rng.standard_normal((2, q)))
+    seen = rng.random((p, q)) < share
+    return np.where(seen, Y, 0.0), np.where(seen, 0.0, Y)
+
+
+def test_attributes():
+    model = MMMF(c=0.5).fit(Y3)
+    assert model.value_ == pytest.approx(2.0 * np.sqrt(3.0), rel=1e-6)
+    assert 0.0 <= model.gap_ <= 1e-6
+    np.testing.assert_allclose(model.X_, model.U_ @ model.V_.T)
+    assert model.bound_ <= model.value_
+    assert model.Q_.shape == model.slack_.shape == Y3.shape
+    assert model.Q_.nnz <= 9
+    assert model.Q_.toarray().max() <= 0.5
+    np.testing.assert_allclose(model.slack_.toarray(), 0.0, atol=1e-4)
+    assert model.n_features_in_ == 4
+    assert model.n_iter_ == model.factorization_.iterations
+    assert model.unobserved_rows_.size == model.unobserved_columns_.size == 0
+
+
+def test_parameters_and_clones():
+    model = MMMF(c=2.0, norm="max", tol=1e-3)
+    assert clone(model).get_params() == model.get_params()
+    assert RatingMMMF(c=2.0).get_params()["tol"] == 1e-4
+    fitted = model.fit(Y3)
+    assert fitted is model
+    assert not hasattr(clone(model), "X_")
+
+
+@pytest.mark.parametrize("norm", ["trace", "max"])
+def test_signs_held_back_are_predicted(norm):
+    seen, held = planted()
+    model = MMMF(c=0.3, norm=norm, tol=1e-2).fit(seen)
+    assert model.score(seen) > 0.98
+    assert model.score(held) > 0.85
+    assert model.score(held) == np.mean(model.predict(np.argwhere(held)) == held[held != 0])
+
+
+def test_predictions_at_pairs():
+    model = MMMF(c=0.5).fit(Y3)
+    whole = model.predict()
+    assert whole.dtype.kind == "i"
+    pairs = [[2, 3], [0, 0]]
+    np.testing.assert_array_equal(model.predict(pairs), [whole[2, 3], whole[0, 0]])
+    np.testing.assert_allclose(model.decision_function(pairs), model.X_[[2, 0], [3, 0]])
+    model.decision_function()[:] = 7.0
+    assert not np.any(model.X_ == 7.0)
+
+
+@pytest.mark.parametrize("X", [Y3.astype(float), sp.csr_array(Y3), np.where(Y3, Y3, np.nan)])
+def test_kinds_of_input(X):
+    model = MMMF(c=0.5).fit(X)
+    np.testing.assert_allclose(model.X_, MMMF(c=0.5).fit(Y3).X_, atol=1e-12)
+    assert model.score(X) == 1.0
+
+
+@pytest.mark.parametrize("norm", ["trace", "max"])
+def test_rows_and_columns_without_observations(norm):
+    X = np.zeros((5, 6))
+    X[1:4, :4] = Y3
+    with pytest.warns(UnobservedWarning, match="2 rows and 2 columns"):
+        model = MMMF(c=0.5, norm=norm).fit(X)
+    np.testing.assert_array_equal(model.unobserved_rows_, [0, 4])
+    np.testing.assert_array_equal(model.unobserved_columns_, [4, 5])
+    assert not model.X_[[0, 4]].any()
+    assert not model.predict()[:, [4, 5]].any()
+    np.testing.assert_array_equal(model.predict()[1:4, :4] * Y3, np.abs(Y3))
+
+
+def test_slack_that_is_too_cheap():
+    with pytest.warns(WeakSeparationWarning, match="Raise c"):
+        model = MMMF(c=0.3).fit(Y3)
+    assert not model.X_.any()
+    assert not model.predict().any()
+    assert model.value_ == pytest.approx(2.7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MMMF(c=0.4).fit(Y3)
+
+
+def test_too_few_steps():
+    with pytest.warns(UncertifiedWarning):
+        model = MMMF(c=0.3, max_iter=5).fit(planted()[0])
+    assert model.gap_ > 1e-6
+    assert model.n_iter_ == 5
+
+
+def test_another_solver():
+    seen, _ = planted(10, 8)
+    direct = MMMF(c=0.3).fit(seen)
+    other = MMMF(c=0.3, solver="clarabel").fit(seen)
+    assert other.value_ == pytest.approx(direct.value_, rel=3e-6)
+    assert other.gap_ <= 1e-6
+
+
+def test_what_is_refused():
+    with pytest.raises(NotFittedError):
+        MMMF().predict()
+    with pytest.raises(DataError, match="no sign"):
+        MMMF().fit([[1, 2], [3, 4]])
+    model = MMMF(c=0.5).fit(Y3)
+    with pytest.raises(ShapeError, match="whole numbers of shape"):
+        model.predict([[0.5, 1.0]])
+    with pytest.raises(ShapeError, match="whole numbers of shape"):
+        model.predict([1, 2])
+    with pytest.raises(DataError, match=r"pair \(3, 0\) lies outside"):
+        model.predict([[0, 0], [3, 0]])
+    with pytest.raises(DataError, match=r"pair \(0, -1\) lies outside"):
+        model.predict([[0, -1]])
+    with pytest.raises(ShapeError, match=r"has shape \(3, 4\); this one has \(4, 3\)"):
+        model.score(Y3.T)
+
+
+# -- ratings ------------------------------------------------------------------------------------
+
+
+def ratings(p=40, q=25, seed=0):
+    rng = np.random.default_rng(seed)
+    R = rng.standard_normal((p, 2)) @ rng.standard_normal((2, q))
+    R = np.digitize(R, [-1.5, -0.4, 0.4, 1.5]) + 1.0
+    seen = rng.random((p, q)) < 0.6
+    return np.where(seen, R, np.nan), np.where(seen, np.nan, R)
+
+
+def test_ratings_held_back_are_predicted():
+    seen, held = ratings()
+    model = RatingMMMF(c=0.3).fit(seen)
+    np.testing.assert_array_equal(model.levels_, [1, 2, 3, 4, 5])
+    assert len(model.models_) == 4
+    assert np.all(model.gaps_ <= 1e-4)
+    guess = np.median(seen[~np.isnan(seen)])
+    dull = -np.mean(np.abs(held[~np.isnan(held)] - guess))
+    assert model.score(held) > 0.5 * dull
+    assert set(np.unique(model.predict())) <= set(model.levels_)
+    ranks = model.decision_function(np.argwhere(~np.isnan(held)))
+    assert np.corrcoef(ranks, held[~np.isnan(held)])[0, 1] > 0.8
+
+
+def test_two_levels_are_signs():
+    R = np.where(Y3 == 0, np.nan, np.where(Y3 > 0, 5.0, 2.0))
+    model = RatingMMMF(c=0.5, tol=1e-6).fit(R)
+    np.testing.assert_array_equal(model.predict(), np.where(MMMF(c=0.5).fit(Y3).X_ > 0, 5.0, 2.0))
+    np.testing.assert_allclose(model.X_, MMMF(c=0.5).fit(Y3).X_, atol=1e-12)
+
+
+def test_ratings_without_observations_are_told_once():
+    seen, _ = ratings()
+    seen[3] = np.nan
+    with pytest.warns(UnobservedWarning) as told:
+        model = RatingMMMF(c=0.3).fit(seen)
+    assert len(told) == 1
+    np.testing.assert_array_equal(model.unobserved_rows_, [3])
+    assert not model.X_[3].any()
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[3.0, np.nan], [np.nan, 3.0]], "take 1 different values"),
+        (np.full((2, 2), np.nan), "no rating was given"),
+        ([[1.0, np.inf]], "infinity"),
+        ([["good", "bad"]], "could not convert"),
+    ],
+)
+def test_ratings_that_are_refused(X, words):
+    with pytest.raises(DataError, match=words):
+        RatingMMMF().fit(X)
+
+
+def test_top_level_names():
+    assert sdpdr.MMMF is MMMF
+    assert sdpdr.RatingMMMF is RatingMMMF

@@ -1,0 +1,74 @@
+"""Factorization through a polynomial behind scikit-learn's face."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr.errors import DataError
+
+T = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
+V = T + 0.5 * T**2
+RNG = np.random.default_rng(0)
+
+
+@parametrize_with_checks([sdpdr.PolynomialFactorization(max_iter=1)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_its_attributes_are_those_of_the_driver():
+    model = sdpdr.PolynomialFactorization(coefficients=(1.0, 0.5))
+    W = model.fit_transform(V)
+    np.testing.assert_allclose(W[:, 0], [1.0, 0.5, 0.8])
+    np.testing.assert_allclose(model.components_, [[0.7, 1.2]])
+    np.testing.assert_array_equal(model.coefficients_, [1.0, 0.5])
+    assert model.reconstruction_err_ < 1e-12
+    assert model.bound_ == 0.0
+    assert model.n_iter_ == model.factors_.programs
+    np.testing.assert_allclose(model.inverse_transform(W), V)
+    assert list(model.get_feature_names_out()) == ["polynomialfactorization0"]
+
+
+@pytest.mark.parametrize(("k", "nonnegative"), [(1, True), (2, True), (2, False)])
+def test_rows_given_again_have_the_factors_they_had(k, nonnegative):
+    W, H = RNG.random((5, k)), RNG.random((k, 4))
+    X = W @ H + 0.3 * (W @ H) ** 2
+    model = sdpdr.PolynomialFactorization(k, coefficients=(1.0, 0.3), nonnegative=nonnegative)
+    found = model.fit_transform(X)
+    np.testing.assert_allclose(model.transform(X), found, atol=1e-6)
+    new = RNG.random((3, k)) @ model.components_
+    again = model.inverse_transform(model.transform(new + 0.3 * new**2))
+    np.testing.assert_allclose(again, new + 0.3 * new**2, atol=1e-6)
+
+
+def test_one_component_is_placed_at_the_global_optimum():
+    model = sdpdr.PolynomialFactorization(coefficients=(1.0, -0.9)).fit([[0.2, 0.1], [0.1, 0.05]])
+    rows = RNG.standard_normal((5, 2))
+    grid = np.linspace(0.0, 20.0, 20001)
+    for row, w in zip(rows, model.transform(rows)[:, 0], strict=True):
+
+        def cost(w, row=row):
+            return np.sum((model.inverse_transform(np.atleast_1d(w)[:, None]) - row) ** 2, axis=1)
+
+        assert cost(w)[0] <= cost(grid).min() + 1e-12
+
+
+def test_unknown_entries_and_unknown_coefficients():
+    X = V.copy()
+    X[1, 1] = np.nan
+    model = sdpdr.PolynomialFactorization(coefficients=(1.0, 0.5)).fit(X)
+    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), V, atol=1e-9)
+    unknown = sdpdr.PolynomialFactorization(coefficients=None, max_iter=5).fit(V)
+    assert unknown.reconstruction_err_ < 1e-9
+
+
+def test_parameters_are_cloned_and_checked_when_fitted():
+    model = clone(sdpdr.PolynomialFactorization(3))
+    with pytest.raises(DataError, match="n_components=3"):
+        model.fit(V)
+    with pytest.raises(DataError, match="row 1 has no known entry"):
+        sdpdr.PolynomialFactorization().fit(V).transform([[1.0, 2.0], [np.nan, np.nan]])
+    with pytest.raises(DataError, match="Negative"):
+        sdpdr.PolynomialFactorization().fit(-V)

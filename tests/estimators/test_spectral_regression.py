@@ -1,0 +1,226 @@
+"""Spectral regression and the projections: what they equal, scikit-learn's checks, faults."""
+
+import numpy as np
+import pytest
+import scipy.linalg as sl
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr import LDA, LPP, LSDA, NPE, SDA, IsoProjection, SpectralRegression, extend, graphs
+from sdpdr.errors import DataError, NotAcceptedError, SdpdrError, ShapeError
+
+PROJECTIONS = (LDA, LPP, NPE, IsoProjection, SDA, LSDA)
+
+
+def angle(A, B):
+    return float(np.max(sl.subspace_angles(A, B)))
+
+
+def clouds(n=60, m=5, classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    return rng.standard_normal((n, m)) + 1.5 * rng.standard_normal((classes, m))[y], y
+
+
+@parametrize_with_checks(
+    [
+        SpectralRegression(),
+        SpectralRegression(kernel="rbf"),
+        SpectralRegression(cardinality=2),
+        SpectralRegression(responses="classes", alpha="loo"),
+        LDA(),
+        LPP(),
+        NPE(),
+        IsoProjection(connect="mst"),
+        SDA(connect="mst"),
+        LSDA(),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("make", PROJECTIONS)
+@pytest.mark.parametrize("way", ["regression", "direct"])
+def test_every_projection_has_both_ways(make, way):
+    X, y = clouds()
+    if make is SDA:
+        y = np.where(np.arange(60) < 30, y, -1)
+    learned = make(n_neighbors=15, way=way).fit(X, None if make is IsoProjection else y)
+    assert learned.transform(X).shape == (60, 2)
+    assert clone(learned).way == way
+    assert len(learned.get_feature_names_out()) == 2
+
+
+def test_both_ways_to_discriminants_span_one_space():
+    X, y = clouds()
+    one, other = LDA(alpha=0.7).fit(X, y), LDA(alpha=0.7, way="direct").fit(X, y)
+    assert angle(one.components_.T, other.components_.T) < 1e-6
+
+
+def test_a_linear_manifold_is_projected_alike_both_ways():
+    """Where linear functions hold the pencil's solutions, regression finds just those."""
+    X, y = clouds(20, 40)
+    for make in (LPP, NPE, LSDA):
+        one = make(n_components=2, alpha=0.0).fit(X, y)
+        other = make(n_components=2, alpha=0.0, way="direct").fit(X, y)
+        np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, atol=1e-7)
+        assert angle(one.transform(X), other.transform(X)) < 1e-5
+
+
+def test_responses_follow_from_y():
+    X, y = clouds()
+    assert SpectralRegression().fit(X).eigenvalues_.shape == (2,)
+    assert SpectralRegression().fit(X, y).classes_.tolist() == [0, 1, 2]
+    partly = np.where(np.arange(60) < 30, y, -1)
+    assert SpectralRegression(n_neighbors=15).fit(X, partly).classes_.tolist() == [0, 1, 2]
+    assert SpectralRegression().fit(X, np.where(y == 0, -1, 1)).classes_.tolist() == [-1, 1]
+    names = np.array(["a", "b", "c"])[y]
+    np.testing.assert_allclose(
+        SpectralRegression().fit(X, names).components_, SpectralRegression().fit(X, y).components_
+    )
+    places = X[:, :2] ** 2
+    given = SpectralRegression().fit(X, places)
+    np.testing.assert_array_equal(given.responses_, places)
+    assert not hasattr(given, "eigenvalues_")
+    pencil = extend.laplacian_pencil(graphs.knn(X, 5, connect="none"))
+    own = SpectralRegression(responses=pencil).fit(X)
+    np.testing.assert_allclose(own.transform(X), SpectralRegression().fit(X).transform(X))
+    graph = SpectralRegression(responses=graphs.knn(X, 5, connect="none")).fit(X)
+    np.testing.assert_allclose(graph.transform(X), own.transform(X))
+
+
+def test_the_coordinates_of_an_unfolding_are_solutions_of_its_own_kernel():
+    """With W = K, D = I and no ridge, kernel regression passes through the embedding."""
+    X, _ = sdpdr.datasets.swiss_roll(60, seed=0)
+    learned = sdpdr.MVU(n_neighbors=5, connect="mst", tol=1e-9).fit(X)
+    Y = learned.embedding_
+    dense = learned.gram_.factor @ learned.gram_.factor.T
+    K = dense + 1e-7 * np.trace(dense) * np.eye(60)
+    fitted = SpectralRegression(responses="given", kernel="precomputed", alpha=0.0).fit(K, Y)
+    np.testing.assert_allclose(fitted.transform(K), Y, atol=1e-5 * np.abs(Y).max())
+    # K W K a = lambda K D K a with W = K is K y = lambda y for y = K a.
+    _, vectors = np.linalg.eigh(dense)
+    assert angle(vectors[:, -2:], fitted.transform(K)) < 1e-3
+
+
+def test_samples_added_to_a_kernel_map_are_samples_fitted_at_once():
+    X, y = clouds(50)
+    y[40:] = 7
+    options = {"kernel": "rbf", "gamma": 0.2, "alpha": 0.01}
+    whole = SpectralRegression(**options).fit(X, y)
+    grown = SpectralRegression(**options).fit(X[:40], y[:40])
+    assert grown.dual_coef_.shape == (40, 2)
+    grown.partial_fit(X[40:45], y[40:45]).partial_fit(X[45:], y[45:])
+    np.testing.assert_allclose(grown.transform(X), whole.transform(X), atol=1e-9)
+    assert grown.classes_.tolist() == whole.classes_.tolist()
+    assert not hasattr(SpectralRegression(), "partial_fit")
+
+
+@pytest.mark.parametrize("solver", ["auto", "lsqr"])
+def test_sparse_data_give_what_dense_data_give(solver):
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 30)) * (rng.random((80, 30)) < 0.2)
+    y = np.arange(80) % 4
+    dense = SpectralRegression(solver=solver).fit(X, y)
+    sparse = SpectralRegression(solver=solver).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(sparse.components_, dense.components_, atol=1e-7)
+    np.testing.assert_allclose(sparse.transform(sp.csr_array(X)), dense.transform(X), atol=1e-7)
+
+
+def test_the_cardinality_is_kept():
+    X, y = clouds(60, 12)
+    learned = SpectralRegression(cardinality=4, alpha=0.0).fit(X, y)
+    assert np.all(np.count_nonzero(learned.components_, axis=1) == 4)
+    kernel = SpectralRegression(cardinality=6, alpha=0.0, kernel="rbf").fit(X, y)
+    assert np.all(np.count_nonzero(kernel.dual_coef_, axis=0) == 6)
+
+
+def test_leave_one_out_chooses():
+    X, y = clouds(60, 12)
+    kernel = SpectralRegression(kernel="rbf", alpha="loo").fit(X, y)
+    assert kernel.alpha_ > 0.0
+    error = np.sqrt(np.mean(kernel.leave_one_out() ** 2))
+    for alpha in (kernel.alpha_ / 100.0, min(100.0 * kernel.alpha_, 1.0)):
+        other = SpectralRegression(kernel="rbf", alpha=alpha, gamma=kernel.gamma_).fit(X, y)
+        assert error <= np.sqrt(np.mean(other.leave_one_out() ** 2)) + 1e-12
+    assert SpectralRegression(alpha="loo").fit(X, y).alpha_ > 0.0
+
+
+def test_a_gaussian_of_width_sigma_has_gamma_of_one_over_twice_its_square():
+    X, y = clouds()
+    K = rbf_kernel(X, gamma=1.0 / (2.0 * 1.5**2))
+    away = np.sum((X[:, None] - X[None]) ** 2, axis=2)
+    np.testing.assert_allclose(K, np.exp(-away / (2.0 * 1.5**2)))
+    one = SpectralRegression(kernel="rbf", gamma=1.0 / 4.5).fit(X, y).transform(X)
+    other = SpectralRegression(kernel="precomputed").fit(K, y).transform(K)
+    np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+def test_digits_are_told_apart_better_than_without():
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(y))
+    train, test = order[:400], order[400:]
+    errors = {}
+    for name, learner in {
+        "kernel": SpectralRegression(kernel="rbf", alpha="loo"),
+        "ridge": SpectralRegression(alpha="loo"),
+        "none": SpectralRegression(alpha=0.0),
+    }.items():
+        pipe = make_pipeline(learner, KNeighborsClassifier(1)).fit(X[train], y[train])
+        errors[name] = 1.0 - pipe.score(X[test], y[test])
+    assert errors["kernel"] < errors["ridge"] <= errors["none"]
+    assert errors["kernel"] < 0.04
+
+
+def test_in_a_pipeline():
+    X, y = load_iris(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), LDA(), KNeighborsClassifier(3)).fit(X, y)
+    assert pipe.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("learner", "y", "error", "words"),
+    [
+        (SpectralRegression(alpha=-1.0), "labels", DataError, "alpha"),
+        (SpectralRegression(alpha="magic"), "labels", DataError, "magic"),
+        (SpectralRegression(responses="magic"), "labels", SdpdrError, "magic"),
+        (SpectralRegression(responses=3), "labels", DataError, "Pencil"),
+        (SpectralRegression(kernel="magic"), "labels", SdpdrError, "magic"),
+        (SpectralRegression(n_components=3), "labels", DataError, "2 columns"),
+        (SpectralRegression(kernel="rbf", penalty=np.eye(5)), "labels", DataError, "penalty"),
+        (SpectralRegression(cardinality=0), "labels", DataError, "cardinality"),
+        (SpectralRegression(cardinality=2, alpha="loo"), "labels", DataError, "cardinality"),
+        (SpectralRegression(penalty=np.eye(4)), "labels", ShapeError, "5 columns"),
+        (SpectralRegression(), "one", DataError, "two"),
+        (SpectralRegression(), "short", ShapeError, "inconsistent"),
+        (SpectralRegression(responses="classes"), None, DataError, "requires y"),
+        (SpectralRegression(kernel="precomputed"), None, NotAcceptedError, "kernel matrix"),
+        (LDA(way="magic"), "labels", SdpdrError, "magic"),
+        (LDA(), None, DataError, "requires y"),
+        (LDA(n_components=7), "labels", DataError, "n_components"),
+        (SDA(n_neighbors=2), "few", DataError, "no labelled"),
+    ],
+)
+def test_what_cannot_be_is_named(learner, y, error, words):
+    X, labels = clouds()
+    X[labels == 2] += 50.0
+    given = {
+        "labels": labels,
+        "one": np.zeros(60),
+        "short": labels[:9],
+        "few": np.where(labels == 2, -1, labels),
+        None: None,
+    }[y]
+    if learner.get_params().get("kernel") == "precomputed":
+        X = X @ X.T
+    with pytest.raises(error, match=words):
+        learner.fit(X, given)

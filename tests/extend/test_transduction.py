@@ -1,0 +1,248 @@
+"""Places filled in, weights without signs, functions, and bags of points."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.integrate import quad
+from scipy.optimize import minimize
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sdpdr import extend, graphs
+from sdpdr.errors import DataError, ShapeError
+
+
+def arc(n=60):
+    t = np.linspace(0.0, 4.0, n)
+    return np.column_stack([np.cos(t), np.sin(t)]), t
+
+
+# -- transduction ---------------------------------------------------------------------------------
+
+
+def test_an_arc_is_filled_in_from_a_few_places():
+    X, t = arc()
+    pencil = extend.reconstruction_pencil(graphs.knn(X, 4))
+    y = np.full(60, np.nan)
+    y[[0, 20, 40, 59]] = t[[0, 20, 40, 59]]
+    found = extend.transduce(extend.smoothness_form(pencil), y)
+    np.testing.assert_allclose(found[:, 0], t, atol=0.03)
+    # As printed, without the sign and with the block transposed, nothing fits.
+    M = extend.smoothness_form(pencil).toarray()
+    known = ~np.isnan(y)
+    printed = np.linalg.solve(M[np.ix_(~known, ~known)], M[np.ix_(known, ~known)].T @ y[known])
+    assert np.sqrt(np.mean((printed - t[~known]) ** 2)) > 1.0
+
+
+def test_a_filled_in_place_is_optimal():
+    X, t = arc(20)
+    M = extend.smoothness_form(extend.laplacian_pencil(graphs.knn(X, 3)))
+    y = np.where(np.arange(20) % 6 == 0, t, np.nan)
+    found = extend.transduce(M, y)
+    slope = (M @ found)[np.isnan(y)]
+    np.testing.assert_allclose(slope, 0.0, atol=1e-10)
+    np.testing.assert_array_equal(found[::6, 0], t[::6])
+
+
+def test_the_form_of_isomap_vanishes_on_what_isomap_returns():
+    X, t = arc()
+    pencil = extend.geodesic_pencil(graphs.knn(X, 4))
+    M = extend.isomap_form(pencil, 2)
+    values = np.linalg.eigvalsh(M)
+    assert values[0] > -1e-9 * values[-1]
+    assert np.sum(values < 1e-9 * values[-1]) == 3
+    top = np.linalg.eigh(pencil.weights)[1][:, -2:]
+    np.testing.assert_allclose(M @ np.column_stack([top, np.ones(60)]), 0.0, atol=1e-9 * values[-1])
+    y = np.full(60, np.nan)
+    y[[0, 30, 59]] = t[[0, 30, 59]]
+    np.testing.assert_allclose(extend.transduce(M, y)[:, 0], t, atol=0.02)
+
+
+def test_too_few_places_are_said_to_be_so():
+    X, t = arc()
+    M = extend.isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 2)
+    y = np.full(60, np.nan)
+    y[0] = 0.0
+    with pytest.raises(DataError, match="do not determine"):
+        extend.transduce(M, y)
+    with pytest.raises(DataError, match="no row"):
+        extend.transduce(M, np.full(60, np.nan))
+    with pytest.raises(ShapeError, match="60"):
+        extend.transduce(M, t[:5])
+    with pytest.raises(DataError, match="out of range"):
+        extend.isomap_form(extend.geodesic_pencil(graphs.knn(X, 4)), 60)
+
+
+def test_convex_weights_are_the_nearest_point_of_the_hull():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((25, 3))
+    graph = graphs.knn(X, 6, connect="mst")
+    W = extend.convex_weights(graph, X)
+    assert W.data.min() >= 0.0
+    np.testing.assert_allclose(np.asarray(W.sum(axis=1)).ravel(), 1.0)
+    for i in range(5):
+        near = W.indices[W.indptr[i] : W.indptr[i + 1]]
+        steps = X[near] - X[i]
+        mine = np.sum((W.data[W.indptr[i] : W.indptr[i + 1]] @ steps) ** 2)
+        best = minimize(
+            lambda w, steps=steps: np.sum((w @ steps) ** 2),
+            np.full(near.size, 1.0 / near.size),
+            bounds=[(0.0, 1.0)] * near.size,
+            constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0},
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        assert mine <= best.fun + 1e-7
+
+
+# -- functions ------------------------------------------------------------------------------------
+
+
+@parametrize_with_checks([extend.BasisExpansion(3), extend.BasisExpansion(3, whiten=True)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_whitened_weights_have_the_distance_of_the_functions():
+    z = np.linspace(0.0, 2.0, 80)
+    rng = np.random.default_rng(0)
+    basis = extend.BasisExpansion(6, grid=z, whiten=True, ridge=0.0).fit(np.zeros((1, 80)))
+    weights = rng.standard_normal((2, 6))
+    a, b = basis.transform(weights @ basis.basis_.T)
+
+    def difference(t):
+        psi = np.exp(-(((t - basis.centers_) / basis.width_) ** 2))
+        return float((psi @ (weights[0] - weights[1])) ** 2)
+
+    expected = quad(difference, -10.0, 12.0, limit=200)[0]
+    assert np.sum((a - b) ** 2) == pytest.approx(expected, rel=1e-6)
+    back = basis.inverse_transform(basis.transform(weights @ basis.basis_.T))
+    np.testing.assert_allclose(back, weights @ basis.basis_.T, atol=1e-6)
+
+
+def test_the_printed_slopes_of_the_basis_lack_a_factor():
+    """d psi / d r = 2 (z - r) / s^2 psi; the printed gradient of the misfit is a quarter."""
+    z, x = np.linspace(0.0, 1.0, 9), np.random.default_rng(0).standard_normal(9)
+
+    def misfit(r):
+        return np.sum((x - 0.7 * np.exp(-(((z - r) / 0.4) ** 2))) ** 2)
+
+    h, r = 1e-6, 0.3
+    numeric = (misfit(r + h) - misfit(r - h)) / (2 * h)
+    psi = np.exp(-(((z - r) / 0.4) ** 2))
+    away = 0.7 * psi - x
+    right = 2.0 * np.sum(away * 0.7 * 2.0 * (z - r) / 0.4**2 * psi)
+    printed = np.sum(away * 0.7 * (z - r) / 0.4**2 * psi)
+    assert numeric == pytest.approx(right, rel=1e-6)
+    assert right == pytest.approx(4.0 * printed)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"grid": [0.0, 1.0]}, "shape"), ({"grid": [2.0, 1.0, 0.0]}, "rise"), ({"ridge": -1.0}, "0")],
+)
+def test_a_basis_that_cannot_be_is_named(options, words):
+    with pytest.raises((DataError, ShapeError), match=words):
+        extend.BasisExpansion(2, **options).fit(np.ones((2, 3)))
+
+
+# -- bags -----------------------------------------------------------------------------------------
+
+
+def bags(count=12, seed=0):
+    rng = np.random.default_rng(seed)
+    middles = 5.0 * rng.standard_normal((count, 3))
+    return [m + rng.standard_normal((rng.integers(20, 60), 3)) for m in middles], middles
+
+
+@pytest.mark.parametrize("strength", [0.0, 5.0])
+def test_mixture_weights_prove_how_good_they_are(strength):
+    rng = np.random.default_rng(1)
+    K = (rng.random((40, 8)) < 0.4).astype(float)
+    K[:, 0] = 1.0
+    g = rng.dirichlet(np.ones(8))
+    found = extend.mixture_weights(K, g, strength, tol=1e-8)
+    assert found.bound - found.value <= 1e-8 * (40 + strength) + 1e-12
+    assert found.weights.sum() == pytest.approx(1.0)
+
+    def value(alpha):
+        return np.sum(np.log(K @ alpha)) + strength * g @ np.log(np.maximum(alpha, 1e-300))
+
+    others = rng.dirichlet(np.ones(8), size=200)
+    assert max(map(value, others)) < found.bound
+    assert value(found.weights) == pytest.approx(found.value, rel=1e-6)
+
+
+def test_one_step_is_the_first_of_many():
+    rng = np.random.default_rng(1)
+    K = (rng.random((40, 8)) < 0.4).astype(float)
+    K[:, 0] = 1.0
+    first = extend.mixture_weights(K, max_iter=2)
+    one = extend.one_step_weights(K)
+    assert np.sum(np.log(K @ one)) <= first.bound
+    exact = extend.mixture_weights(K, tol=1e-9)
+    assert np.sum(np.log(K @ one)) < exact.value
+    g = np.full(8, 1.0 / 8.0)
+    np.testing.assert_allclose(
+        extend.one_step_weights(K, g, 3.0), (3.0 * g + 40.0 * one) / 43.0, atol=1e-12
+    )
+
+
+def test_the_index_gives_what_a_scan_gives():
+    gallery, middles = bags()
+    index = extend.BagIndex(80, radius=1.5, seed=0).fit(gallery)
+    query = middles[4] + np.random.default_rng(9).standard_normal((25, 3))
+    found, scores = index.candidates(query)
+    W = index.weights_.toarray()
+    near = np.linalg.norm(query[:, None] - index.centers_, axis=2) <= index.radius_
+    behind = near @ index.background_
+    for bag, score in zip(found, scores, strict=True):
+        own = near @ W[bag]
+        n, strength = index.sizes_[bag], index.strength_
+        kept = behind > 0.0
+        expected = np.sum(np.log1p(n / strength * own[kept] / behind[kept]))
+        expected += len(query) * np.log(strength / (n + strength))
+        assert score == pytest.approx(expected)
+    share = near.any(axis=0) @ (W > 0.0).T > 0
+    assert sorted(found) == np.flatnonzero(share).tolist()
+    best, _ = index.query(query, 3)
+    assert best[0] == 4
+    assert len(best) <= 3
+
+
+def test_weights_of_a_bag_are_its_one_step_weights():
+    gallery, _ = bags()
+    index = extend.BagIndex(80, radius=1.5, seed=0).fit(gallery)
+    for i in (0, 5):
+        near = np.linalg.norm(gallery[i][:, None] - index.centers_, axis=2) <= index.radius_
+        np.testing.assert_allclose(
+            index.weights_[[i]].toarray()[0], extend.one_step_weights(near), atol=1e-12
+        )
+
+
+def test_a_bag_outside_the_list_may_score_higher_by_its_size_alone():
+    """The length term favours bags of few points, so the list is not always the best of all."""
+    rng = np.random.default_rng(0)
+    large = rng.standard_normal((400, 2))
+    small = rng.standard_normal((2, 2)) + 100.0
+    index = extend.BagIndex(200, radius=0.5, strength=10.0, seed=0).fit([large, small])
+    found, scores = index.candidates(np.array([[0.1, 0.1], [60.0, 60.0], [50.0, 50.0]]))
+    assert found.tolist() == [0]
+    of_small = 3 * np.log(10.0 / (index.sizes_[1] + 10.0))
+    assert of_small > scores[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: extend.BagIndex().fit([]), "no bags"),
+        (lambda: extend.BagIndex().fit([np.zeros((0, 2))]), "empty"),
+        (lambda: extend.BagIndex().fit([np.ones((3, 2)), np.ones((3, 3))]), "bag 1"),
+        (lambda: extend.BagIndex().fit([np.full((3, 2), np.nan)]), "nan"),
+        (lambda: extend.BagIndex().query(np.ones((3, 2))), "fit"),
+        (lambda: extend.mixture_weights(np.zeros((2, 3))), "covered by no"),
+        (lambda: extend.mixture_weights(np.ones((2, 3)), strength=-1.0), "strength"),
+        (lambda: extend.one_step_weights(sp.csr_array((2, 3))), "larger radius"),
+    ],
+)
+def test_bags_that_cannot_be_are_named(call, words):
+    with pytest.raises((DataError, ShapeError), match=words):
+        call()

@@ -1,0 +1,405 @@
+"""Completely positive factorization: a factor, a certificate, or neither, and never a false one."""
+
+import numpy as np
+import pytest
+
+from sdpdr.errors import DataError, DataTypeError, ShapeError
+from sdpdr.factorize import (
+    CpStatus,
+    completely_positive,
+    copositive_certificate,
+    cp_iteration,
+)
+from sdpdr.iterate import IterationStatus
+from sdpdr.nonnegative import copositivity, cp_rank_bound, square_residual
+from sdpdr.nonnegative.symmetric_polish import unit_residual
+from sdpdr.plot import rounds
+from sdpdr.program import as_dense
+
+PHI = (1.0 + np.sqrt(5.0)) / 2.0
+SECOND = np.array(
+    [[1, 1, 0, 0, 1], [1, 2, 1, 0, 0], [0, 1, 2, 1, 0], [0, 0, 1, 1, 1], [1, 0, 0, 1, 6]], float
+)
+
+
+def cycle(n: int, c: float) -> np.ndarray:
+    shift = np.roll(np.eye(n), 1, axis=0)
+    return c * np.eye(n) + shift + shift.T
+
+
+def product(n: int, rank: int, density: float, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    B = rng.random((n, rank)) * (rng.random((n, rank)) < density)
+    return B @ B.T
+
+
+# Not completely positive, and nothing obvious about it: every three places are joined.
+HARD = cycle(5, 1.8) + 0.02
+
+
+def check(A, found):
+    """What a result says is true."""
+    assert np.min(found.factor, initial=0.0) >= 0.0
+    assert found.residual == pytest.approx(unit_residual(A, found.factor), rel=1e-6, abs=1e-14)
+    assert square_residual(A, found.factor) <= len(A) * found.residual
+    if found.status is CpStatus.CP:
+        assert found.residual <= 1e-8
+        assert found.certificate is None
+        assert found.holds
+    elif found.status is CpStatus.NOT_CP:
+        assert found.certificate.holds_against(A)
+        assert found.certificate.kaplan
+        assert found.holds is False
+    else:
+        assert found.certificate is None
+        assert found.proof == ""
+        assert found.residual > 1e-8
+
+
+# -- decided without a search ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("A", "status", "proof"),
+    [
+        (cycle(5, 1.5), CpStatus.NOT_CP, "eigenvalue"),
+        (cycle(5, PHI), CpStatus.NOT_CP, "no triangle"),
+        (cycle(5, 1.8), CpStatus.NOT_CP, "no triangle"),
+        (cycle(5, 1.95), CpStatus.NOT_CP, "no triangle"),
+        (cycle(5, 2.0), CpStatus.CP, "dominant"),
+        (cycle(5, 2.2), CpStatus.CP, "dominant"),
+        (SECOND, CpStatus.NOT_CP, "no triangle"),
+        (np.array([[0.0, 1.0], [1.0, 1.0]]), CpStatus.NOT_CP, "eigenvalue"),
+        (np.array([[1.0, -0.1], [-0.1, 1.0]]), CpStatus.NOT_CP, "entry"),
+        (np.array([[-1.0]]), CpStatus.NOT_CP, "entry"),
+        (np.array([[4.0]]), CpStatus.CP, "rank"),
+        (product(7, 2, 1.0, 0), CpStatus.CP, "rank"),
+        (np.outer([1.0, 10.0, 3.0], [1.0, 10.0, 3.0]) * (np.eye(3) + 1), CpStatus.CP,
+         "scaled dominant"),
+    ],
+)  # fmt: skip
+def test_known_answers(A, status, proof):
+    found = completely_positive(A)
+    assert (found.status, found.proof) == (status, proof)
+    assert not found.attempts
+    check(A, found)
+
+
+def test_parts_are_decided_one_by_one():
+    A = np.zeros((13, 13))
+    A[:3, :3] = np.eye(3) + 1.0
+    A[4:9, 4:9] = cycle(5, 2.2)
+    A[10:, 10:] = product(3, 3, 1.0, 0)
+    found = completely_positive(A)
+    assert found.status is CpStatus.CP
+    check(A, found)
+    A[4:9, 4:9] = HARD
+    found = completely_positive(A)
+    assert found.status is CpStatus.NOT_CP
+    assert np.count_nonzero(found.certificate.matrix) <= 25
+    check(A, found)
+
+
+# -- certificates ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [np.ones(5), np.array([1e3, 1.0, 1e-2, 1.0, 10.0])])
+def test_a_certificate_by_program(scale):
+    A = scale[:, None] * HARD * scale
+    found = completely_positive(A, starts=0)
+    assert (found.status, found.proof) == (CpStatus.NOT_CP, "multipliers")
+    check(A, found)
+    assert found.certificate.value == pytest.approx(-0.9 / 1.82, abs=1e-5)
+    # What was tried before is kept.
+    assert {a.kind for a in found.attempts} == {"draw"}
+
+
+@pytest.mark.parametrize("c", [PHI, 1.8, 1.95])
+def test_programs_refute_odd_cycles_too(c):
+    """At unit diagonal the value is 5 (c - 2) / c."""
+    found = copositive_certificate(cycle(5, c))
+    assert found.value == pytest.approx(5.0 * (c - 2.0) / c, abs=1e-5)
+    assert found.holds_against(cycle(5, c))
+    assert found.least_gap == pytest.approx(5.0 * (2.0 - c) * PHI / 2.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("A", [cycle(5, 2.0), cycle(5, 2.2), product(6, 4, 0.7, 1)])
+def test_programs_refute_nothing_else(A):
+    assert copositive_certificate(A) is None
+
+
+def test_certificates_above_kaplans_order():
+    """Order 16 is refuted by multipliers alone; a part of it can be tested."""
+    A = np.eye(16) + 0.02
+    A[:5, :5] = HARD
+    found = copositive_certificate(A[:6, :6])
+    assert found.kaplan
+    whole = found.within(np.arange(6), 16)
+    assert np.sum(whole.matrix * A) == pytest.approx(found.value)
+    with pytest.raises(DataError, match="principal"):
+        copositivity(whole.matrix)
+
+
+def test_certificate_of_an_obvious_case():
+    assert copositive_certificate([[1.0, 2.0], [2.0, 1.0]]).proof == "eigenvalue"
+
+
+# -- the iteration --------------------------------------------------------------------------
+
+
+def test_the_iteration_climbs():
+    state = cp_iteration(HARD, 5, seed=1, max_iter=8).run()
+    excess = [r.excess for r in state.history]
+    assert np.all(np.diff(excess) <= 1e-6)
+    B = as_dense(state.gram())[5:, :5]
+    assert state.excess == pytest.approx(np.trace(HARD) - np.sum(B**2), abs=1e-8)
+
+
+@pytest.mark.parametrize(("c", "gap"), [(1.8, 0.80902), (1.95, 0.20225)])
+def test_a_stall_at_the_least_gap(c, gap):
+    """What the loop stalls at is what the certificate says no factor can be below."""
+    least = 5.0 * (2.0 - c) * PHI / 2.0
+    assert least == pytest.approx(gap, abs=1e-5)
+    state = cp_iteration(cycle(5, c), 6, seed=0, max_iter=30).run()
+    assert state.status in (IterationStatus.STALLED, IterationStatus.ITERATION_LIMIT)
+    assert least - 1e-6 <= state.excess <= 1.03 * least
+
+
+def test_a_stall_proves_nothing():
+    found = completely_positive(HARD, (5, 6), starts=1, draws=3, certificate=False, max_iter=10)
+    assert found.status is CpStatus.UNDECIDED
+    assert found.holds is None
+    check(HARD, found)
+    least = copositive_certificate(HARD).least_gap
+    assert least - 1e-5 <= found.gap < 1.2 * least
+    assert set(found.residuals()) == {5, 6}
+    assert all(r > 1e-3 for r in found.residuals().values())
+
+
+@pytest.mark.parametrize("direction", ["schur", "trailing"])
+@pytest.mark.parametrize(("n", "rank", "k", "density"), [(5, 3, 3, 1), (5, 5, 6, 0.6)])
+def test_products_are_factored_by_the_loop_alone(n, rank, k, density, direction):
+    for seed in range(2):
+        A = product(n, rank, density, seed)
+        state = cp_iteration(A, k, seed=100 + 10 * seed, direction=direction).run()
+        B = np.maximum(as_dense(state.gram())[k:, :k], 0.0)
+        assert state.reached
+        assert square_residual(A, B) < 1e-4
+
+
+@pytest.mark.parametrize("c", [2.0, 2.2])
+def test_the_boundary_is_reached(c):
+    A = cycle(5, c) + 1e-14
+    state = cp_iteration(A, 5, seed=0).run()
+    assert state.reached
+    assert len(state.history) <= 20
+
+
+def test_iteration_start():
+    B = np.random.default_rng(0).random((4, 3))
+    state = cp_iteration(B @ B.T, 3, start=B).run()
+    assert len(state.history) == 1
+    with pytest.raises(ShapeError, match=r"\(4, 3\)"):
+        cp_iteration(B @ B.T, 3, start=B.T)
+
+
+# -- the search -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draws", [0, 10])
+@pytest.mark.parametrize("seed", range(3))
+def test_products_are_found(seed, draws):
+    A = product(5, 5, 0.6, seed)
+    found = completely_positive(A, 5, draws=draws, certificate=False)
+    assert found.status is CpStatus.CP
+    assert found.factor.shape == (5, 5)
+    check(A, found)
+    if draws == 0 and found.attempts:
+        assert {a.kind for a in found.attempts} == {"iteration"}
+        assert found.rows()
+
+
+@pytest.mark.slow  # three cells of ten instances, some thirty programs each
+@pytest.mark.parametrize(("rank", "k", "density"), [(3, 3, 1), (5, 6, 0.6), (5, 5, 0.6)])
+def test_loop_and_polish_factor_all_products(rank, k, density):
+    for seed in range(10):
+        A = product(5, rank, density, seed)
+        found = completely_positive(A, k, draws=0, certificate=False)
+        assert found.status is CpStatus.CP
+        check(A, found)
+
+
+def test_order_of_columns():
+    A = product(8, 6, 0.6, 3)
+    found = completely_positive(A, starts=0, draws=5)
+    assert found.status is CpStatus.CP
+    tried = [a.n_components for a in found.attempts]
+    assert tried == sorted(tried)
+    assert tried[0] == 6
+    assert tried[-1] == found.n_components <= cp_rank_bound(8, 6)
+
+
+def test_wanted_columns():
+    assert completely_positive(product(4, 4, 1.0, 0)).n_components == 4
+    dominant = cycle(5, 2.2)
+    assert completely_positive(dominant).n_components == 10
+    assert completely_positive(dominant, 11).factor.shape == (5, 11)
+    fewer = completely_positive(dominant, 5)
+    assert fewer.status is CpStatus.CP
+    assert fewer.factor.shape == (5, 5)
+    check(dominant, fewer)
+
+
+def test_known_to_have_a_factor_though_none_was_found():
+    """Dominant with ten columns, and of order four: completely positive, but nothing was tried."""
+    found = completely_positive(cycle(5, 2.2), 5, starts=0, draws=0)
+    assert (found.status, found.holds) == (CpStatus.UNDECIDED, True)
+    small = product(4, 4, 1.0, 0)
+    found = completely_positive(small, 4, starts=0, draws=0)
+    assert (found.status, found.holds) == (CpStatus.UNDECIDED, True)
+    assert found.residual == 1.0
+    found = completely_positive(HARD, 5, starts=0, draws=0, certificate=False)
+    assert (found.status, found.holds) == (CpStatus.UNDECIDED, None)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_order_four_is_decided_by_signs_and_eigenvalues(seed):
+    rng = np.random.default_rng(seed)
+    factor = rng.standard_normal((4, 3 + seed % 2))
+    A = factor @ factor.T
+    A = A + max(0.0, -A.min()) + (seed % 3 == 0) * np.diag(-rng.random(4))
+    found = completely_positive(A)
+    expected = np.min(np.linalg.eigvalsh(A)) > -1e-9 and np.min(A) >= 0.0
+    assert found.status is (CpStatus.CP if expected else CpStatus.NOT_CP)
+    check(A, found)
+
+
+def test_order_of_rows_and_scale_do_not_matter():
+    A = product(6, 4, 0.8, 0)
+    turn = np.random.default_rng(0).permutation(6)
+    scale = 10.0 ** np.arange(-3, 3)
+    other = scale[:, None] * A[np.ix_(turn, turn)] * scale
+    for matrix in (A, other, 1e-12 * A, 1e12 * A):
+        found = completely_positive(matrix)
+        assert found.status is CpStatus.CP
+        check(matrix, found)
+    for matrix in (1e-12 * HARD, 1e12 * HARD):
+        found = completely_positive(matrix, starts=0, draws=0)
+        assert found.status is CpStatus.NOT_CP
+
+
+def test_seeds_are_kept():
+    A = product(6, 5, 0.7, 0)
+    one, two = (completely_positive(A, 5, seed=3, certificate=False) for _ in range(2))
+    np.testing.assert_array_equal(one.factor, two.factor)
+
+
+def test_empty_rows_with_columns_asked_for():
+    A = np.zeros((6, 6))
+    A[np.ix_([0, 2, 3, 5], [0, 2, 3, 5])] = product(4, 3, 1.0, 0)
+    found = completely_positive(A, 3)
+    assert found.status is CpStatus.CP
+    assert found.factor.shape == (6, 3)
+    assert not found.factor[[1, 4]].any()
+    check(A, found)
+
+
+# -- limits, progress and pictures ----------------------------------------------------------
+
+
+def test_time_limit():
+    found = completely_positive(HARD, time_limit=1e-9)
+    assert found.status is CpStatus.UNDECIDED
+    assert found.timed_out
+    assert "proves nothing" in found.status.advice
+
+
+def test_progress_and_rows():
+    seen = []
+    found = completely_positive(
+        HARD, (5, 6), starts=1, draws=2, max_iter=2, certificate=False, progress=seen.append
+    )
+    # Two draws and two programs, and the best of either once more.
+    assert [r["n_components"] for r in seen] == [5] * 6 + [6] * 6
+    assert [r["iteration"] for r in seen] == list(range(12))
+    rows = found.rows()
+    assert [r["iteration"] for r in rows] == list(range(4))
+    assert [r["start"] for r in rows] == [0, 0, 1, 1]
+    assert rounds(rows, tol=1e-6).axes
+
+
+def test_words():
+    assert repr(completely_positive(cycle(5, 2.0))).startswith(
+        "CpFactorization(CP: diagonally dominant, 5 columns"
+    )
+    assert "-0.2" in repr(completely_positive(cycle(5, 1.8)))
+    undecided = completely_positive(HARD, 5, starts=0, draws=1, certificate=False)
+    assert "UNDECIDED: best residual" in repr(undecided)
+    assert repr(undecided.attempts[0]).startswith("CpAttempt(draw 0, k=5: ")
+    assert repr(CpStatus.CP) == "CpStatus.CP"
+
+
+# -- faults ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("k", "words"),
+    [(2, "rank 5"), (12, "more than 11"), (0, "at least 1"), ((6, 5), "out of range")],
+)
+def test_columns_out_of_range(k, words):
+    with pytest.raises(DataError, match=words):
+        completely_positive(HARD, k)
+
+
+def test_columns_must_be_whole():
+    with pytest.raises(DataTypeError, match="not an integer"):
+        completely_positive(HARD, 5.5)
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.ones((2, 3)), "square"),
+        ([[1.0, 2.0], [0.0, 1.0]], "symmetric"),
+        ([[np.nan]], "NaN"),
+        (np.zeros((2, 2)), "nothing to factor"),
+    ],
+)
+def test_what_is_no_symmetric_matrix(X, words):
+    for function in (completely_positive, copositive_certificate):
+        with pytest.raises(DataError, match=words):
+            function(X)
+
+
+@pytest.mark.parametrize("name", ["starts", "draws", "max_iter", "tol"])
+def test_options_out_of_range(name):
+    with pytest.raises(DataError, match=name):
+        completely_positive(HARD, **{name: -1})
+
+
+# -- the joint matrix of non-negative factors -------------------------------------------------
+
+
+def test_blocks_may_be_completely_positive_where_the_whole_is_not():
+    """V = W H' needs the joint matrix in the cone, not its diagonal blocks only as in (1.41)."""
+    for A, first in ((HARD, 2), (cycle(5, 1.8), 3)):
+        for places in (slice(0, first), slice(first, 5)):
+            block = A[places, places]
+            assert completely_positive(block).status is CpStatus.CP
+        assert completely_positive(A, starts=0).status is CpStatus.NOT_CP
+
+
+def test_a_factor_of_the_joint_matrix_is_a_factorization():
+    rng = np.random.default_rng(0)
+    W, H = rng.random((3, 2)), rng.random((4, 2))
+    joint = np.vstack([W, H]) @ np.vstack([W, H]).T
+    B = completely_positive(joint).factor
+    np.testing.assert_allclose(B[:3] @ B[3:].T, W @ H.T, atol=1e-10)
+
+
+def test_the_rank_does_not_depend_on_scales():
+    scale = 10.0 ** np.array([0, -3, -6, -3, 0.0, -5])
+    A = product(6, 4, 1.0, 0)
+    found = completely_positive(scale[:, None] * A * scale, 4)
+    assert found.factor.shape == (6, 4)
+    check(scale[:, None] * A * scale, found)

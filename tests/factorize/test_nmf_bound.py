@@ -1,0 +1,254 @@
+"""Lower bounds on all factorizations: oracles, soundness, and what is refused."""
+
+import importlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.decomposition import NMF
+
+import sdpdr
+from sdpdr.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.factorize import nonnegative_rank_bound
+
+V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
+SQUARE = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=float)
+LATIN = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2]], dtype=float)
+CLOSED = np.array([[0.9, 0.6, 0.0], [1.0, 0.0, 0.4], [0.0, 0.0, 0.7]])
+
+
+def sparse(seed, n, m):
+    rng = np.random.default_rng(seed)
+    return rng.random((n, m)) * (rng.random((n, m)) < 0.5)
+
+
+def fitted(V, k, seed=0):
+    nmf = NMF(k, init="random", random_state=seed, tol=1e-8, max_iter=20_000)
+    return nmf.fit_transform(V), nmf.components_
+
+
+# -- the printed example --------------------------------------------------------------------------
+
+
+def test_the_printed_errors_of_the_3_x_3_example_are_impossible():
+    """0.015 % is printed for the global method, 2.7 % for the best of 10,000 restarts."""
+    found = sdpdr.nmf_bound(V3, k=2)
+    assert np.linalg.svd(V3)[1] == pytest.approx([1.295274, 0.238750, 0.040255], abs=5e-7)
+    assert found.relative == pytest.approx((0.030549, 0.030549), abs=5e-7)
+    assert found.gap < 1e-10
+    assert found.lower / found.norm > 0.027 > 0.00015
+    # A local method attains it, so the example shows nothing of global ones.
+    W, H = fitted(V3, 2)
+    assert np.linalg.norm(V3 - W @ H) / found.norm == pytest.approx(0.030549, abs=2e-6)
+
+
+def test_no_simple_measure_makes_the_printed_errors_come_true():
+    best = sdpdr.nmf_bound(V3, k=2)
+    rest = V3 - best.W @ best.H
+    measures = {
+        "of sizes": np.abs(rest).sum() / V3.sum(),
+        "mean square": np.mean(rest**2),
+        "of squares": (best.upper / best.norm) ** 2,
+        "largest": np.abs(rest).max() / V3.max(),
+    }
+    assert measures["of sizes"] == pytest.approx(0.0289, abs=5e-5)
+    assert measures["mean square"] == pytest.approx(0.00018, abs=5e-6)
+    for value in measures.values():
+        assert not np.isclose(value, 0.00015, rtol=0.1)
+
+
+# -- bounds ---------------------------------------------------------------------------------------
+
+
+def test_three_components_of_the_square():
+    """The rank is three and Eckart and Young prove nothing; the others do."""
+    best = np.sqrt(2.0 - np.sqrt(2.0)) / np.sqrt(8.0)
+    program = sdpdr.nmf_bound(SQUARE, k=3, method="overlap")
+    assert program.parts["eckart_young"] == 0.0
+    assert program.lower / program.norm == pytest.approx(0.126004, abs=2e-6)
+    search = sdpdr.nmf_bound(SQUARE, k=3, method="cones", time_limit=1.5)
+    assert search.upper / search.norm == pytest.approx(best, abs=1e-6)
+    assert search.lower / search.norm <= best
+    assert "TIME_LIMIT" in search.argument
+
+
+def test_one_program_proves_the_best_of_a_matrix_that_eckart_and_young_do_not():
+    W, H = fitted(CLOSED, 2)
+    found = sdpdr.nmf_bound(CLOSED, W, H)
+    assert list(found.parts) == ["eckart_young", "overlap"]
+    assert found.parts["eckart_young"] / found.norm == pytest.approx(0.225953, abs=1e-6)
+    assert found.lower / found.norm == pytest.approx(0.250947, abs=1e-6)
+    assert found.gap < 1e-4
+    np.testing.assert_array_equal(found.W, W)
+
+
+def test_two_components_of_random_matrices_are_closed_by_the_program():
+    """Not a theorem: on some matrices a gap is left."""
+    for seed in range(4):
+        V = sparse(seed, 4, 5)
+        found = sdpdr.nmf_bound(V, k=2, method="overlap")
+        assert found.gap < 1e-6
+        assert found.W.min() >= 0.0 <= found.H.min()
+        np.testing.assert_allclose(np.linalg.norm(V - found.W @ found.H), found.upper)
+        assert found.parts["eckart_young"] < 0.999 * found.lower
+
+
+@pytest.mark.parametrize("method", ["eckart_young", "overlap", "cones"])
+def test_no_local_method_beats_a_bound(method):
+    for seed in range(4):
+        V = sparse(seed, 4, 6)
+        lower = sdpdr.nmf_bound(V, k=2, method=method, time_limit=0.5).lower
+        for start in range(3):
+            W, H = fitted(V, 2, start)
+            assert lower <= np.linalg.norm(V - W @ H) + 1e-9
+
+
+def test_the_program_is_never_worse_than_eckart_and_young():
+    for seed in range(4):
+        found = sdpdr.nmf_bound(sparse(seed, 7, 5), k=3, method="overlap")
+        assert found.parts["overlap"] >= found.parts["eckart_young"] - 1e-5 * found.norm
+    assert found.parts["overlap"] > 1.02 * found.parts["eckart_young"]
+
+
+def test_an_inaccurate_solver_gives_a_bound_that_holds():
+    V = sparse(0, 8, 10)
+    exact = sdpdr.nmf_bound(V, k=3, method="overlap")
+    rough = sdpdr.nmf_bound(V, k=3, method="overlap", solver=sdpdr.solvers.Scs(max_iter=20))
+    assert rough.parts["overlap"] < exact.parts["overlap"]
+    fine = sdpdr.nmf_bound(V, k=3, method="overlap", solver="scs")
+    assert fine.parts["overlap"] == pytest.approx(exact.parts["overlap"], rel=1e-4)
+
+
+@pytest.mark.parametrize("broken", ["none", "nan"])
+def test_a_solver_without_multipliers_is_named(monkeypatch, broken):
+    module = importlib.import_module("sdpdr.factorize.nmf_bound")
+    true = module.solve
+
+    def failing(*arguments, **options):
+        solution = true(*arguments, **options)
+        duals = {name: np.nan * values for name, values in solution.duals.items()}
+        duals = {} if broken == "none" else duals
+        return replace(solution, duals=duals, status=sdpdr.Status.FAILED)
+
+    monkeypatch.setattr(module, "solve", failing)
+    found = sdpdr.nmf_bound(CLOSED, k=2, method="overlap")
+    assert found.lower == found.parts["eckart_young"] > 0.0
+    assert "clarabel gave no multipliers (FAILED)" in found.argument
+
+
+def test_an_exact_factorization_has_the_bound_zero():
+    rng = np.random.default_rng(0)
+    W, H = rng.random((5, 3)), rng.random((3, 6))
+    for method in ("auto", "overlap"):
+        found = sdpdr.nmf_bound(W @ H, W, H, method=method)
+        assert found.lower <= 1e-12
+        assert found.gap < 1e-5
+
+
+def test_turning_and_scaling_the_matrix():
+    V = sparse(3, 6, 4)
+    found = sdpdr.nmf_bound(V, k=2, method="overlap")
+    turned = sdpdr.nmf_bound(1e5 * V.T, k=2, method="overlap")
+    assert turned.lower == pytest.approx(1e5 * found.lower, rel=1e-5)
+
+
+def test_large_matrices_get_the_bound_of_eckart_and_young():
+    V = np.random.default_rng(0).random((100, 50))
+    W, H = fitted(V, 5)
+    found = sdpdr.nmf_bound(V, W, H)
+    tail = np.linalg.norm(np.linalg.svd(V)[1][5:])
+    assert found.lower == pytest.approx(tail, rel=1e-9)
+    assert found.upper == pytest.approx(np.linalg.norm(V - W @ H))
+    assert "150 rows and columns are more than 60" in found.argument
+    assert 0.0 < found.gap < 0.1
+
+
+def test_one_component_is_closed_by_the_singular_pair():
+    found = sdpdr.nmf_bound(LATIN, k=1)
+    assert list(found.parts) == ["eckart_young"]
+    assert found.gap < 1e-10
+    assert "k=1" in repr(found)
+
+
+# -- the non-negative rank ------------------------------------------------------------------------
+
+
+def test_the_square_needs_more_components_than_its_rank():
+    found = nonnegative_rank_bound(SQUARE)
+    assert (found.lower, found.rank, found.fooling, found.upper) == (4, 3, 4, 4)
+    assert found.ratio == pytest.approx(4.0, abs=1e-5)
+    assert found.ratio <= 4.0 + 1e-12
+
+
+def test_scaled_rows_and_columns_need_as_many():
+    rng = np.random.default_rng(0)
+    V = np.diag(rng.random(4) + 0.01) @ SQUARE @ np.diag(10.0 ** rng.random(4))
+    assert nonnegative_rank_bound(V, balance=False).ratio < 3.0
+    balanced = nonnegative_rank_bound(V)
+    assert np.ceil(balanced.ratio * (1.0 - 1e-12)) == 4
+    assert balanced.ratio <= 4.0 + 1e-9
+
+
+def test_the_program_proves_more_than_zeros_can():
+    """No entry is zero, so there is no fooling set; the rank is three."""
+    V = SQUARE + 0.02
+    found = nonnegative_rank_bound(V)
+    assert (found.fooling, found.rank) == (1, 3)
+    assert found.lower == 4
+    assert found.argument == "the doubly non-negative program"
+
+
+def test_bounds_on_the_rank_never_exceed_a_planted_one():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        V = (rng.random((6, 3)) ** 4) @ (rng.random((3, 5)) ** 4)
+        found = nonnegative_rank_bound(V)
+        assert found.lower == found.rank == 3
+        assert found.ratio <= 3.0 + 1e-9
+
+
+# -- wrong input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[1.0, 2.0], [3.0, -1.0]], r"X\[1, 1\] = -1"),
+        ([[1.0, np.nan], [3.0, 1.0]], "NaN"),
+        ([[0.0, 0.0], [0.0, 0.0]], "zero"),
+    ],
+)
+def test_matrices_that_cannot_be_factored_are_named(X, words):
+    with pytest.raises(DataError, match=words):
+        sdpdr.nmf_bound(X, k=1)
+    with pytest.raises(DataError, match=words):
+        nonnegative_rank_bound(X)
+
+
+def test_factors_that_do_not_fit_are_named():
+    W, H = np.ones((3, 2)), np.ones((2, 3))
+    with pytest.raises(ShapeError, match=r"needs W of shape \(3, k\).*components_"):
+        sdpdr.nmf_bound(V3, W, H.T)
+    with pytest.raises(ShapeError, match=r"\(4, 2\)"):
+        sdpdr.nmf_bound(V3, np.ones((4, 2)), H)
+    with pytest.raises(ShapeError, match="k=1, but W and H have 2"):
+        sdpdr.nmf_bound(V3, W, H, 1)
+    with pytest.raises(DataError, match="both W and H"):
+        sdpdr.nmf_bound(V3, W)
+    with pytest.raises(DataError, match=r"H\[1, 2\] = -0.5"):
+        sdpdr.nmf_bound(V3, W, H - 1.5 * (np.arange(6) == 5).reshape(2, 3))
+    with pytest.raises(DataError, match="W contains NaN"):
+        sdpdr.nmf_bound(V3, W * np.nan, H)
+    with pytest.raises(DataError, match="k=4 is out of range"):
+        sdpdr.nmf_bound(V3, np.ones((3, 4)), np.ones((4, 3)))
+
+
+def test_arguments_that_are_wrong_are_named():
+    with pytest.raises(DataError, match="give k"):
+        sdpdr.nmf_bound(V3)
+    with pytest.raises(DataError, match="k=4 is out of range"):
+        sdpdr.nmf_bound(V3, k=4)
+    with pytest.raises(UnknownNameError, match="overlap"):
+        sdpdr.nmf_bound(V3, k=2, method="overlaps")
+    with pytest.raises(DataError, match="time_limit"):
+        sdpdr.nmf_bound(V3, k=2, time_limit=0.0)

@@ -1,0 +1,336 @@
+"""Factors through a polynomial: oracles, proofs of how good they can be, unknown g, faults."""
+
+import numpy as np
+import pytest
+
+from sdpdr import factorize, graphs, methods, solve
+from sdpdr.blocks import FactorLift, Known, NonNegative
+from sdpdr.errors import DataError, InfeasibleError
+from sdpdr.factorize import misfit_bound
+from sdpdr.factorize.polynomial import Cornered
+from sdpdr.factorize.polynomial_fit import LeastSquares, evaluate
+from sdpdr.iterate import ConvexIteration, IterationStatus, Schur
+from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.model import Block, Equal, Model, Var
+
+W0, H0 = np.array([1.0, 0.5, 0.8]), np.array([0.7, 1.2])
+T0 = np.outer(W0, H0)
+V0 = T0 + 0.5 * T0**2
+G0 = (1.0, 0.5)
+REACHED = IterationStatus.RANK_REACHED
+
+
+def random_case(n, m, k, c, seed, missing=0.0, signed=False):
+    rng = np.random.default_rng(seed)
+    W, H = rng.random((n, k)), rng.random((k, m))
+    if signed:
+        W, H = 2 * W - 1, 2 * H - 1
+    full = evaluate(np.array(c), W @ H)
+    return full, np.where(rng.random((n, m)) < missing, np.nan, full)
+
+
+# -- known g -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_layers_find_the_factors_within_two_programs(seed):
+    found = factorize.polynomial(V0, G0, seed=seed, polish=False, tol=1e-8)
+    assert found.status is REACHED
+    assert found.error < 1e-8
+    assert found.programs <= 2
+    np.testing.assert_allclose(found.W[:, 0], W0, atol=1e-6)
+    np.testing.assert_allclose(found.H[0], H0, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_moments_find_the_factors(seed):
+    found = factorize.polynomial(V0[:2], G0, seed=seed, lift="moments", polish=False, tol=1e-7)
+    assert found.status is REACHED
+    assert found.programs <= 6
+    np.testing.assert_allclose(found.W[:, 0], W0[:2], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "k", "c", "options"),
+    [
+        ((5, 4), 2, (1.0,), {}),
+        ((5, 4), 2, (1.0, 0.5), {}),
+        ((4, 3), 2, (1.0, 0.5, 0.3), {}),
+        ((4, 3), 1, (1.0, -1.0), {}),
+        ((4, 3), 1, (0.0, 1.0), {}),
+        ((5, 4), 1, (1.0, 0.5), {"signed": True}),
+        ((5, 4), 2, (1.0,), {"signed": True}),
+    ],
+)
+def test_random_factors_are_found_and_polished_to_rounding(shape, k, c, options):
+    full, V = random_case(*shape, k, c, seed=1, **options)
+    found = factorize.polynomial(V, c, k, nonnegative="signed" not in options, restarts=2)
+    assert found.status is REACHED
+    assert found.error < 1e-12
+    np.testing.assert_allclose(found.product(), full, atol=1e-9)
+    if "signed" not in options:
+        assert found.W.min() >= 0.0
+        assert found.H.min() >= 0.0
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("k", "c", "missing", "signed"),
+    [
+        (1, (1.0,), 0.4, False),
+        (2, (1.0,), 0.3, False),
+        (2, (1.0,), 0.2, True),
+        (1, G0, 0.4, False),
+    ],
+)
+def test_collaborative_filtering_recovers_what_is_missing(k, c, missing, signed, seed):
+    """V is pinned where it is known; the rest is what the factors say."""
+    full, V = random_case(6, 5, k, c, seed, missing, signed)
+    assert np.isnan(V).any()
+    found = factorize.polynomial(V, c, k, nonnegative=not signed, seed=seed)
+    assert found.status is REACHED
+    assert found.bound is None
+    np.testing.assert_allclose(found.product(), full, atol=1e-9)
+
+
+def test_the_same_seed_gives_the_same_factors_and_a_transpose_the_transposed():
+    first, second = (factorize.polynomial(V0, G0, seed=4) for _ in range(2))
+    np.testing.assert_array_equal(first.W, second.W)
+    turned = factorize.polynomial(V0.T, G0)
+    np.testing.assert_allclose(turned.W @ turned.H, T0.T, atol=1e-12)
+
+
+def test_where_no_exact_factors_exist_it_stalls_with_the_best_fit_and_a_bound():
+    rng = np.random.default_rng(2)
+    V = rng.random((5, 4))
+    found = factorize.polynomial(V, (1.0,), 1, nonnegative=False)
+    assert found.status is IterationStatus.STALLED
+    sigma = np.linalg.svd(V)[1]
+    assert found.misfit == pytest.approx(np.linalg.norm(sigma[1:]), rel=1e-9)
+    assert found.bound == pytest.approx(found.misfit, rel=1e-9)
+    assert found.gap < 1e-9
+
+
+# -- what is proved ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c", [(1.0,), (1.0, 0.5), (1.0, 0.0, 0.3), (0.5, -0.1, 0.2), (0.3, -0.1)])
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_no_factors_fit_better_than_the_bound(c, nonnegative):
+    rng = np.random.default_rng(len(c))
+    tried = 0
+    for _ in range(15):
+        n, m = rng.integers(2, 6, 2)
+        V = 3 * rng.random((n, m)) - 0.3 * (rng.random() < 0.3)
+        bound = misfit_bound(V, np.array(c), 1, nonnegative)
+        if bound is None:
+            continue
+        squares = LeastSquares(V, nonnegative)
+        for _ in range(3):
+            fit = squares.descend(2 * rng.random((n, 1)), 2 * rng.random((m, 1)), np.array(c))
+            assert bound <= fit.misfit + 1e-10
+            tried += 1
+    increasing = c != (0.3, -0.1) and (nonnegative or c[-1] == 1.0 or len(c) == 3)
+    assert (tried > 0) == increasing
+
+
+def test_the_bound_is_zero_for_exact_factors_and_grows_with_noise():
+    assert misfit_bound(V0, np.array(G0), 1) == 0.0
+    noise = np.random.default_rng(0).standard_normal((3, 2))
+    bounds = [misfit_bound(V0 + s * noise, np.array(G0), 1) for s in (0.01, 0.1)]
+    assert 0.0 < bounds[0] < bounds[1]
+
+
+def test_for_a_linear_g_the_bound_is_that_of_eckart_and_young():
+    V = np.random.default_rng(1).random((5, 4))
+    sigma = np.linalg.svd(V)[1]
+    for k in (1, 2, 3):
+        expected = np.linalg.norm(sigma[k:])
+        assert misfit_bound(V, np.array([1.0]), k) == pytest.approx(expected, rel=1e-10)
+        assert misfit_bound(V, np.array([4.0]), k) == pytest.approx(expected, rel=1e-10)
+
+
+def test_negative_entries_are_missed_by_their_size():
+    V = np.array([[1.0, -0.5], [2.0, 3.0]])
+    assert misfit_bound(V, np.array([1.0]), 2) == pytest.approx(0.5)
+
+
+def test_the_inverse_image_of_entries_has_the_rank_of_the_factors():
+    full, _ = random_case(6, 5, 2, G0, 3)
+    theta = np.sqrt(1.0 + 2.0 * full) - 1.0
+    assert np.linalg.matrix_rank(theta, tol=1e-10) == 2
+    assert np.linalg.matrix_rank(full, tol=1e-10) > 2
+
+
+def test_a_regularized_program_proves_its_factors_nearly_optimal():
+    options = {"lift": "moments", "regularization": 0.05, "accuracy": 1e-8}
+    found = factorize.polynomial(V0, G0, **options)
+    assert found.status is IterationStatus.SETTLED
+    assert found.solution is not None
+    assert found.bound <= found.objective
+    assert found.gap < 1e-6
+    assert found.objective == pytest.approx(0.0951362, abs=1e-6)
+    half = 0.5 * found.misfit**2 + 0.025 * (np.sum(found.W**2) + np.sum(found.H**2))
+    assert found.objective == pytest.approx(half, rel=1e-12)
+
+
+# -- unknown g -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_unknown_g_is_found_where_the_best_fit_follows_each_program(seed):
+    found = factorize.polynomial(V0, None, seed=seed, max_iter=5)
+    assert found.status is REACHED
+    assert found.error < 1e-12
+    np.testing.assert_allclose(found.coefficients, [1.0, 0.5], atol=1e-9)
+    assert found.bound is None
+
+
+def test_programs_alone_meet_the_entries_well_and_tell_little_of_the_coefficient():
+    found = factorize.polynomial(V0, None, polish=False, max_iter=5)
+    assert found.status is IterationStatus.ITERATION_LIMIT
+    assert found.error < 1e-3
+    assert abs(found.coefficients[1] - 0.5) > 0.1
+
+
+def test_a_singular_value_of_the_equations_explains_it():
+    """Along one direction all entries stay, to first order, within .6% of the step."""
+    squares = LeastSquares(V0, True, unknown=True)
+    J = squares._slopes(W0[:, None], H0[:, None], np.array(G0))[: V0.size, 1:]
+    values, directions = np.linalg.svd(J)[1:]
+    assert values[-1] == pytest.approx(0.0058, abs=1e-4)
+    assert np.argmax(np.abs(directions[-1])) == 4
+
+
+def test_the_equations_have_another_local_optimum_far_away():
+    squares = LeastSquares(V0, True, unknown=True, anchors=np.array([0]))
+    start = [0.54092, 0.82032, 0.54422, 0.87749, 1.35375]
+    fit = squares.descend(
+        np.array([[1.0], *[[w] for w in start[:2]]]), np.array(start[2:4])[:, None],
+        np.array([1.0, start[4]]),
+    )  # fmt: skip
+    assert fit.misfit == pytest.approx(9.128e-4, abs=1e-6)
+    assert fit.coefficients[1] == pytest.approx(1.3156, abs=1e-3)
+
+
+def test_without_the_gauge_of_the_coefficient_scales_of_w_and_g_are_traded():
+    """g(t) = c1 t + c2 t^2 of aW is g' of W with c1' = a c1, c2' = a^2 c2."""
+    a = 1.7
+    np.testing.assert_allclose(
+        evaluate(np.array(G0), a * T0), evaluate(np.array([a, 0.5 * a**2]), T0)
+    )
+
+
+# -- the general form: other factorizations are sums of the same blocks ---------------------------
+
+
+class Lengths(Block):
+    """Edges between rows of W, on their own part of the lift."""
+
+    def __init__(self, lift, graph):
+        self.lift, self.graph = lift, graph
+
+    def terms(self):
+        edges = self.graph.edges + self.lift.n_components
+        lengths = SquaredEdgeLengths(self.lift.order, edges) @ Var(self.lift.gram)
+        yield Equal(lengths, self.graph.sqdist, symbol="d_ij")
+
+
+def schur_loop(model, lift, seed=0, **options):
+    way = Schur(lift.n_components, scale=1.0)
+    return ConvexIteration(
+        model, lift.n_components, "Z", way, seed=seed, solver="clarabel", **options
+    ).run()
+
+
+def test_non_negative_factorization_is_the_lift_with_signs_and_entries():
+    rng = np.random.default_rng(0)
+    V = rng.random((5, 2)) @ rng.random((2, 4))
+    lift = FactorLift(2, 5, 4)
+    signs = NonNegative(lift.order, np.vstack([lift.left(), lift.right()]), "Z")
+    state = schur_loop(lift + Known(lift.order, lift.product(), V.ravel()) + signs, lift)
+    assert state.status is REACHED
+    W, H = lift.read(state.solution.values["Z"])
+    np.testing.assert_allclose(W @ H.T, V, atol=1e-5)
+    assert min(W.min(), H.min()) > -1e-7
+
+
+def test_with_lengths_between_its_rows_it_is_isometric():
+    """Two rows of lengths are added; without the pinned identity they could be had for nothing."""
+    rng = np.random.default_rng(1)
+    W, H = rng.random((5, 2)), rng.random((4, 2))
+    lift, graph = FactorLift(2, 5, 4), graphs.knn(W, 2)
+    parts = (
+        lift,
+        Known(lift.order, lift.product(), (W @ H.T).ravel()),
+        NonNegative(lift.order, np.vstack([lift.left(), lift.right()]), "Z"),
+        Lengths(lift, graph),
+    )
+    state = schur_loop(Model(parts), lift, restarts=3)
+    assert state.status is REACHED
+    left, right = lift.read(state.solution.values["Z"])
+    np.testing.assert_allclose(left @ right.T, W @ H.T, atol=1e-5)
+    lengths = SquaredEdgeLengths(5, graph.edges)
+    np.testing.assert_allclose(lengths.apply_factor(left), graph.sqdist, atol=1e-4)
+
+
+def test_unfolding_is_the_lift_without_h():
+    """(2.103): the identity of order k and W alone; the same lengths as a path on a line."""
+    path = graphs.path([1.0] * 4)
+    lift = FactorLift(1, 5, 0)
+    ones = np.array([[0, v] for v in range(1, 6)])
+
+    class Centre(Block):
+        def terms(self):
+            yield Equal(np.ones((1, 5)) @ lift.entries(ones), 0.0, symbol="0")
+
+    class Spread(Block):
+        def terms(self):
+            diagonal = np.column_stack([lift.rows] * 2)
+            yield Equal(np.ones((1, 5)) @ lift.entries(diagonal), 10.0, symbol="v")
+
+    state = schur_loop(Model((lift, Lengths(lift, path), Centre(), Spread())), lift, restarts=3)
+    assert state.status is REACHED
+    W, _ = lift.read(state.solution.values["Z"])
+    np.testing.assert_allclose(np.sort(W[:, 0]), np.arange(-2, 3), atol=1e-4)
+
+
+@pytest.mark.parametrize("trace", [10.0, 100.0, 1000.0])
+def test_the_leave_one_out_mean_grows_with_the_trace(trace):
+    """(6.32) and (2.107) have no limit: the optimum is 4 tau / 5 - 1.2 on a path of five points."""
+    model = methods.loocv(graphs.path([1.0] * 4), trace=trace)
+    assert solve(model, "clarabel", tol=1e-7).value == pytest.approx(0.8 * trace - 1.2, rel=1e-5)
+
+
+# -- faults --------------------------------------------------------------------------------------
+
+
+def test_entries_below_the_least_value_of_g_are_told_before_looping():
+    with pytest.raises(InfeasibleError, match="least value of g"):
+        factorize.polynomial([[-0.7, 1.0], [0.2, 0.3]], G0, nonnegative=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"restarts": -1}, "restarts"), ({"tol": 0.0}, "tol"), ({"max_iter": 0}, "max_iter")],
+)
+def test_wrong_arguments_are_refused(options, words):
+    with pytest.raises(DataError, match=words):
+        factorize.polynomial(V0, G0, **options)
+
+
+def test_a_limit_is_a_status_with_the_best_factors_so_far():
+    rng = np.random.default_rng(3)
+    found = factorize.polynomial(rng.random((4, 4)), (1.0,), 1, max_iter=2)
+    assert found.status is IterationStatus.ITERATION_LIMIT
+    assert found.programs == 2
+    assert found.bound <= found.misfit
+
+
+def test_every_matrix_has_a_corner_of_its_own():
+    way = Cornered(2, corners={5: 2})
+    exact = np.vstack([np.eye(2), np.arange(6.0).reshape(3, 2)])
+    assert way.excess(exact @ exact.T) == pytest.approx(0.0, abs=1e-9)
+    small = np.array([[1.0, 3.0], [3.0, 10.0]])
+    assert way.excess(small) == pytest.approx(1.0)
+    assert way.at(np.array([[3.0]])).apply(small)[0] == pytest.approx(1.0)

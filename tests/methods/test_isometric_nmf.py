@@ -1,0 +1,211 @@
+"""Isometric factorization as programs: oracles, where they say nothing, ranks, what is refused."""
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import graphs, iterate, methods
+from sdpdr.blocks import Band, NonNegative
+from sdpdr.blocks.entries import TraceAtMost
+from sdpdr.errors import (
+    DataError,
+    DisconnectedGraphError,
+    RigidGraphWarning,
+    ShapeError,
+    UnknownNameError,
+    VacuousWarning,
+)
+from sdpdr.methods.isometric_nmf import placed
+from sdpdr.model import Model, check_block
+from sdpdr.nonnegative import IsometricStatus, isometric_factors
+from sdpdr.program import Factor, Point, dimacs_errors
+
+# The supremum without V, and with tr Z <= 20, 40, ...
+ALONE = 8.66761
+SPREADS = {20.0: 8.5961, 40.0: 8.6372, 100.0: 8.6564, 300.0: 8.6640, 1000.0: 8.6665}
+
+
+@pytest.fixture(scope="module")
+def seven():
+    rng = np.random.default_rng(0)
+    W = rng.random((7, 2))
+    X = W @ rng.random((2, 4))
+    return graphs.knn(X, 2), X
+
+
+def test_unfolding_alone(seven):
+    with pytest.warns(RigidGraphWarning):
+        model = methods.mfnu(seven[0], "equality")
+    assert sdpdr.solve(model).value == pytest.approx(ALONE, abs=5e-5)
+
+
+@pytest.mark.parametrize("limit", SPREADS)
+def test_spreads(seven, limit):
+    solution = sdpdr.solve(methods.isometric_nmf(*seven, trace_limit=limit))
+    assert solution.value == pytest.approx(SPREADS[limit], abs=6e-5)
+    assert solution.certified(1e-6)
+
+
+def test_without_limits_the_data_have_no_say(seven):
+    graph, X = seven
+    spread, values = methods.isometric_nmf(graph, X, trace_limit=20.0).blocks[-2], []
+    for data in (X, 3.0 * X[::-1]):
+        with pytest.warns(VacuousWarning, match="n_components"):
+            model = methods.isometric_nmf(graph, data)
+        # The supremum is not attained; a far limit stands for none. The pairs are those of X.
+        blocks = (*model.blocks[:-1], spread, TraceAtMost(11, 3e4, gram="Z"))
+        values.append(sdpdr.solve(Model(blocks, name="far")).value)
+    np.testing.assert_allclose(values, ALONE, rtol=1e-3)
+
+
+def test_a_limit_on_one_block_leaves_the_sign_of_the_other_idle(seven):
+    """With no limit on W W', adding t 11' to it makes all its entries positive for nothing."""
+    graph, X = seven
+    values = []
+    for signs in (True, False):
+        model = methods.isometric_nmf(graph, X, n_components=3)
+        kept = [b for b in model.blocks[:-2] if not isinstance(b, NonNegative)]
+        pairs = np.column_stack(np.triu_indices(11, 1))
+        inside = pairs[(pairs[:, 0] < 7) == (pairs[:, 1] < 7)]
+        wanted = inside if signs else inside[inside[:, 0] >= 7]
+        limit = TraceAtMost(11, 3.0, (np.arange(11) >= 7).astype(float), "Z")
+        far = TraceAtMost(11, 1e4, gram="Z")
+        blocks = (*kept, NonNegative(11, wanted, "Z"), limit, far)
+        values.append(sdpdr.solve(Model(blocks, name="one")).value)
+    assert values[0] == pytest.approx(values[1], rel=1e-5)
+    assert values[0] < ALONE - 0.01
+
+
+def test_unit_rows(seven):
+    """Two rows of H cannot be unit, non-negative and leave W its lengths: that is proved."""
+    values = []
+    for k in (3, 4):
+        solution = sdpdr.solve(methods.isometric_nmf(*seven, n_components=k))
+        values.append(solution.value)
+        assert solution.certified(1e-6)
+    assert values[0] == pytest.approx(8.240436, abs=1e-5)
+    assert values[0] < values[1] < ALONE
+    infeasible = sdpdr.solve(methods.isometric_nmf(*seven, n_components=2))
+    assert infeasible.status is sdpdr.Status.INFEASIBLE
+
+
+def test_least_trace(seven):
+    graph, X = seven
+    solution = sdpdr.solve(methods.isometric_nmf(graph, X, objective="trace"))
+    assert solution.value == pytest.approx(7.067449, abs=1e-5)
+    assert solution.value >= 2.0 * np.linalg.norm(X, "nuc")
+
+
+def a_factorization(n=6, m=5):
+    """W, H with disjoint unit rows, their product, and a graph with the lengths of both."""
+    rng = np.random.default_rng(4)
+    W, H = rng.random((n, 2)), np.zeros((2, m))
+    H[0, :2], H[1, 2:] = rng.random(2), rng.random(m - 2)
+    H /= np.linalg.norm(H, axis=1)[:, None]
+    return W, H, W @ H, graphs.knn(W, 2, connect="mst")
+
+
+def test_relaxations_bound_every_factorization():
+    W, H, X, graph = a_factorization()
+    furthest = graphs.furthest_pairs(X).furthest
+    spread = np.sum((W - W[furthest]) ** 2)
+    most = sdpdr.solve(methods.isometric_nmf(graph, X, n_components=2))
+    least = sdpdr.solve(methods.isometric_nmf(graph, X, objective="trace"))
+    assert spread <= most.bound + 1e-6
+    assert least.bound <= np.sum(W**2) + np.sum(H**2) + 1e-6
+
+
+@pytest.mark.parametrize("lifted", [False, True])
+def test_factors_satisfy_the_blocks(lifted):
+    W, H, X, graph = a_factorization()
+    B = np.vstack([W, H.T])
+    model = methods.isometric_nmf(graph, X, n_components=2)
+    if lifted:
+        B, model = np.vstack([np.eye(2), B]), methods.isometric_nmf_lift(graph, X, 2)
+    sdp = model.to_sdp()
+    multipliers = {rows.label: np.zeros(rows.m) for rows in sdp.rows}
+    assert dimacs_errors(sdp, Point({"Z": Factor(B)}, multipliers)).primal() < 1e-9
+    for block in model.blocks:
+        assert "every law holds" in check_block(block)
+
+
+@pytest.mark.parametrize(
+    ("solver", "rel"),
+    [("clarabel", 1e-6), ("cvxopt", 1e-6), ("sdpa", 1e-5), ("scs", 1e-3), ("lowrank", 1e-6)],
+)
+def test_solvers_agree(seven, solver, rel):
+    model = methods.isometric_nmf(*seven, trace_limit=20.0)
+    assert sdpdr.solve(model, solver).value == pytest.approx(8.596067, rel=rel)
+
+
+@pytest.mark.parametrize(
+    ("isometry", "least"), [("inequality", 8.5961), (Band(0.05), 8.5961), ("equality", 8.5961)]
+)
+def test_relations_that_give_way_spread_no_less(seven, isometry, least):
+    solution = sdpdr.solve(methods.isometric_nmf(*seven, isometry, trace_limit=20.0))
+    assert solution.value >= least - 6e-5
+    if isometry == "equality":
+        assert solution.value == pytest.approx(least, abs=6e-5)
+
+
+def a_rank_loop(seed, **options):
+    """Factors with two components of a small product, by convex iteration."""
+    rng = np.random.default_rng(seed)
+    W, H = rng.random((4, 2)), rng.random((2, 3))
+    X, graph = W @ H, graphs.knn(W, 1, connect="mst")
+    model = methods.isometric_nmf_lift(graph, X, 2)
+    way = iterate.Schur(2, scale=np.sqrt(np.linalg.norm(X, 2)), parts=(4, 3))
+    state = iterate.ConvexIteration(model, 2, direction=way, seed=seed, **options).run()
+    return X, graph, state, *model.blocks[0].read(state.gram())
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_rank_loop(seed):
+    X, graph, state, W, H = a_rank_loop(seed)
+    assert state.status is iterate.IterationStatus.RANK_REACHED
+    np.testing.assert_allclose(W @ H.T, X, atol=1e-4)
+    steps = W[graph.edges[:, 0]] - W[graph.edges[:, 1]]
+    np.testing.assert_allclose(np.sum(steps**2, axis=1), graph.sqdist, atol=1e-4)
+    assert min(W.min(), H.min()) >= -1e-6
+
+
+def test_descent_mends_a_rank_loop_that_was_cut_short():
+    X, graph, state, W, H = a_rank_loop(1, max_iter=8)
+    assert state.status is iterate.IterationStatus.ITERATION_LIMIT
+    found = isometric_factors(
+        X, graph, 2, product="constraint", start=(W.clip(0.0), H.clip(0.0).T), tol=1e-6
+    )
+    assert found.status is IsometricStatus.SETTLED
+    assert max(found.dist, found.rec) <= 1e-6
+
+
+def test_graph_in_a_larger_matrix():
+    graph = placed(graphs.path([1.0, 2.0]), 7, 2)
+    assert graph.n == 7
+    assert graph.edges.tolist() == [[2, 3], [3, 4]]
+    np.testing.assert_array_equal(graph.sqdist, [1.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"X": -np.ones((3, 2))}, DataError, "Negative"),
+        ({"X": np.ones((4, 2))}, ShapeError, "4 rows but the graph 3 nodes"),
+        ({"objective": "variance"}, UnknownNameError, "furthest"),
+        ({"trace_limit": 1.0}, DataError, "twice the sum of the singular values"),
+        ({"trace_limit": -1.0}, DataError, "trace_limit"),
+        ({"n_components": 3}, DataError, "n_components=3"),
+    ],
+)
+def test_what_is_refused(change, error, words):
+    given = {"X": np.array([[1.0, 0.0], [2.0, 1.0], [2.0, 3.0]]), "n_components": 2, **change}
+    with pytest.raises(error, match=words):
+        methods.isometric_nmf(graphs.path([1.0, 1.0]), **given)
+
+
+def test_parts_are_refused():
+    graph = graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0])
+    with pytest.raises(DisconnectedGraphError):
+        methods.isometric_nmf(graph, np.eye(4), n_components=2)
+    # Nothing drifts where the trace is to be least.
+    assert sdpdr.solve(methods.isometric_nmf(graph, np.eye(4), objective="trace")).value > 0.0

@@ -1,0 +1,320 @@
+"""The convex programs beside non-negative factorizations: values, laws, collapses."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import blocks, methods
+from sdpdr.blocks.nonnegative import corner
+from sdpdr.errors import DataError, DataTypeError
+from sdpdr.model import check_block
+from sdpdr.nonnegative import overlap_bound
+
+V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
+SQUARE = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=float)
+LATIN = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2]], dtype=float)
+CLOSED = np.array([[0.9, 0.6, 0.0], [1.0, 0.0, 0.4], [0.0, 0.0, 0.7]])
+_rng = np.random.default_rng(0)
+RANDOM = _rng.random((4, 2)) @ _rng.random((2, 3))
+
+# Twice the values: the trace of Z as printed. Without and with Z >= 0, and of the small cones.
+PRINTED = {
+    "V3": (V3, 3.148557, 3.148557, 8.686757),
+    "square": (SQUARE, 4.0 + 4.0 * np.sqrt(2.0), 8.0 * np.sqrt(2.0), 32.0),
+    "random": (RANDOM, 5.185134, 5.185134, 17.90268),
+    "latin": (LATIN, 18.928203, 18.928203, 54.0),
+}
+ORACLES = [pytest.param(*row, id=name) for name, row in PRINTED.items()]
+
+
+# -- the doubly non-negative program --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("V", "trace", "dnn", "cones"), ORACLES)
+def test_values_are_those_computed_elsewhere(V, trace, dnn, cones):
+    for model, value in (
+        (methods.nmf_dnn(V, nonnegative=False), trace),
+        (methods.nmf_dnn(V), dnn),
+        (methods.nmf_cones(V), cones),
+    ):
+        solution = sdpdr.solve(model, "clarabel", tol=1e-7)
+        assert 2.0 * solution.value == pytest.approx(value, rel=2e-6)
+        assert 2.0 * solution.bound == pytest.approx(value, rel=2e-6)
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "cvxopt", "sdpa", "scs", "lowrank"])
+def test_every_solver_finds_the_value_of_the_square(solver):
+    solution = sdpdr.solve(methods.nmf_dnn(SQUARE), solver, tol=1e-6)
+    assert solution.value == pytest.approx(4.0 * np.sqrt(2.0), rel=5e-6)
+    assert solution.bound <= 4.0 * np.sqrt(2.0) * (1.0 + 1e-12)
+    assert solution.bound == pytest.approx(4.0 * np.sqrt(2.0), rel=5e-6)
+
+
+def test_without_signs_it_is_the_trace_norm():
+    for seed in range(3):
+        V = np.random.default_rng(seed).random((3 + seed, 4))
+        solution = sdpdr.solve(methods.nmf_dnn(V, nonnegative=False), "clarabel", tol=1e-8)
+        assert solution.value == pytest.approx(np.linalg.norm(V, "nuc"), rel=1e-7)
+
+
+def test_the_value_is_a_norm_below_every_factorization():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        W, H = rng.random((5, 4)) ** 4, rng.random((4, 3)) ** 4
+        size = np.linalg.norm(W, axis=0) @ np.linalg.norm(H, axis=1)
+        value = sdpdr.solve(methods.nmf_dnn(W @ H), "clarabel").bound
+        assert np.linalg.norm(W @ H, "nuc") * (1.0 - 1e-6) <= value <= size
+
+
+def test_any_factorization_is_a_feasible_point():
+    rng = np.random.default_rng(0)
+    W, H = rng.random((5, 3)), rng.random((3, 4))
+    W, H = W / np.linalg.norm(W, axis=0), H * np.linalg.norm(W, axis=0)[:, None]
+    balance = np.sqrt(np.linalg.norm(H, axis=1))
+    B = np.vstack([W * balance, (H / balance[:, None]).T])
+    model = methods.nmf_dnn(W @ H)
+    assert max(model.violations({"Z": B @ B.T}).values()) < 1e-12
+    size = np.linalg.norm(W, axis=0) @ np.linalg.norm(H, axis=1)
+    assert model.objective({"Z": B @ B.T}) == pytest.approx(size)
+
+
+# -- the joint matrix and its parts ---------------------------------------------------------------
+
+
+def test_completely_positive_parts_do_not_make_a_completely_positive_whole():
+    """Printed (1.41) asks it of the diagonal blocks; then V need not be W H'."""
+    cycle = np.roll(np.eye(5), 1, axis=0) + np.roll(np.eye(5), -1, axis=0)
+    whole = 1.8 * np.eye(5) + cycle
+    horn = np.ones((5, 5)) - 2.0 * cycle
+    # Positive semidefinite, non-negative, and with completely positive blocks of order 3 and 2,
+    # since up to order 4 doubly non-negative matrices are.
+    assert np.linalg.eigvalsh(whole)[0] > 0.1
+    assert whole.min() >= 0.0
+    # The Horn matrix is copositive, so B B' with B >= 0 cannot be on this side of it.
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        B = rng.random((5, 6)) ** 3
+        assert np.sum(horn * (B @ B.T)) >= 0.0
+    assert np.sum(horn * whole) == pytest.approx(-1.0)
+
+
+def test_the_printed_existence_proof_gives_one_component_for_each_entry():
+    """Thm 4.1.3 with D and E diagonal: weaker than V = V I."""
+    for V in (V3, SQUARE, LATIN):
+        n, m = V.shape
+        lifted = np.zeros((n + m, n + m))
+        lifted[:n, n:], lifted[n:, :n] = V, V.T
+        lifted += np.diag(lifted.sum(axis=1))
+        places = np.argwhere(V)
+        B = np.zeros((n + m, len(places)))
+        for column, (i, j) in enumerate(places):
+            B[[i, n + j], column] = np.sqrt(V[i, j])
+        np.testing.assert_allclose(B @ B.T, lifted, atol=1e-14)
+        np.testing.assert_allclose(B[:n] @ B[n:].T, V, atol=1e-14)
+        assert B.shape[1] == np.count_nonzero(V) > min(n, m)
+
+
+# -- the lift of all entries ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("V", "ks"), [(V3, (1, 2, 3)), (SQUARE, (1, 2))], ids=["V3", "square"])
+def test_the_lift_has_the_value_of_the_small_program_for_every_k(V, ks):
+    small = sdpdr.solve(methods.nmf_dnn(V), "clarabel", tol=1e-8)
+    for k in ks:
+        lifted = sdpdr.solve(methods.nmf_shor(V, k), "clarabel", tol=1e-7)
+        assert lifted.value == pytest.approx(small.value, rel=1e-6)
+        assert lifted.bound == pytest.approx(small.bound, rel=1e-6)
+
+
+def test_points_of_both_programs_become_points_of_the_other():
+    rng, k = np.random.default_rng(0), 2
+    W, H = rng.random((3, k)), rng.random((4, k))
+    small, lifted = methods.nmf_dnn(W @ H.T), methods.nmf_shor(W @ H.T, k)
+    z = np.concatenate([W.ravel(), H.ravel()])
+    Z = np.outer(z, z)
+    assert max(lifted.violations({"Z": Z}).values()) < 1e-14
+    slices = sum(Z[at::k, at::k] for at in range(k))
+    assert max(small.violations({"Z": slices}).values()) < 1e-14
+    assert small.objective({"Z": slices}) == pytest.approx(lifted.objective({"Z": Z}))
+    back = np.zeros_like(Z)
+    back[::k, ::k] = slices
+    assert max(lifted.violations({"Z": back}).values()) < 1e-14
+    assert lifted.objective({"Z": back}) == pytest.approx(small.objective({"Z": slices}))
+
+
+def test_the_central_optimum_of_the_lift_has_equal_columns():
+    """Why the thesis always saw factors of rank one: the slices may be exchanged."""
+    model = methods.nmf_shor(V3, 2)
+    Z = sdpdr.solve(model, "clarabel", tol=1e-8).values["Z"]
+    other = np.arange(12) ^ 1
+    exchanged = Z[np.ix_(other, other)]
+    middle = (Z + exchanged) / 2.0
+    for point in (exchanged, middle):
+        assert max(model.violations({"Z": point}).values()) < 1e-7
+        assert model.objective({"Z": point}) == pytest.approx(model.objective({"Z": Z}))
+    z = np.abs(np.linalg.eigh(middle)[1][:, -1]).reshape(6, 2)
+    np.testing.assert_allclose(z[:, 0], z[:, 1], atol=1e-9)
+    # An interior-point solver goes to the middle by itself.
+    z = np.abs(np.linalg.eigh(Z)[1][:, -1]).reshape(6, 2)
+    np.testing.assert_allclose(z[:, 0], z[:, 1], atol=1e-2)
+
+
+def test_the_relaxed_equality_as_printed_says_nothing():
+    """(2.49) lets z be free: with z = 0 every feasible Z obeys it, whatever its rank."""
+    model = methods.nmf_shor(V3, 2)
+    Z = sdpdr.solve(model, "clarabel", tol=1e-8).values["Z"]
+    assert np.linalg.eigvalsh(Z - np.zeros((12, 12)))[0] >= -1e-7
+    assert np.linalg.eigvalsh(Z)[-2] > 1e-3
+
+
+# -- the small cones ------------------------------------------------------------------------------
+
+
+def printed_cones(V, k):
+    """(2.53) as it stands, with the transpose that (2.52) lacks."""
+    n, m = V.shape
+    W = [cp.Variable((k, k), symmetric=True) for _ in range(n)]
+    H = [cp.Variable((k, k), symmetric=True) for _ in range(m)]
+    constraints = [M >= 0 for M in W + H]
+    for i in range(n):
+        for j in range(m):
+            X = cp.Variable((k, k))
+            constraints += [cp.bmat([[W[i], X], [X.T, H[j]]]) >> 0, X >= 0, cp.trace(X) == V[i, j]]
+    cost = m * sum(cp.trace(M) for M in W) + n * sum(cp.trace(M) for M in H)
+    return cp.Problem(cp.Minimize(cost), constraints).solve(solver="CLARABEL")
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("name", ["V3", "random", "square"])
+def test_the_printed_blocks_have_the_value_of_the_closed_form(name, k):
+    V, _, _, value = PRINTED[name]
+    assert printed_cones(V, k) == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize(("V", "trace", "dnn", "cones"), ORACLES)
+def test_small_cones_are_weaker_than_the_joint_matrix(V, trace, dnn, cones):
+    assert cones <= np.sqrt(V.size) * dnn * (1.0 + 1e-6)
+
+
+def test_of_rank_one_the_small_cones_have_a_closed_form():
+    u, v = np.array([1.0, 0.0, 2.0]), np.array([1.0, 4.0])
+    value = sdpdr.solve(methods.nmf_cones(np.outer(u, v)), "clarabel", tol=1e-8).value
+    assert value == pytest.approx(np.sqrt(6.0) * np.linalg.norm(u) * np.linalg.norm(v), rel=1e-7)
+
+
+# -- what k components can explain ----------------------------------------------------------------
+
+
+def overlap(V, k, solver="clarabel"):
+    return sdpdr.solve(methods.nmf_overlap(V, k), solver, tol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("V", "k", "error"),
+    [(SQUARE, 3, 0.126004), (SQUARE, 2, 0.5), (CLOSED, 2, 0.250947), (V3, 2, 0.030549)],
+    ids=["square-3", "square-2", "closed-2", "V3-2"],
+)
+def test_errors_that_the_program_proves(V, k, error):
+    solution, norm = overlap(V, k), np.linalg.norm(V)
+    assert solution.certified(1e-6)
+    proved = np.sqrt(1.0 - min(1.0, solution.bound / norm) ** 2)
+    assert proved == pytest.approx(error, abs=2e-6)
+    tail = np.linalg.norm(np.linalg.svd(V)[1][k:]) / norm
+    assert proved >= tail - 1e-6
+
+
+def test_as_many_components_as_rows_explain_everything():
+    assert overlap(SQUARE, 4).value == pytest.approx(np.sqrt(8.0), rel=1e-6)
+
+
+def test_more_components_explain_more_and_sides_may_be_exchanged():
+    V = np.random.default_rng(1).random((4, 3)) ** 3
+    values = [overlap(V, k).value for k in (1, 2, 3)]
+    assert np.all(np.diff(values) >= -1e-6)
+    assert overlap(V.T, 2).value == pytest.approx(values[1], rel=1e-6)
+
+
+def test_no_factorization_explains_more():
+    rng = np.random.default_rng(0)
+    V = rng.random((4, 5)) * (rng.random((4, 5)) < 0.6)
+    most = overlap(V, 2).bound
+    for _ in range(500):
+        Z = rng.random((4, 2)) ** 3 @ rng.random((2, 5)) ** 3
+        assert np.sum(V * Z) / np.linalg.norm(Z) <= most
+
+
+def test_without_signs_it_is_the_bound_of_eckart_and_young():
+    V = np.random.default_rng(2).standard_normal((3, 5))
+    model = blocks.LowRankBall(3, 5, 2) + blocks.Overlap(V)
+    solution = sdpdr.solve(model, "clarabel", tol=1e-8)
+    best = np.linalg.norm(np.linalg.svd(V)[1][:2])
+    assert solution.value == pytest.approx(best, rel=1e-7)
+
+
+def test_any_multipliers_bound_the_overlap():
+    rng, k = np.random.default_rng(0), 2
+    V = rng.random((3, 4))
+    Z = rng.random((200, 3, k)) ** 4 @ rng.random((200, k, 4)) ** 4
+    explained = np.sum(V * Z, axis=(1, 2)) / np.linalg.norm(Z, axis=(1, 2))
+    for scale in (0.0, 0.1, 1.0):
+        for _ in range(20):
+            B, N = scale * rng.standard_normal((3, 4)), scale * rng.standard_normal((7, 7))
+            assert explained.max() <= overlap_bound(V, k, B, N + N.T)
+
+
+# -- blocks and wrong input -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        blocks.SlicedProducts(V3, 2),
+        blocks.Envelope(SQUARE),
+        blocks.LowRankBall(2, 3, 2),
+        blocks.SameCorner(2, 3),
+        blocks.Overlap(V3),
+    ],
+    ids=lambda block: block.label,
+)
+def test_blocks_obey_the_laws(block):
+    assert "every law holds" in check_block(block)
+
+
+def test_the_envelope_speaks_of_entries_that_are_not_zero():
+    assert len(methods.nmf_cones(SQUARE).size()["rows"]) == 8
+    assert corner(2, 2).tolist() == [[0, 2], [0, 3], [1, 2], [1, 3]]
+
+
+MAKERS = {
+    "dnn": methods.nmf_dnn,
+    "shor": lambda X: methods.nmf_shor(X, 1),
+    "cones": methods.nmf_cones,
+    "overlap": lambda X: methods.nmf_overlap(X, 1),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[1.0, 2.0], [3.0, -1.0]], r"X\[1, 1\] = -1"),
+        ([[1.0, np.nan], [3.0, 1.0]], "NaN"),
+        ([[0.0, 0.0], [0.0, 0.0]], "zero"),
+        ([1.0, 2.0], "2D array"),
+    ],
+    ids=["negative", "nan", "zero", "flat"],
+)
+def test_matrices_that_cannot_be_factored_are_named(make, X, words):
+    with pytest.raises(DataError, match=words):
+        make(X)
+
+
+@pytest.mark.parametrize("make", [methods.nmf_shor, methods.nmf_overlap])
+def test_numbers_of_components_out_of_range_are_named(make):
+    with pytest.raises(DataError, match="k=4 is out of range: a 3 x 3"):
+        make(V3, 4)
+    with pytest.raises(DataError, match="k=0"):
+        make(V3, 0)
+    with pytest.raises(DataTypeError, match=r"k=1\.5"):
+        make(V3, 1.5)

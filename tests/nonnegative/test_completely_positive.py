@@ -1,0 +1,409 @@
+"""Copositive matrices, factors that can be written down, polishing, and the search by rotations."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sdpdr.errors import DataError, DataTypeError
+from sdpdr.nonnegative import (
+    Certificate,
+    comparison_matrix,
+    copositivity,
+    cp_rank_bound,
+    dominant_factor,
+    has_triangle,
+    horn_matrix,
+    is_doubly_nonnegative,
+    obvious_certificate,
+    polish_square,
+    rotated_factor,
+    scaled_dominant_factor,
+    small_rank_factor,
+    square_residual,
+    symmetric_matrix,
+    symmetric_nmf,
+    triangle_free_certificate,
+)
+from sdpdr.nonnegative.copositive import _positive_in, multiplier_certificate
+from sdpdr.nonnegative.dominant import components
+from sdpdr.nonnegative.symmetric_nmf import eigenvalue_bound
+
+PHI = (1.0 + np.sqrt(5.0)) / 2.0
+SECOND = np.array(
+    [[1, 1, 0, 0, 1], [1, 2, 1, 0, 0], [0, 1, 2, 1, 0], [0, 0, 1, 1, 1], [1, 0, 0, 1, 6]], float
+)
+DOMINANT = np.array([[3, 1, 0, 1], [1, 4, 2, 1], [0, 2, 3, 0.5], [1, 1, 0.5, 2.5]])
+
+
+def cycle(n: int, c: float) -> np.ndarray:
+    """C times the identity plus the adjacency of a cycle."""
+    shift = np.roll(np.eye(n), 1, axis=0)
+    return c * np.eye(n) + shift + shift.T
+
+
+# -- Kaplan's test --------------------------------------------------------------------------
+
+
+def test_horn_is_copositive_and_not_semidefinite():
+    horn = horn_matrix()
+    root = np.sqrt(5.0)
+    expected = [1 - root, 1 - root, 1.0, 1 + root, 1 + root]
+    np.testing.assert_allclose(np.linalg.eigvalsh(horn), expected, atol=1e-12)
+    assert copositivity(horn)
+    # On its boundary: a little less, and there is a witness.
+    found = copositivity(horn - 1e-6 * np.eye(5))
+    assert not found
+    assert np.all(found.witness >= 0.0)
+    assert found.witness @ (horn - 1e-6 * np.eye(5)) @ found.witness < 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_of_semidefinite_and_non_negative_are_copositive(seed):
+    rng = np.random.default_rng(seed)
+    factor, more = rng.standard_normal((6, 2)), rng.random((6, 6))
+    assert copositivity(factor @ factor.T + more + more.T)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_kaplan_agrees_with_the_least_value_on_the_simplex(seed):
+    """The least value is attained where some principal submatrix has a stationary point."""
+    rng = np.random.default_rng(seed)
+    M = rng.standard_normal((5, 5))
+    M = M + M.T + 1.7 * np.eye(5) + 0.5
+    least = np.inf
+    for order in range(1, 6):
+        for places in combinations(range(5), order):
+            part = M[np.ix_(places, places)]
+            x = np.linalg.lstsq(part, np.ones(order), rcond=None)[0]
+            if np.all(x > 0.0) or np.all(x < 0.0):
+                x = x / x.sum()
+                least = min(least, x @ part @ x)
+    assert bool(copositivity(M)) == (least >= 0.0)
+
+
+def test_both_answers_occur_above():
+    answers = []
+    for seed in range(10):
+        M = np.random.default_rng(seed).standard_normal((5, 5))
+        answers.append(bool(copositivity(M + M.T + 1.7 * np.eye(5) + 0.5)))
+    assert len(set(answers)) == 2
+
+
+def test_a_multiple_eigenvalue_hides_no_witness():
+    """Of an eigenspace that holds a positive vector, no basis vector need be positive."""
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(np.column_stack([np.ones(5), rng.standard_normal((5, 2))]))[0]
+    turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    span = basis @ turn
+    assert not any(np.all(v > 0) or np.all(v < 0) for v in span.T)
+    x = _positive_in(span)
+    assert x is not None
+    assert np.all(x > 0.0)
+    np.testing.assert_allclose(span @ (span.T @ x), x, atol=1e-12)
+    # And one that holds none.
+    other = np.linalg.qr(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]))[0]
+    assert _positive_in(other) is None
+
+
+def test_the_shift_is_what_is_decided():
+    M = np.diag([1.0, -1e-7])
+    assert not copositivity(M)
+    assert copositivity(M, shift=1e-6)
+
+
+@pytest.mark.parametrize("M", [np.ones((2, 3)), np.eye(16)])
+def test_kaplan_says_what_it_cannot_do(M):
+    with pytest.raises(DataError, match="square|principal submatrices"):
+        copositivity(M)
+
+
+def test_inexact_multipliers_are_made_exact():
+    """Horn's matrix at level one, with parts spoilt: still a certificate, a little weaker."""
+    horn = horn_matrix()
+    # P_i is the square of the row of place i, and the cubic that is left has coefficients >= 0.
+    parts = np.array([np.outer(row, row) for row in horn])
+    A = cycle(5, 1.8)
+    exact = multiplier_certificate(horn, parts, A)
+    assert exact.value == pytest.approx(-1.0, abs=1e-9)
+    assert copositivity(exact.matrix)
+    noise = 1e-4 * np.random.default_rng(0).standard_normal((5, 5, 5))
+    rough = multiplier_certificate(horn, parts + noise + noise.transpose(0, 2, 1), A)
+    assert -1.0 < rough.value < -0.98
+    assert copositivity(rough.matrix)
+    # Multipliers that prove nothing give no certificate.
+    assert multiplier_certificate(-np.ones((5, 5)), np.zeros((5, 5, 5)), A).value >= 0.0
+
+
+# -- obvious cases --------------------------------------------------------------------------
+
+
+def test_negative_entries_and_eigenvalues_are_certificates():
+    A = np.array([[2.0, -1.0], [-1.0, 2.0]])
+    found = obvious_certificate(A)
+    assert found.proof == "entry"
+    assert found.value == -2.0
+    assert found.holds_against(A)
+    A = cycle(5, 1.5)
+    found = obvious_certificate(A)
+    assert found.proof == "eigenvalue"
+    assert found.value == pytest.approx(1.5 - PHI)
+    assert found.holds_against(A, tol=1e-3)
+    assert not found.holds_against(np.eye(5))
+
+
+@pytest.mark.parametrize(
+    ("A", "proof"),
+    [
+        # A zero beside which there is something; rows too short to count beside the others.
+        ([[0.0, 1e-7], [1e-7, 1.0]], "eigenvalue"),
+        ([[1.0, 0.0, 0.0], [0.0, 1e-12, 2e-12], [0.0, 2e-12, 1e-12]], "eigenvalue"),
+        ([[1.0, 0.0, 0.0], [0.0, 1e-12, -5e-13], [0.0, -5e-13, 1e-12]], "entry"),
+    ],
+)
+def test_short_rows_count(A, proof):
+    found = obvious_certificate(np.array(A))
+    assert found.proof == proof
+    assert found.value < 0.0
+    assert found.holds_against(A)
+
+
+def test_rounding_is_no_certificate():
+    B = np.random.default_rng(0).random((6, 2))
+    A = B @ B.T
+    assert np.linalg.eigvalsh(A)[0] < 1e-15
+    assert obvious_certificate(A) is None
+    assert obvious_certificate(A - 1e-12) is None
+
+
+def test_doubly_nonnegative_boundary():
+    assert is_doubly_nonnegative(cycle(5, PHI))
+    assert not is_doubly_nonnegative(cycle(5, PHI - 1e-6))
+    assert not is_doubly_nonnegative([[0.0, 1.0], [1.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.ones((2, 3)), "square"),
+        ([[1.0, 2.0], [0.0, 1.0]], r"X\[0, 1\] = 2 but X\[1, 0\] = 0"),
+        ([[1.0, np.nan], [np.nan, 1.0]], "NaN"),
+        ([[np.inf]], "infinity"),
+        (np.zeros((3, 3)), "nothing to factor"),
+        ([1.0, 2.0], "2D"),
+    ],
+)
+def test_what_is_no_symmetric_matrix(X, words):
+    with pytest.raises(DataError, match=words):
+        symmetric_matrix(X)
+
+
+def test_types_are_errors_of_type():
+    with pytest.raises(DataTypeError):
+        symmetric_matrix([[object()]])
+
+
+def test_symmetric_up_to_rounding():
+    A = np.array([[1.0, 0.1 + 0.2], [0.3, 1.0]])
+    np.testing.assert_array_equal(symmetric_matrix(A), symmetric_matrix(A).T)
+
+
+@pytest.mark.parametrize(
+    ("n", "rank", "most"),
+    [(1, 1, 1), (3, 2, 2), (4, 3, 4), (4, 4, 4), (5, 3, 5), (5, 5, 11), (7, 7, 24), (9, 4, 9)],
+)
+def test_bound_on_the_cp_rank(n, rank, most):
+    assert cp_rank_bound(n, rank) == most
+
+
+def test_the_refuted_conjecture_is_no_bound():
+    """There are matrices of order seven whose cp-rank, 14, exceeds 49 / 4."""
+    assert cp_rank_bound(7, 7) >= 14 > 49 / 4
+
+
+# -- written down ---------------------------------------------------------------------------
+
+
+def test_diagonally_dominant_oracle():
+    B = dominant_factor(DOMINANT)
+    assert B.shape == (4, 7)
+    assert np.min(B) >= 0.0
+    np.testing.assert_allclose(B @ B.T, DOMINANT, atol=5e-16)
+
+
+def test_trivial_nmf_of_theorem_4_1_3():
+    """Row and column sums on the diagonal: V = sum of V_ij e_i e_j', one term an entry."""
+    V = np.array([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0]])
+    Z = np.block([[np.diag(V.sum(axis=1)), V], [V.T, np.diag(V.sum(axis=0))]])
+    B = dominant_factor(Z)
+    assert B.shape[1] == np.count_nonzero(V)
+    np.testing.assert_allclose(B[:2] @ B[2:].T, V, atol=1e-14)
+
+
+def test_not_dominant_is_said():
+    with pytest.raises(DataError, match="falls short of the rest of row 0 by 1"):
+        dominant_factor(np.ones((3, 3)))
+    with pytest.raises(DataError, match="negative"):
+        dominant_factor([[1.0, -0.5], [-0.5, 1.0]])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scales_are_found_whatever_they_are(seed):
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.random((5, 5)) * (rng.random((5, 5)) < 0.7), 1)
+    A = A + A.T
+    A[np.diag_indices(5)] = A.sum(axis=1) + 1e-3
+    d = 10.0 ** rng.uniform(-3, 3, 5)
+    scaled = d[:, None] * A * d
+    B = scaled_dominant_factor(scaled)
+    assert np.min(B) >= 0.0
+    np.testing.assert_allclose(B @ B.T, scaled, rtol=1e-10)
+
+
+def test_scaled_dominance_ends_where_the_comparison_matrix_is_indefinite():
+    assert scaled_dominant_factor(cycle(5, 2.0)) is not None
+    assert scaled_dominant_factor(cycle(5, 2.0 - 1e-9)) is None
+    # The comparison matrix of a sum of parts is one of parts, with a scale for each.
+    B = scaled_dominant_factor(np.kron(np.diag([1.0, 4.0]), cycle(5, 2.0)))
+    np.testing.assert_allclose(B @ B.T, np.kron(np.diag([1.0, 4.0]), cycle(5, 2.0)), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rank_two_is_turned_into_the_quadrant(seed):
+    rng = np.random.default_rng(seed)
+    angles = rng.uniform(0.0, np.pi / 2, 7) + 2.0
+    rows = rng.random(7)[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+    A = rows @ rows.T
+    A[3] = A[:, 3] = 0.0
+    B = small_rank_factor(A, 2)
+    assert np.min(B) >= 0.0
+    np.testing.assert_allclose(B @ B.T, A, atol=1e-14)
+
+
+def test_components_and_triangles():
+    A = np.kron(np.diag([1.0, 0.0, 2.0]), np.ones((2, 2)))
+    assert [p.tolist() for p in components(A)] == [[0, 1], [4, 5]]
+    assert not has_triangle(A)
+    assert has_triangle(A + np.ones((6, 6)))
+    assert not has_triangle(cycle(5, 2.0))
+    assert has_triangle(cycle(3, 2.0))
+
+
+# -- without a triangle ---------------------------------------------------------------------
+
+
+def test_circulant_is_semidefinite_from_phi_and_separated_by_horn():
+    for c in (1.7, 1.8, 2.2):
+        assert np.linalg.eigvalsh(cycle(5, c))[0] == pytest.approx(c - PHI)
+        assert np.sum(cycle(5, c) * horn_matrix()) == pytest.approx(5 * c - 10)
+
+
+@pytest.mark.parametrize("c", [PHI, 1.8, 1.95])
+def test_odd_cycles_are_refuted_below_two(c):
+    A = cycle(5, c)
+    found = triangle_free_certificate(A)
+    assert found.value == pytest.approx(c - 2.0)
+    np.testing.assert_allclose(5.0 * found.matrix, horn_matrix(), atol=1e-12)
+    assert found.holds_against(A)
+    # How far: to the nearest matrix known to be completely positive, it is at least that.
+    assert found.distance <= np.linalg.norm(A - cycle(5, 2.0))
+    assert found.least_gap == pytest.approx(5.0 * (2.0 - c) * PHI / 2.0)
+
+
+@pytest.mark.parametrize("n", [4, 6, 7, 9])
+def test_longer_cycles(n):
+    A = cycle(n, 2.0 - 1e-3)
+    found = triangle_free_certificate(A)
+    assert found.value == pytest.approx(-1e-3)
+    assert copositivity(found.matrix)
+    assert triangle_free_certificate(cycle(n, 2.0)) is None
+
+
+def test_second_matrix_needs_scales():
+    A = SECOND
+    assert abs(np.linalg.eigvalsh(A)[0]) < 1e-12
+    assert is_doubly_nonnegative(A)
+    assert np.sum(A * horn_matrix()) == pytest.approx(2.0)
+    values, vectors = np.linalg.eigh(comparison_matrix(A))
+    assert values[0] == pytest.approx(-0.174972, abs=1e-6)
+    d = np.abs(vectors[:, 0])
+    np.testing.assert_allclose(d, [0.53048, 0.45148, 0.45148, 0.53048, 0.17182], atol=1e-5)
+    found = triangle_free_certificate(A)
+    assert found.value == pytest.approx(-0.174972, abs=1e-6)
+    np.testing.assert_allclose(found.matrix, d[:, None] * horn_matrix() * d, atol=1e-12)
+    assert found.holds_against(A)
+
+
+def test_certificate_of_a_part():
+    found = triangle_free_certificate(cycle(5, 1.8))
+    whole = np.zeros((7, 7))
+    places = np.array([0, 1, 3, 4, 6])
+    whole[np.ix_(places, places)] = cycle(5, 1.8)
+    whole[2, 2] = whole[5, 5] = 1.0
+    moved = found.within(places, 7)
+    assert moved.holds_against(whole)
+    assert moved.value == found.value
+    np.testing.assert_allclose(triangle_free_certificate(whole).matrix, moved.matrix, atol=1e-12)
+
+
+def test_a_false_certificate_does_not_hold():
+    A = cycle(5, 2.2)
+    assert not Certificate.of("eigenvalue", horn_matrix(), A).holds_against(A)
+    assert not Certificate.of("eigenvalue", -np.eye(5), A).holds_against(A)
+
+
+# -- search ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_polishing_reaches_rounding(seed):
+    rng = np.random.default_rng(seed)
+    B = rng.random((6, 4)) * (rng.random((6, 4)) < 0.7)
+    A = B @ B.T
+    found = polish_square(A, B + 0.01 * rng.standard_normal(B.shape))
+    assert found.before > 1e-4
+    assert found.residual < 1e-13
+    assert np.min(found.factor) >= 0.0
+    assert found.residual == square_residual(A, found.factor)
+
+
+def test_polishing_ends_at_a_stationary_point():
+    A = cycle(5, 1.8)
+    found = polish_square(A, np.random.default_rng(0).random((5, 6)), max_iter=500)
+    B = found.factor
+    slope = (B @ B.T - A) @ B
+    assert found.residual > 0.02
+    assert np.max(np.abs(np.minimum(B, slope))) < 1e-5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rotations_find_dense_factors(seed):
+    B = np.random.default_rng(seed).random((5, 3))
+    found = rotated_factor(B @ B.T, 3, starts=5)
+    assert found.residual < 1e-8
+    assert found.factor.shape == (5, 3)
+
+
+def test_rotations_need_the_rank():
+    with pytest.raises(DataError, match="below the rank"):
+        rotated_factor(np.eye(3), 2)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_symmetric_nmf_obeys_its_bound(k):
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((12, 2))
+    A = np.exp(-np.sum((points[:, None] - points) ** 2, axis=2))
+    found = symmetric_nmf(A, k)
+    assert found.bound <= found.residual < 1.5 * found.bound + 0.05
+    assert found.residual == pytest.approx(square_residual(A, found.factor))
+    # The leading eigenvector of a positive matrix is positive: one column is solved exactly.
+    if k == 1:
+        assert found.residual == pytest.approx(found.bound, rel=1e-6)
+
+
+def test_bound_of_indefinite_matrices():
+    assert eigenvalue_bound(-np.eye(2), 1) == 1.0
+    assert symmetric_nmf(-np.eye(2), 1).residual == pytest.approx(1.0)
+    with pytest.raises(DataError, match="out of range"):
+        symmetric_nmf(np.eye(2), 3)

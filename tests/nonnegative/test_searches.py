@@ -1,0 +1,271 @@
+"""Branch and bound: values, soundness, limits, interrupts, and going on."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+from sdpdr.errors import DataError, ShapeError
+from sdpdr.nonnegative import SearchStatus, box_search, cone_search
+from sdpdr.nonnegative.projection import alternate, project, squared_distances
+
+V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
+CLOSED = np.array([[0.9, 0.6, 0.0], [1.0, 0.0, 0.4], [0.0, 0.0, 0.7]])
+SQUARE = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=float)
+SMALL = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+def relative(found):
+    return found.lower / found.norm, found.upper / found.norm
+
+
+# -- distances from cones -------------------------------------------------------------------------
+
+
+def test_distances_are_those_of_the_projection_and_never_more():
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        G = rng.dirichlet(np.ones(4) * 0.5, 6).T
+        V = rng.random((4, 5))
+        rest = V - G @ project(G, V)
+        exact = np.sum(rest**2, axis=0)
+        proved = squared_distances(G, V)
+        assert np.all(proved <= exact + 1e-15)
+        np.testing.assert_allclose(proved, exact, rtol=1e-9, atol=1e-14)
+
+
+def test_a_wrong_projection_costs_the_bound_and_not_the_truth():
+    """The bound is proved by the residual, whatever coefficients it comes from."""
+    rng = np.random.default_rng(0)
+    G, V = rng.dirichlet(np.ones(4), 3).T, rng.random((4, 5))
+    exact = squared_distances(G, V)
+    for _ in range(20):
+        assert np.all(squared_distances(G, V, rng.random((3, 5))) < exact)
+
+
+def test_alternation_never_raises_the_error():
+    rng = np.random.default_rng(0)
+    V, W = rng.random((5, 4)), rng.random((5, 2))
+    errors = [np.linalg.norm(V - np.matmul(*alternate(V, W, steps))) for steps in range(6)]
+    assert np.all(np.diff(errors) <= 1e-12)
+
+
+# -- cones ----------------------------------------------------------------------------------------
+
+
+def test_the_printed_example_closes_at_the_root():
+    found = cone_search(V3, 2, tol=1e-9)
+    assert found.status is SearchStatus.CLOSED
+    assert found.nodes == 0
+    assert relative(found) == pytest.approx((0.030549, 0.030549), abs=5e-7)
+    assert found.gap < 1e-12
+    np.testing.assert_allclose(np.linalg.norm(V3 - found.W @ found.H), found.upper)
+
+
+def test_a_matrix_that_eckart_and_young_do_not_close():
+    found = cone_search(CLOSED, 2, tol=1e-4)
+    lower, upper = relative(found)
+    assert found.status is SearchStatus.CLOSED
+    assert 0.25084 <= lower <= upper
+    assert upper == pytest.approx(0.250947, abs=2e-6)
+    tail = np.linalg.svd(CLOSED)[1][2] / np.linalg.norm(CLOSED)
+    assert tail == pytest.approx(0.22595, abs=5e-6)
+    assert lower > tail + 0.02
+
+
+def test_the_search_of_a_transpose_gives_transposed_factors():
+    tall = np.vstack([CLOSED, [0.1, 0.2, 0.3]])
+    found, turned = (cone_search(V, 2, tol=0.01) for V in (tall, tall.T))
+    assert found.W.shape == (4, 2)
+    assert relative(found) == pytest.approx(relative(turned), abs=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(tall - found.W @ found.H), found.upper)
+
+
+def test_the_bound_never_exceeds_what_local_searches_attain():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
+        lower = cone_search(V, 2, tol=1e-3, max_nodes=500, seed=seed).lower
+        for _ in range(5):
+            W, H = alternate(V, rng.random((3, 2)), 50)
+            assert lower <= np.linalg.norm(V - W @ H) + 1e-12
+
+
+def test_a_matrix_with_an_exact_factorization_has_the_bound_zero():
+    rng = np.random.default_rng(0)
+    V = rng.random((4, 3)) * (rng.random((4, 3)) < 0.7) @ rng.random((3, 5))
+    assert cone_search(V, 3, tol=1e-6, max_nodes=20).lower < 1e-12
+
+
+def test_scaling_the_matrix_scales_the_bounds():
+    found, scaled = (cone_search(s * CLOSED, 2, tol=0.01) for s in (1.0, 1e4))
+    assert scaled.nodes == found.nodes
+    assert scaled.lower == pytest.approx(1e4 * found.lower)
+
+
+# -- limits, interrupts, going on -----------------------------------------------------------------
+
+
+def test_a_search_in_pieces_is_the_search_in_one():
+    whole = cone_search(CLOSED, 2, tol=1e-3)
+    found = cone_search(CLOSED, 2, tol=1e-3, max_nodes=20)
+    assert found.status is SearchStatus.NODE_LIMIT
+    assert "start=" in found.status.advice
+    bounds = [found.lower]
+    while found.status is SearchStatus.NODE_LIMIT:
+        found = cone_search(CLOSED, 2, tol=1e-3, max_nodes=100, start=found)
+        bounds.append(found.lower)
+    assert np.all(np.diff(bounds) >= 0.0)
+    assert (found.nodes, found.lower, found.upper) == (whole.nodes, whole.lower, whole.upper)
+
+
+def test_an_interrupt_leaves_bounds_that_hold_and_a_search_that_goes_on():
+    seen = []
+
+    def interrupt(record):
+        seen.append(record)
+        if record["iteration"] >= 200:
+            raise KeyboardInterrupt
+
+    found = cone_search(CLOSED, 2, tol=1e-3, progress=interrupt)
+    assert found.status is SearchStatus.INTERRUPTED
+    assert 0.2259 < found.lower / found.norm < 0.250947 <= found.upper / found.norm + 1e-6
+    assert found.lower / found.norm >= seen[0]["bound"]
+    again = cone_search(CLOSED, 2, tol=1e-3, start=found)
+    whole = cone_search(CLOSED, 2, tol=1e-3)
+    assert (again.nodes, again.lower) == (whole.nodes, whole.lower)
+
+
+def test_an_interrupt_between_two_parts_of_a_node_loses_neither(monkeypatch):
+    module = importlib.import_module("sdpdr.nonnegative.cone_search")
+    true, calls = module.squared_distances, []
+
+    def once(*arguments):
+        calls.append(1)
+        if len(calls) == 202:
+            raise KeyboardInterrupt
+        return true(*arguments)
+
+    monkeypatch.setattr(module, "squared_distances", once)
+    found = cone_search(CLOSED, 2, tol=1e-3)
+    assert found.status is SearchStatus.INTERRUPTED
+    again = cone_search(CLOSED, 2, tol=1e-3, start=found)
+    assert again.lower == cone_search(CLOSED, 2, tol=1e-3).lower
+
+
+def test_time_runs_out():
+    found = cone_search(SQUARE, 3, tol=1e-6, time_limit=1e-9)
+    assert found.status is SearchStatus.TIME_LIMIT
+    assert found.lower == 0.0
+    assert found.upper / found.norm >= np.sqrt(2.0 - np.sqrt(2.0)) / np.sqrt(8.0) - 1e-9
+
+
+def test_another_search_cannot_be_continued():
+    found = cone_search(CLOSED, 2, max_nodes=1)
+    with pytest.raises(ShapeError, match="2 components of a \\(3, 3\\)"):
+        cone_search(V3, 2, start=found)
+    with pytest.raises(DataError, match="box_search"):
+        box_search(SMALL, 1, 0.1, 10.0, start=found)
+    boxes = box_search(SMALL, 1, 0.1, 10.0, max_nodes=1)
+    with pytest.raises(DataError, match="cone_search"):
+        cone_search(CLOSED, 2, start=boxes)
+    with pytest.raises(ShapeError, match="limits"):
+        box_search(SMALL, 1, 0.2, 10.0, start=boxes)
+
+
+# -- boxes of logarithms --------------------------------------------------------------------------
+
+
+def test_the_box_search_encloses_the_leading_pair():
+    """Within the box the best of one component is the singular pair, up to the scale."""
+    found = box_search(SMALL, 1, 0.1, 10.0, tol=1e-3)
+    assert found.status is SearchStatus.CLOSED
+    best = np.linalg.svd(SMALL)[1][1] ** 2
+    assert best == pytest.approx(0.133931, abs=5e-7)
+    assert found.lower**2 <= best <= found.upper**2
+    assert found.lower**2 >= 0.1299
+    np.testing.assert_allclose(found.W[0], 1.0)
+
+
+def test_both_searches_agree():
+    V = np.array([[1.0, 2.0, 0.5]])
+    box = box_search(V, 1, 0.1, 10.0, tol=1e-3)
+    cones = cone_search(V, 1)
+    assert box.lower <= cones.upper * (1.0 + 1e-12)
+    assert cones.lower <= box.upper * (1.0 + 1e-12)
+
+
+def test_bounds_of_boxes_hold_in_the_box():
+    V, k = np.array([[1.0, 0.2], [0.3, 2.0]]), 2
+    found = box_search(V, k, 0.05, 5.0, max_nodes=30)
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        W, H = np.exp(rng.uniform(np.log(0.05), np.log(5.0), (2, 2, 2)))
+        W[0] = 1.0
+        assert np.linalg.norm(V - W @ H) >= found.lower
+
+
+def test_the_square_stands_outside_the_sum_over_components():
+    """Inside, as in the printed (3.80) and (3.81), an exact factorization would have an error."""
+    rng = np.random.default_rng(0)
+    W, H = rng.uniform(0.5, 2.0, (2, 2)), rng.uniform(0.5, 2.0, (2, 2))
+    H, W = W[0][:, None] * H, W / W[0]
+    V = W @ H
+    printed = np.sum((V[:, None] - W[:, :, None] * H[None]) ** 2)
+    assert printed > 0.1 * np.sum(V**2)
+    found = box_search(V, 2, 0.05, 10.0, max_nodes=20)
+    assert found.lower < 1e-9
+    np.testing.assert_allclose(np.linalg.norm(V - found.W @ found.H), found.upper)
+
+
+def test_limits_that_exclude_the_best_are_part_of_the_statement():
+    narrow = box_search(SMALL, 1, 2.5, 3.5, tol=1e-3)
+    assert narrow.status is SearchStatus.CLOSED
+    assert narrow.lower > np.linalg.svd(SMALL)[1][1]
+    assert "[2.5, 3.5]" in narrow.argument
+
+
+def test_boxes_go_on_after_an_interrupt():
+    def interrupt(record):
+        if record["iteration"] >= 100:
+            raise KeyboardInterrupt
+
+    found = box_search(SMALL, 1, 0.1, 10.0, tol=0.02, progress=interrupt)
+    assert found.status is SearchStatus.INTERRUPTED
+    again = box_search(SMALL, 1, 0.1, 10.0, tol=0.02, start=found)
+    assert again.status is SearchStatus.CLOSED
+    assert again.lower >= found.lower
+
+
+def test_boxes_are_for_tiny_matrices():
+    with pytest.raises(DataError, match="15 entries are free.*cone_search"):
+        box_search(np.ones((3, 3)), 3, 0.1, 10.0)
+    with pytest.raises(DataError, match="low must be less"):
+        box_search(SMALL, 1, 2.0, 1.0)
+    with pytest.raises(DataError, match="low=0"):
+        box_search(SMALL, 1, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"tol": 0.0}, "tol=0"), ({"max_nodes": 0}, "max_nodes=0"), ({"time_limit": -1.0}, "time")],
+)
+def test_limits_out_of_range_are_named(options, words):
+    with pytest.raises(DataError, match=words):
+        cone_search(V3, 2, **options)
+
+
+@pytest.mark.parametrize(
+    ("X", "k", "words"),
+    [
+        ([[1.0, -2.0]], 1, r"X\[0, 1\] = -2"),
+        ([[1.0, np.inf]], 1, "infinity"),
+        ([[0.0, 0.0]], 1, "zero"),
+        ([[1.0, 2.0]], 2, "k=2 is out of range"),
+    ],
+)
+def test_matrices_that_cannot_be_searched_are_named(X, k, words):
+    with pytest.raises(DataError, match=words):
+        cone_search(X, k)
+    with pytest.raises(DataError, match=words):
+        box_search(X, k, 0.1, 10.0)
