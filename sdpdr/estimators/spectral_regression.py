@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.metaestimators import available_if
@@ -295,7 +294,7 @@ class SpectralRegression(
 
     def _regress_linear(self, X: Any, masses: Array | None) -> SpectralRegression:
         if self.cardinality is not None:
-            found = self._sparse(X.toarray() if sp.issparse(X) else X)
+            found = self._sparse(X)
         else:
             if self.alpha == "loo":
                 self.alpha_ = choose_ridge(X, self.responses_).alpha
@@ -312,17 +311,13 @@ class SpectralRegression(
         self.solver_ = found.solver
         return self
 
-    def _sparse(self, X: Array) -> LinearMapping:
+    def _sparse(self, X: Any) -> LinearMapping:
         """Each response on at most ``cardinality`` columns."""
         assert self.cardinality is not None
-        x_mean, y_mean = X.mean(axis=0), self.responses_.mean(axis=0)
-        coefs = [
-            sparse_path(X - x_mean, y, self.alpha_, self.cardinality).of_cardinality(
-                self.cardinality
-            )
-            for y in (self.responses_ - y_mean).T
-        ]
-        coef = np.column_stack(coefs)
+        k = self.cardinality
+        x_mean, y_mean = np.asarray(X.mean(axis=0)).ravel(), self.responses_.mean(axis=0)
+        paths = [sparse_path(X, y, self.alpha_, k, intercept=True) for y in self.responses_.T]
+        coef = np.column_stack([path.of_cardinality(k) for path in paths])
         return LinearMapping(coef, y_mean - x_mean @ coef, "lars")
 
     def _choose_width(self, X: Array) -> None:

@@ -394,7 +394,7 @@ def _on_centers(given: Given, centers: Index, choice: KernelChoice, Y: Array) ->
 def _lassos(X: Array, Y: Array, shares: Array) -> tuple[list[Array], list[Array]]:
     """Coefficients and intercepts at shares of the least price that leaves nothing."""
     x_mean, y_mean = X.mean(axis=0), Y.mean(axis=0)
-    paths = [sparse_path(X - x_mean, y - m) for y, m in zip(Y.T, y_mean, strict=True)]
+    paths = [sparse_path(X, y, intercept=True) for y in Y.T]
     coefs = [np.column_stack([p.at(s * p.betas[0]) for p in paths]) for s in shares]
     return coefs, [y_mean - x_mean @ a for a in coefs]
 

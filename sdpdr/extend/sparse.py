@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.linear_model import lars_path_gram
 
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.graphs import validate
-from sdpdr.linalg.svec import Array
+from sdpdr.linalg.svec import Array, Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,12 @@ class SparsePath:
 
 
 def sparse_path(
-    X: Array, y: Array, ridge: float = 0.0, max_features: int | None = None
+    X: Matrix,
+    y: Array,
+    ridge: float = 0.0,
+    max_features: int | None = None,
+    *,
+    intercept: bool = False,
 ) -> SparsePath:
     r"""All solutions of the lasso, or of the elastic net, by least angles.
 
@@ -49,13 +56,15 @@ def sparse_path(
 
     Parameters
     ----------
-    X : array of shape (n, m)
-        Centred, as y is, if there is to be an intercept.
+    X : array or sparse array of shape (n, m)
+        Sparse data are never made dense; the matrix of m x m inner products is dense.
     y : array of shape (n,)
     ridge : float, default 0.0
         :math:`\alpha`. With 0, at most n coefficients are ever used at once.
     max_features : int, optional
         Stop there.
+    intercept : bool, default False
+        Take the means off X and y, for a constant that is not priced.
 
     References
     ----------
@@ -72,7 +81,7 @@ def sparse_path(
         raise ShapeError(f"X and y must have shapes (n, m) and (n,): {X.shape} and {y.shape}.")
     if not (np.isfinite(ridge) and ridge >= 0.0):
         raise DataError(f"ridge must be 0 or more; it is {ridge}.")
-    gram = X.T @ X
+    gram, cross = _products(X, y, intercept)
     gram[np.diag_indices_from(gram)] += ridge
     most = X.shape[1]
     if max_features is not None:
@@ -81,10 +90,22 @@ def sparse_path(
     limit = 8 * most
     # With n_samples=1 its prices are those of |Xa - y|^2 / 2.
     alphas, _, coefs = lars_path_gram(
-        X.T @ y, gram, n_samples=1, method="lasso", max_iter=limit, copy_Gram=False
+        cross, gram, n_samples=1, method="lasso", max_iter=limit, copy_Gram=False
     )
     if max_features is not None:
         over = np.flatnonzero(np.count_nonzero(coefs, axis=0) > max_features)
         last = over[0] if over.size else alphas.size
         alphas, coefs = alphas[:last], coefs[:, :last]
     return SparsePath(2.0 * alphas, coefs)
+
+
+def _products(X: Any, y: Array, intercept: bool) -> tuple[Array, Array]:
+    """Inner products of the columns with each other and with y, means taken off if asked."""
+    if not sp.issparse(X):
+        centred = X - X.mean(axis=0) if intercept else X
+        return centred.T @ centred, np.asarray(centred.T @ y)
+    gram = (X.T @ X).toarray()
+    if not intercept:
+        return gram, np.asarray(X.T @ y)
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    return gram - X.shape[0] * np.outer(mean, mean), np.asarray(X.T @ (y - y.mean()))

@@ -10,24 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import ArrayLike
 
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.graphs import validate
 from sdpdr.linalg.svec import Array
+from sdpdr.nonnegative.levenberg import descend
 from sdpdr.nonnegative.partial import PartialMatrix, partial_matrix
-
-# Damping, relative to the largest slope: first, least, most; and its factors after good and bad
-# steps.
-_FIRST, _LEAST, _MOST = 1e-3, 1e-13, 1e12
-_EASE, _TIGHTEN = 0.2, 4.0
-# Decrease, relative to what the gradient promises, below which a step is refused.
-_ENOUGH = 1e-4
-# Decrease, relative to the error, that is not worth another step.
-_IDLE = 1e-15
-# Entries within this share of the largest may count as being at their limit.
-_NEAR = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +111,7 @@ def polish_factors(
     problem = _Products(known, left.shape[1])
     x = problem.join(left, right)
     before = problem.error(x)
-    x, steps, slope = _descend(problem, x, tol * known.norm, max_iter)
+    x, steps, slope = descend(problem, x, tol * known.norm, max_iter)
     left, right = balanced(*problem.split(x))
     error = known.error(left, right)
     return Polished(left, right, error, before, steps, slope / known.norm**1.5)
@@ -228,50 +217,3 @@ class _Products:
         found[: n * k, n * k :] = cross.reshape(n * k, m * k)
         found[n * k :, : n * k] = found[: n * k, n * k :].T
         return found
-
-
-def _descend(problem: _Products, x: Array, least: float, max_iter: int) -> tuple[Array, int, float]:
-    away = problem.away(x)
-    size = float(np.sum(away**2))
-    damping, steps, fresh = _FIRST, 0, True
-    slope = np.inf
-    while steps < max_iter and size > least**2 and damping < _MOST:
-        if fresh:
-            gradient, squares = problem.gradient(x, away), problem.squares(x)
-            scale = float(np.max(np.diag(squares)))
-            slope = float(np.linalg.norm(gradient[(x > 0.0) | (gradient < 0.0)]))
-        if not (scale > 0.0 and slope > 0.0):
-            break
-        steps += 1
-        moved = _moved(x, gradient, squares, damping * scale, slope / scale)
-        after = problem.away(moved)
-        smaller = float(np.sum(after**2))
-        promised = float(gradient @ (x - moved))
-        fresh = smaller < size and size - smaller >= _ENOUGH * promised
-        if not fresh:
-            damping *= _TIGHTEN
-            continue
-        idle = size - smaller <= _IDLE * size
-        x, away, size = moved, after, smaller
-        damping = max(damping * _EASE, _LEAST)
-        if idle:
-            break
-    return x, steps, slope
-
-
-def _moved(x: Array, gradient: Array, squares: Array, damping: float, slope: float) -> Array:
-    """A damped step of the free entries, and one down the gradient of all others."""
-    near = min(_NEAR * float(np.max(x)), slope)
-    held = (x <= near) & (gradient > 0.0)
-    free = ~held
-    step = np.zeros_like(x)
-    step[held] = -gradient[held] / (np.diag(squares)[held] + damping)
-    matrix = squares[np.ix_(free, free)]
-    matrix[np.diag_indices_from(matrix)] += damping
-    try:
-        factor = sl.cho_factor(matrix, check_finite=False)
-    except sl.LinAlgError:
-        # Rounding outweighs the damping: no step, so that more damping is tried.
-        return x
-    step[free] = -sl.cho_solve(factor, gradient[free])
-    return np.maximum(x + step, 0.0)

@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg as sl
 
 from sdpdr.linalg.svec import Array
-
-# Damping relative to the largest slope: first, least, most; factors after good and bad steps.
-_FIRST, _LEAST, _MOST = 1e-3, 1e-15, 1e10
-_EASE, _TIGHTEN = 0.2, 4.0
-# Decrease, relative to the error, that is not worth another step.
-_IDLE = 1e-14
-# Share of the largest entry below which an entry that wants to fall is held.
-_NEAR = 1e-2
+from sdpdr.nonnegative.levenberg import descend
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,46 +92,31 @@ def polish_square(A: Array, B: Array, *, tol: float = 1e-14, max_iter: int = 100
     """
     size = float(np.linalg.norm(A))
     B = np.maximum(B, 0.0)
-    before = residual = square_residual(A, B)
-    damping, steps, fresh = _FIRST, 0, True
-    while residual > tol and steps < max_iter and damping < _MOST:
-        if fresh:
-            gradient, squares = (B @ B.T - A) @ B, _squares(B)
-            scale = float(np.max(np.diag(squares)))
-        if not scale > 0.0:
-            break
-        steps += 1
-        moved = _moved(B, gradient, squares, damping * scale, scale)
-        after = float(np.linalg.norm(A - moved @ moved.T)) / size
-        fresh = after < residual
-        if not fresh:
-            damping *= _TIGHTEN
-            continue
-        idle = residual - after <= _IDLE * residual
-        B, residual, damping = moved, after, max(damping * _EASE, _LEAST)
-        if idle:
-            break
-    return PolishedSquare(B, residual, before, steps)
+    before = square_residual(A, B)
+    x, steps, _ = descend(_Square(A, B.shape[1]), B.ravel(), tol * size, max_iter)
+    factor = x.reshape(B.shape)
+    return PolishedSquare(factor, square_residual(A, factor), before, steps)
 
 
-def _squares(B: Array) -> Array:
-    r"""Half the Gauss-Newton matrix: :math:`D \mapsto (D B^T + B D^T) B`, of order n k."""
-    n, k = B.shape
-    own = np.kron(np.eye(n), B.T @ B)
-    # Entry ((i, l), (j, q)) of D -> B D^T B is B_iq B_jl.
-    cross = np.einsum("iq,jl->iljq", B, B).reshape(n * k, n * k)
-    return np.asarray(own + cross)
+@dataclass(frozen=True, eq=False)
+class _Square:
+    """What a square misses, and its slopes, by the entries of B row by row."""
 
+    A: Array
+    k: int
 
-def _moved(B: Array, gradient: Array, squares: Array, damping: float, scale: float) -> Array:
-    """A damped step of the entries that are free; the others go down the gradient."""
-    slope = float(np.max(np.abs(B - np.maximum(B - gradient / scale, 0.0))))
-    held = ((min(_NEAR * float(np.max(B)), slope) >= B) & (gradient > 0.0)).ravel()
-    free = ~held
-    step = np.zeros(B.size)
-    downhill = -gradient.ravel()
-    step[held] = downhill[held] / (np.diag(squares)[held] + damping)
-    matrix = squares[np.ix_(free, free)]
-    matrix[np.diag_indices_from(matrix)] += damping
-    step[free] = sl.cho_solve(sl.cho_factor(matrix, check_finite=False), downhill[free])
-    return np.maximum(B + step.reshape(B.shape), 0.0)
+    def away(self, x: Array) -> Array:
+        B = x.reshape(-1, self.k)
+        return B @ B.T - self.A
+
+    def gradient(self, x: Array, away: Array) -> Array:
+        return 2.0 * (away @ x.reshape(-1, self.k)).ravel()
+
+    def squares(self, x: Array) -> Array:
+        """Of D -> 2 (D B^T + B D^T) B, of order n k."""
+        B = x.reshape(-1, self.k)
+        n = len(B)
+        own = np.kron(np.eye(n), B.T @ B)
+        # Entry ((i, l), (j, q)) of D -> B D^T B is B_iq B_jl.
+        cross = np.einsum("iq,jl->iljq", B, B).reshape(x.size, x.size)
+        return np.asarray(2.0 * (own + cross))

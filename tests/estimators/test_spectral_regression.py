@@ -133,6 +133,9 @@ def test_sparse_data_give_what_dense_data_give(solver):
     sparse = SpectralRegression(solver=solver).fit(sp.csr_array(X), y)
     np.testing.assert_allclose(sparse.components_, dense.components_, atol=1e-7)
     np.testing.assert_allclose(sparse.transform(sp.csr_array(X)), dense.transform(X), atol=1e-7)
+    few = SpectralRegression(cardinality=5).fit(X, y)
+    same = SpectralRegression(cardinality=5).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(same.components_, few.components_, atol=1e-9)
 
 
 def test_the_cardinality_is_kept():

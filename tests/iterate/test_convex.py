@@ -268,7 +268,7 @@ def test_the_schur_direction_leaves_cliques_to_a_sparse_lift():
     )
     state = iteration.run()
     assert state.reached
-    assert {r.status for r in state.history} == {"SOLVED"}
+    assert max(abs(r.gap) for r in state.history) < 1e-5
     pure = iteration.purify(state)
     assert pure.held(1e-12)
     assert pure.factor.shape == (45, 2)
