@@ -82,6 +82,8 @@ def _may_be_furthest(candidates: Array, center: Array, halfwidth: Array) -> np.n
 def _extreme_points(X: Array) -> Index:
     """Sorted indices of points among which all vertices of the convex hull are found."""
     n, features = X.shape
+    if features == 0:
+        return np.zeros(1, dtype=np.int64)  # all points coincide
     if features == 1:
         return np.unique([X.argmin(), X.argmax()])
     try:

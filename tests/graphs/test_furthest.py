@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist, pdist, squareform
@@ -39,6 +39,7 @@ def test_furthest_equals_brute_force(seed, n, dim):
         elements=st.integers(-2, 2).map(float),
     )
 )
+@example(X=np.zeros((2, 2)))
 @settings(max_examples=40, deadline=None)
 def test_lattice_points_of_any_shape_take_the_first_of_equals(X):
     furthest = Euclidean(X).furthest()

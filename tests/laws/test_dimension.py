@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sdpdr
@@ -23,6 +23,8 @@ def test_the_share_is_reached_and_not_before(values, share):
 
 @given(values=spectra, scale=st.floats(1e-6, 1e6))
 def test_no_rule_sees_the_unit_or_the_order(values, scale):
+    # At the threshold of the rank itself, rounding decides.
+    assume(all(abs(v / max(values) - 1e-6) > 1e-12 for v in values))
     for rule in ("share", "gap", "rank"):
         turned = [scale * value for value in reversed(values)]
         assert intrinsic_dimension(turned, 0.87654321, rule=rule) == intrinsic_dimension(
