@@ -268,6 +268,7 @@ def test_the_schur_direction_leaves_cliques_to_a_sparse_lift():
     )
     state = iteration.run()
     assert state.reached
+    assert max(r.infeasibility for r in state.history) <= 1e-7
     assert max(abs(r.gap) for r in state.history) < 1e-5
     pure = iteration.purify(state)
     assert pure.held(1e-12)

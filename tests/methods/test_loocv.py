@@ -82,11 +82,12 @@ def test_regular_simplex(n, sqdist, trace, value, solver, form):
 
 
 @pytest.mark.parametrize(
-    ("solver", "form"), [("clarabel", "gram"), ("cvxopt", "lmi"), ("scs", "gram")]
+    ("solver", "form", "tol"),
+    [("clarabel", "gram", 1e-6), ("cvxopt", "lmi", 1e-6), ("scs", "gram", 1e-7)],
 )
-def test_swiss_roll_with_the_default_trace(graph, solver, form):
-    solution = sdpdr.solve(methods.loocv(graph), solver, form, tol=1e-6)
-    np.testing.assert_allclose(solution.value, 2178.25771, rtol=2e-6)
+def test_swiss_roll_with_the_default_trace(graph, solver, form, tol):
+    solution = sdpdr.solve(methods.loocv(graph), solver, form, tol=tol)
+    np.testing.assert_allclose(solution.value, 2178.25771, rtol=2e-7)
     assert solution.bound > 2178.2577
     assert solution.certified(1e-5)
     gram = dense(solution)

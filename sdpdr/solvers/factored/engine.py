@@ -15,7 +15,7 @@ from sdpdr.solvers.factored.options import Options, Result
 from sdpdr.solvers.factored.problem import Problem
 from sdpdr.solvers.factored.ranks import first_ranks, first_vector
 from sdpdr.solvers.factored.search import Search
-from sdpdr.solvers.factored.verdict import point_of
+from sdpdr.solvers.factored.verdict import Verdict, broken, point_of
 
 _STOPPED = ("stalled", "max_iter", "time_limit", "interrupted", "out_of_memory")
 
@@ -91,6 +91,8 @@ def _result(search: Search, sdp: SDP, journal: Journal) -> Result:
         verdict, bound = search.certified[:2]
     assert verdict is not None
     point = verdict.point()
+    if search.ending == "converged" and verdict is not search.best:
+        point = _better_point(search, verdict, sdp)
     if search.ending in _STOPPED:
         # What was best of two moments is still a point and a proof.
         values = search.feasible[0] if search.feasible else point.values
@@ -107,6 +109,19 @@ def _result(search: Search, sdp: SDP, journal: Journal) -> Result:
         message=_message(search, journal),
         history=tuple(journal.records),
     )
+
+
+def _better_point(search: Search, certified: Verdict, sdp: SDP) -> Point:
+    """Of the point of the best proof and the last one, which proves nothing, the more exact.
+
+    Where the last point met the tolerance but no bound came of its multipliers, an earlier point
+    that had one may break rows by more.
+    """
+    assert search.best is not None
+    before, last = certified.point(), search.best.point()
+    if broken(sdp, last.values) < broken(sdp, before.values):
+        return Point(last.values, before.duals)
+    return before
 
 
 def _message(search: Search, journal: Journal) -> str:
