@@ -33,11 +33,11 @@ from sdpdr import graphs, methods
 from sdpdr.costs import Structure
 from sdpdr.costs.work import work
 from sdpdr.errors import NotAcceptedError, SdpdrError
+from sdpdr.library.cards import library
 from sdpdr.model import Model
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.study.cards import library
 
 HERE = Path(__file__).parent
 SDPLIB = HERE.parents[1] / "shared" / "data" / "sdplib"

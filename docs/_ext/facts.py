@@ -18,10 +18,10 @@ from sphinx.util.docutils import SphinxDirective
 
 import sdpdr
 from sdpdr import cli, graphs, methods
+from sdpdr.library import cards
 from sdpdr.plan import reductions_for
 from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.study import cards
 
 
 class _Table(SphinxDirective, ABC):

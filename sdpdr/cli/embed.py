@@ -27,9 +27,9 @@ from sdpdr.cli.outputs import (
 from sdpdr.cli.side import LABELS_AS, in_words
 from sdpdr.errors import DataError, ModelError, UnknownNameError
 from sdpdr.files import Writer
+from sdpdr.library.vocabulary import RELATIONS, parse_relation
 from sdpdr.linalg.svec import Array
 from sdpdr.study.tables import HEADER, WRITABLE, Frame, read_table, write_table
-from sdpdr.study.vocabulary import RELATIONS, parse_relation
 
 
 def add(commands: Any) -> None:

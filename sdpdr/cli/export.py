@@ -10,10 +10,10 @@ from sdpdr.cli.console import note
 from sdpdr.cli.exits import Exit
 from sdpdr.cli.options import add_command
 from sdpdr.cli.outputs import check_target
+from sdpdr.library.cards import find_card
 from sdpdr.plan import reductions_for
 from sdpdr.program import SDP, write_sdpa
 from sdpdr.reduce import Composed, Scale
-from sdpdr.study.cards import find_card
 
 FORMS = ("gram", "lmi", "plain")
 

@@ -10,8 +10,8 @@ from typing import Any
 from rich.table import Table
 
 from sdpdr.cli.console import grid, table
+from sdpdr.library.expectation import Finding
 from sdpdr.program import Solution, Status
-from sdpdr.study.expectation import Finding
 
 
 def facts(solution: Solution) -> Table:

@@ -10,10 +10,10 @@ from sdpdr.cli.console import grid, say, say_json, table
 from sdpdr.cli.exits import Exit
 from sdpdr.cli.options import add_command
 from sdpdr.errors import SdpdrError, UnknownNameError
+from sdpdr.library.cards import Card, find_card, library
+from sdpdr.library.vocabulary import METHODS
 from sdpdr.model import Model
 from sdpdr.plan import plan
-from sdpdr.study.cards import Card, find_card, library
-from sdpdr.study.vocabulary import METHODS
 
 
 def add(commands: Any) -> None:

@@ -14,9 +14,9 @@ from sdpdr.cli.options import add_command, add_solver_options, solver_options
 from sdpdr.cli.outputs import figure_writer, record_writer, write_all
 from sdpdr.errors import FileFormatError, SdpdrError
 from sdpdr.files import Writer
+from sdpdr.library.cards import Card, find_card
+from sdpdr.library.expectation import Finding
 from sdpdr.program import Solution, Status
-from sdpdr.study.cards import Card, find_card
-from sdpdr.study.expectation import Finding
 from sdpdr.study.tables import write_table
 
 COMPONENTS = 2

@@ -1,1 +1,1 @@
-"""Problem cards, comparisons of solvers, reports, and the demonstration."""
+"""Comparisons of solvers, studies and their reports, and the demonstration."""

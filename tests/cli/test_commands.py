@@ -8,10 +8,10 @@ import pytest
 
 import sdpdr as package
 from sdpdr.cli.exits import Exit
+from sdpdr.library.cards import Card, library
 from sdpdr.program import read_sdpa
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.base import Availability
-from sdpdr.study.cards import Card, library
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
 COMMANDS = ("doctor", "list", "show", "solve", "embed", "export", "sdp", "demo")

@@ -5,7 +5,7 @@ import pytest
 
 from sdpdr import datasets
 from sdpdr.errors import SdpdrError, UnknownNameError
-from sdpdr.study.cards import find_card, library
+from sdpdr.library.cards import find_card, library
 
 CARDS = dict(library())
 EVERY_CARD = [

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sdpdr.errors import CardError, FileFormatError
-from sdpdr.study.cards import Card
+from sdpdr.library.cards import Card
 
 GOOD = """\
 [about]

@@ -23,12 +23,12 @@ import numpy as np
 from sdpdr.datasets import Sample, generate, generators
 from sdpdr.errors import CardError, FileFormatError, UnknownNameError
 from sdpdr.graphs import NeighborGraph
+from sdpdr.library.expectation import Expectation, Finding, Size
+from sdpdr.library.fields import Table
+from sdpdr.library.vocabulary import GRAPHS, METHODS, relation, takes_data, takes_points
 from sdpdr.model import Model
 from sdpdr.program import Solution
 from sdpdr.solve import solve
-from sdpdr.study.expectation import Expectation, Finding, Size
-from sdpdr.study.fields import Table
-from sdpdr.study.vocabulary import GRAPHS, METHODS, relation, takes_data, takes_points
 
 if sys.version_info >= (3, 11):
     import tomllib

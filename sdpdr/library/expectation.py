@@ -8,8 +8,8 @@ import numpy as np
 
 from sdpdr import errors
 from sdpdr.errors import SdpdrError
+from sdpdr.library.fields import Table
 from sdpdr.program import Solution, Status
-from sdpdr.study.fields import Table
 
 PROVENANCES = ("analytic", "certified", "paper")
 _KEYS = ("value", "rtol", "gap", "rank", "status", "error", "provenance", "source")
