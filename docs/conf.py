@@ -19,6 +19,7 @@ version = release = sdpdr.__version__
 extensions = [
     "mathml",
     "facts",
+    "problems",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",

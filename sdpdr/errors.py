@@ -14,6 +14,16 @@ from typing import Any
 class SdpdrError(Exception):
     """Base class of every error raised on purpose by sdpdr."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Some take other arguments than the message, and travel between processes all the same.
+        return _revived, (type(self), self.args, self.__dict__)
+
+
+def _revived(kind: type[SdpdrError], args: tuple[Any, ...], rest: dict[str, Any]) -> SdpdrError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(rest)
+    return error
+
 
 class DataError(SdpdrError, ValueError):
     """The data given cannot be used; the message names the offending part."""
@@ -94,6 +104,26 @@ class FileFormatError(SdpdrError, ValueError):
 
 class CardError(SdpdrError, ValueError):
     """A problem card is not valid; the message names the card, the key and what is allowed."""
+
+
+class StudyError(SdpdrError, ValueError):
+    """A study file has a key or a value that is not allowed; names file, key and what is."""
+
+
+class ResultsError(SdpdrError):
+    """A file of results cannot be read or written, or does not belong to the study."""
+
+
+class ResultsLockedError(ResultsError):
+    """A file of results is in use by another process."""
+
+
+class ResultsDamagedError(ResultsError):
+    """A file of results is damaged; the message says where its rows are kept as well."""
+
+
+class SchedulerError(SdpdrError):
+    """The scheduler of a cluster does not answer, or its workers cannot take part."""
 
 
 class SdpdrWarning(UserWarning):

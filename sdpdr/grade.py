@@ -46,6 +46,7 @@ def grade(
     clock: Clock,
 ) -> Solution:
     """Repair a point, measure it, prove a bound, and say what it is worth."""
+    claim = replace(claim, verdict=verdict.value)
     with clock("certify"):
         values = repair(sdp, point.values) if point.values else {}
         point = Point(values, point.duals)

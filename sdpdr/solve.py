@@ -18,15 +18,14 @@ from sdpdr.plan import Plan, plan
 from sdpdr.program.point import Point
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.program.solution import Solution, Status
 from sdpdr.program.variables import PsdVariable
 from sdpdr.progress import Progress, show_progress
 from sdpdr.reduce import Composed, Dual, Reduced
 from sdpdr.solvers.base import Outcome, Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.isolate import Task, run_isolated
-from sdpdr.solvers.screen import screen
-from sdpdr.solvers.starved import is_starved, starved_words
+from sdpdr.solvers.screen import admit, failure, screen
 
 _SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 # Order of matrices up to which a second, general solver takes seconds at most.
@@ -48,7 +47,7 @@ def solve(
     max_iter: int | None = None,
     seed: int | None = None,
     verbose: bool | None = None,
-    isolate: bool = False,
+    isolate: bool | None = None,
     rigorous: bool = False,
     start: Solution | Point | None = None,
     progress: Progress | bool | None = None,
@@ -86,9 +85,10 @@ def solve(
     seed : int, default 0
     verbose : bool, default False
         Let the solver print its own log.
-    isolate : bool, default False
+    isolate : bool, optional
         Run the solver in a child process even if it obeys a time limit, so that a crash of its
-        native code is reported rather than suffered.
+        native code is reported rather than suffered; or never do, and leave a solver alone that
+        does not obey. Default: where a time limit is to be kept that the solver does not know.
     rigorous : bool, default False
         Account for all rounding in the bound, so that it is a theorem about the numbers stored in
         the program; see `sdpdr.program.certify`.
@@ -156,7 +156,7 @@ class _Request:
     """What was asked for, apart from the choice of a solver."""
 
     model: Model | SDP
-    isolate: bool
+    isolate: bool | None
     rigorous: bool
     start: Solution | Point | None
     progress: Progress | bool | None
@@ -236,7 +236,7 @@ def _solve_reduced(
     return grade(sdp, point, outcome.verdict, claim, outcome.history, chosen, clock)
 
 
-def _solve_written(model: Model, chosen: Plan, clock: Clock, isolate: bool) -> Solution:
+def _solve_written(model: Model, chosen: Plan, clock: Clock, isolate: bool | None) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
     assert isinstance(chosen.solver, CvxpySolver)
     with clock("render"):
@@ -260,7 +260,7 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, isolate: bool) -> S
         values=outcome.point.values,
         duals=outcome.point.duals,
         residuals=unknown,
-        claimed=outcome.claim,
+        claimed=replace(outcome.claim, verdict=outcome.verdict.value),
         timings=clock.seconds,
         solver=chosen.solver.name,
         form=chosen.form,
@@ -279,27 +279,25 @@ def _standard_point(sdp: SDP, point: Point) -> Point:
     return Point({**slack, **point.values} if point.values else {}, duals)
 
 
-def _run(solver: Solver, task: Task, isolate: bool) -> Outcome:
+def _run(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
     """Run a solver here or in a child process; whatever becomes of it is an outcome."""
     limit, start = solver.time_limit, time.perf_counter()
     try:
         if not _is_isolated(solver, isolate):
-            return task()
+            return admit(task(), solver.name)
         patience = limit if limit is None or not solver.obeys_time_limit else limit + GRACE
-        return run_isolated(task, solver.name, patience)
+        return admit(run_isolated(task, solver.name, patience), solver.name)
     except SdpdrError:
         raise
     except Exception as error:  # Solvers are other people's code, and may raise anything.
-        words = f"{type(error).__name__}: {error}"
-        claim = Claim("error", message=words)
-        if isinstance(error, MemoryError) or is_starved(words):
-            claim = Claim("out of memory", message=starved_words(solver.name, words))
         seconds = {"solve": time.perf_counter() - start}
-        return Outcome(Point(), Verdict.FAILED, claim, seconds)
+        return replace(failure(solver.name, error), seconds=seconds)
 
 
-def _is_isolated(solver: Solver, isolate: bool) -> bool:
-    return isolate or (solver.time_limit is not None and not solver.obeys_time_limit)
+def _is_isolated(solver: Solver, isolate: bool | None) -> bool:
+    if isolate is not None:
+        return isolate
+    return solver.time_limit is not None and not solver.obeys_time_limit
 
 
 def _mirrored(outcome: Outcome) -> Outcome:

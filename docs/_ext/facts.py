@@ -1,6 +1,7 @@
 """Directives whose content is read from the code, so that no page can disagree with it.
 
-``form-table``, ``solver-table``, ``status-table``, ``card-table``, and ``command-help:: NAME``.
+``form-table``, ``solver-table``, ``tolerance-table``, ``status-table``, and
+``command-help:: NAME``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
+from math import inf
 from typing import Any
 
 from docutils import nodes
@@ -18,10 +20,10 @@ from sphinx.util.docutils import SphinxDirective
 
 import sdpdr
 from sdpdr import cli, graphs, methods
-from sdpdr.library import cards
 from sdpdr.plan import reductions_for
 from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solvers.tolerance import TOLERANCES
 
 
 class _Table(SphinxDirective, ABC):
@@ -83,6 +85,22 @@ class SolverTable(_Table):
             yield f"``{name}``", summary, *marks, limit, cls.licence, extra
 
 
+class ToleranceTable(_Table):
+    """What every solver is told of a tolerance."""
+
+    head = ("Solver", "Its options", "Told", "Its own default", "What the numbers are", "Why")
+    widths = (14, 26, 18, 18, 26, 50)
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        for name, rule in TOLERANCES.items():
+            options = ", ".join(f"``{option}``" for option in rule.options)
+            told = f"``tol`` / {rule.divisor:g}"
+            told += f", at least {rule.floor:.0e}" if rule.floor else ""
+            told += f", at most {rule.ceiling:.0e}" if rule.ceiling < inf else ""
+            own = ", ".join(f"{number:.0e}" for number in dict.fromkeys(rule.own))
+            yield name, options, told, own, rule.kind, rule.why
+
+
 class StatusTable(_Table):
     """Our grades and their advice."""
 
@@ -93,19 +111,6 @@ class StatusTable(_Table):
         for status in sdpdr.Status:
             # Advice names things in single backticks, as docstrings do.
             yield f"``{status.name}``", status.advice.replace("`", "``").replace("````", "``")
-
-
-class CardTable(_Table):
-    """The problem library."""
-
-    head = ("Card", "Title", "Points", "Edges", "Expected", "Known by")
-    widths = (24, 40, 9, 9, 24, 14)
-
-    def rows(self) -> Iterable[Sequence[str]]:
-        for name, card in cards.library().items():
-            n, m = f"{card.size.n:,}", f"{card.size.edges:,}"
-            known = card.expect.provenance or "–"
-            yield f"``{name}``", card.title, n, m, f"``{card.expect.describe()}``", known
 
 
 class CommandHelp(SphinxDirective):
@@ -129,7 +134,7 @@ def setup(app: Any) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive("form-table", FormTable)
     app.add_directive("solver-table", SolverTable)
+    app.add_directive("tolerance-table", ToleranceTable)
     app.add_directive("status-table", StatusTable)
-    app.add_directive("card-table", CardTable)
     app.add_directive("command-help", CommandHelp)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

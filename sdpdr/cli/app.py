@@ -8,7 +8,7 @@ from argparse import RawTextHelpFormatter
 from collections.abc import Sequence
 
 from sdpdr import __version__
-from sdpdr.cli import demo, doctor, embed, export, problems, sdpa, solve
+from sdpdr.cli import demo, doctor, embed, export, problems, sdpa, solve, study
 from sdpdr.cli.console import complain, warnings_in_one_line
 from sdpdr.cli.exits import Exit, of_error
 from sdpdr.cli.options import Parser
@@ -41,7 +41,7 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"sdpdr {__version__}")
     top.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (doctor, problems, solve, embed, export, sdpa, demo):
+    for module in (doctor, problems, solve, embed, export, sdpa, study, demo):
         module.add(commands)
     return top
 

@@ -29,7 +29,9 @@ def add(commands: Any) -> None:
         "sdpdr export swiss-roll-100 --form plain --to swiss-roll.dat-s.gz",
         with_json=False,
     )
-    parser.add_argument("card", metavar="CARD", help="a name from `sdpdr list`, or a TOML file")
+    parser.add_argument(
+        "card", metavar="CARD", help="a name from `sdpdr list`, FAMILY@SIZE, or a TOML file"
+    )
     parser.add_argument(
         "--to", type=Path, required=True, metavar="PATH", help=".dat-s, or .dat-s.gz (compressed)"
     )

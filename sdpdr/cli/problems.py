@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from argparse import Namespace
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 from sdpdr.cli.console import grid, say, say_json, table
 from sdpdr.cli.exits import Exit
 from sdpdr.cli.options import add_command
 from sdpdr.errors import SdpdrError, UnknownNameError
 from sdpdr.library.cards import Card, find_card, library
+from sdpdr.library.families import Family, families
 from sdpdr.library.vocabulary import METHODS
 from sdpdr.model import Model
 from sdpdr.plan import plan
@@ -23,41 +24,83 @@ def add(commands: Any) -> None:
         "list",
         run_list,
         "the problem library",
-        "sdpdr list\nsdpdr list --tag quick --tag noise",
+        "sdpdr list\nsdpdr list --tag quick --tag noise\nsdpdr list --method mfnu --sort n\n"
+        "sdpdr list --families",
     )
     listing.add_argument(
         "--tag",
         action="append",
         default=[],
         metavar="TAG",
-        help="only cards with this tag; repeat it to ask for several at once",
+        help="only those with this tag; repeat it to ask for several at once",
+    )
+    listing.add_argument("--method", metavar="NAME", help="only those of this method")
+    listing.add_argument(
+        "--sort", choices=("name", "n"), default="name", help="in order of names or sizes"
+    )
+    listing.add_argument(
+        "--families",
+        action="store_true",
+        help="families instead: FAMILY@SIZE is a card like any other",
     )
     showing = add_command(
         commands,
         "show",
         run_show,
         "a problem in mathematics, what is expected of it, and the plan to solve it",
-        "sdpdr show swiss-roll-100\nsdpdr show path-graph --latex\nsdpdr show my-problem.toml",
+        "sdpdr show swiss-roll-100\nsdpdr show path-graph --latex\nsdpdr show swiss-roll@400\n"
+        "sdpdr show my-problem.toml",
         with_json=False,
     )
-    showing.add_argument("card", metavar="CARD", help="a name from `sdpdr list`, or a TOML file")
+    showing.add_argument(
+        "card", metavar="CARD", help="a name from `sdpdr list`, FAMILY@SIZE, or a TOML file"
+    )
     showing.add_argument("--latex", action="store_true", help="only the mathematics, in LaTeX")
 
 
 def run_list(args: Namespace) -> Exit:
-    """Print the cards."""
-    cards = list(library().values())
-    tags = {tag for card in cards for tag in card.tags}
-    for tag in args.tag:
-        if tag not in tags:
-            raise UnknownNameError("tag", tag, tags)
-    chosen = [card for card in cards if set(args.tag) <= set(card.tags)]
+    """Print the cards, or the families."""
+    if args.families:
+        return _list_families(args)
+    chosen = _chosen(list(library().values()), args)
+    if args.sort == "n":
+        chosen.sort(key=lambda card: card.size.n)
     if args.json:
         say_json([_record(card) for card in chosen])
     else:
         heads = ("card", "title", "n", "method", "expected", "tags")
         say(table(heads, [_row(card) for card in chosen], right=("n",)))
     return Exit.OK
+
+
+def _list_families(args: Namespace) -> Exit:
+    chosen = _chosen(list(families().values()), args)
+    if args.sort == "n":
+        chosen.sort(key=lambda family: family.sizes[-1])
+    if args.json:
+        say_json([_family_record(family) for family in chosen])
+    else:
+        heads = ("family", "title", "sizes", "method", "known", "tags")
+        say(table(heads, [_family_row(family) for family in chosen]))
+    return Exit.OK
+
+
+Listed = TypeVar("Listed", Card, Family)
+
+
+def _chosen(listed: list[Listed], args: Namespace) -> list[Listed]:
+    """Those with all tags, and of the method, that were asked for."""
+    tags = {tag for one in listed for tag in one.tags}
+    for tag in args.tag:
+        if tag not in tags:
+            raise UnknownNameError("tag", tag, tags)
+    if args.method is not None and args.method not in METHODS:
+        raise UnknownNameError("method", args.method, METHODS)
+    return [
+        one
+        for one in listed
+        if set(args.tag) <= set(one.tags) and args.method in (None, one.method["name"])
+    ]
 
 
 def run_show(args: Namespace) -> Exit:
@@ -95,8 +138,9 @@ def _build(card: Card) -> Model | SdpdrError:
 
 def _facts(card: Card) -> dict[str, str]:
     expect = card.expect
-    facts = {"expected": f"{expect.describe()}, {expect.provenance}: {expect.source}"}
-    if expect.value is not None:
+    known = "" if expect.provenance == "none" else f", {expect.provenance}"
+    facts = {"expected": f"{expect.describe()}{known}: {expect.source}"}
+    if expect.value is not None or expect.lower is not None:
         facts["within"] = f"{expect.rtol:.0e}, relative"
     if expect.gap is not None:
         facts["gap"] = f"at most {expect.gap:.0e}"
@@ -106,7 +150,8 @@ def _facts(card: Card) -> dict[str, str]:
     facts["size"] = f"{card.size.n} points"
     if card.graph:
         facts["graph"] = _call(card.graph)
-        facts["size"] += f", {card.size.edges} edges"
+        if card.size.edges is not None:
+            facts["size"] += f", {card.size.edges} edges"
     facts |= {"reference": card.reference, "tags": ", ".join(card.tags)}
     return facts
 
@@ -116,7 +161,7 @@ def _call(named: Any) -> str:
     return ", ".join(words) or "none: the graph is known in advance"
 
 
-def _method(card: Card) -> str:
+def _method(card: Card | Family) -> str:
     if "isometry" not in signature(METHODS[card.method["name"]]).parameters:
         return str(card.method["name"])
     relation = card.method.get("isometry", "inequality")
@@ -142,4 +187,37 @@ def _record(card: Card) -> dict[str, Any]:
         "provenance": card.expect.provenance,
         "tags": list(card.tags),
         "slow": card.run.slow,
+    }
+
+
+def _family_row(family: Family) -> tuple[object, ...]:
+    sizes = ", ".join(map(str, family.sizes))
+    tags = ", ".join(family.tags)
+    return family.name, family.title, sizes, _method(family), _known(family), tags
+
+
+def _known(family: Family) -> str:
+    """Of which sizes the value is known."""
+    known = [size for size in family.sizes if family.references.at(size).value is not None]
+    if family.references.formula is not None:
+        return "all, by a formula"
+    if len(known) == len(family.sizes):
+        return "all of these"
+    return f"up to {max(known)}" if known else "none"
+
+
+def _family_record(family: Family) -> dict[str, Any]:
+    return {
+        "name": family.name,
+        "title": family.title,
+        "varies": list(family.varies),
+        "sizes": list(family.sizes),
+        "method": dict(family.method),
+        "references": {
+            str(size): family.references.at(size).value
+            for size in family.sizes
+            if family.references.at(size).value is not None
+        },
+        "provenance": family.references.provenance,
+        "tags": list(family.tags),
     }

@@ -33,7 +33,9 @@ def add(commands: Any) -> None:
         "sdpdr solve swiss-roll-100 --solver sdpa --form lmi --time-limit 20\n"
         "sdpdr solve swiss-roll-1000 --out results",
     )
-    parser.add_argument("card", metavar="CARD", help="a name from `sdpdr list`, or a TOML file")
+    parser.add_argument(
+        "card", metavar="CARD", help="a name from `sdpdr list`, FAMILY@SIZE, or a TOML file"
+    )
     parser.add_argument(
         "--out",
         type=Path,

@@ -14,7 +14,7 @@ from sdpdr.costs.work import Work, has_detail, least_work, work
 # The solver whose constants are taken for those of one that was never measured, such as MOSEK.
 STAND_IN = "sdpa"
 # Programs that are the same method as a solver that was measured, or near to it.
-LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa"}
+LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa", "dsdp": "sdpa"}
 # Their files are the same for a program and for its dual, whose multipliers are the unknowns.
 FILED = {"gram": "lmi", "chordal": "chordal-lmi"}
 # The share of success that it is trusted to have, so that whoever pays for it gets to use it.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.errors import CardError, SdpdrError
+from sdpdr.errors import CardError, SdpdrError, StudyError
 
 _REQUIRED = object()
 _KINDS: Mapping[str, tuple[str, Any]] = MappingProxyType(
@@ -36,11 +36,14 @@ class Table:
     name : str
         Name of the table; empty for the whole file.
     content : mapping
+    kind : {"card", "study"}, default "card"
+        What the file is, for messages and for the kind of error.
     """
 
     file: str
     name: str
     content: Mapping[str, Any]
+    kind: str = "card"
 
     def __contains__(self, key: str) -> bool:
         return key in self.content
@@ -48,10 +51,13 @@ class Table:
     def __getitem__(self, key: str) -> Any:
         return self.content[key]
 
-    def error(self, key: str, words: str) -> CardError:
+    def error(self, key: str, words: str) -> SdpdrError:
         """Error about a key."""
-        full = f"{self.name}.{key}" if self.name else key
-        return CardError(f"card {self.file}, key {full}: {words}.")
+        message = f"{self.kind} {self.file}, key {self._full(key)}: {words}."
+        return StudyError(message) if self.kind == "study" else CardError(message)
+
+    def _full(self, key: str) -> str:
+        return f"{self.name}.{key}" if self.name else key
 
     def allow(self, *known: str) -> None:
         """Refuse keys that are not known.
@@ -68,7 +74,17 @@ class Table:
     def table(self, key: str, *, optional: bool = False) -> Table:
         """A table inside this one; empty if it is missing and optional."""
         value = self._value(key, "a table", dict, {} if optional else _REQUIRED)
-        return Table(self.file, key, value)
+        return Table(self.file, self._full(key), value, self.kind)
+
+    def tables(self, key: str) -> list[Table]:
+        """The tables of a list, ``[[key]]``; none if it is missing."""
+        found = self._value(key, "a list of tables", list, [])
+        if not all(isinstance(item, dict) for item in found):
+            raise self.error(key, f"expected a list of tables, [[{key}]], got {found!r}")
+        return [
+            Table(self.file, self._full(f"{key}[{place}]"), item, self.kind)
+            for place, item in enumerate(found)
+        ]
 
     def text(self, key: str, default: Any = _REQUIRED) -> str:
         """A text that is not empty."""
@@ -77,9 +93,9 @@ class Table:
             raise self.error(key, "is empty: write a text")
         return str(value)
 
-    def texts(self, key: str) -> list[str]:
+    def texts(self, key: str, default: Any = _REQUIRED) -> list[str]:
         """A list of texts."""
-        value = self._value(key, "a list of texts", list, _REQUIRED)
+        value = self._value(key, "a list of texts", list, default)
         if not all(isinstance(item, str) for item in value):
             raise self.error(key, f"expected a list of texts, got {value!r}")
         return list(value)
@@ -103,12 +119,20 @@ class Table:
             raise self.error(key, f"expected a number above 0, got {value:g}")
         return value
 
-    def count(self, key: str) -> int:
-        """A whole number of at least one."""
-        value = self._value(key, "a whole number", int, _REQUIRED)
-        if value < 1:
-            raise self.error(key, f"expected a whole number of at least 1, got {value}")
+    def count(self, key: str, default: Any = _REQUIRED, *, least: int = 1) -> int:
+        """A whole number of at least one, or another least."""
+        value = self._value(key, "a whole number", int, default)
+        if value < least:
+            raise self.error(key, f"expected a whole number of at least {least}, got {value}")
         return int(value)
+
+    def list_of(self, key: str, what: str, kinds: Any, default: Any = _REQUIRED) -> list[Any]:
+        """A list of numbers or the like, which is not empty."""
+        value = self._value(key, f"a list of {what}", list, default)
+        wrong = [x for x in value if not isinstance(x, kinds) or isinstance(x, bool)]
+        if wrong or not value:
+            raise self.error(key, f"expected a list of {what}, got {value!r}")
+        return list(value)
 
     def truth(self, key: str, default: Any = _REQUIRED) -> bool:
         """Either true or false."""

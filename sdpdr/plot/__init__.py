@@ -15,6 +15,7 @@ from sdpdr.plot.multiples import embeddings
 from sdpdr.plot.neighbours import choice_of_k
 from sdpdr.plot.points import cloud, embedding
 from sdpdr.plot.runs import runs
+from sdpdr.plot.studies import growth, outcome_map, performance_profile
 from sdpdr.plot.weights import dual_weights
 
 __all__ = [
@@ -26,6 +27,9 @@ __all__ = [
     "edge_changes",
     "embedding",
     "embeddings",
+    "growth",
+    "outcome_map",
+    "performance_profile",
     "rounds",
     "runs",
     "sparsity",

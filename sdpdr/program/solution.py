@@ -69,12 +69,15 @@ class Claim:
         The objective it reports, in the person's sense.
     iterations : int or None
     message : str
+    verdict : str
+        The status in one vocabulary, `sdpdr.solvers.Verdict`; filled in by grading.
     """
 
     status: str
     value: float | None = None
     iterations: int | None = None
     message: str = ""
+    verdict: str = ""
 
 
 @dataclass(frozen=True, eq=False)

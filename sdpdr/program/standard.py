@@ -96,6 +96,32 @@ def without_inequalities(sdp: SDP) -> SDP:
     return replace(sdp, variables=tuple(variables), rows=tuple(rows))
 
 
+def with_one_vector(sdp: SDP) -> SDP:
+    """A program in equality form with its scalars as one vector, which comes after the matrices.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> sdp = to_equality_form(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
+    >>> [v.name for v in with_one_vector(sdp).variables]
+    ['K', 'scalars']
+    """
+    vectors, names = sdp.vector_variables, {v.name for v in sdp.variables}
+    if not vectors:
+        return sdp
+    one = VectorVariable(_fresh("scalars", names), sum(v.size for v in vectors), nonnegative=True)
+
+    def change(expression: Expression, m: int) -> Expression:
+        kept = {v.name: expression[v.name] for v in sdp.psd_variables if v.name in expression}
+        missing = {v.name: VectorMap(sp.csr_array((m, v.size))) for v in vectors}
+        parts = [(missing | dict(expression))[v.name].matrix() for v in vectors]
+        return kept | {one.name: VectorMap(sp.hstack(parts, format="csr"))}
+
+    rows = tuple(replace(r, lhs=change(r.lhs, r.m)) for r in sdp.rows)
+    variables: tuple[Variable, ...] = (*sdp.psd_variables, one)
+    return replace(sdp, variables=variables, objective=change(sdp.objective, 1), rows=rows)
+
+
 def _without_sign(sdp: SDP, free: VectorVariable) -> SDP:
     names = {v.name for v in sdp.variables}
     plus = VectorVariable(_fresh(f"{free.name}.plus", names), free.size, nonnegative=True)

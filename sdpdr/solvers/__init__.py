@@ -5,6 +5,8 @@ from types import ModuleType
 
 from sdpdr.solvers.base import FORMS, Availability, Outcome, Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
+from sdpdr.solvers.dsdp import Dsdp
+from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.external_programs import Csdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.lowrank_solver import LowRank
@@ -16,6 +18,8 @@ __all__ = [
     "Clarabel",
     "Csdp",
     "Cvxopt",
+    "Dsdp",
+    "ExternalSolver",
     "Ipopt",
     "LowRank",
     "Mosek",

@@ -15,6 +15,7 @@ from sdpdr.errors import DataError, SolverLicenceError, SolverMissingError
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
+from sdpdr.solvers.tolerance import translate
 
 Progress = Callable[[Mapping[str, Any]], None]
 
@@ -104,6 +105,9 @@ class Solver(ABC):
         Let the solver print its own log.
     options : mapping
         The solver's own options, by its own names; they win over the uniform ones.
+    defaults : bool, default False
+        Leave tolerances and limits of iterations to the solver's own defaults, as somebody does
+        who gives no options. The answer is graded at ``tol`` all the same.
     """
 
     name: ClassVar[str]
@@ -114,6 +118,8 @@ class Solver(ABC):
     licence: ClassVar[str] = ""
     obeys_time_limit: ClassVar[bool] = True
     takes_start: ClassVar[bool] = False
+    # Whether a second solve in a process is as good as the first.
+    warms_up: ClassVar[bool] = True
     # Whether "auto" leaves it alone.
     by_name_only: ClassVar[bool] = False
 
@@ -123,6 +129,7 @@ class Solver(ABC):
     seed: int = 0
     verbose: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    defaults: bool = False
 
     def __post_init__(self) -> None:
         wanted = {
@@ -173,6 +180,10 @@ class Solver(ABC):
                 f"solver {cls.name!r} is installed ({found.version}) but has no licence: "
                 f"{found.reason} Any other solver in sdpdr.solvers() will do."
             )
+
+    def tolerances(self) -> dict[str, float]:
+        """The tolerance in the solver's own names; nothing where it keeps its defaults."""
+        return {} if self.defaults else translate(self.name, self.tol)
 
     def accepts(self, sdp: SDP) -> str | None:
         """None if it can take the program, else the reason why not."""

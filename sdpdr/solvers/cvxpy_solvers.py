@@ -6,7 +6,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
@@ -131,13 +131,7 @@ class Clarabel(CvxpySolver):
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in Clarabel's names."""
-        tol = max(self.tol / 100.0, 1e-10)
-        return {
-            "tol_gap_abs": tol,
-            "tol_gap_rel": tol,
-            "tol_feas": tol,
-            **_given(max_iter=self.max_iter, time_limit=self.time_limit),
-        }
+        return self.tolerances() | _given(max_iter=self.max_iter, time_limit=self.time_limit)
 
 
 @dataclass(frozen=True)
@@ -152,12 +146,8 @@ class Scs(CvxpySolver):
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in SCS's names."""
-        return {
-            "eps_abs": self.tol / 10.0,
-            "eps_rel": self.tol / 10.0,
-            "max_iters": self.max_iter or 100_000,
-            **_given(time_limit_secs=self.time_limit),
-        }
+        most = self.max_iter or (None if self.defaults else 100_000)
+        return self.tolerances() | _given(max_iters=most, time_limit_secs=self.time_limit)
 
 
 @dataclass(frozen=True)
@@ -174,9 +164,27 @@ class Cvxopt(CvxpySolver):
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in CVXOPT's names."""
-        tol = max(self.tol / 10.0, 1e-9)
-        given = _given(max_iters=self.max_iter)
-        return {"abstol": tol, "reltol": tol, "feastol": tol, **given}
+        return self.tolerances() | _given(max_iters=self.max_iter)
+
+    def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
+        """Solve a cvxpy problem, and undo what cvxpy has done to CVXOPT's global options."""
+        options = _global_options()
+        before = dict(options)
+        try:
+            return super().run_rendered(rendered, rendering)
+        finally:
+            # cvxpy does so itself, unless CVXOPT breaks down.
+            options.clear()
+            options.update(before)
+
+
+def _global_options() -> dict[str, Any]:
+    """CVXOPT's own; none where it is not installed."""
+    with suppress(ImportError):
+        from cvxopt import solvers
+
+        return solvers.options
+    return {}
 
 
 @dataclass(frozen=True)
@@ -197,12 +205,12 @@ class Sdpa(CvxpySolver):
     extra: ClassVar[str] = "sdpa"
     licence: ClassVar[str] = "GPL-2.0"
     obeys_time_limit: ClassVar[bool] = False
+    warms_up: ClassVar[bool] = False
     backend: ClassVar[str] = cp.SDPA
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in SDPA's names."""
-        tol = max(self.tol / 100.0, 1e-8)
-        return {"epsilonStar": tol, "epsilonDash": tol, **_given(maxIteration=self.max_iter)}
+        return self.tolerances() | _given(maxIteration=self.max_iter)
 
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem, where SDPA remembers nothing that would spoil it."""
@@ -260,17 +268,11 @@ class Mosek(CvxpySolver):
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in MOSEK's names."""
-        tol = max(self.tol / 100.0, 1e-10)
-        params = {
-            "MSK_DPAR_INTPNT_CO_TOL_REL_GAP": tol,
-            "MSK_DPAR_INTPNT_CO_TOL_PFEAS": tol,
-            "MSK_DPAR_INTPNT_CO_TOL_DFEAS": tol,
-            **_given(
-                MSK_DPAR_OPTIMIZER_MAX_TIME=self.time_limit,
-                MSK_IPAR_INTPNT_MAX_ITERATIONS=self.max_iter,
-            ),
-        }
-        return {"mosek_params": params}
+        limits = _given(
+            MSK_DPAR_OPTIMIZER_MAX_TIME=self.time_limit,
+            MSK_IPAR_INTPNT_MAX_ITERATIONS=self.max_iter,
+        )
+        return {"mosek_params": self.tolerances() | limits}
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, ClassVar
 
-from sdpdr.errors import FileFormatError
 from sdpdr.files import undone_when_asked_to_end
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
@@ -34,7 +33,7 @@ from sdpdr.solvers.external_files import (
     FiledProgram,
     filed,
 )
-from sdpdr.solvers.isolate import crash_claim
+from sdpdr.solvers.isolate import crash_claim, last_said
 
 PROBLEM, SOLUTION, SAID = "problem.dat-s", "solution", "said"
 # One thread, as for all solvers.
@@ -44,10 +43,10 @@ _SHOWN = {
     Verdict.INFEASIBLE: FiledProgram.shows_infeasible,
     Verdict.UNBOUNDED: FiledProgram.shows_unbounded,
 }
-# Of what a program prints, in characters; the end is what tells.
-_ENOUGH = 100_000
-# Seconds to tell a version.
-_PATIENCE = 2.0
+# What reading a file raises that is not what it should be.
+_UNREADABLE = (ValueError, LookupError, OSError)
+# Seconds to tell a version, and bytes to find it in.
+_PATIENCE, _A_LINE = 2.0, 10_000
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class ExternalSolver(Solver):
 
     @abstractmethod
     def answer(self, folder: Path, program: FiledProgram) -> Answer:
-        """Read the solution; `FileFormatError` or `OSError` where it is not whole."""
+        """Read the solution; `ValueError`, `LookupError` or `OSError` where it is not whole."""
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Write a file, have it solved within the time limit, and read the solution."""
@@ -126,7 +125,7 @@ class ExternalSolver(Solver):
     def _outcome(
         self, code: int, folder: Path, program: FiledProgram, seconds: dict[str, float]
     ) -> Outcome:
-        said = (folder / SAID).read_text(encoding="utf-8", errors="replace")[-_ENOUGH:]
+        said = last_said(folder / SAID)
         if self.verbose:
             sys.stdout.write(said)
         if code < 0 or code in (134, 137, 139):  # the last as a shell reports a signal
@@ -154,8 +153,9 @@ class ExternalSolver(Solver):
                     verdict = _MIRRORED[verdict]
                 return Outcome(Point(), verdict, claim, seconds)
             point = program.point(answer)
-        except (FileFormatError, OSError) as error:
-            message = f"{self.name} wrote no solution that can be read ({error})."
+        except _UNREADABLE as error:
+            why = getattr(error, "strerror", None) or error  # without the name of the folder
+            message = f"{self.name} wrote no solution that can be read ({why})."
             return Outcome(Point(), Verdict.FAILED, Claim(words, message=message), seconds)
         return Outcome(point, verdict, claim, seconds)
 
@@ -199,5 +199,5 @@ def _version(command: tuple[str, ...]) -> str:
         finally:
             _end_group(child)
         said.seek(0)
-        found = re.search(r"\d+(?:\.\d+)+", said.read(_ENOUGH).decode("latin-1"))
+        found = re.search(r"\d+(?:\.\d+)+", said.read(_A_LINE).decode("latin-1"))
     return found[0] if found else "unknown"

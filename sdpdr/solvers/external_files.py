@@ -3,7 +3,8 @@
 A file holds a program over matrices Y and its dual over scalars x at once, and the work of an
 interior-point method grows with the number of scalars. So either the program or its dual plays the
 part of Y, whichever leaves fewer scalars: a Gram matrix with few rows and the matrix inequality
-that is its dual become the same file.
+that is its dual become the same file. All diagonal blocks are one, and the last, since there are
+programs that take no other.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sdpdr.linalg.svec import Array, Matrix, smat, svec_size
 from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa_file import write_sdpa
-from sdpdr.program.standard import to_equality_form
+from sdpdr.program.standard import to_equality_form, with_one_vector
 from sdpdr.program.variables import PsdVariable, Variable
 from sdpdr.reduce import Composed, Dual
 from sdpdr.reduce.base import Reduced
@@ -40,7 +41,7 @@ class Answer:
     x : array of shape (m,)
         Multipliers of the file's rows.
     blocks : tuple of array
-        Y, block by block: shape (n, n), or (n,) where the block is diagonal.
+        Y, block by block: shape (n, n), or (n,) for the diagonal one.
     """
 
     x: Array
@@ -55,20 +56,26 @@ class FiledProgram:
     ----------
     given, reduced : SDP, Reduced
         The program, and what plays the part of Y: itself, or its dual.
-    equality : SDP
-        That over cones alone, as it is written.
+    equality, written : SDP
+        That over cones alone, and with its scalars as one vector, as it is written.
     is_dual : bool
     """
 
     given: SDP
     reduced: Reduced
     equality: SDP
+    written: SDP
     is_dual: bool
 
     @property
     def blocks(self) -> list[Variable]:
         """What the blocks of the file stand for."""
-        return [v for v in self.equality.variables if v.size]
+        return [v for v in self.written.variables if v.size]
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of the blocks of Y: (n, n), and (k,) for the diagonal one, which comes last."""
+        return [(v.n, v.n) if isinstance(v, PsdVariable) else (v.size,) for v in self.blocks]
 
     @property
     def n_rows(self) -> int:
@@ -77,7 +84,7 @@ class FiledProgram:
 
     def write(self, path: Path) -> None:
         """Write the file."""
-        write_sdpa(self.equality, path)
+        write_sdpa(self.written, path)
 
     def value(self, objective: float) -> float:
         """A value of the file's maximisation as one of the minimisation given."""
@@ -90,21 +97,27 @@ class FiledProgram:
         """
         x = self._rows(answer.x)
         gain = -float(sum(r.rhs @ x[r.label] for r in self.equality.rows))
-        costless = replace(self.equality, objective={})
+        costless = replace(self.written, objective={})
         least = min(_least(costless.dual_slack(v.name, x)) for v in self.blocks)
         return bool(gain > 0.0 and least >= -_RAY * gain)
 
     def shows_unbounded(self, answer: Answer) -> bool:
         """Whether Y is a direction in which the objective gains and the rows hardly change."""
-        y = {v.name: np.zeros(0) for v in self.equality.variables} | self._found(answer)
-        gain = -float(self.equality.evaluate(self.equality.objective, y, 1)[0])
-        moved = [self.equality.evaluate(r.lhs, y, r.m) for r in self.equality.rows]
+        y = {v.name: np.zeros(0) for v in self.written.variables}
+        y |= dict(zip((v.name for v in self.blocks), answer.blocks, strict=True))
+        gain = -float(self.written.evaluate(self.written.objective, y, 1)[0])
+        moved = [self.written.evaluate(r.lhs, y, r.m) for r in self.written.rows]
         worst = float(np.abs(np.concatenate(moved)).max(initial=0.0))
         least = min(_least(y[v.name]) for v in self.blocks)
         return bool(gain > 0.0 and worst <= _RAY * gain and least >= -_RAY * gain)
 
     def _found(self, answer: Answer) -> dict[str, Array]:
-        return dict(zip((v.name for v in self.blocks), answer.blocks, strict=True))
+        matrices = [v.name for v in self.equality.psd_variables if v.size]
+        vectors = self.equality.vector_variables
+        last = answer.blocks[-1] if len(answer.blocks) > len(matrices) else np.zeros(0)
+        parts = np.split(last, np.cumsum([v.size for v in vectors])[:-1])
+        found = dict(zip(matrices, answer.blocks, strict=False))
+        return found | {v.name: part for v, part in zip(vectors, parts, strict=False)}
 
     def _rows(self, x: Array) -> dict[str, Array]:
         ends = np.cumsum([r.m for r in self.equality.rows])[:-1]
@@ -135,7 +148,8 @@ def filed(sdp: SDP) -> FiledProgram:
     """
     itself, dual = Composed(()).apply(sdp), Dual().apply(sdp)
     chosen = min((itself, dual), key=lambda r: (_rows(r.sdp) == 0, _rows(r.sdp)))
-    return FiledProgram(sdp, chosen, to_equality_form(chosen.sdp), chosen is dual)
+    equality = to_equality_form(chosen.sdp)
+    return FiledProgram(sdp, chosen, equality, with_one_vector(equality), chosen is dual)
 
 
 def _rows(sdp: SDP) -> int:
@@ -174,7 +188,7 @@ def read_csdp_solution(path: Path, program: FiledProgram) -> Answer:
         raise FileFormatError("its last line is not whole")
     words = rest.split()
     table = _numbers(words, 5 * max(1, len(words) // 5), "lines of five").reshape(-1, 5)
-    sizes = [_order(v) for v in program.blocks]
+    sizes = [shape[0] for shape in program.shapes]
     matrix, block, i, j = table[:, :4].T.astype(np.int64)
     inside = np.isin(matrix, (1, 2)) & (block >= 1) & (block <= len(sizes))
     order = np.array(sizes)[np.where(inside, block - 1, 0)]
@@ -184,11 +198,11 @@ def read_csdp_solution(path: Path, program: FiledProgram) -> Answer:
         if np.count_nonzero((matrix == side) & (i == j)) != sum(sizes):
             raise FileFormatError("the diagonals are not all there")
     blocks = []
-    for b, v in enumerate(program.blocks, start=1):
+    for b, shape in enumerate(program.shapes, start=1):
         own = (matrix == 2) & (block == b)
-        dense = np.zeros((_order(v), _order(v)))
+        dense = np.zeros((shape[0], shape[0]))
         dense[i[own] - 1, j[own] - 1] = dense[j[own] - 1, i[own] - 1] = table[own, 4]
-        blocks.append(dense if isinstance(v, PsdVariable) else np.diag(dense).copy())
+        blocks.append(dense if len(shape) == 2 else np.diag(dense).copy())
     return Answer(x, tuple(blocks))
 
 
@@ -206,15 +220,11 @@ def read_sdpa_result(text: str, program: FiledProgram) -> Answer:
     if not (mark and other_mark and last_mark):
         raise FileFormatError("it lacks xVec, yMat or the times at its end")
     x = _numbers(_NUMBER.findall(vector.partition("xMat =")[0]), program.n_rows, "the scalars x")
-    counts = [_order(v) ** (2 if isinstance(v, PsdVariable) else 1) for v in program.blocks]
+    counts = [int(np.prod(shape)) for shape in program.shapes]
     flat = _numbers(_NUMBER.findall(body), sum(counts), "the entries of Y")
-    blocks = []
-    for v, part in zip(program.blocks, np.split(flat, np.cumsum(counts)[:-1]), strict=True):
-        if isinstance(v, PsdVariable):
-            square = part.reshape(v.n, v.n)
-            part = (square + square.T) / 2.0
-        blocks.append(part)
-    return Answer(x, tuple(blocks))
+    parts = np.split(flat, np.cumsum(counts)[:-1])
+    blocks = (part.reshape(shape) for part, shape in zip(parts, program.shapes, strict=True))
+    return Answer(x, tuple((y + y.T) / 2.0 for y in blocks))
 
 
 def _least(value: Matrix) -> float:
@@ -223,10 +233,6 @@ def _least(value: Matrix) -> float:
     if not np.isfinite(dense).all():
         return -np.inf
     return float((np.linalg.eigvalsh(dense) if dense.ndim == 2 else dense).min(initial=np.inf))
-
-
-def _order(variable: Variable) -> int:
-    return variable.n if isinstance(variable, PsdVariable) else variable.size
 
 
 def _numbers(words: list[str], expected: int, what: str) -> Array:

@@ -35,8 +35,9 @@ class Csdp(ExternalSolver):
 
     def command(self, folder: Path) -> list[str]:
         """CSDP reads ``param.csdp`` where it runs."""
-        tol = max(self.tol / 100.0, 1e-9)
-        given = {"axtol": tol, "atytol": tol, "objtol": tol, "maxiter": self.max_iter or 200}
+        given: dict[str, object] = {**self.tolerances()}
+        if self.max_iter or not self.defaults:
+            given["maxiter"] = self.max_iter or 200
         lines = [f"{name}={value}\n" for name, value in {**given, **self.options}.items()]
         (folder / "param.csdp").write_text("".join(lines), encoding="ascii")
         return [PROBLEM, SOLUTION]
@@ -91,8 +92,7 @@ class SdpaProgram(ExternalSolver):
 
     def command(self, folder: Path) -> list[str]:
         """Parameters go by their place in ``param.sdpa``, not by name."""
-        tol = max(self.tol / 100.0, 1e-8)
-        given = {"maxIteration": self.max_iter or 100, "epsilonStar": tol, "epsilonDash": tol}
+        given = {"maxIteration": self.max_iter or 100, **self.tolerances()}
         lines = [f"{x} {name}\n" for name, x in {**_PARAMETERS, **given, **self.options}.items()]
         (folder / "param.sdpa").write_text("".join(lines), encoding="ascii")
         return ["-ds", PROBLEM, "-o", SOLUTION, "-p", "param.sdpa", "-numThreads", "1"]
@@ -114,10 +114,11 @@ class SdpaProgram(ExternalSolver):
         return read_sdpa_result(_text(folder), program)
 
 
-# In SDPA's order. Bounds on the objective, beyond which it would give up, are as good as none.
+# In SDPA's order: it has to be told all of them, so its own defaults are among them. Bounds on the
+# objective, beyond which it would give up, are as good as none.
 _PARAMETERS: dict[str, object] = {
     "maxIteration": 100,
-    "epsilonStar": 1e-8,
+    "epsilonStar": 1e-7,
     "lambdaStar": 1e2,
     "omegaStar": 2.0,
     "lowerBound": -1e30,
@@ -125,7 +126,7 @@ _PARAMETERS: dict[str, object] = {
     "betaStar": 0.1,
     "betaBar": 0.2,
     "gammaStar": 0.9,
-    "epsilonDash": 1e-8,
+    "epsilonDash": 1e-7,
     "xPrint": "%+.17e",
     "XPrint": "NOPRINT",
     "YPrint": "%+.17e",

@@ -92,7 +92,7 @@ class Ipopt(Solver):
         own = dict(self.options)
         nlp = UnfoldingNlp(form.program, own.pop("rank", None), self.seed)
         options = {
-            "tol": min(1e-8, self.tol / 100.0),
+            **self.tolerances(),
             "mu_strategy": "adaptive",
             "print_level": 5 if self.verbose else 0,
             "sb": "yes",

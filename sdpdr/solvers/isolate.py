@@ -15,17 +15,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from sdpdr.errors import NotAcceptedError
+from sdpdr.errors import NotAcceptedError, SdpdrError
 from sdpdr.files import undone_when_asked_to_end
 from sdpdr.program.point import Point
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Verdict
+from sdpdr.solvers.screen import failure
 from sdpdr.solvers.starved import is_starved, starved_words
 
 Task: TypeAlias = Callable[[], Outcome]
 
 # Seconds that an interrupted child has to hand over the point it has reached.
 LAST_WORDS = 5.0
+# Bytes of what a process printed; the end is what tells.
+_ENOUGH = 100_000
 # Not ``-m``: the package imports this module, so running it as well draws a warning.
 _PROGRAM = "import sys; from sdpdr.solvers.isolate import _child; _child(*sys.argv[1:])"
 
@@ -56,13 +59,15 @@ def run_isolated(task: Task, name: str, time_limit: float | None) -> Outcome:
     ------
     NotAcceptedError
         If the task cannot be pickled.
+    SdpdrError
+        That which the task raised. Any other error is an outcome that says so.
     KeyboardInterrupt
         If the child was interrupted and did not answer within `LAST_WORDS` seconds.
     """
     pickled = _pickle(task, name)
     with undone_when_asked_to_end(), tempfile.TemporaryDirectory(prefix=".sdpdr-") as place:
         folder = Path(place)
-        Path(folder, "question").write_bytes(pickle.dumps(sys.path) + pickled)
+        Path(folder, "question").write_bytes(pickle.dumps((sys.path, name)) + pickled)
         try:
             code = _wait(folder, time_limit)
         except subprocess.TimeoutExpired:
@@ -71,10 +76,12 @@ def run_isolated(task: Task, name: str, time_limit: float | None) -> Outcome:
             return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
         answer = Path(folder, "answer")
         if code != 0 or not answer.exists():
-            said = Path(folder, "said").read_text(encoding="utf-8", errors="replace")
-            return Outcome(Point(), Verdict.FAILED, crash_claim(name, code, said))
-        outcome: Outcome = pickle.loads(answer.read_bytes())
-        return outcome
+            claim = crash_claim(name, code, last_said(Path(folder, "said")))
+            return Outcome(Point(), Verdict.FAILED, claim)
+        found: Outcome | SdpdrError = pickle.loads(answer.read_bytes())
+    if isinstance(found, SdpdrError):
+        raise found
+    return found
 
 
 def _wait(folder: Path, time_limit: float | None) -> int:
@@ -105,6 +112,13 @@ def _wait(folder: Path, time_limit: float | None) -> int:
             child.stdin.close()
 
 
+def last_said(path: Path) -> str:
+    """The end of what a process printed, which may be a great deal."""
+    with open(path, "rb") as stream:
+        stream.seek(max(0, path.stat().st_size - _ENOUGH))
+        return stream.read().decode("utf-8", errors="replace")
+
+
 def crash_claim(name: str, code: int, said: str) -> Claim:
     """What to say of a child that ended without an answer."""
     last = (said.strip().splitlines() or [""])[-1]
@@ -133,11 +147,21 @@ def _pickle(task: Task, name: str) -> bytes:
 def _child(folder: str) -> None:
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     with open(Path(folder, "question"), "rb") as stream:
-        sys.path[:] = pickle.load(stream)
+        sys.path[:], name = pickle.load(stream)
         task: Task = pickle.load(stream)
     part = Path(folder, "part")
-    part.write_bytes(pickle.dumps(task()))
+    part.write_bytes(_answer(task, name))
     part.replace(Path(folder, "answer"))
+
+
+def _answer(task: Task, name: str) -> bytes:
+    """What a task returns or raises, pickled."""
+    try:
+        return pickle.dumps(task())
+    except SdpdrError as error:
+        return pickle.dumps(error)
+    except Exception as error:  # Solvers are other people's code, and may raise anything.
+        return pickle.dumps(failure(name, error))
 
 
 def _end_with_parent(folder: str) -> None:

@@ -25,6 +25,7 @@ from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
 from sdpdr.solvers.edges import EdgeForm
 from sdpdr.solvers.lowrank.newton import estimated_fill
 from sdpdr.solvers.lowrank.start import isomap_start
+from sdpdr.solvers.tolerance import translate
 
 _VERDICTS = {
     "converged": Verdict.SOLVED,
@@ -170,9 +171,11 @@ class LowRank(Solver):
     ) -> Outcome:
         begin = time.perf_counter()
         options = lowrank.Options(**self._options(lowrank.Options, progress))
-        if "tol" not in self.options and not np.isfinite(form.program.lower).any():
+        told = self.defaults or "tol" in self.options
+        if not told and not np.isfinite(form.program.lower).any():
             # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
-            options = replace(options, tol=self.tol / 3.0)
+            tol = translate("lowrank without lower limits", self.tol)["tol"]
+            options = replace(options, tol=tol)
         try:
             factor, weights = _first_factor(sdp, start), edges.weights_of(form, start)
             result = lowrank.solve_edge_program(form.program, options, factor, weights)
@@ -225,7 +228,7 @@ class LowRank(Solver):
             if name not in known | {"engine"}:
                 raise UnknownNameError("option of solver 'lowrank'", name, known | {"engine"})
         uniform: dict[str, Any] = {
-            "tol": self.tol / 10.0,
+            **self.tolerances(),
             "time_limit": self.time_limit,
             "seed": self.seed,
             "callback": None if progress is None else lambda record: progress(asdict(record)),

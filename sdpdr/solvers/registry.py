@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from sdpdr.errors import UnknownNameError
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
+from sdpdr.solvers.dsdp import Dsdp
 from sdpdr.solvers.external_programs import Csdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.lowrank_solver import LowRank
 
 SOLVERS: Mapping[str, type[Solver]] = {
-    cls.name: cls for cls in (LowRank, Ipopt, Mosek, Sdpa, Clarabel, Cvxopt, Scs, Csdp, SdpaProgram)
+    cls.name: cls
+    for cls in (LowRank, Ipopt, Mosek, Sdpa, Clarabel, Cvxopt, Scs, Csdp, SdpaProgram, Dsdp)
 }
 
 

@@ -2,20 +2,92 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Real
 
 import numpy as np
 
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Claim
 from sdpdr.program.variables import PsdVariable
 from sdpdr.solvers.base import Outcome, Verdict
+from sdpdr.solvers.starved import is_starved, starved_words
 
 Shape = tuple[int, ...]
 
+_PARTS = {"point": Point, "verdict": Verdict, "claim": Claim, "seconds": Mapping, "history": tuple}
+_WORDS = {"status": str, "value": Real | None, "iterations": int | None, "message": str}
+# Letters of a claim that are kept.
+_ENOUGH = 2000
+
 # Squares of numbers beyond this overflow soon, so nothing can be said of such a point.
 HUGE = 1e100
+
+
+def admit(answer: object, name: str) -> Outcome:
+    """What a solver returned, if it is an outcome, with words that can be printed anywhere.
+
+    Examples
+    --------
+    >>> admit("optimal", "liar").claim.message
+    'liar returned a str instead of an outcome.'
+    """
+    wrong = _what_else(answer)
+    if wrong:
+        message = f"{name} returned {wrong} instead of an outcome."
+        return Outcome(Point(), Verdict.FAILED, Claim("error", message=message))
+    assert isinstance(answer, Outcome)
+    status, message = printable(answer.claim.status), printable(answer.claim.message)
+    return replace(answer, claim=replace(answer.claim, status=status, message=message))
+
+
+def printable(words: str) -> str:
+    r"""Words without control characters, cut off where they are very long.
+
+    Examples
+    --------
+    >>> printable("stuck\x1b[31m at\n\t iteration 3")
+    'stuck [31m at iteration 3'
+    """
+    if words.isprintable() and len(words) <= _ENOUGH:
+        return words
+    kept = "".join(c if c.isprintable() else " " for c in words[: 2 * _ENOUGH])
+    kept = re.sub(" {2,}", " ", kept).strip()
+    return kept if len(kept) <= _ENOUGH else f"{kept[:_ENOUGH]}..."
+
+
+def failure(name: str, error: Exception) -> Outcome:
+    """The outcome of a solver that raised an error."""
+    words = f"{type(error).__name__}: {error}"
+    claim = Claim("error", message=words)
+    if isinstance(error, MemoryError) or is_starved(words):
+        claim = Claim("out of memory", message=starved_words(name, words))
+    return Outcome(Point(), Verdict.FAILED, claim)
+
+
+def _what_else(answer: object) -> str:
+    """What an answer is where it is no outcome, or one with parts of other types."""
+    if not isinstance(answer, Outcome):
+        return _a(answer)
+    for part, kind in _PARTS.items():
+        if not isinstance(getattr(answer, part), kind):
+            return f"{_a(getattr(answer, part))} as {part}"
+    for word, of_type in _WORDS.items():
+        if not isinstance(getattr(answer.claim, word), of_type):
+            return f"{_a(getattr(answer.claim, word))} as the {word} of its claim"
+    for part, mapping in vars(answer.point).items():
+        if not isinstance(mapping, Mapping):
+            return f"{_a(mapping)} as the {part} of its point"
+    if not all(isinstance(seconds, Real) for seconds in answer.seconds.values()):
+        return "seconds that are no numbers"
+    return ""
+
+
+def _a(thing: object) -> str:
+    return "nothing" if thing is None else f"a {type(thing).__name__}"
 
 
 def screen(sdp: SDP, outcome: Outcome) -> Outcome:
@@ -59,6 +131,8 @@ def _first_wrong(given: Mapping[str, Value], shapes: Mapping[str, Shape]) -> str
         array = np.asarray(value.factor if isinstance(value, Factor) else value)
         if name in shapes and np.shape(value) != shapes[name]:
             return f"have shape {np.shape(value)} for {name!r} rather than {shapes[name]}"
+        if array.dtype.kind not in "fiub":
+            return f"are not real numbers for {name!r}"
         if not np.isfinite(array).all():
             return f"are not finite for {name!r}"
         if np.abs(array).max(initial=0.0) > HUGE:

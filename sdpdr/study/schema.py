@@ -27,7 +27,8 @@ OUTCOMES: tuple[str, ...] = (*Status.__members__, *ENDS)
 HONESTY: Mapping[str, str] = MappingProxyType(
     {
         "true": "it claims a solution, or a proof that there is none, and we verified that",
-        "overstated": "it claims so, and we could not verify it to the tolerance",
+        "near": "it claims so, and misses the tolerance by less than ten times",
+        "overstated": "it claims so, and we could not verify it by far",
         "understated": "it claims less than what we verified",
         "silent": "it claims no success, and there is none",
         "": "there was no claim",

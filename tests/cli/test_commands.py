@@ -9,6 +9,7 @@ import pytest
 import sdpdr as package
 from sdpdr.cli.exits import Exit
 from sdpdr.library.cards import Card, library
+from sdpdr.library.families import families
 from sdpdr.program import read_sdpa
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.base import Availability
@@ -92,6 +93,41 @@ def test_an_unknown_tag_offers_the_nearest(sdpdr):
     ran = sdpdr("list --tag quik")
     assert ran.code == Exit.BAD_INPUT
     assert "Did you mean 'quick'" in ran.err
+
+
+def test_list_filters_by_method_and_sorts_by_size(sdpdr):
+    chosen = json.loads(sdpdr("list --json --method mfnu --sort n").out)
+    assert {card["method"]["name"] for card in chosen} == {"mfnu"}
+    sizes = [card["n"] for card in chosen]
+    assert sizes == sorted(sizes)
+    assert len(sizes) > 2
+    ran = sdpdr("list --method mfmu")
+    assert ran.code == Exit.BAD_INPUT
+    assert "Did you mean 'mfnu'" in ran.err
+
+
+def test_list_of_families(sdpdr):
+    listed = json.loads(sdpdr("list --json --families").out)
+    assert [family["name"] for family in listed] == list(families())
+    (roll,) = [family for family in listed if family["name"] == "swiss-roll"]
+    assert roll["references"]["100"] == pytest.approx(26004.9182776)
+    table = sdpdr("list --families").out
+    assert "all, by a formula" in table
+    assert "50, 100, 200" in table
+    tagged = json.loads(sdpdr("list --json --families --tag swiss-roll --sort n").out)
+    assert 1 < len(tagged) < len(listed)
+
+
+def test_members_of_families_are_shown_solved_and_exported(sdpdr):
+    shown = sdpdr("show swiss-roll@50").out
+    assert "n = 50" in shown
+    assert "size" in shown
+    assert sdpdr("solve ring@12").code == Exit.OK
+    assert "Nothing is known of this size" in sdpdr("show swiss-roll@37").out
+    assert sdpdr("export ring@12 --to ring.dat-s").code == Exit.OK
+    ran = sdpdr("solve ring")
+    assert ran.code == Exit.BAD_INPUT
+    assert "choose a size, as in ring@10" in ran.err
 
 
 def test_show_tells_the_mathematics_the_expectation_and_the_plan(sdpdr):

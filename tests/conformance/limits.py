@@ -17,6 +17,7 @@ TOLERANCE = {
     "scs": 5e-5,
     "csdp": 2e-6,
     "sdpa-file": 5e-6,
+    "dsdp": 5e-6,
 }
 
 
@@ -107,6 +108,19 @@ KNOWN_LIMITS = (
         ANY,
         ("mvu complete graph, equality",),
         "a single feasible Gram matrix, so the file's program over matrices has no interior",
+    ),
+    Limit(
+        "dsdp",
+        ANY,
+        UNSETTLED,
+        "DSDP says that it starts from an infeasible point, or no more than that it has finished",
+    ),
+    Limit(
+        "dsdp",
+        ANY,
+        ("nearest correlation", "sum of squares", "mvu square slack 30"),
+        "a file holds free scalars as differences, so the multipliers that DSDP keeps feasible "
+        "have no interior",
     ),
     Limit("cvxopt", frozenset({"cvxpy"}), ("mvu square slack",), NO_INTERIOR),
     Limit(

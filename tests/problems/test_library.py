@@ -1,11 +1,15 @@
 """Every card shipped loads, builds, and meets what it expects; formulas are computed anew."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from sdpdr import datasets
 from sdpdr.errors import SdpdrError, UnknownNameError
 from sdpdr.library.cards import find_card, library
+from sdpdr.library.expectation import Expectation
+from sdpdr.library.vocabulary import METHODS
 
 CARDS = dict(library())
 EVERY_CARD = [
@@ -29,13 +33,26 @@ def test_a_card_says_how_its_answer_is_known(card):
     assert card.reference.strip()
     assert card.tags
     if card.expect.provenance == "certified":
-        assert card.expect.value is not None
+        assert card.expect.value is not None or card.expect.lower is not None
+
+
+@pytest.mark.parametrize("card", EVERY_CARD)
+def test_a_reference_is_known_to_a_millionth_or_between_bounds(card):
+    assert card.expect.rtol <= 1e-6
+    assert card.expect.provenance != "paper"
 
 
 def test_the_library_has_the_problems_promised():
-    assert len(CARDS) >= 12
+    assert len(CARDS) >= 125
+    assert {card.method["name"] for card in CARDS.values()} == set(METHODS)
     assert {card.expect.error for card in CARDS.values()} >= {None, "DisconnectedGraphError"}
-    assert "INFEASIBLE" in {card.expect.status for card in CARDS.values()}
+    for status in ("INFEASIBLE", "UNBOUNDED"):
+        methods = {c.method["name"] for c in CARDS.values() if c.expect.status == status}
+        assert len(methods) >= 5
+    assert len({c.method["name"] for c in CARDS.values() if "degenerate" in c.tags}) >= 8
+    sizes = [card.size.n for card in CARDS.values() if card.expect.value is not None]
+    for low, high in itertools.pairwise([20, 50, 100, 300, 1000, 3000, 10001]):
+        assert sum(low <= n < high for n in sizes) >= 3
     assert [card.name for card in CARDS.values()].index("swiss-roll-100") < [
         card.name for card in CARDS.values()
     ].index("swiss-roll-1000")
@@ -95,6 +112,30 @@ def test_a_wrong_answer_is_found():
     assert "1.0e-01" in findings["value"].found
     assert findings["status"].holds
     assert findings["rank"].holds
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "holds", "words"),
+    [
+        (85.0, 86.0, True, "between"),
+        (85.36, 85.36, True, ""),
+        (80.0, 85.0, False, "beyond by 4.2e-03"),
+        (86.0, 90.0, False, "beyond by 7.1e-03"),
+        (80.0, 85.35996, True, "beyond by"),
+    ],
+)
+def test_bounds_hold_where_the_value_lies_between_them(lower, upper, holds, words):
+    expect = Expectation("a test", "certified", lower=lower, upper=upper)
+    finding = expect.check(CARDS["path-graph"].solve(tol=1e-8))[1]
+    assert (finding.key, finding.holds) == ("value", holds)
+    assert words in finding.found
+    assert finding.expected == f"{lower:g} to {upper:g} within 1e-06" or upper == 85.35996
+
+
+def test_no_value_lies_between_no_bounds():
+    expect = Expectation("a test", "certified", lower=0.0, upper=1.0)
+    findings = expect.check(CARDS["cheap-slack-path"].solve())
+    assert [finding.holds for finding in findings] == [False, False]
 
 
 def test_a_solution_is_not_the_error_expected_nor_the_other_way_round():

@@ -1,0 +1,224 @@
+"""``sdpdr study``: run a study, report on it, compare two, and export rows."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError, Namespace
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from sdpdr.cli.console import complain, grid, note, say, say_json, table
+from sdpdr.cli.exits import Exit
+from sdpdr.cli.options import add_command
+from sdpdr.cli.outputs import check_target
+from sdpdr.errors import StudyError
+
+REPORTS = (".html", ".md")
+
+
+def add(commands: Any) -> None:
+    """Add the command and its own."""
+    parser = add_command(
+        commands,
+        "study",
+        _no_command,
+        "compare solvers on many problems, fairly, and report",
+        "sdpdr study list\nsdpdr study run quick\nsdpdr study report quick",
+        with_json=False,
+    )
+    own = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_command(own, "list", run_list, "the studies that are shipped", "sdpdr study list")
+    showing = add_command(own, "show", run_show, "what a study would run", "sdpdr study show quick")
+    showing.add_argument("study", metavar="STUDY", help=_STUDY)
+    _add_run(own)
+    _add_report(own)
+    exporting = add_command(
+        own,
+        "export",
+        run_export,
+        "write the rows of results as Parquet or CSV",
+        "sdpdr study export quick.duckdb --to quick.parquet",
+        with_json=False,
+    )
+    exporting.add_argument("results", metavar="RESULTS", type=Path, help="*.duckdb")
+    exporting.add_argument(
+        "--to", type=Path, required=True, metavar="PATH", help=".parquet or .csv"
+    )
+
+
+_STUDY = "a name from `sdpdr study list`, or a TOML file"
+
+
+def _add_run(own: Any) -> None:
+    running = add_command(
+        own,
+        "run",
+        run_run,
+        "carry out what is missing of a study; stop it at any moment and run it again",
+        "sdpdr study run quick\n"
+        "sdpdr study run my-study.toml --out results/mine.duckdb --jobs 4\n"
+        "sdpdr study run solvers --scheduler tcp://10.0.0.1:8786",
+    )
+    running.add_argument("study", metavar="STUDY", help=_STUDY)
+    running.add_argument(
+        "--out", type=Path, metavar="PATH", help="results (default: STUDY.duckdb, here)"
+    )
+    running.add_argument(
+        "--jobs", type=_count, metavar="N", help="runs at a time (default: the study's)"
+    )
+    running.add_argument(
+        "--scheduler", metavar="ADDRESS", help="of a Dask cluster that carries out the runs"
+    )
+
+
+def _add_report(own: Any) -> None:
+    reporting = add_command(
+        own,
+        "report",
+        run_report,
+        "write the report of a study, or compare two results",
+        "sdpdr study report quick\n"
+        "sdpdr study report quick.duckdb --out quick.html --out quick.md\n"
+        "sdpdr study report --compare before.duckdb after.duckdb",
+        with_json=False,
+    )
+    reporting.add_argument(
+        "study",
+        metavar="STUDY",
+        nargs="?",
+        help="a study that was run here, or results: *.duckdb, *.parquet or *.csv",
+    )
+    reporting.add_argument(
+        "--compare",
+        nargs=2,
+        type=Path,
+        metavar=("A", "B"),
+        help="two results: is B slower than A, beyond noise, or worse?",
+    )
+    reporting.add_argument(
+        "--out",
+        type=Path,
+        action="append",
+        metavar="PATH",
+        help=".html or .md; repeat it for both (default: STUDY.html, here)",
+    )
+
+
+def run_list(args: Namespace) -> Exit:
+    """Print the studies shipped."""
+    from sdpdr.study.shipped import shipped
+
+    rows = [{"name": name, "title": title} for name, title in shipped().items()]
+    if args.json:
+        say_json(rows)
+    else:
+        say(table(("study", "what it is to settle"), [tuple(row.values()) for row in rows]))
+    return Exit.OK
+
+
+def run_show(args: Namespace) -> Exit:
+    """Print what a study would run."""
+    from sdpdr.study.shipped import find_study
+
+    study = find_study(args.study)
+    problems = Counter(problem.method for problem in study.problems)
+    solvers = Counter(contestant.name for contestant in study.contestants)
+    facts = {
+        "title": study.title,
+        "question": study.question,
+        "problems": f"{len(study.problems)}: {_counted(problems)}",
+        "contestants": f"{len(study.contestants)}: {_counted(solvers)}",
+        "runs": len(study.tasks()),
+        **study.settings(),
+    }
+    if args.json:
+        say_json(facts)
+    else:
+        say(grid(facts))
+    return Exit.OK
+
+
+def run_run(args: Namespace) -> Exit:
+    """Carry out what is missing."""
+    from sdpdr.study.run import results_of, run_study
+    from sdpdr.study.shipped import find_study
+
+    study = find_study(args.study)
+    path = args.out or results_of(study)
+    try:
+        run_study(study, path, scheduler=args.scheduler, jobs=args.jobs)
+    except KeyboardInterrupt:
+        complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
+        return Exit.INTERRUPTED
+    from sdpdr.study.store import Results
+
+    with Results(path, read_only=True) as results:
+        frame = results.frame()
+    if args.json:
+        say_json({"results": str(path), "runs": len(frame), "solved": int(frame["solved"].sum())})
+    else:
+        say(f"{int(frame['solved'].sum())} of {len(frame)} runs solved")
+        note(f"results: {path}; a page of them: sdpdr study report {path}")
+    return Exit.OK
+
+
+def run_report(args: Namespace) -> Exit:
+    """Write a report."""
+    if (args.study is None) == (args.compare is None):
+        raise StudyError("name a study or its results to report on, or two with --compare A B.")
+    if args.compare:
+        return _compare(args)
+    from sdpdr.study.page import write_report
+    from sdpdr.study.shipped import find_results
+    from sdpdr.study.store import read_results
+
+    path = find_results(args.study)
+    results = read_results(path)
+    for out in _targets(args, path.stem):
+        write_report(results.frame, results.meta, results.environments, out)
+        note(f"wrote {out}")
+    return Exit.OK
+
+
+def _compare(args: Namespace) -> Exit:
+    from sdpdr.study.page import write_comparison
+    from sdpdr.study.store import read_results
+
+    a, b = (read_results(path) for path in args.compare)
+    for out in _targets(args, f"{args.compare[0].stem}-{args.compare[1].stem}"):
+        verdict = write_comparison(a, b, out)
+        note(f"wrote {out}")
+    say(verdict)
+    return Exit.OK
+
+
+def run_export(args: Namespace) -> Exit:
+    """Write rows."""
+    from sdpdr.study.store import EXPORTS, Results
+
+    check_target(args.to, EXPORTS)
+    with Results(args.results, read_only=True) as results:
+        results.export(args.to)
+    note(f"wrote {args.to}")
+    return Exit.OK
+
+
+def _targets(args: Namespace, stem: str) -> list[Path]:
+    targets = args.out or [Path(f"{stem}.html")]
+    for target in targets:
+        check_target(target, REPORTS)
+    return list(targets)
+
+
+def _counted(names: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in names.items())
+
+
+def _no_command(args: Namespace) -> Exit:
+    raise StudyError("name a command: list, show, run, report or export.")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return int(text)

@@ -1,0 +1,73 @@
+"""The machine and the versions that a run had; nothing that names the machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from sdpdr.costs.memory import available, in_words
+from sdpdr.solvers.registry import table
+
+PACKAGES = (
+    "sdpdr", "numpy", "scipy", "cvxpy", "clarabel", "scs", "qdldl", "cvxopt", "sdpa-python",
+    "mosek", "ipyopt", "mkl", "scikit-learn", "duckdb", "distributed",
+)  # fmt: skip
+
+
+@lru_cache
+def environment(threads: int) -> dict[str, Any]:
+    """What figures of time depend on.
+
+    Parameters
+    ----------
+    threads : int
+        That a run is given.
+
+    Returns
+    -------
+    dict
+        ``machine``, ``processors``, ``memory``, ``system``, ``python``, ``threads``, and
+        ``versions`` of packages and of solvers that are programs.
+    """
+    return {
+        "machine": _processor(),
+        "processors": os.cpu_count(),
+        "memory": in_words(available()),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "threads": threads,
+        "versions": versions(),
+    }
+
+
+def digest(found: dict[str, Any]) -> str:
+    """Short name of an environment."""
+    text = json.dumps(found, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def versions() -> dict[str, str]:
+    """Of the packages that compute, and of all usable solvers."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found | {f"solver {s.name}": s.version for s in table() if s.usable}
+
+
+def _processor() -> str:
+    """The kind of processor."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

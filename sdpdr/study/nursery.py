@@ -1,0 +1,377 @@
+"""A process that has imported everything, and forks a child for every run.
+
+A run must not hurt others, so each has a process of its own; but to start Python and to import a
+solver takes longer than many a run. The nursery does that once. A child inherits it all, and with
+it nothing that a solver has done before, since no solver ever ran in the nursery.
+
+The two sides of this file: `Nursery` lives where runs are asked for, `_serve` in the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from select import select
+from typing import Any, NoReturn
+
+import psutil
+
+from sdpdr.errors import StudyError
+
+# Signals by which somebody outside ends a process; a run that ends so is tried again.
+FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+# Seconds between looks at a run: often at first, since a short one may need memory fast.
+_SOON, _LATER, _TREE = 0.01, 0.05, 0.5
+# A run may not fill the disk: bytes that one of its files may have.
+_LARGEST_FILE = 2**30
+# Of what a process said last, in characters.
+_ENOUGH = 2_000
+# Address space beyond the memory limit that a process may reserve, as a share and in bytes.
+_RESERVE, _RESERVED = 0.5, 2**30
+_PROGRAM = "from sdpdr.study.nursery import _serve; _serve()"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended.
+
+    Attributes
+    ----------
+    how : {"answered", "late", "hungry", "crashed", "killed", "lost"}
+        It answered; it was ended by us at its limit of time or of memory; it ended by itself; it
+        was ended by somebody else; or its nursery was.
+    answer : object
+        What the task returned.
+    words : str
+        In what way, and the last that it said.
+    wall, cpu : float
+        Seconds.
+    peak_memory : int
+        Bytes beyond those that it began with.
+    """
+
+    how: str
+    answer: Any = None
+    words: str = ""
+    wall: float = 0.0
+    cpu: float = 0.0
+    peak_memory: int = 0
+
+
+class Nursery:
+    """A process that forks a child for every task that it is given.
+
+    It ends when it is closed, and also when the process that made it ends, however that ends.
+
+    Parameters
+    ----------
+    threads : int, default 1
+        For all native code.
+    cores : set of int, optional
+        Processors that it may use, where the system lets a process choose.
+
+    Raises
+    ------
+    StudyError
+        The system cannot fork.
+    """
+
+    def __init__(self, threads: int = 1, cores: set[int] | None = None) -> None:
+        if not hasattr(os, "fork"):
+            raise StudyError(
+                "Studies need a system that can fork processes, such as Linux or macOS."
+            )
+        pinned = {f"{name}_NUM_THREADS": str(threads) for name in _THREADED}
+        # Lines to and from the nursery; its own output is of no interest.
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | pinned | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,
+        )
+        if cores and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(self._process.pid, cores)
+
+    def run(
+        self, task: Callable[[], Any], *, wall_limit: float, memory_limit: int, cpu_limit: float
+    ) -> Ended:
+        """Run a task in a child, and end it at its limits.
+
+        Parameters
+        ----------
+        task : callable without arguments
+            It and what it returns are pickled.
+        wall_limit : float
+            Seconds.
+        memory_limit : int
+            Bytes beyond those of the nursery.
+        cpu_limit : float
+            Seconds of the processor; a fence for what outlives everything else.
+        """
+        with tempfile.TemporaryDirectory(prefix=".sdpdr-") as place:
+            folder = Path(place)
+            request = (sys.path, memory_limit, int(cpu_limit) + 1)
+            # Two steps, so that the modules can be found in which a task's parts are defined.
+            (folder / "question").write_bytes(pickle.dumps(request) + pickle.dumps(task))
+            try:
+                return self._watched(folder, wall_limit, memory_limit)
+            except (BrokenPipeError, EOFError):
+                self._process.wait()
+                return Ended("lost", words="the process that starts runs was ended from outside")
+
+    def lives(self) -> bool:
+        """Whether it can be given a task."""
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End it, and the child that it may have."""
+        _end_tree(self._process.pid)
+        self._process.wait()
+
+    def _watched(self, folder: Path, wall_limit: float, memory_limit: int) -> Ended:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{folder}\n".encode())
+        self._process.stdin.flush()
+        pid = int(self._line(None) or "0")
+        begin = time.monotonic()
+        watch = _Watch(pid)
+        try:
+            reason = ""
+            while not (ended := self._line(watch.pause())):
+                if time.monotonic() - begin > wall_limit:
+                    reason = "late"
+                elif watch.memory() > memory_limit:
+                    reason = "hungry"
+                if reason:
+                    _end_tree(pid)
+                    ended = self._line(None)
+                    break
+        except BaseException:
+            _end_tree(pid)
+            raise
+        code, cpu, peak = ended.split()
+        wall = time.monotonic() - begin
+        peak_memory = max(watch.peak, int(peak) - watch.start, 0)
+        answer = folder / "answer"
+        said = _last_words(folder / "said")
+        if reason:
+            return Ended(reason, None, said, wall, float(cpu), peak_memory)
+        if int(code) == 0 and answer.exists():
+            found = pickle.loads(answer.read_bytes())
+            return Ended("answered", found, said, wall, float(cpu), peak_memory)
+        how, words = _what_happened(int(code), said)
+        return Ended(how, None, words, wall, float(cpu), peak_memory)
+
+    def _line(self, patience: float | None) -> str:
+        """A line from the nursery; empty if there is none within so many seconds.
+
+        Raises
+        ------
+        EOFError
+            There will be none.
+        """
+        assert self._process.stdout is not None
+        stream = self._process.stdout
+        if patience is not None and not select([stream], [], [], patience)[0]:
+            return ""
+        line = stream.readline().decode()
+        if not line:
+            raise EOFError
+        return line.strip()
+
+
+class _Watch:
+    """The memory of a process and of all that it has started."""
+
+    def __init__(self, pid: int) -> None:
+        self._children: list[psutil.Process] = []
+        self.peak = 0
+        self._begin = self._looked = time.monotonic()
+        try:
+            self._process: psutil.Process | None = psutil.Process(pid)
+            self.start = self._process.memory_info().rss
+        except psutil.Error:  # It has ended already.
+            self._process, self.start = None, 0
+
+    def pause(self) -> float:
+        """Seconds until the next look."""
+        return _SOON if time.monotonic() - self._begin < 1.0 else _LATER
+
+    def memory(self) -> int:
+        """Bytes now, beyond those at the start."""
+        if self._process is None:
+            return 0
+        try:
+            used = self._process.memory_info().rss - self.start
+            if time.monotonic() - self._looked > _TREE:
+                # To look for children costs a millisecond of everybody's time.
+                self._looked = time.monotonic()
+                self._children = self._process.children(recursive=True)
+            for child in self._children:
+                with suppress(psutil.Error):
+                    used += child.memory_info().rss
+        except psutil.Error:
+            return 0
+        self.peak = max(self.peak, used)
+        return int(used)
+
+
+def _end_tree(pid: int) -> None:
+    """End a process and all that it has started."""
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        for one in (*process.children(recursive=True), process):
+            with suppress(psutil.Error):
+                one.kill()
+
+
+def _what_happened(code: int, said: str) -> tuple[str, str]:
+    """How a child ended that gave no answer, and in words."""
+    if code >= 0:
+        return "crashed", f"its process ended with exit status {code}. {said}".strip()
+    number = signal.Signals(-code) if -code in set(signal.Signals) else None
+    name = f"signal {-code}" if number is None else number.name
+    if number in FROM_OUTSIDE:
+        words = f"its process was ended by {name}, and not by us; systems do so when memory ends."
+        return "killed", f"{words} {said}".strip()
+    return "crashed", f"its process was ended by {name}. {said}".strip()
+
+
+def _last_words(path: Path) -> str:
+    """The last line that a process said, without what would upset a terminal."""
+    if not path.exists():
+        return ""
+    with open(path, "rb") as file:
+        file.seek(max(0, path.stat().st_size - _ENOUGH))
+        said = file.read().decode("utf-8", errors="replace")
+    lines = [line for line in said.splitlines() if line.strip()]
+    return "".join(c for c in (lines or [""])[-1] if c.isprintable()).strip()
+
+
+# -- the process itself -------------------------------------------------------------------------
+
+_THREADED = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
+
+
+def _serve() -> NoReturn:
+    """Fork a child for every folder whose name is read; tell its number, then its end."""
+    import_module("sdpdr.study.carry_out")  # and with it everything that a run may need
+
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    _adopt_orphans()
+    here = os.getpid()
+    while folder := _read_line():
+        pid = os.fork()
+        if pid == 0:
+            _child(Path(folder), here)
+        with suppress(BrokenPipeError):
+            replies.write(f"{pid}\n")
+            replies.flush()
+        ended = _awaited(pid, folder)
+        with suppress(BrokenPipeError):
+            replies.write(f"{ended}\n")
+            replies.flush()
+    os._exit(0)
+
+
+def _read_line() -> str:
+    """A line; empty at the end. Read byte by byte: nothing may wait where `select` is blind."""
+    found = bytearray()
+    while (byte := os.read(0, 1)) not in (b"", b"\n"):
+        found += byte
+    return found.decode()
+
+
+def _awaited(pid: int, folder: str) -> str:
+    """Exit status, seconds of the processor and largest memory of a child."""
+    done, alone = 0, False
+    while not done:
+        # Nothing is ever sent meanwhile: what can be read is the end of who asked.
+        if not alone and select([0], [], [], _SOON / 2)[0]:
+            alone = True
+            _end_tree(pid)
+        done, status, used = os.wait4(pid, os.WNOHANG if not alone else 0)
+    for orphan in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            orphan.kill()
+            orphan.wait()
+    if alone:
+        shutil.rmtree(folder, ignore_errors=True)
+    unit = 1 if sys.platform == "darwin" else 1024
+    seconds = used.ru_utime + used.ru_stime
+    return f"{os.waitstatus_to_exitcode(status)} {seconds} {used.ru_maxrss * unit}"
+
+
+def _child(folder: Path, parent: int) -> NoReturn:
+    """Do what the folder asks for, and leave the answer there."""
+    try:
+        _separate(folder, parent)
+        with open(folder / "question", "rb") as stream:
+            path, memory_limit, cpu_limit = pickle.load(stream)
+            sys.path[:] = path
+            _fence(memory_limit, cpu_limit)
+            task = pickle.load(stream)
+        part = folder / "part"
+        part.write_bytes(pickle.dumps(task()))
+        part.replace(folder / "answer")
+    except BaseException as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        sys.stderr.flush()
+        os._exit(1)
+    os._exit(0)
+
+
+def _separate(folder: Path, parent: int) -> None:
+    """Own session, own output, no inherited input, and an end when the nursery ends."""
+    os.setsid()
+    _end_with(parent)
+    said = os.open(folder / "said", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (said, 1), (said, 2)):
+        os.dup2(source, target)
+    sys.stdout = sys.stderr = os.fdopen(2, "w", errors="replace", closefd=False)
+
+
+def _adopt_orphans() -> None:
+    """Have the system hand over what a child leaves running, where it can do that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+
+
+def _end_with(parent: int) -> None:
+    """Have the system end this process when its parent ends, where it can do that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _fence(memory_limit: int, cpu_limit: int) -> None:
+    """Limits by the system, beyond those that are watched."""
+    reserved = psutil.Process().memory_info().vms
+    space = int(reserved + (1.0 + _RESERVE) * memory_limit) + _RESERVED
+    for what, limit in (
+        (resource.RLIMIT_AS, space),
+        (resource.RLIMIT_CPU, cpu_limit),
+        (resource.RLIMIT_FSIZE, _LARGEST_FILE),
+    ):
+        hard = resource.getrlimit(what)[1]
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        with suppress(ValueError, OSError):  # macOS knows no limit of addresses.
+            resource.setrlimit(what, (limit, hard))

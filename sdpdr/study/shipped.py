@@ -1,0 +1,69 @@
+"""Studies by name: those that come with the package, and results that lie here."""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+from sdpdr.errors import FileFormatError, UnknownNameError
+from sdpdr.study.store import EXPORTS, SUFFIX
+from sdpdr.study.studyfile import Study
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def shipped() -> dict[str, str]:
+    """Titles of the studies that come with the package, by name."""
+    titles = {}
+    for path in sorted(_folder().glob("*.toml")):
+        titles[path.stem] = tomllib.loads(path.read_text(encoding="utf-8"))["about"]["title"]
+    return titles
+
+
+def find_study(name: str) -> Study:
+    """A study by its name, or any other by the path of its file.
+
+    Raises
+    ------
+    UnknownNameError
+        Offering the nearest name.
+    FileFormatError, StudyError
+        As `Study.load`.
+    """
+    if name.endswith(".toml"):
+        return Study.load(name)
+    path = _folder() / f"{name}.toml"
+    if not path.is_file():
+        raise UnknownNameError("study", name, shipped())
+    return Study.load(path)
+
+
+def find_results(name: str) -> Path:
+    """Results by their path, or those of a study that was run in this folder.
+
+    Raises
+    ------
+    FileFormatError
+        There are none.
+    """
+    path = Path(name)
+    if path.suffix in (SUFFIX, *EXPORTS):
+        return path
+    found = Path(f"{path.stem}{SUFFIX}")
+    if not found.is_file():
+        raise FileFormatError(
+            f"there are no results {found} here. Run the study first, `sdpdr study run {name}`, "
+            "or name a file of results."
+        )
+    return found
+
+
+def _folder() -> Path:
+    """Studies lie inside an installed package, and beside it in a checkout."""
+    package = Path(str(files("sdpdr")))
+    inside = package / "problems" / "studies"
+    return inside if inside.is_dir() else package.parent / "problems" / "studies"

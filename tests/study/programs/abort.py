@@ -1,0 +1,5 @@
+"""A program that breaks off."""
+
+import os
+
+os.abort()

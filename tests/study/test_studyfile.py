@@ -1,0 +1,213 @@
+"""Study files: what they ask for, and what they may not."""
+
+from dataclasses import replace
+
+import pytest
+
+from sdpdr.errors import CardError, FileFormatError, StudyError, UnknownNameError
+from sdpdr.library import find_card
+from sdpdr.library.problem import Known, Problem, read_optimal_values
+from sdpdr.program import Status, write_sdpa
+from sdpdr.study.run import shuffled
+from sdpdr.study.shipped import find_study, shipped
+from sdpdr.study.studyfile import Study
+from sdpdr.study.task import Contestant, Limits, Task
+
+WHOLE = """
+[about]
+title = "Whole"
+
+[problems]
+cards = ["path-graph*", "circle"]
+
+[[solvers]]
+name = "clarabel"
+forms = ["gram", "lmi"]
+
+[run]
+tols = [1e-4, 1e-6]
+seeds = [0, 1]
+repeats = 3
+"""
+
+
+def test_runs_are_the_product_of_what_is_asked_for():
+    tasks = Study.read(WHOLE, "whole").tasks()
+    assert len(tasks) == 3 * 2 * 2 * 2 * 3
+    assert len({task.key for task in tasks}) == len(tasks)
+    assert {task.problem.name for task in tasks} == {"path-graph", "path-graph-band", "circle"}
+
+
+def test_a_pattern_a_tag_a_method_and_a_size_choose_cards():
+    def names(problems):
+        text = f"[about]\ntitle = 't'\n[problems]\n{problems}\n[[solvers]]\nname = 'scs'"
+        return {problem.name for problem in Study.read(text, "t").problems}
+
+    assert names('tags = ["quick"]') >= {"path-graph", "circle"}
+    assert names('methods = ["mvee"]') >= {"mvee-gaussian-30"}
+    assert names('cards = ["swiss-roll-100*"]\nn = [100, 100]\nexcept = ["*-band"]') == {
+        "swiss-roll-100",
+        "swiss-roll-100-equality",
+    }
+    assert names('families = [{ name = "swiss-roll", sizes = [30, 40] }]') == {
+        "swiss-roll@30",
+        "swiss-roll@40",
+    }
+
+
+def test_cards_that_expect_an_error_are_no_programs():
+    assert not Problem.of_card(find_card("two-clusters")).is_program
+    text = WHOLE.replace('"circle"', '"two-clusters"')
+    assert "two-clusters" not in {p.name for p in Study.read(text, "t").problems}
+
+
+def test_a_variant_is_the_same_data_under_another_formulation():
+    text = (
+        WHOLE + '\n[[variants]]\nvariant = "="\nisometry = "equality"\n[[variants]]\nvariant = "<"'
+    )
+    study = Study.read(text, "t")
+    by_variant = {p.variant: p for p in study.problems if p.name == "circle"}
+    assert by_variant["="].card.method["isometry"] == "equality"
+    assert by_variant["="].known() == Known(Status.SOLVED)
+    assert by_variant["<"].known().value == find_card("circle").expect.value
+
+
+def test_a_variant_that_says_what_the_card_says_keeps_what_is_known():
+    problem = Problem.of_card(find_card("swiss-roll-100"))
+    same = problem.varied("inequality", {"isometry": "inequality"})
+    assert same.known() == problem.known()
+
+
+def test_the_key_says_all_that_matters_and_nothing_else():
+    problem = Problem.of_card(find_card("path-graph"))
+    task = Task(problem, Contestant("clarabel", "lmi"), 1e-6, Limits())
+    others = [
+        replace(task, tol=1e-5),
+        replace(task, seed=1),
+        replace(task, repeat=1),
+        replace(task, limits=Limits(time_limit=1.0)),
+        replace(task, contestant=Contestant("clarabel", "gram")),
+        replace(task, contestant=Contestant("clarabel", "lmi", {"max_iter": 3})),
+        replace(task, contestant=Contestant("clarabel", "lmi", defaults=True)),
+        replace(task, problem=Problem.of_card(find_card("circle"))),
+        replace(task, problem=problem.varied("=", {"isometry": "equality"})),
+    ]
+    assert len({task.key, *(other.key for other in others)}) == 1 + len(others)
+    again = Task(
+        Problem.of_card(find_card("path-graph")), Contestant("clarabel", "lmi"), 1e-6, Limits()
+    )
+    assert again.key == task.key
+
+
+def test_options_go_to_fields_of_the_solver_and_the_rest_to_its_own():
+    solver = Contestant(
+        "clarabel", "lmi", {"max_iter": 7, "equilibrate_enable": False}
+    ).configured()
+    assert (solver.max_iter, dict(solver.options)) == (7, {"equilibrate_enable": False})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('title = "Whole"', 'titel = "Whole"', "key about.titel: unknown. Did you mean 'title'"),
+        ("repeats = 3", "repeats = 0", "key run.repeats: expected a whole number of at least 1"),
+        ("repeats = 3", "repeat = 3", "key run.repeat: unknown. Did you mean 'repeats'"),
+        ("seeds = [0, 1]", "seeds = []", "key run.seeds: expected a list of whole numbers"),
+        ("tols = [1e-4, 1e-6]", "tols = [0]", "key run.tols: expected numbers above 0"),
+        ("[run]", "[run]\nmemory_limit = '2'", "an amount such as '2 GB', got '2'"),
+        ("[run]", "[run]\nmemory_limit = '-1 GB'", "an amount such as '2 GB'"),
+        ("[run]", "[run]\nhopeless = -1", "key run.hopeless: expected a number of at least 0"),
+        ("[run]", "[run]\nthreads = true", "key run.threads: expected a whole number"),
+        ('"circle"', '"no-such-*"', "no card is called 'no-such-*'"),
+        ('cards = ["path-graph*", "circle"]', "n = [1, 2]", "no problem is left"),
+        ('name = "clarabel"', 'name = "clarabell"', "Did you mean 'clarabel'"),
+        ('name = "clarabel"', 'name = "nowhere:Solver"', "cannot be imported"),
+        ('name = "clarabel"', 'name = "pathlib:Path"', "expected a class of sdpdr.solvers.Solver"),
+        ('forms = ["gram", "lmi"]', 'forms = ["gramm"]', "key solvers[0].forms: unknown 'gramm'"),
+        ('forms = ["gram", "lmi"]', 'forms = ["lmi", "lmi"]', "is there twice"),
+        ("[[solvers]]", "[[solver]]", "key solver: unknown. Did you mean 'solvers'"),
+        ("[run]", "[[variants]]\nisometry = 'equality'\n[run]", "key variants[0].variant: missing"),
+        ("[problems]", "[problems]\nmethods = ['mvuu']", "unknown 'mvuu'"),
+        ("[problems]", "[problems]\nfiles = ['*.dat-s']", "there is no file"),
+        ("[problems]", "[problems]\nfiles = ['$SDPDR_NOT_SET/a']", "variable of the environment"),
+        (
+            "[problems]",
+            "[problems]\nfamilies = [{ name = 'roll' }]",
+            "key problems.families[0].name",
+        ),
+    ],
+)
+def test_what_is_not_allowed_is_named(old, new, words):
+    with pytest.raises(StudyError) as caught:
+        Study.read(WHOLE.replace(old, new), "whole")
+    assert "study whole" in str(caught.value) or "solver '" in str(caught.value)
+    assert words in str(caught.value)
+
+
+def test_a_variant_that_a_recipe_does_not_know():
+    text = WHOLE + "\n[[variants]]\nvariant = 'v'\nisometri = 1"
+    with pytest.raises(CardError, match=r"method\.isometri: unknown"):
+        Study.read(text, "t")
+
+
+@pytest.mark.parametrize("text", ["[about", "\x00"])
+def test_a_text_that_is_no_toml(text):
+    with pytest.raises(FileFormatError, match="is not TOML"):
+        Study.read(text, "t")
+
+
+def test_a_study_that_is_not_there(tmp_path):
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        find_study(str(tmp_path / "none.toml"))
+    with pytest.raises(UnknownNameError, match="Did you mean 'quick'"):
+        find_study("quik")
+
+
+@pytest.fixture
+def files(tmp_path):
+    write_sdpa(find_card("path-graph").build().to_sdp(), tmp_path / "path.dat-s")
+    (tmp_path / "values.csv").write_text("name,optimal_value\npath,-4.66666667\n")
+    (tmp_path / "study.toml").write_text(
+        "[about]\ntitle = 't'\n[problems]\nfiles = ['*.dat-s']\noptimal = 'values.csv'\n"
+        "[[solvers]]\nname = 'scs'\nforms = ['lmi']"
+    )
+    return tmp_path
+
+
+def test_files_count_as_problems_with_the_values_of_their_table(files):
+    (problem,) = Study.load(files / "study.toml").problems
+    assert (problem.name, problem.source, problem.method) == ("path", "file", "file")
+    known = problem.known(problem.build())
+    assert known.status is Status.SOLVED
+    assert known.value == pytest.approx(4.66666667) or known.value == pytest.approx(-4.66666667)
+    assert known.rtol == pytest.approx(1e-8 / 4.66666667)
+    with pytest.raises(CardError, match="has no recipe"):
+        problem.varied("v", {})
+
+
+def test_variables_of_the_environment_stand_for_folders(files, monkeypatch):
+    monkeypatch.setenv("SDPDR_FILES", str(files))
+    text = (files / "study.toml").read_text()
+    text = text.replace("'*.dat-s'", "'$SDPDR_FILES/*.dat-s'").replace(
+        "'values", "'$SDPDR_FILES/values"
+    )
+    assert [p.name for p in Study.read(text, "t").problems] == ["path"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["name,value\npath,1\n", "name,optimal_value\npath,one\n", "name,optimal_value\n,1\n"],
+)
+def test_a_table_of_values_that_cannot_be_used(tmp_path, content):
+    (tmp_path / "v.csv").write_text(content)
+    with pytest.raises(FileFormatError, match="line 2"):
+        read_optimal_values(tmp_path / "v.csv")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_study_that_is_shipped_can_be_read(name, monkeypatch, files):
+    monkeypatch.setenv("SDPLIB", str(files))
+    (files / "optimal_values.csv").write_text("name,optimal_value\npath,-4.66666667\n")
+    (files / "path.dat-s").rename(files / "path.dat-s.gz")
+    study = find_study(name)
+    assert len(shuffled(study)) == len({task.key for task in study.tasks()}) > 0
