@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Solvers and BLAS are fastest here with one thread each; tests run in parallel instead.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test slow docs lint bench clean
+.PHONY: help demo study test slow docs lint bench clean
 help:  ## list the goals
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -17,6 +17,11 @@ $(VENV)/.ready: pyproject.toml
 
 demo: $(VENV)/.ready  ## unfold real data, compare all solvers, write out/demo/report.html
 	$(BIN)/sdpdr demo --out out/demo
+
+study: $(VENV)/.ready  ## compare solvers on small problems of every kind, write out/quick.html
+	mkdir -p out
+	$(BIN)/sdpdr study run quick --out out/quick.duckdb
+	$(BIN)/sdpdr study report out/quick.duckdb --out out/quick.html --out out/quick.md
 
 test: $(VENV)/.ready  ## all tests but the slow ones, in parallel
 	$(BIN)/python -m pytest --numprocesses auto -m "not slow"
@@ -37,4 +42,4 @@ bench: $(VENV)/.ready  ## speed beside cvxpy's solvers; rewrites benchmarks/RESU
 	$(BIN)/python benchmarks/mvu_speed.py
 
 clean:  ## remove everything that the goals made
-	rm -rf $(VENV) out docs/_build docs/gallery_output docs/api/generated
+	rm -rf $(VENV) out docs/_build docs/gallery_output docs/api/generated docs/studies/generated

@@ -20,6 +20,7 @@ extensions = [
     "mathml",
     "facts",
     "problems",
+    "studies",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
@@ -49,7 +50,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -66,6 +67,7 @@ html_sidebars = {
         "methods/*",
         "guide/*",
         "howto/*",
+        "problems/*",
         "gallery_output/*",
         "references",
         "changelog",

@@ -24,6 +24,7 @@ from sdpdr.plan import reductions_for
 from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES
+from sdpdr.study import schema
 
 
 class _Table(SphinxDirective, ABC):
@@ -113,10 +114,44 @@ class StatusTable(_Table):
             yield f"``{status.name}``", status.advice.replace("`", "``").replace("````", "``")
 
 
+class OutcomeTable(_Table):
+    """What becomes of a run of a study, where it is no status of an answer."""
+
+    head = ("Outcome", "What it means")
+    widths = (18, 80)
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        yield "a status", "of an answer that we graded, see `sdpdr.Status`"
+        yield from ((f"``{name}``", words) for name, words in schema.ENDS.items())
+
+
+class HonestyTable(_Table):
+    """What a solver's claim is worth."""
+
+    head = ("Honesty", "What it means")
+    widths = (18, 80)
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        for name, words in schema.HONESTY.items():
+            yield f"``{name}``" if name else "empty", words
+
+
+class ColumnTable(_Table):
+    """The columns of a study's rows."""
+
+    head = ("Column", "Type", "What it holds")
+    widths = (18, 12, 70)
+
+    def rows(self) -> Iterable[Sequence[str]]:
+        for column in schema.COLUMNS:
+            words = column.holds.replace("`", "``").replace("|A(X) - b|", "``|A(X) - b|``")
+            yield f"``{column.name}``", column.kind, words
+
+
 class CommandHelp(SphinxDirective):
     """The help text of the command line, or of one of its subcommands."""
 
-    optional_arguments = 1
+    optional_arguments = 2
 
     def run(self) -> list[nodes.Node]:
         text = io.StringIO()
@@ -136,5 +171,8 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("solver-table", SolverTable)
     app.add_directive("tolerance-table", ToleranceTable)
     app.add_directive("status-table", StatusTable)
+    app.add_directive("outcome-table", OutcomeTable)
+    app.add_directive("honesty-table", HonestyTable)
+    app.add_directive("column-table", ColumnTable)
     app.add_directive("command-help", CommandHelp)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -81,8 +81,8 @@ class Finder(_Written):
 class Index(_Written):
     """A section for each method: a table of its cards, and how each answer is known."""
 
-    head = ("Card", "Title", "Points", "Order", "Rows", "Expected", "Known by", "To", "Tags")
-    widths = (22, 30, 8, 8, 8, 16, 10, 8, 20)
+    head = ("Card", "Title", "Points", "Order", "Rows", "Expected", "Known", "Tags")
+    widths = (22, 34, 8, 8, 8, 18, 12, 20)
 
     def lines(self) -> Iterator[str]:
         for method in METHODS:
@@ -103,18 +103,17 @@ class Index(_Written):
 class FamilyTable(_Written):
     """The families."""
 
-    head = ("Family", "Title", "Method", "Size is", "Suggested sizes", "Value known of", "Known by")
-    widths = (18, 34, 14, 16, 26, 20, 10)
+    head = ("Family", "Title", "Method", "Size is", "Suggested sizes", "Value known of")
+    widths = (20, 40, 18, 14, 24, 20)
 
     def lines(self) -> Iterator[str]:
         yield from _table(self.head, self.widths, map(self._row, families().values()))
 
     def _row(self, family: Any) -> Sequence[str]:
         known = [n for n in family.sizes if family.references.at(n).value is not None]
-        if family.references.formula is not None:
-            words = "every size"
-        else:
-            words = _numbers(known) or "none"
+        words = _numbers(known) or "none"
+        if tuple(known) == family.sizes:
+            words = "all of these" if family.references.formula is None else "every size"
         varies = ", ".join(f"``{key}``" for key in family.varies)
         return (
             f"``{family.name}``",
@@ -122,8 +121,7 @@ class FamilyTable(_Written):
             f"``{family.method['name']}``",
             varies,
             _numbers(family.sizes),
-            words,
-            family.references.provenance,
+            f"{words}, {family.references.provenance}",
         )
 
 
@@ -138,8 +136,7 @@ def _row(card: Card) -> Sequence[str]:
         order,
         rows,
         f"``{expect.describe()}``",
-        expect.provenance,
-        _power(expect.rtol) if has_value else "–",
+        f"{expect.provenance}, {_power(expect.rtol)}" if has_value else expect.provenance,
         _plain(", ".join(card.tags)),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sdpdr.cli.options import add_command
 from sdpdr.cli.outputs import check_target
 from sdpdr.errors import StudyError
 
-REPORTS = (".html", ".md")
+REPORTS = (".html", ".md", ".rst")
 
 
 def add(commands: Any) -> None:
@@ -100,7 +101,7 @@ def _add_report(own: Any) -> None:
         type=Path,
         action="append",
         metavar="PATH",
-        help=".html or .md; repeat it for both (default: STUDY.html, here)",
+        help=".html, .md or .rst; repeat it for several (default: STUDY.html, here)",
     )
 
 
@@ -150,16 +151,28 @@ def run_run(args: Namespace) -> Exit:
     except KeyboardInterrupt:
         complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
         return Exit.INTERRUPTED
-    from sdpdr.study.store import Results
+    from sdpdr.study.measures import means, runs_by_median
+    from sdpdr.study.store import read_results
 
-    with Results(path, read_only=True) as results:
-        frame = results.frame()
+    frame = read_results(path).frame
+    ranking = means(runs_by_median(frame))
     if args.json:
-        say_json({"results": str(path), "runs": len(frame), "solved": int(frame["solved"].sum())})
+        kept = ranking.astype(object).where(ranking.notna(), None).to_dict("records")
+        say_json({"results": str(path), "runs": len(frame), "ranking": kept})
     else:
-        say(f"{int(frame['solved'].sum())} of {len(frame)} runs solved")
+        say(_ranking(ranking))
         note(f"results: {path}; a page of them: sdpdr study report {path}")
     return Exit.OK
+
+
+def _ranking(ranking: Any) -> Any:
+    """Contestants, best first, for a terminal."""
+    heads = ("solver", "form", "tol", "solved", "of", "mean seconds", "times the best")
+    rows = [
+        (r.solver, r.form, f"{r.tol:g}", r.solved, r.instances, f"{r.mean:.3g}", f"{r.ratio:.3g}")
+        for r in ranking.itertuples()
+    ]
+    return table(heads, rows, right=heads[2:])
 
 
 def run_report(args: Namespace) -> Exit:
@@ -184,9 +197,9 @@ def _compare(args: Namespace) -> Exit:
     from sdpdr.study.page import write_comparison
     from sdpdr.study.store import read_results
 
-    a, b = (read_results(path) for path in args.compare)
-    for out in _targets(args, f"{args.compare[0].stem}-{args.compare[1].stem}"):
-        verdict = write_comparison(a, b, out)
+    before, after = (read_results(path) for path in args.compare)
+    for out in _targets(args, f"{args.compare[0].stem}-{args.compare[1].stem}", REPORTS[:2]):
+        verdict = write_comparison(before, after, out)
         note(f"wrote {out}")
     say(verdict)
     return Exit.OK
@@ -203,10 +216,10 @@ def run_export(args: Namespace) -> Exit:
     return Exit.OK
 
 
-def _targets(args: Namespace, stem: str) -> list[Path]:
+def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> list[Path]:
     targets = args.out or [Path(f"{stem}.html")]
     for target in targets:
-        check_target(target, REPORTS)
+        check_target(target, suffixes)
     return list(targets)
 
 

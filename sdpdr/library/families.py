@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -252,7 +253,7 @@ def _sizes(growth: Table) -> list[int]:
     sizes = growth.content.get("sizes")
     if not isinstance(sizes, list) or not sizes or not all(_is_size(size) for size in sizes):
         raise growth.error("sizes", f"expected a list of whole numbers above 0, got {sizes!r}")
-    if any(first >= second for first, second in zip(sizes[:-1], sizes[1:], strict=True)):
+    if any(first >= second for first, second in pairwise(sizes)):
         raise growth.error("sizes", f"expected rising numbers, got {sizes!r}")
     return sizes
 
@@ -282,4 +283,4 @@ def _values(table: Table) -> Mapping[int, float]:
     for key in table.content:
         if not (key.isascii() and key.isdecimal() and int(key) >= 1):
             raise table.error(key, "is no size: write a whole number above 0 as the key")
-    return MappingProxyType({int(key): table.number(key) for key in table.content})
+    return {int(key): table.number(key) for key in table.content}

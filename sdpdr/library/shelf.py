@@ -17,7 +17,7 @@ def shelf(*inside: str) -> dict[str, Path]:
     Examples
     --------
     >>> list(shelf("families"))[:2]
-    ['circle', 'colored-swiss-roll']
+    ['apart-roll', 'colored-swiss-roll']
     """
     found = _folder().joinpath(*inside).glob("*.toml")
     return {path.stem: path for path in sorted(found, key=lambda path: _natural(path.stem))}

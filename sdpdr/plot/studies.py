@@ -212,7 +212,7 @@ def outcome_map(
     >>> kinds = [("solved", "✓", "#3f90da"), ("crashed", "✗", "#bd1f01")]
     >>> figure = outcome_map(["roll", "digits"], ["scs"], [[0], [1]], kinds)
     """
-    kind = np.asarray(kinds, dtype=int).reshape(-1, len(columns)) if len(columns) else np.empty(0)
+    kind = np.asarray(kinds, dtype=int)
     if kind.shape != (len(rows), len(columns)) or not kind.size:
         raise ShapeError(
             f"kinds has shape {np.shape(kinds)}, but there are {len(rows)} rows and "

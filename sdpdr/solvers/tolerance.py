@@ -59,7 +59,7 @@ class Rule:
 
 _INTERIOR = (
     "Its residuals are relative to norms of the data, ours to the right sides alone; and a step of "
-    "an interior-point method gains about a digit, so that two more cost two steps or three."
+    "an interior-point method gains a digit or more, so that two more cost a step or two."
 )
 _SDPA = Rule(
     ("epsilonStar", "epsilonDash"),

@@ -24,6 +24,7 @@ ATTEMPTS = 4
 # Seconds that a scheduler has to answer.
 PATIENCE = 10.0
 _ENDS = {"crashed": "CRASHED", "killed": "KILLED", "hungry": "OUT_OF_MEMORY", "late": "TIME_LIMIT"}
+PARTS = ("build", "compile", "solve", "certify")
 Row = dict[str, Any]
 
 
@@ -90,8 +91,9 @@ def _found(task: Task, ended: Ended) -> Row:
     """What a run found, also where it ended without an answer."""
     if ended.how == "answered" and isinstance(ended.answer, dict):
         row: Row = dict(ended.answer)
-        seconds = [row.get(name) for name in ("build", "compile", "solve", "certify")]
-        return row | ({"total": sum(seconds)} if None not in seconds else {})
+        if all(name in row for name in PARTS):
+            row["total"] = sum(row[name] for name in PARTS)
+        return row
     limits = task.limits
     words = {
         "late": f"ended by us after {limits.time_limit + limits.patience:g} s: its limit of "
@@ -230,7 +232,7 @@ class Cluster:
         PackageMissingError
         """
         try:
-            from distributed import as_completed
+            import distributed
         except ImportError as error:
             raise PackageMissingError(
                 'a scheduler needs Dask: pip install "sdpdr[dask]"'
@@ -241,7 +243,7 @@ class Cluster:
                 for position, task in enumerate(tasks)
             }
             try:
-                for future in as_completed(list(futures), loop=client.loop):
+                for future in distributed.as_completed(list(futures), loop=client.loop):
                     yield self._result(future, futures[future])
             finally:
                 client.cancel(list(futures))

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
-import resource
 import shutil
 import signal
 import subprocess
@@ -27,9 +26,16 @@ from pathlib import Path
 from select import select
 from typing import Any, NoReturn
 
-import psutil
+from sdpdr.errors import PackageMissingError, StudyError
 
-from sdpdr.errors import StudyError
+try:
+    import psutil
+except ImportError as missing:
+    raise PackageMissingError('studies need psutil: pip install "sdpdr[study]"') from missing
+try:
+    import resource
+except ImportError as missing:
+    raise StudyError("studies need a system that forks, such as Linux or macOS") from missing
 
 # Signals by which somebody outside ends a process; a run that ends so is tried again.
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -83,17 +89,9 @@ class Nursery:
     cores : set of int, optional
         Processors that it may use, where the system lets a process choose.
 
-    Raises
-    ------
-    StudyError
-        The system cannot fork.
     """
 
     def __init__(self, threads: int = 1, cores: set[int] | None = None) -> None:
-        if not hasattr(os, "fork"):
-            raise StudyError(
-                "Studies need a system that can fork processes, such as Linux or macOS."
-            )
         pinned = {f"{name}_NUM_THREADS": str(threads) for name in _THREADED}
         # Lines to and from the nursery; its own output is of no interest.
         self._process = subprocess.Popen(

@@ -111,6 +111,7 @@ def _begin(
         "name": study.name,
         "title": study.title,
         "question": study.question,
+        "command": f"sdpdr study run {study.name}",
         "text": study.text,
         "settings": settings,
         "keys": [task.key for task in tasks],

@@ -35,6 +35,8 @@ SUFFIX, JOURNAL = ".duckdb", ".jsonl"
 EXPORTS = (".parquet", ".csv")
 # What tells apart the rows of one study, in the order in which they are shown.
 ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat")
+# What is kept of a study besides its rows.
+FACTS = ("name", "title", "question", "command", "text", "settings", "started", "finished")
 # What a line of the journal is, and which of its entries names it.
 _NAMED = {"row": "key", "fact": "name", "environment": "digest"}
 # How DuckDB says, on several systems, that another process has a file open.
@@ -184,8 +186,12 @@ class Results:
         with self._guarded():
             found = self._connection.execute(
                 "SELECT content FROM facts WHERE name = ?", [name]
-            ).fetchone()
-        return default if found is None else json.loads(found[0])
+            ).fetchall()
+        return json.loads(found[0][0]) if found else default
+
+    def meta(self) -> dict[str, Any]:
+        """What is known of the study: `FACTS` by name."""
+        return {name: self.fact(name) for name in FACTS}
 
     def environments(self) -> dict[str, dict[str, Any]]:
         """Descriptions of the environments, by their digests."""
@@ -208,7 +214,7 @@ class Results:
         return _typed(frame)
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as Parquet or CSV.
+        """Write the rows as Parquet, with all that is known of the study, or as CSV.
 
         Raises
         ------
@@ -218,13 +224,15 @@ class Results:
         path = Path(path)
         if path.suffix not in EXPORTS:
             raise FileFormatError(f"{path}: expected a file called *{' or *'.join(EXPORTS)}.")
-        frame = self.frame()
-        self._connection.register("exported", frame)
-        kind = "PARQUET" if path.suffix == ".parquet" else "CSV, HEADER"
+        how = "FORMAT CSV, HEADER"
+        if path.suffix == ".parquet":
+            about = {"meta": self.meta(), "environments": self.environments()}
+            known = ", ".join(f"{k}: {_quoted(json.dumps(v))}" for k, v in about.items())
+            how = f"FORMAT PARQUET, COMPRESSION ZSTD, KV_METADATA {{{known}}}"
+        self._connection.register("exported", self.frame())
 
         def write(beside: Path) -> None:
-            place = str(beside).replace("'", "''")
-            self._connection.execute(f"COPY exported TO '{place}' (FORMAT {kind})")
+            self._connection.execute(f"COPY exported TO {_quoted(beside)} ({how})")
 
         with self._guarded():
             write_file(path, write)
@@ -265,8 +273,8 @@ class Read:
     frame : DataFrame
         The rows, with the columns of `sdpdr.study.schema.COLUMNS`.
     meta : dict
-        ``name``, ``title``, ``question``, ``text``, ``settings``, ``started``, ``finished``; fewer
-        for rows that were exported.
+        ``name``, ``title``, ``question``, ``command``, ``text``, ``settings``, ``started``, ``finished``; fewer
+        for rows from CSV.
     environments : dict
         Machines and versions, by the digest in the rows.
     """
@@ -274,9 +282,6 @@ class Read:
     frame: pd.DataFrame
     meta: dict[str, Any]
     environments: dict[str, dict[str, Any]]
-
-
-FACTS = ("name", "title", "question", "text", "settings", "started", "finished")
 
 
 def read_results(path: str | os.PathLike[str]) -> Read:
@@ -291,32 +296,41 @@ def read_results(path: str | os.PathLike[str]) -> Read:
     path = Path(path)
     if path.suffix == SUFFIX:
         with Results(path, read_only=True) as results:
-            meta = {name: results.fact(name) for name in FACTS}
-            return Read(results.frame(), meta, results.environments())
+            return Read(results.frame(), results.meta(), results.environments())
     if path.suffix not in EXPORTS:
         raise FileFormatError(
             f"{path}: expected results, a file called *{', *'.join((SUFFIX, *EXPORTS))}."
         )
     if not path.is_file():
         raise FileFormatError(f"{path}: there is no such file. Check its name.")
-    return Read(_exported(path), {"name": path.stem, "title": path.stem}, {})
+    return _exported(path)
 
 
-def _exported(path: Path) -> pd.DataFrame:
-    place = str(path).replace("'", "''")
+def _exported(path: Path) -> Read:
     types = {column.name: column.kind for column in COLUMNS}
-    read = "read_parquet('{}')" if path.suffix == ".parquet" else "read_csv('{}', types = {})"
+    read = f"read_csv({_quoted(path)}, types = {types})"
+    about: dict[str, Any] = {"meta": {"name": path.stem, "title": path.stem}, "environments": {}}
     duckdb = _imported()
     try:
         with duckdb.connect() as connection:
-            frame = connection.execute(f"SELECT * FROM {read.format(place, types)}").df()
+            if path.suffix == ".parquet":
+                read = f"read_parquet({_quoted(path)})"
+                told = f"SELECT key, value FROM parquet_kv_metadata({_quoted(path)})"
+                kept = {bytes(k).decode(): bytes(v) for k, v in connection.execute(told).fetchall()}
+                about |= {name: json.loads(kept[name]) for name in about if name in kept}
+            frame = connection.execute(f"SELECT * FROM {read}").df()
     except duckdb.Error as error:
         words = " ".join(str(error).split())[:200]
         raise FileFormatError(f"{path} cannot be read as rows of a study ({words}).") from error
     missing = [column.name for column in COLUMNS if column.name not in frame]
     if missing:
         raise FileFormatError(f"{path}: it lacks the columns {', '.join(missing)}.")
-    return _typed(frame)
+    return Read(_typed(frame), about["meta"], about["environments"])
+
+
+def _quoted(text: object) -> str:
+    """A text as SQL writes it."""
+    return "'" + str(text).replace("'", "''") + "'"
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -361,7 +375,7 @@ def _damaged(path: Path, journal: Path, error: Exception) -> ResultsError:
 
 def _end_last_line(journal: Path) -> None:
     """A kill may have left half a line; what comes next must not be glued to it."""
-    if journal.exists() and not journal.read_bytes()[-1:] in (b"", b"\n"):
+    if journal.exists() and journal.read_bytes()[-1:] not in (b"", b"\n"):
         with open(journal, "ab") as file:
             file.write(b"\n")
 

@@ -11,7 +11,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from sdpdr.errors import FileFormatError
+from sdpdr.errors import FileFormatError, SdpdrError
 from sdpdr.library.cards import find_card, library
 from sdpdr.library.families import families, find_family
 from sdpdr.library.fields import Table
@@ -268,7 +268,10 @@ def _contestants(table: Table) -> Iterator[Contestant]:
             defaults=one.truth("defaults", False),
             label=one.text("label", " ").strip() if "label" in one else "",
         )
-        one.attempt("name", lambda name, base=base: base.solver_class())
+        try:
+            base.solver_class()
+        except SdpdrError as error:
+            raise one.error("name", str(error).rstrip(".")) from error
         for form in one.texts("forms", list(base.forms())):
             if form not in (AUTO, *FORMS):
                 raise one.error("forms", f"unknown {form!r}. Allowed: auto, {', '.join(FORMS)}")

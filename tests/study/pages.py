@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sdpdr.study.page import Cell, Page, Table
 from sdpdr.study.store import Read
 
 from .frames import frame
@@ -78,3 +80,58 @@ def unsolved(read: Read) -> pd.DataFrame:
     return read.frame.assign(
         solved=False, outcome="FAILED", honesty="silent", gap=nan, value=nan, words="gave up"
     )
+
+
+VOID = {"meta", "br", "input"}
+
+
+class Reader(HTMLParser):
+    """Checks that elements nest, and collects identifiers, addresses, handlers and scripts."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open, self.ids, self.addresses, self.handlers = [], [], [], []
+        self.scripts, self.words, self.cells = [], [], 0
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.handle_startendtag(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append([dict(attrs).get("type", ""), ""])
+
+    def handle_startendtag(self, tag, attrs):
+        self.cells += tag in ("td", "th")
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "src", "action", "srcset", "data"):
+                self.addresses.append(value)
+            if name.startswith("on"):
+                self.handlers.append(value)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1][1] += data
+        else:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def table_of(page: Page, name: str) -> Table:
+    return next(t for section in page.sections for t in section.tables if t.name == name)
+
+
+def column(table: Table, title: str) -> list:
+    place = [column.title for column in table.columns].index(title)
+    cells = [row[place] for row in table.rows]
+    return [cell.value if isinstance(cell, Cell) else cell for cell in cells]

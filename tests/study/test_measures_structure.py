@@ -107,6 +107,7 @@ def test_regret_by_hand():
     regret = regret_of(runs)
     assert regret.table["problem"].to_list() == ["p2", "p1", "p0", "p3"]
     assert regret.table["ratio"].to_list() == pytest.approx([inf, 1.5, 1.0, 1.0])
+    assert regret.table["lost"].to_list() == pytest.approx([inf, 1.0, 0.0, 0.0])
     assert regret.table["best_solver"].to_list()[:2] == ["p", "p"]
     assert dict(regret.within) == {1.5: 0.75, 2.0: 0.75, 10.0: 0.75}
     assert dict(regret.quantiles) == {0.5: 1.0, 0.9: inf, 1.0: inf}

@@ -127,6 +127,28 @@ def test_a_slowdown_is_found_and_its_size_told():
     assert held >= 0.95 - 2.5 * np.sqrt(0.05 * 0.95 / 100)
 
 
+def test_the_verdict_goes_by_the_corrected_test():
+    rng, who = np.random.default_rng(0), [f"s{i} a" for i in range(50)]
+    before, after = (result(rng, 0.2, factor=f, contestants=who) for f in (1.0, 1.3))
+    table = versus(before, after).contestants
+    slower = table["verdict"] == "slower"
+    assert slower.equals(table["adjusted"] <= 0.05)
+    assert slower.sum() < (table["p"] <= 0.05).sum()
+
+
+@pytest.mark.parametrize(("repeats", "error"), [(1, 0.1 * np.sqrt(2 / 20)), (2, 0.3 / np.sqrt(20))])
+def test_the_interval_is_no_narrower_than_the_noise_of_runs_makes_it(repeats, error):
+    """All ratios are equal, by luck; two repeats are each 0.3 / sqrt(2) from their mean."""
+    off = [0.0] if repeats == 1 else [0.3 / np.sqrt(2), -0.3 / np.sqrt(2)]
+    before, after = (
+        pd.concat([contest({"p a": f * TRUE * np.exp(d)}, repeat=i) for i, d in enumerate(off)])
+        for f in (1.0, 1.3)
+    )
+    line = versus(before, after).contestants.iloc[0]
+    assert line["ratio"] == pytest.approx(1.3)
+    assert np.log(line["high"] / line["low"]) == pytest.approx(2 * 1.96 * error, rel=0.05)
+
+
 def test_of_several_contestants_the_slower_one_is_named():
     rng = np.random.default_rng(3)
     before = result(rng, 0.1, contestants=("p a", "q b", "r c"))
@@ -231,7 +253,7 @@ def test_a_new_success_is_an_improvement():
     ("before", "after", "verdict"),
     [
         ({"solve": 17.0}, {"seconds": inf}, SAME),
-        ({"solve": 15.0}, {"seconds": inf}, "regression"),
+        ({"solve": 15.0, "certify": 10.0}, {"seconds": inf}, "regression"),
         ({"solve": 17.0}, {"outcome": "INACCURATE"}, "regression"),
         ({"solve": 17.0, "time_limit": 9.0}, {"seconds": inf, "time_limit": 99.0}, "regression"),
         ({"solve": 17.0, "time_limit": 99.0}, {"seconds": inf, "time_limit": 9.0}, SAME),

@@ -74,10 +74,15 @@ def test_exports_read_back_as_they_were(tmp_path, suffix):
     with Results(path) as results:
         results.add(row("a", n=3, words='comma, "quote"\nline', value=1 / 3))
         results.add(row("b", solved=False, certified=None))
+        results.state("title", 'It\'s "new"')
+        results.add_environment("e", {"machine": "x"})
         results.export(out)
         before = results.frame()
-    after = read_results(out).frame
-    assert before.equals(after)
+    after = read_results(out)
+    assert before.equals(after.frame)
+    if suffix == ".parquet":
+        assert after.meta["title"] == 'It\'s "new"'
+        assert after.environments == {"e": {"machine": "x"}}
 
 
 def test_an_export_that_cannot_be_written_leaves_nothing(tmp_path):

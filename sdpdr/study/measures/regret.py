@@ -24,8 +24,9 @@ class Regret:
     ----------
     table : DataFrame
         One line for every instance that somebody solves, worst first. Columns ``problem, variant,
-        method, n, solved, seconds, used, best_solver, best_form, best_seconds, ratio``, where
-        ``seconds`` and ``ratio`` are infinite if it is not solved.
+        method, n, solved, seconds, used, best_solver, best_form, best_seconds, ratio, lost``, where
+        ``seconds``, ``ratio`` and ``lost``, the seconds beyond the best, are infinite if it is not
+        solved.
     quantiles : mapping from share to ratio
         At 0.5, 0.9 and 1.
     within : mapping from ratio to share
@@ -100,6 +101,7 @@ def regret_of(runs: pd.DataFrame, solver: str = "auto", form: str | None = None)
         best_form=[pair[1] for pair in best],
         best_seconds=taken.min(axis=1),
         ratio=ratio,
+        lost=taken[who] - taken.min(axis=1),
     ).reset_index()
     table = table.sort_values("ratio", ascending=False, kind="stable").reset_index(drop=True)
     r = table["ratio"].to_numpy(dtype=float)
@@ -114,7 +116,7 @@ def regret_of(runs: pd.DataFrame, solver: str = "auto", form: str | None = None)
 
 _COLUMNS = (
     "problem", "variant", "method", "n", "solved", "seconds", "used", "best_solver", "best_form",
-    "best_seconds", "ratio",
+    "best_seconds", "ratio", "lost",
 )  # fmt: skip
 
 

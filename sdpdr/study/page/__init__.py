@@ -59,13 +59,17 @@ def write_report(
     frame, meta, environments
         As for `study_page`.
     path : path
-        The suffix tells the format: ``.html`` or ``.md``.
+        The suffix tells the format: ``.html``, ``.md``, or ``.rst`` with its figures beside it.
 
     Raises
     ------
     FileFormatError
         The suffix is another.
     """
+    path = Path(path)
+    if path.suffix == ".rst":
+        to_rst(study_page(frame, meta, environments), path.parent, path.stem)
+        return
     write = _writer(path)
     write_text(path, write(study_page(frame, meta, environments)))
 

@@ -130,11 +130,16 @@ def _which_claims_were_false(runs: pd.DataFrame) -> str:
     false = {
         label(solver, form): int(n) for (_, solver, form), n in told["overstated"].items() if n
     }
+    near = int(told["near"].sum())
+    missed = (
+        f" {counted(near, 'claim')} missed the tolerance by less than ten times." if near else ""
+    )
     if not false:
-        return "No contestant claimed a success that we could not verify."
+        return f"No contestant claimed a success that was far from one.{missed}"
     worst = sorted(false, key=lambda who: -false[who])
     named = enumerated([f"{who} ({false[who]})" for who in worst])
-    return f"{counted(sum(false.values()), 'claim')} of success could not be verified: {named}."
+    n = counted(sum(false.values()), "claim")
+    return f"{n} of success could not be verified by far: {named}.{missed}"
 
 
 def _what_was_compared(material: Material) -> str:

@@ -362,11 +362,16 @@ def _lay_out(figure: go.Figure, height: int, *, x: str = "", y: str = "") -> Non
     figure.update_layout(
         template={},
         height=height,
-        margin={"l": 12, "r": 16, "t": 14, "b": 12},
+        margin={"l": 12, "r": 16, "t": 30, "b": 12},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, sans-serif", "size": 13, "color": "#5c6474"},
-        hoverlabel={"align": "left", "font": {"size": 13}},
+        hoverlabel={
+            "align": "left",
+            "bgcolor": "#1f2430",
+            "bordercolor": FAINT,
+            "font": {"size": 13, "color": "#ffffff"},
+        },
         hovermode="closest",
         showlegend=False,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -100,19 +99,19 @@ def _policy(*scripts: str) -> str:
 
 
 def _cell(cell: Any, column: Column, is_head: bool) -> Markup:
-    """An element of a table, with the value that it is sorted by."""
-    value = value_of(cell)
+    """An element of a table; where its text does not, an attribute tells how it is sorted."""
+    value, text = value_of(cell), column.show(cell)
     tone, hint = (cell.tone, cell.hint) if isinstance(cell, Cell) else ("", "")
-    text = column.show(cell)
-    kinds = " ".join(
-        filter(None, ("n" if column.is_number else "", "words" if len(text) > _LONG else "", tone))
+    kinds = (
+        "n" if column.is_number else "", "words" if len(text) > _LONG else "", tone
+    )  # fmt: skip
+    attributes = {
+        "data-v": None if isinstance(value, str) and value else "" if value is None else value,
+        "class": " ".join(filter(None, kinds)) or None,
+        "title": hint or None,
+    }
+    written = "".join(
+        f' {name}="{escape(given)}"' for name, given in attributes.items() if given is not None
     )
-    key = "" if value is None else value if isinstance(value, str) else json.dumps(value)
-    parts = [Markup(' data-v="{}"').format(key)]
-    if kinds:
-        parts.append(Markup(' class="{}"').format(kinds))
-    if hint:
-        parts.append(Markup(' title="{}"').format(hint))
-    tag = Markup('th scope="row"') if is_head else Markup("td")
-    end = Markup("th") if is_head else Markup("td")
-    return Markup("<{}{}>{}</{}>").format(tag, Markup("").join(parts), escape(text), end)
+    start, end = ('th scope="row"', "th") if is_head else ("td", "td")
+    return Markup(f"<{start}{written}>{escape(text)}</{end}>")

@@ -73,7 +73,9 @@ def escape(text: str) -> str:
     plain = re.sub(r"([\\|*`\[\]~])", r"\\\1", plain)
     # An underscore inside a word is no emphasis; a mention of somebody is none either.
     plain = re.sub(r"(?<!\w)_|_(?!\w)", r"\_", plain)
-    return re.sub(r"(?<!\w)@(?=\w)", "@&#8203;", plain)
+    plain = re.sub(r"(?<!\w)@(?=\w)", "@&#8203;", plain)
+    # At the beginning of a line these would make a heading or a list.
+    return re.sub(r"^([-+#=]|\d+[.)])(?=\s|$)", r"\\\1", plain)
 
 
 def _code(text: str) -> str:

@@ -56,12 +56,18 @@ class Material:
         return {who: groups[who] for who in self.order if who in groups}
 
     @cached_property
-    def means(self) -> pd.DataFrame:
-        """Shifted geometric means; empty where `no_means` tells why there are none."""
+    def no_means(self) -> str:
+        """Why there are no means; empty where there are."""
         try:
-            return means(self.runs)
-        except DataError:
-            return means(self.runs.iloc[:0])
+            means(self.runs)
+        except DataError as error:
+            return str(error)
+        return ""
+
+    @cached_property
+    def means(self) -> pd.DataFrame:
+        """Shifted geometric means; without lines where `no_means` tells why."""
+        return means(self.runs.iloc[:0] if self.no_means else self.runs)
 
     @cached_property
     def order(self) -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from textwrap import shorten
 from typing import Any
 
 import pandas as pd
 
 from sdpdr.study.page.material import Material, instance_of, who_of
-from sdpdr.study.page.parts import Cell, Column, Section, Table
+from sdpdr.study.page.parts import Cell, Column, Section, Table, show_bytes
 from sdpdr.study.page.trust import outcome_cell
 
 _COLUMNS: Mapping[str, Column] = {
@@ -43,7 +45,10 @@ def every_run(material: Material) -> Section:
     several = {name for name in ("tol", "repeat") if frame[name].nunique() > 1}
     kept = [name for name in _COLUMNS if name not in {"tol", "repeat"} - several]
     frame = frame.assign(
-        outcome=list(map(outcome_cell, frame["outcome"], frame["solved"])),
+        outcome=[
+            replace(outcome_cell(outcome, solved), hint="")  # the same words a thousand times over
+            for outcome, solved in zip(frame["outcome"], frame["solved"], strict=True)
+        ],
         words=[brief(words) for words in frame["words"]],
     )
     rows = list(zip(*(frame[name].tolist() for name in kept), strict=True))
@@ -69,9 +74,9 @@ def asked(material: Material) -> Section:
     settings = meta.get("settings") or {}
     facts = {
         "question": meta.get("question"),
-        "begun": meta.get("started"),
-        "ended": meta.get("finished"),
-    } | {name.replace("_", " "): _in_words(value) for name, value in settings.items()}
+        "begun": moment(meta.get("started")),
+        "ended": moment(meta.get("finished")),
+    } | dict(_setting(name, value) for name, value in settings.items())
     code = {
         "Command": meta.get("command"),
         "The study": meta.get("text"),
@@ -82,6 +87,28 @@ def asked(material: Material) -> Section:
         facts={what: str(how) for what, how in facts.items() if how not in ("", None)},
         code={caption: str(text) for caption, text in code.items() if text},
     )
+
+
+def moment(time: Any) -> str:
+    """A time as people write it.
+
+    Examples
+    --------
+    >>> moment("2026-01-01T10:00:00+00:00")
+    '2026-01-01 10:00:00 UTC'
+    """
+    return re.sub(r"(\d)T(\d)", r"\1 \2", str(time or "")).replace("+00:00", " UTC")
+
+
+def _setting(name: str, value: Any) -> tuple[str, str]:
+    """Name and value of a setting, with its unit."""
+    plain = {"tols": "tolerances", "hopeless": "not tried beyond"}.get(name, name.replace("_", " "))
+    if isinstance(value, bool):
+        return plain, "yes" if value else "no"
+    if name == "memory_limit" and isinstance(value, (int, float)):
+        return plain, show_bytes(value)
+    unit = {"time_limit": " s", "patience": " s", "hopeless": " time limits"}.get(name, "")
+    return plain, f"{_in_words(value)}{unit}"
 
 
 def machine(material: Material) -> Section:

@@ -51,7 +51,9 @@ def ranking(material: Material) -> Section:
         f"by {SHIFT:g} s, over the instances that every contestant was run on, and what is not "
         "solved counts as its time limit. Contestants are ordered by the number solved first."
     )
-    return Section("ranking", "Ranking", (), (), (Table("ranking-table", columns, rows, words),))
+    table = Table("ranking-table", columns, rows, words)
+    why = [f"There are no means: {material.no_means}."] if material.no_means else []
+    return Section("ranking", "Ranking", why, tables=[table])
 
 
 def _ranking_row(
@@ -79,7 +81,7 @@ def profiles(material: Material) -> Section:
     return Section(
         "profile",
         "Performance profile",
-        ("How much is solved within a budget? What is not verified never is.",),
+        ("The share of instances solved within a budget of time, as far as we could verify.",),
         [chart for chart in charts if chart is not None],
     )
 

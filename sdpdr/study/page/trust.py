@@ -45,7 +45,7 @@ def claimed(material: Material) -> Section:
         *(Column(word, "d", HONESTY[word]) for word in words),
         Column("no claim", "d", HONESTY[""]),
     ]
-    tables = [Table("claims-table", columns, rows, "The same as numbers of instances.")]
+    tables = [Table("claims-table", columns, rows, "Instances, by what the claim was worth.")]
     false = _false_claims(material)
     return Section(
         "claims",
@@ -307,5 +307,5 @@ def _gap_table(
         [who, len(g), g["gap"].abs().median(), g["gap"].abs().max(), g["worst"].median()]
         for who, g in ((who, groups[who]) for who in names)
     ]
-    words = f"The same in numbers{material.at_words(tol)}."
+    words = f"Gaps that we could compute{material.at_words(tol)}."
     return Table(f"accuracy-table{material.suffix(tol)}", columns, rows, words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sdpdr.study.measures import Versus, versus
 from sdpdr.study.measures.contestants import label
 from sdpdr.study.page.material import counted, enumerated, instance_of, who_of
 from sdpdr.study.page.parts import Cell, Chart, Column, Page, Section, Table
-from sdpdr.study.page.record import flattened
+from sdpdr.study.page.record import flattened, moment
 from sdpdr.study.page.trust import outcome_cell
 from sdpdr.study.store import Read
 
@@ -54,7 +54,7 @@ def comparison_page(before: Read, after: Read) -> Page:
 
 def _called(result: Read, otherwise: str) -> str:
     named = str(result.meta.get("name") or otherwise)
-    began = result.meta.get("started")
+    began = moment(result.meta.get("started"))
     return f"{named}, begun {began}" if began else named
 
 
@@ -73,15 +73,38 @@ def _verdict(found: Versus) -> Iterator[str]:
             f"Over all, seconds after are {found.ratio:.3f} times those before (95% interval "
             f"{found.low:.3f} to {found.high:.3f})."
         )
-    if len(found.reasons):
-        yield f"Because: {_listed(found.reasons)}."
+    yield from _reasons(found)
     known = "measured from" if found.noise_from == "repeats" else "assumed, for there are too few"
     yield f"The relative noise of a single run is {found.noise:.0%}, {known} repeats."
 
 
-def _listed(reasons: Sequence[str], most: int = 5) -> str:
-    rest = [f"and {len(reasons) - most} more"] if len(reasons) > most else []
-    return "; ".join([*reasons[:most], *rest])
+def _reasons(found: Versus) -> Iterator[str]:
+    """What led to the verdict, the worst first."""
+    for word, sign in (("slower", 1), ("faster", -1)):
+        table = found.contestants[found.contestants["verdict"] == word]
+        table = table.assign(who=who_of(table)).sort_values("ratio", ascending=sign < 0)
+        changed = [
+            f"{line.who} ({line.ratio**sign:.2f} times as {'slow' if sign > 0 else 'fast'})"
+            for line in table.itertuples()
+        ]
+        if changed:
+            yield f"{word.capitalize()}: {enumerated(changed, 6)}."
+    changes = found.changes.assign(
+        what=[
+            f"{i} by {w}"
+            for i, w in zip(instance_of(found.changes), who_of(found.changes), strict=True)
+        ]
+    )
+    excused = changes["excuse"] != ""
+    for words, lines in (
+        ("Newly failed", changes[(changes["change"] == "newly failed") & ~excused]),
+        ("Newly failed, with an excuse", changes[excused]),
+        ("Newly solved", changes[changes["change"] == "newly solved"]),
+    ):
+        if len(lines):
+            yield f"{words}: {enumerated(lines['what'].to_list())}."
+    if len(found.values):
+        yield f"Another value than before: {enumerated(instance_of(found.values))}."
 
 
 def _contestants(found: Versus) -> Section:

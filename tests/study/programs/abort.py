@@ -2,4 +2,5 @@
 
 import os
 
-os.abort()
+if __name__ == "__main__":
+    os.abort()

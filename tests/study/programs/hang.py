@@ -4,8 +4,9 @@ import os
 import signal
 import time
 
-for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-    signal.signal(number, signal.SIG_IGN)
-os.fork()
-while True:
-    time.sleep(3600.0)
+if __name__ == "__main__":
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    os.fork()
+    while True:
+        time.sleep(3600.0)

@@ -71,7 +71,8 @@
     const sign = head.ariaSort === "ascending" ? -1 : 1, isNumber = head.classList.contains("n");
     for (const other of head.parentElement.cells) other.ariaSort = "none";
     head.ariaSort = sign > 0 ? "ascending" : "descending";
-    const keyed = [...body.rows].map(row => [row.cells[head.cellIndex].dataset.v, row]);
+    const value = cell => cell.dataset.v ?? cell.textContent;
+    const keyed = [...body.rows].map(row => [value(row.cells[head.cellIndex]), row]);
     keyed.sort((a, b) => order(a[0], b[0], isNumber, sign));
     body.append(...keyed.map(pair => pair[1]));
   };
