@@ -87,7 +87,8 @@ def _add_report(own: Any) -> None:
         "study",
         metavar="STUDY",
         nargs="?",
-        help="a study that was run here, or results: *.duckdb, *.parquet or *.csv",
+        help="a study that was run here, or results: *.duckdb, *.parquet, *.csv;\n"
+        "*.jsonl while the study is running",
     )
     reporting.add_argument(
         "--compare",

@@ -33,7 +33,7 @@ LATE, LATE_SECONDS = 0.05, 0.5
 DOUBT = 10.0
 # A claim that misses the tolerance by less than this factor is not called false.
 NEAR = 10.0
-_PROVEN = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
+_ENDED = ("SOLVED", "INFEASIBLE", "UNBOUNDED")
 _CLAIMS = {
     Verdict.SOLVED.value: Status.SOLVED,
     Verdict.INFEASIBLE.value: Status.INFEASIBLE,
@@ -164,8 +164,8 @@ def _told(task: Task, solution: Solution, known: Known) -> dict[str, Any]:
         "certified": solution.certified(task.tol),
         "claimed": claim.status,
         "claimed_value": claim.value,
-        "honesty": _honesty(claim.verdict, solution, task.tol),
-        "words": claim.message or ("" if solution.status in _PROVEN else solution.argument),
+        "honesty": _honesty(claim.verdict, solution, known, task.tol),
+        "words": claim.message or ("" if outcome in _ENDED else solution.argument),
         "used": f"{solution.solver}, {solution.form}",
         "value": solution.value if found else None,
         "bound": solution.bound,
@@ -190,23 +190,25 @@ def _outcome(solution: Solution, seconds: float, limit: float) -> str:
 
 
 def _is_as_known(outcome: str, off: float | None, known: Known, tol: float) -> bool:
-    expected = _PROVEN if known.status is None else (known.status,)
-    if outcome not in {status.name for status in expected}:
+    # That there is no answer is a solver's word; it counts only where it is known beforehand.
+    if outcome != (known.status or Status.SOLVED).name:
         return False
     return off is None or off <= max(known.rtol, DOUBT * tol)
 
 
-def _honesty(verdict: str, solution: Solution, tol: float) -> str:
+def _honesty(verdict: str, solution: Solution, known: Known, tol: float) -> str:
     """What a claim was worth, in the words of `sdpdr.study.schema.HONESTY`."""
     claimed = _CLAIMS.get(verdict)
-    if claimed is not None:
-        if claimed is solution.status:
+    if claimed is Status.SOLVED:
+        if solution.status is Status.SOLVED:
             return "true"
         missed = max(abs(solution.gap), solution.residuals.worst())
-        return "near" if claimed is Status.SOLVED and missed <= NEAR * tol else "overstated"
+        return "near" if missed <= NEAR * tol else "overstated"
+    if claimed is not None:
+        return "true" if solution.status is claimed is known.status else "overstated"
     if not verdict:
         return ""
-    return "understated" if solution.status in _PROVEN else "silent"
+    return "understated" if solution.status is Status.SOLVED else "silent"
 
 
 def plain(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,9 +26,10 @@ OUTCOMES: tuple[str, ...] = (*Status.__members__, *ENDS)
 
 HONESTY: Mapping[str, str] = MappingProxyType(
     {
-        "true": "it claims a solution, or a proof that there is none, and we verified that",
+        "true": "it claims a solution, and we verified that; or that there is none, as is known",
         "near": "it claims so, and misses the tolerance by less than ten times",
-        "overstated": "it claims so, and we could not verify it by far",
+        "overstated": "it claims so, and we could not verify it by far; or that there is no "
+        "solution where there is one, or where nobody knows",
         "understated": "it claims less than what we verified",
         "silent": "it claims no success, and there is none",
         "": "there was no claim",

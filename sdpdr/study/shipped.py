@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from sdpdr.errors import FileFormatError, UnknownNameError
-from sdpdr.study.store import EXPORTS, SUFFIX
+from sdpdr.study.store import READABLE, SUFFIX
 from sdpdr.study.studyfile import Study
 
 if sys.version_info >= (3, 11):
@@ -51,7 +51,7 @@ def find_results(name: str) -> Path:
         There are none.
     """
     path = Path(name)
-    if path.suffix in (SUFFIX, *EXPORTS):
+    if path.suffix in READABLE:
         return path
     found = Path(f"{path.stem}{SUFFIX}")
     if not found.is_file():

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SUFFIX, JOURNAL = ".duckdb", ".jsonl"
 EXPORTS = (".parquet", ".csv")
+READABLE = (SUFFIX, JOURNAL, *EXPORTS)
 # What tells apart the rows of one study, in the order in which they are shown.
 ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat")
 # What is kept of a study besides its rows.
@@ -208,10 +209,7 @@ class Results:
             frame = self._connection.execute(
                 f"SELECT * FROM runs ORDER BY {', '.join(ORDER)}, key"
             ).df()
-        asked = self.fact("keys")
-        if asked is not None:
-            frame = frame[frame["key"].isin(set(asked))].reset_index(drop=True)
-        return _typed(frame)
+        return _typed(_asked(frame, self.fact("keys")))
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as Parquet, with all that is known of the study, or as CSV.
@@ -273,8 +271,7 @@ class Read:
     frame : DataFrame
         The rows, with the columns of `sdpdr.study.schema.COLUMNS`.
     meta : dict
-        ``name``, ``title``, ``question``, ``command``, ``text``, ``settings``, ``started``, ``finished``; fewer
-        for rows from CSV.
+        What `FACTS` names; less of it for rows from CSV.
     environments : dict
         Machines and versions, by the digest in the rows.
     """
@@ -285,7 +282,9 @@ class Read:
 
 
 def read_results(path: str | os.PathLike[str]) -> Read:
-    """Results from DuckDB's file, or rows that were exported as Parquet or CSV.
+    """Results from DuckDB's file, from its journal, or from rows exported as Parquet or CSV.
+
+    The journal can be read while the study runs.
 
     Raises
     ------
@@ -297,13 +296,28 @@ def read_results(path: str | os.PathLike[str]) -> Read:
     if path.suffix == SUFFIX:
         with Results(path, read_only=True) as results:
             return Read(results.frame(), results.meta(), results.environments())
-    if path.suffix not in EXPORTS:
-        raise FileFormatError(
-            f"{path}: expected results, a file called *{', *'.join((SUFFIX, *EXPORTS))}."
-        )
+    if path.suffix not in READABLE:
+        raise FileFormatError(f"{path}: expected results, a file called *{', *'.join(READABLE)}.")
     if not path.is_file():
         raise FileFormatError(f"{path}: there is no such file. Check its name.")
-    return _exported(path)
+    return _journalled(path) if path.suffix == JOURNAL else _exported(path)
+
+
+def _journalled(path: Path) -> Read:
+    import pandas as pd
+
+    kept: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in _NAMED}
+    for kind, line in _lines(path):
+        kept[kind][line[_NAMED[kind]]] = line
+    facts, environments = (
+        {name: line["content"] for name, line in kept[kind].items()}
+        for kind in ("fact", "environment")
+    )
+    frame = pd.DataFrame(
+        list(kept["row"].values()), columns=[c.name for c in COLUMNS], dtype=object
+    )
+    frame = _asked(frame.sort_values([*ORDER, "key"]), facts.get("keys"))
+    return Read(_typed(frame), {name: facts.get(name) for name in FACTS}, environments)
 
 
 def _exported(path: Path) -> Read:
@@ -333,6 +347,13 @@ def _quoted(text: object) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
+def _asked(frame: pd.DataFrame, keys: list[str] | None) -> pd.DataFrame:
+    """The rows that a study asks for; all where it does not say."""
+    if keys is not None:
+        frame = frame[frame["key"].isin(set(keys))]
+    return frame.reset_index(drop=True)
+
+
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
     """The columns in the types that `sdpdr.study.schema` promises."""
     kinds = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
@@ -354,7 +375,7 @@ def _connected(path: Path, journal: Path, read_only: bool) -> duckdb.DuckDBPyCon
         if any(words in str(error) for words in _LOCKED):
             raise ResultsLockedError(
                 f"results {path} are in use by another process: a study that is running, or a "
-                "database shell. Wait for it, or end it."
+                f"database shell. Wait for it, or end it. Meanwhile {journal.name} can be read."
             ) from error
         raise _damaged(path, journal, error) from error
 

@@ -1,6 +1,7 @@
 """One run: what it tells of an answer, and of there being none."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,10 +75,15 @@ def test_a_right_point_is_a_right_point_whatever_is_said_of_it(verdict, honesty)
     assert (row["outcome"], row["honesty"], row["solved"]) == ("SOLVED", honesty, True)
 
 
-def test_a_false_alarm_is_not_believed():
-    row = run("path-graph", altered(verdict="UNBOUNDED"))
-    assert row["outcome"] != "UNBOUNDED"
-    assert not row["solved"] or row["outcome"] == "SOLVED"
+@pytest.mark.parametrize("verdict", ["UNBOUNDED", "INFEASIBLE"])
+def test_that_there_is_no_answer_is_believed_of_nobody(verdict, tmp_path, monkeypatch):
+    """Not where an answer is known, and not where nobody knows."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    liar = Contestant("doubles:Liar", "gram", {"lie": verdict.lower()})
+    write_sdpa(find_card("path-graph").build().to_sdp(), tmp_path / "path.dat-s")
+    for problem in ("path-graph", Problem.of_file(tmp_path / "path.dat-s")):
+        row = run(problem, liar)
+        assert (row["honesty"], row["solved"]) == ("overstated", False)
 
 
 def test_an_answer_that_comes_late_is_late():

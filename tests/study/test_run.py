@@ -4,6 +4,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -308,6 +309,27 @@ def test_a_cluster_gives_the_same_rows(tmp_path, undisturbed):
     ) as cluster:
         study = Study.read(SMALL, "small")
         path = run_study(study, tmp_path / "small.duckdb", scheduler=cluster.scheduler_address)
+    assert steady(path) == steady(undisturbed)
+
+
+def test_a_worker_of_a_cluster_that_is_lost_costs_no_row(tmp_path, undisturbed):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        path = tmp_path / "small.duckdb"
+
+        def kill_one():
+            journal = path.with_suffix(".jsonl")
+            while not journal.exists() or b'"row"' not in journal.read_bytes():
+                time.sleep(0.02)
+            psutil.Process(cluster.workers[0].pid).kill()
+
+        killer = threading.Thread(target=kill_one, daemon=True)
+        killer.start()
+        run_study(Study.read(SMALL, "small"), path, scheduler=cluster.scheduler_address)
+        killer.join(timeout=10)
+        assert not killer.is_alive()
     assert steady(path) == steady(undisturbed)
 
 

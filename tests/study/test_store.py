@@ -85,6 +85,21 @@ def test_exports_read_back_as_they_were(tmp_path, suffix):
         assert after.environments == {"e": {"machine": "x"}}
 
 
+def test_the_journal_reads_as_the_table_does(tmp_path):
+    path = tmp_path / "a.duckdb"
+    with Results(path) as results:
+        for key in ("b", "a", "c"):
+            results.add(row(key, n=3, value=1 / 3))
+        results.add(row("a", solved=False, gap=None, n=None))
+        results.state("keys", ["a", "b"])
+        results.state("title", "New")
+        results.add_environment("e", {"machine": "x"})
+        before, meta, environments = results.frame(), results.meta(), results.environments()
+        during = read_results(path.with_suffix(".jsonl"))
+    assert during.frame.equals(before)
+    assert (during.meta, during.environments) == (meta, environments)
+
+
 def test_an_export_that_cannot_be_written_leaves_nothing(tmp_path):
     path = tmp_path / "a.duckdb"
     fill(path, ["a"])
