@@ -68,6 +68,14 @@ def _add_run(own: Any) -> None:
         "--jobs", type=_count, metavar="N", help="runs at a time (default: the study's)"
     )
     running.add_argument(
+        "--again",
+        action="append",
+        default=[],
+        metavar="SOLVER",
+        help="carry out the runs of this solver again, after an upgrade\n"
+        "for instance; repeat it for several",
+    )
+    running.add_argument(
         "--scheduler", metavar="ADDRESS", help="of a Dask cluster that carries out the runs"
     )
 
@@ -148,7 +156,7 @@ def run_run(args: Namespace) -> Exit:
     study = find_study(args.study)
     path = args.out or results_of(study)
     try:
-        run_study(study, path, scheduler=args.scheduler, jobs=args.jobs)
+        run_study(study, path, scheduler=args.scheduler, jobs=args.jobs, again=args.again)
     except KeyboardInterrupt:
         complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
         return Exit.INTERRUPTED

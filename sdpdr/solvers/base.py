@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from math import inf
@@ -152,12 +153,8 @@ class Solver(ABC):
             wanted = f'"sdpdr[{cls.extra}]"' if cls.extra else cls.package
             words = f"package {cls.package!r} is missing: pip install {wanted}"
             return Availability(False, False, "", words)
-        try:
-            number = version(cls.package)
-        except PackageNotFoundError:
-            number = "unknown"
         problem = cls.licence_problem()
-        return Availability(True, problem is None, number, problem or "")
+        return Availability(True, problem is None, _version(cls.package), problem or "")
 
     @classmethod
     def licence_problem(cls) -> str | None:
@@ -196,3 +193,12 @@ class Solver(ABC):
         Where ``takes_start`` is true, it also takes ``start``: a `Point` to begin from, whose
         missing parts are filled in as usual.
         """
+
+
+@lru_cache
+def _version(package: str) -> str:
+    """Version of a package; to read it takes milliseconds, as long as small programs do."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import astuple
 from math import isfinite
 from typing import Any
@@ -20,6 +21,7 @@ from sdpdr.errors import (
 )
 from sdpdr.library.problem import Known
 from sdpdr.model import Model
+from sdpdr.plan import plan
 from sdpdr.program import SDP, Solution, Status
 from sdpdr.solve import solve
 from sdpdr.solvers.base import Solver, Verdict
@@ -74,7 +76,7 @@ def carry_out(task: Task) -> dict[str, Any]:
         words = _why_not(task, solver, sdp)
         if words:
             return row | {"outcome": "NOT_TRIED", "words": words}
-        _warm_up(task, solver)
+        _warm_up(task, solver, program)
         solution = _solve(task, solver, program)
     except (SolverMissingError, SolverLicenceError) as error:
         return row | {"outcome": "MISSING", "words": str(error)}
@@ -124,13 +126,24 @@ def _why_not(task: Task, solver: Solver | str, sdp: SDP | None) -> str:
     return ""
 
 
-def _warm_up(task: Task, solver: Solver | str) -> None:
-    """Solve a graph of three points; what becomes of it does not matter."""
-    if task.limits.warmup and (isinstance(solver, str) or solver.warms_up):
-        try:
-            _solve(task, solver, methods.mvu(graphs.path([1.0, 2.0])))
-        except SdpdrError:
-            return
+def _warm_up(task: Task, solver: Solver | str, program: Model | SDP) -> None:
+    """Solve a graph of three points by the solver that is to run; its answer does not matter."""
+    if not task.limits.warmup:
+        return
+    form = task.contestant.form
+    if isinstance(solver, str):
+        chosen = plan(program, solver, form, tol=task.tol)
+        solver, form = chosen.solver, chosen.form
+    if solver.warms_up:
+        with suppress(SdpdrError):
+            solve(
+                methods.mvu(graphs.path([1.0, 2.0])),
+                solver,
+                form,
+                time_limit=task.limits.time_limit,
+                isolate=False,
+                progress=False,
+            )
 
 
 def _solve(task: Task, solver: Solver | str, program: Model | SDP) -> Solution:

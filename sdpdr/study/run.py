@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from sdpdr.errors import ResultsError
+from sdpdr.errors import ResultsError, UnknownNameError
 from sdpdr.files import undone_when_asked_to_end
 from sdpdr.study.hands import Cluster, Hands, Local
 from sdpdr.study.store import SUFFIX, Results
@@ -30,6 +30,7 @@ def run_study(
     *,
     scheduler: str | None = None,
     jobs: int | None = None,
+    again: Collection[str] = (),
     progress: bool | None = None,
 ) -> Path:
     """Carry out all runs of a study that are not yet in its results.
@@ -49,6 +50,9 @@ def run_study(
         runs. Default: this machine.
     jobs : int, optional
         Runs at a time on this machine; wins over the study's.
+    again : collection of str, default ()
+        Names of solvers whose runs are carried out again, after an upgrade for instance; their new
+        rows take the place of the old ones.
     progress : bool, optional
         Show progress on the error output; by default on a terminal only.
 
@@ -71,10 +75,14 @@ def run_study(
     hands: Hands = Local(jobs or study.jobs, study.limits.threads)
     if scheduler is not None:
         hands = Cluster(scheduler)
+    names = {contestant.name for contestant in study.contestants}
+    for name in again:
+        if name not in names:
+            raise UnknownNameError("solver of the study", name, names)
     with Results(path) as results, undone_when_asked_to_end():
         _begin(results, study, tasks, scheduler, jobs)
         kept = results.keys()
-        missing = [task for task in tasks if task.key not in kept]
+        missing = [t for t in tasks if t.key not in kept or t.contestant.name in again]
         with _show(progress, study, len(tasks), len(tasks) - len(missing)) as tell:
             if missing:
                 _carry_out(hands, missing, results, tell)

@@ -157,13 +157,16 @@ class Results:
         self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", values)
 
     def _catch_up(self) -> None:
-        """Bring the table up to the journal: all of it, should the table be new."""
+        """Bring the tables up to the journal: to all of it, should they be new."""
         _end_last_line(self.journal)
-        known = self.keys() | self._names("environments", "digest")
+        found = self._connection.execute("SELECT key, wall FROM runs").fetchall()
+        kept = {("row", key): wall for key, wall in found}
+        last = {(kind, line[_NAMED[kind]]): line for kind, line in _lines(self.journal)}
         missing = [
             (kind, line)
-            for kind, line in _lines(self.journal)
-            if kind == "fact" or line[_NAMED[kind]] not in known
+            for (kind, name), line in last.items()
+            # A run that was carried out again took another time.
+            if kind != "row" or kept.get((kind, name), -1.0) != line.get("wall")
         ]
         if missing:
             self._connection.execute("BEGIN")

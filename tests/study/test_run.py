@@ -11,7 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sdpdr.errors import ResultsDamagedError, ResultsError, ResultsLockedError, SchedulerError
+from sdpdr.errors import (
+    ResultsDamagedError,
+    ResultsError,
+    ResultsLockedError,
+    SchedulerError,
+    UnknownNameError,
+)
 from sdpdr.study.run import run_study, shuffled
 from sdpdr.study.schema import FINDINGS, HONESTY, IDENTITY, OUTCOMES
 from sdpdr.study.store import Results, read_results
@@ -171,6 +177,21 @@ def test_a_study_goes_on_where_it_stopped(tmp_path, undisturbed):
     frame = read_results(path).frame
     assert len(frame) == len(kept.frame)
     assert (frame["words"] == "from before").sum() == 20
+
+
+def test_runs_of_a_solver_are_carried_out_again(tmp_path, undisturbed):
+    path = tmp_path / "small.duckdb"
+    for suffix in (".duckdb", ".jsonl"):
+        path.with_suffix(suffix).write_bytes(undisturbed.with_suffix(suffix).read_bytes())
+    before = read_results(path).frame
+    run_study(Study.read(SMALL, "small"), path, again=["mosek"])
+    after = read_results(path).frame
+    anew = after["solver"] == "mosek"
+    assert after[~anew].equals(before[~anew])
+    assert (after[anew]["wall"] != before[anew]["wall"]).all()
+    assert steady(path) == steady(undisturbed)
+    with pytest.raises(UnknownNameError, match="unknown solver of the study 'gurobi'"):
+        run_study(Study.read(SMALL, "small"), path, again=["gurobi"])
 
 
 def test_the_results_of_another_study_are_refused(tmp_path, undisturbed):

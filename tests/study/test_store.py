@@ -121,6 +121,15 @@ def test_the_journal_brings_a_table_up_to_date_that_missed_its_last_rows(tmp_pat
     assert keys(path) == ["a", "b"]
 
 
+def test_the_journal_knows_the_newer_of_two_rows(tmp_path):
+    path = tmp_path / "a.duckdb"
+    fill(path, ["a"])
+    with open(path.with_suffix(".jsonl"), "a") as file:
+        file.write(json.dumps({"kind": "row", **row("a", wall=2.0, value=9.0)}) + "\n")
+    with Results(path) as results:
+        assert results.frame()["value"].tolist() == [9.0]
+
+
 @pytest.mark.parametrize("rest", ['{"kind": "row", "key": "c', "\x00\x00", "[]", '"x"', "{}"])
 def test_half_a_line_in_the_journal_spoils_neither_the_rest_nor_what_follows(tmp_path, rest):
     path = tmp_path / "a.duckdb"
