@@ -284,14 +284,33 @@ def _run(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
     limit, start = solver.time_limit, time.perf_counter()
     try:
         if not _is_isolated(solver, isolate):
-            return admit(task(), solver.name)
+            outcome = admit(task(), solver.name)
+            return replace(outcome, seconds=_checked(outcome, time.perf_counter() - start))
         patience = limit if limit is None or not solver.obeys_time_limit else limit + GRACE
-        return admit(run_isolated(task, solver.name, patience), solver.name)
+        outcome = admit(run_isolated(task, solver.name, patience), solver.name)
+        elapsed = time.perf_counter() - start
+        return replace(outcome, seconds=_checked(outcome, elapsed, isolated=True))
     except SdpdrError:
         raise
     except Exception as error:  # Solvers are other people's code, and may raise anything.
         seconds = {"solve": time.perf_counter() - start}
         return replace(failure(solver.name, error), seconds=seconds)
+
+
+def _checked(outcome: Outcome, elapsed: float, *, isolated: bool = False) -> dict[str, float]:
+    """Seconds by our own clock; a solver only says which of them went into compiling.
+
+    The start of a child process is not the solver's: there it is believed what it says of its own
+    time, as long as that fits in.
+    """
+    compiling = float(outcome.seconds.get("compile", 0.0))
+    if not 0.0 <= compiling <= elapsed:  # which refuses nan as well
+        compiling = 0.0
+    solving = elapsed - compiling
+    told = float(outcome.seconds.get("solve", solving))
+    if isolated and 0.0 <= told <= solving:
+        solving = told
+    return {"compile": compiling, "solve": solving}
 
 
 def _is_isolated(solver: Solver, isolate: bool | None) -> bool:

@@ -1,6 +1,7 @@
 """Pages of the studies whose rows lie in ``docs/studies``: made anew from them at every build.
 
-``study-verdict:: NAME`` shows the sentences that such a page begins with.
+``study-verdict:: NAME`` shows the sentences that such a page begins with, and
+``study-regret:: NAME`` how far `auto` is from the best.
 """
 
 from __future__ import annotations
@@ -9,19 +10,28 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
+from sdpdr.study.measures import regret_of, runs_by_median
+from sdpdr.study.measures.regret import WITHIN
 from sdpdr.study.page import study_page, write_report
 from sdpdr.study.store import Read, read_results
 
 FOLDER = Path(__file__).parents[1] / "studies"
 
 
+def path_of(name: str) -> str:
+    """Where its rows lie."""
+    return str(FOLDER / f"{name}.parquet")
+
+
 @lru_cache
 def read(name: str) -> Read:
     """The rows of a study."""
-    return read_results(FOLDER / f"{name}.parquet")
+    return read_results(path_of(name))
 
 
 def write_pages(app: Any) -> None:
@@ -40,13 +50,42 @@ class StudyVerdict(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(path_of(self.arguments[0]))
         results = read(self.arguments[0])
         page = study_page(results.frame, results.meta, results.environments)
         items = [nodes.list_item("", nodes.paragraph(text=words)) for words in page.verdict]
         return [nodes.bullet_list("", *items)]
 
 
+class StudyRegret(SphinxDirective):
+    """How far `auto` is from the best, on all instances and on those that take their time."""
+
+    required_arguments = 1
+    thresholds = (0.0, 0.1, 0.5)
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(path_of(self.arguments[0]))
+        regret = regret_of(runs_by_median(read(self.arguments[0]).frame))
+        rows = [
+            ("Instances whose best takes", "Number", *(f"Within {x:g}" for x in WITHIN), "Mean")
+        ]
+        for least in self.thresholds:
+            of = regret.table[regret.table["best_seconds"] >= least]
+            ratios = of["ratio"].to_numpy()
+            shares = [f"{np.mean(ratios <= x):.0%}" for x in WITHIN]
+            mean = np.exp(np.mean(np.log(ratios[np.isfinite(ratios)])))
+            words = f"at least {least:g} s" if least else "any time"
+            rows.append((words, str(len(of)), *shares, f"{mean:.2f}"))
+        lines = [".. list-table::", "   :header-rows: 1", ""]
+        for row in rows:
+            lines += [f"   {'*' if k == 0 else ' '} - {cell}" for k, cell in enumerate(row)]
+        box = nodes.Element()
+        self.state.nested_parse(StringList(lines, self.get_source_info()[0]), 0, box)
+        return box.children
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.connect("builder-inited", write_pages)
     app.add_directive("study-verdict", StudyVerdict)
+    app.add_directive("study-regret", StudyRegret)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

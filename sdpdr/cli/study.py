@@ -161,9 +161,13 @@ def run_run(args: Namespace) -> Exit:
         complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
         return Exit.INTERRUPTED
     from sdpdr.study.measures import means, runs_by_median
-    from sdpdr.study.store import read_results
+    from sdpdr.study.store import Results, read_results
 
     frame = read_results(path).frame
+    with Results(path, read_only=True) as results:
+        hidden = len(results.keys()) - len(frame)
+    if hidden:
+        note(f"{hidden} rows of other settings or another study are kept in {path} and left out")
     ranking = means(runs_by_median(frame))
     if args.json:
         kept = ranking.astype(object).where(ranking.notna(), None).to_dict("records")

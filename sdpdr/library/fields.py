@@ -115,7 +115,7 @@ class Table:
     def positive(self, key: str, default: Any = _REQUIRED) -> float:
         """A number above zero."""
         value = self.number(key, default)
-        if not value > 0.0:
+        if not 0.0 < value < float("inf"):
             raise self.error(key, f"expected a number above 0, got {value:g}")
         return value
 

@@ -61,7 +61,7 @@ def printable(words: str) -> str:
 
 def failure(name: str, error: Exception) -> Outcome:
     """The outcome of a solver that raised an error."""
-    words = f"{type(error).__name__}: {error}"
+    words = printable(f"{type(error).__name__}: {error}")
     claim = Claim("error", message=words)
     if isinstance(error, MemoryError) or is_starved(words):
         claim = Claim("out of memory", message=starved_words(name, words))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import astuple
 from math import isfinite
@@ -18,6 +17,7 @@ from sdpdr.errors import (
     SdpdrError,
     SolverLicenceError,
     SolverMissingError,
+    StudyError,
 )
 from sdpdr.library.problem import Known
 from sdpdr.model import Model
@@ -78,7 +78,7 @@ def carry_out(task: Task) -> dict[str, Any]:
             return row | {"outcome": "NOT_TRIED", "words": words}
         _warm_up(task, solver, program)
         solution = _solve(task, solver, program)
-    except (SolverMissingError, SolverLicenceError) as error:
+    except (SolverMissingError, SolverLicenceError, StudyError) as error:
         return row | {"outcome": "MISSING", "words": str(error)}
     except (NotAcceptedError, CompileError) as error:
         return row | {"outcome": "REFUSED", "words": str(error)}
@@ -135,7 +135,7 @@ def _warm_up(task: Task, solver: Solver | str, program: Model | SDP) -> None:
         chosen = plan(program, solver, form, tol=task.tol)
         solver, form = chosen.solver, chosen.form
     if solver.warms_up:
-        with suppress(SdpdrError):
+        with suppress(Exception):  # Whatever is wrong with it will show again.
             solve(
                 methods.mvu(graphs.path([1.0, 2.0])),
                 solver,
@@ -222,13 +222,3 @@ def _honesty(verdict: str, solution: Solution, known: Known, tol: float) -> str:
     if not verdict:
         return ""
     return "understated" if solution.status is Status.SOLVED else "silent"
-
-
-def plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row without NumPy's types, infinities and nan."""
-    return {name: _plain(value) for name, value in row.items()}
-
-
-def _plain(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not isfinite(value) else value

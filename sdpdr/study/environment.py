@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -54,13 +55,16 @@ def digest(found: dict[str, Any]) -> str:
 
 def versions() -> dict[str, str]:
     """Of the packages that compute, and of all usable solvers."""
+    return installed() | {f"solver {s.name}": s.version for s in table() if s.usable}
+
+
+def installed() -> dict[str, str]:
+    """Versions of those of `PACKAGES` that are installed."""
     found = {}
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found | {f"solver {s.name}": s.version for s in table() if s.usable}
+    return found
 
 
 def _processor() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -14,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from sdpdr.errors import PackageMissingError, SchedulerError
-from sdpdr.study.carry_out import carry_out, plain
+from sdpdr.study.carry_out import carry_out
 from sdpdr.study.environment import digest, environment
 from sdpdr.study.nursery import Ended, Nursery
 from sdpdr.study.task import Task
@@ -51,7 +52,9 @@ class Hands(Protocol):
         """Carry out all; to close the iterator ends those that are under way."""
 
 
-def attempt(task: Task, nursery: Callable[[], Nursery], position: int) -> Done:
+def attempt(
+    task: Task, nursery: Callable[[], Nursery], position: int, jobs: int | None = None
+) -> Done:
     """Carry out one task, again where it was ended from outside.
 
     Parameters
@@ -61,6 +64,8 @@ def attempt(task: Task, nursery: Callable[[], Nursery], position: int) -> Done:
         Gives one that lives.
     position : int
         Place in the order, to be kept.
+    jobs : int, optional
+        Runs at a time on this machine, to be kept.
     """
     limits = task.limits
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -81,10 +86,11 @@ def attempt(task: Task, nursery: Callable[[], Nursery], position: int) -> Done:
         "peak_memory": ended.peak_memory,
         "position": position,
         "attempts": attempts,
+        "jobs": jobs,
         "started": started,
         "environment": digest(around),
     }
-    return Done(plain(task.identity() | _found(task, ended) | measured), around)
+    return Done(task.identity() | _found(task, ended) | measured, around)
 
 
 def _found(task: Task, ended: Ended) -> Row:
@@ -141,7 +147,8 @@ class Local:
             try:
                 while not stopped.is_set():
                     position, task = waiting.get_nowait()
-                    done.put(attempt(task, partial(crew.nursery, task.limits.threads), position))
+                    nursery = partial(crew.nursery, task.limits.threads)
+                    done.put(attempt(task, nursery, position, self.jobs))
             except Empty:
                 return
             except BaseException as error:  # Told to the thread that waits, which raises it.
@@ -168,7 +175,7 @@ class _Crew:
     """A nursery that is made again when it was lost."""
 
     def __init__(self, cores: set[int] | None) -> None:
-        self._cores = cores
+        self._cores, self._threads = cores, 0
         self._nursery: Nursery | None = None
         self._lock, self._closed = threading.Lock(), False
 
@@ -176,8 +183,10 @@ class _Crew:
         with self._lock:
             if self._closed:
                 raise SystemExit
+            if self._nursery is not None and self._threads != threads:
+                self._nursery.close()
             if self._nursery is None or not self._nursery.lives():
-                self._nursery = Nursery(threads, self._cores)
+                self._nursery, self._threads = Nursery(threads, self._cores), threads
             return self._nursery
 
     def close(self) -> None:
@@ -217,10 +226,12 @@ class Cluster:
     ----------
     scheduler : str
         Such as ``"tcp://10.0.0.1:8786"``.
+    folder : str
+        Of the study, where solvers of one's own lie; on every machine at the same path.
     """
 
-    def __init__(self, scheduler: str) -> None:
-        self.scheduler = scheduler
+    def __init__(self, scheduler: str, folder: str = "") -> None:
+        self.scheduler, self.folder = scheduler, folder
 
     def carry_out(self, tasks: Sequence[Task]) -> Generator[Done, None, None]:
         """Carry out all; to close the iterator forgets those that are under way.
@@ -239,7 +250,9 @@ class Cluster:
             ) from error
         with _client(self.scheduler) as client:
             futures = {
-                client.submit(_on_worker, task, position, key=task.key, priority=-position): task
+                client.submit(
+                    _on_worker, task, position, self.folder, key=task.key, priority=-position
+                ): task
                 for position, task in enumerate(tasks)
             }
             try:
@@ -255,7 +268,7 @@ class Cluster:
             done: Done = future.result()
         except KilledWorker:  # Dask has tried on several workers, and lost them all.
             ended = Ended("killed", words="its workers were ended from outside, each time")
-            return Done(plain(task.identity() | _found(task, ended)), {})
+            return Done(task.identity() | _found(task, ended), {})
         except CancelledError as error:
             raise SchedulerError(
                 f"scheduler {self.scheduler} forgot the study; run it again, and it goes on."
@@ -290,8 +303,10 @@ def _client(scheduler: str) -> Iterator[Any]:
 _local = threading.local()
 
 
-def _on_worker(task: Task, position: int) -> Done:
+def _on_worker(task: Task, position: int, folder: str) -> Done:
     """Carry out a task on a worker, whose threads each keep a nursery."""
+    if folder and folder not in sys.path:
+        sys.path.append(folder)
     if not hasattr(_local, "crew"):
         _local.crew = _Crew(None)
     return attempt(task, partial(_local.crew.nursery, task.limits.threads), position)

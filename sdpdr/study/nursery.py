@@ -40,14 +40,18 @@ except ImportError as missing:
 # Signals by which somebody outside ends a process; a run that ends so is tried again.
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # Seconds between looks at a run: often at first, since a short one may need memory fast.
-_SOON, _LATER, _TREE = 0.01, 0.05, 0.5
+_SOON, _LATER, _TREE = 0.01, 0.05, 0.2
 # A run may not fill the disk: bytes that one of its files may have.
 _LARGEST_FILE = 2**30
 # Of what a process said last, in characters.
 _ENOUGH = 2_000
 # Address space beyond the memory limit that a process may reserve, as a share and in bytes.
 _RESERVE, _RESERVED = 0.5, 2**30
-_PROGRAM = "from sdpdr.study.nursery import _serve; _serve()"
+# Without the folder in which it happens to run, whose files might be taken for modules.
+_PROGRAM = (
+    "import sys; sys.path[:] = [p for p in sys.path if p]; "
+    "from sdpdr.study.nursery import _serve; _serve()"
+)
 
 
 @dataclass(frozen=True)
@@ -93,12 +97,14 @@ class Nursery:
 
     def __init__(self, threads: int = 1, cores: set[int] | None = None) -> None:
         pinned = {f"{name}_NUM_THREADS": str(threads) for name in _THREADED}
-        # Lines to and from the nursery; its own output is of no interest.
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process lives
+        self._is_ready = False
+        # Lines go to and from the nursery; what else it says is of interest only if it fails.
         self._process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self._said,
             env=os.environ | pinned | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             start_new_session=True,
         )
@@ -127,10 +133,33 @@ class Nursery:
             # Two steps, so that the modules can be found in which a task's parts are defined.
             (folder / "question").write_bytes(pickle.dumps(request) + pickle.dumps(task))
             try:
+                self._greet()
                 return self._watched(folder, wall_limit, memory_limit)
-            except (BrokenPipeError, EOFError):
-                self._process.wait()
+            except StudyError:
+                raise
+            except (BrokenPipeError, EOFError, ValueError):
+                self.close()
                 return Ended("lost", words="the process that starts runs was ended from outside")
+
+    def _greet(self) -> None:
+        """Wait until everything is imported.
+
+        Raises
+        ------
+        StudyError
+            It cannot be.
+        """
+        if self._is_ready:
+            return
+        try:
+            self._is_ready = bool(self._line(None))
+        except EOFError:
+            if self._process.wait() <= 0:
+                raise
+            self._said.seek(0)
+            said = self._said.read()[-_ENOUGH:].decode("utf-8", errors="replace")
+            last = (said.strip().splitlines() or ["it said nothing"])[-1]
+            raise StudyError(f"the process that starts runs cannot start: {last}") from None
 
     def lives(self) -> bool:
         """Whether it can be given a task."""
@@ -170,7 +199,10 @@ class Nursery:
         if reason:
             return Ended(reason, None, said, wall, float(cpu), peak_memory)
         if int(code) == 0 and answer.exists():
-            found = pickle.loads(answer.read_bytes())
+            try:
+                found = pickle.loads(answer.read_bytes())
+            except Exception as error:  # A child may have written anything there.
+                return Ended("crashed", None, f"its answer cannot be read: {error}", wall)
             return Ended("answered", found, said, wall, float(cpu), peak_memory)
         how, words = _what_happened(int(code), said)
         return Ended(how, None, words, wall, float(cpu), peak_memory)
@@ -274,9 +306,12 @@ def _serve() -> NoReturn:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     _adopt_orphans()
     here = os.getpid()
+    replies.write("ready\n")
+    replies.flush()
     while folder := _read_line():
         pid = os.fork()
         if pid == 0:
+            os.close(replies.fileno())
             _child(Path(folder), here)
         with suppress(BrokenPipeError):
             replies.write(f"{pid}\n")

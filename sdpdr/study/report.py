@@ -6,9 +6,8 @@ import io
 import os
 import platform
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,7 @@ from sdpdr.plot.style import INK
 from sdpdr.program import Solution
 from sdpdr.quality import quality
 from sdpdr.study.compare import PHASES, Comparison, number, seconds_by_phase
-
-PACKAGES = (
-    "sdpdr", "numpy", "scipy", "cvxpy", "clarabel", "scs", "qdldl", "cvxopt", "sdpa-python",
-    "mosek", "scikit-learn", "matplotlib",
-)  # fmt: skip
+from sdpdr.study.environment import PACKAGES, installed
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,15 +219,8 @@ def versions() -> dict[str, str]:
         "Python": platform.python_version(),
         "system": f"{platform.system()}, {platform.machine()}, {os.cpu_count()} processors",
     }
-    return found | dict(_installed(PACKAGES))
-
-
-def _installed(packages: Iterable[str]) -> Iterable[tuple[str, str]]:
-    for package in packages:
-        try:
-            yield package, version(package)
-        except PackageNotFoundError:
-            yield package, "not installed"
+    here = installed()
+    return found | {package: here.get(package, "not installed") for package in PACKAGES}
 
 
 def inline_svg(figure: Figure, prefix: str) -> Markup:

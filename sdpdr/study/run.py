@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from sdpdr.errors import ResultsError, UnknownNameError
+from sdpdr.errors import DataError, ResultsError, UnknownNameError
 from sdpdr.files import undone_when_asked_to_end
 from sdpdr.study.hands import Cluster, Hands, Local
 from sdpdr.study.store import SUFFIX, Results
@@ -70,11 +70,13 @@ def run_study(
     SchedulerError, PackageMissingError
     """
     study = study if isinstance(study, Study) else Study.load(study)
+    if jobs is not None and jobs < 1:
+        raise DataError(f"jobs must be at least 1; it is {jobs}.")
     path = results_of(study) if path is None else Path(path)
     tasks = shuffled(study)
     hands: Hands = Local(jobs or study.jobs, study.limits.threads)
     if scheduler is not None:
-        hands = Cluster(scheduler)
+        hands = Cluster(scheduler, study.folder)
     names = {contestant.name for contestant in study.contestants}
     for name in again:
         if name not in names:
@@ -119,7 +121,7 @@ def _begin(
         "name": study.name,
         "title": study.title,
         "question": study.question,
-        "command": f"sdpdr study run {study.name}",
+        "command": f"sdpdr study run {study.called or study.name}",
         "text": study.text,
         "settings": settings,
         "keys": [task.key for task in tasks],

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from types import MappingProxyType
+from typing import Any
 
 from sdpdr.program import Status
+from sdpdr.solvers.screen import printable
 
 # Ends of a run that are no answer at all, beside the statuses of `sdpdr.Status`.
 ENDS: Mapping[str, str] = MappingProxyType(
@@ -127,11 +130,44 @@ MEASUREMENTS: tuple[Column, ...] = (
         wall="seconds from the start of the process to its end, warm-up included",
         cpu="seconds of processor time of the process",
     ),
-    *_columns("BIGINT", peak_memory="bytes"),
-    *_columns("BIGINT", position="place in the shuffled order", attempts="how often it was begun"),
+    *_columns("BIGINT", peak_memory="bytes; of programs that it starts, as far as was seen"),
+    *_columns(
+        "BIGINT",
+        position="place in the shuffled order",
+        attempts="how often it was begun",
+        jobs="runs at a time on its machine; unknown of a cluster",
+    ),
     *_columns("VARCHAR", started="UTC", environment="digest of the machine and the versions"),
 )
 """What differs each time."""
 
 COLUMNS: tuple[Column, ...] = (*IDENTITY, *FINDINGS, *MEASUREMENTS)
 """All columns, in order."""
+
+
+def fitted(row: Mapping[str, Any]) -> dict[str, Any]:
+    r"""A row in the types of its columns; what does not fit in is not known.
+
+    Examples
+    --------
+    >>> row = fitted({"gap": float("inf"), "iterations": 2**70, "words": "a\x1bb", "more": 1})
+    >>> row["gap"], row["iterations"], row["words"], "more" in row
+    (None, None, 'a b', False)
+    """
+    return {column.name: _FIT[column.kind](row.get(column.name)) for column in COLUMNS}
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if value is not None and isfinite(value) else None
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if value is not None and abs(value) < 2**63 else None
+
+
+_FIT: Mapping[str, Callable[[Any], Any]] = {
+    "VARCHAR": lambda value: "" if value is None else printable(str(value)),
+    "DOUBLE": _number,
+    "BIGINT": _whole,
+    "BOOLEAN": bool,
+}

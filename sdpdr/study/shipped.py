@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def find_study(name: str) -> Study:
     path = _folder() / f"{name}.toml"
     if not path.is_file():
         raise UnknownNameError("study", name, shipped())
-    return Study.load(path)
+    return replace(Study.load(path), called=name)
 
 
 def find_results(name: str) -> Path:

@@ -7,6 +7,7 @@ brings the table up to the journal; and if the table is ever damaged, the journa
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -25,7 +26,7 @@ from sdpdr.errors import (
     ResultsLockedError,
 )
 from sdpdr.files import write_file
-from sdpdr.study.schema import COLUMNS
+from sdpdr.study.schema import COLUMNS, fitted
 
 if TYPE_CHECKING:
     import duckdb
@@ -91,6 +92,8 @@ class Results:
             raise FileFormatError(f"results {self.path}: there is no such file. Run the study.")
         if not self.path.parent.is_dir():
             raise FileFormatError(f"results {self.path}: there is no directory for it. Make it.")
+        if not read_only:
+            _check_journal(self.path, self.journal)
         self._connection = _connected(self.path, self.journal, read_only)
         # Where a signal meets DuckDB in the main thread, it raises an error in the signal's place.
         self._hand = ThreadPoolExecutor(1)
@@ -121,7 +124,7 @@ class Results:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Keep a row; one of the same key is replaced."""
-        self._write("row", dict(row))
+        self._write("row", fitted(row))
 
     def add_environment(self, digest: str, content: Mapping[str, Any]) -> None:
         """Keep the description of an environment."""
@@ -132,10 +135,10 @@ class Results:
         self._write("fact", {"name": name, "content": content})
 
     def _write(self, kind: str, content: dict[str, Any]) -> None:
-        line = json.dumps({"kind": kind, **content}, ensure_ascii=False)
+        line = json.dumps({"kind": kind, **content})
         try:
             with open(self.journal, "ab") as file:
-                file.write(line.encode() + b"\n")
+                file.write(line.encode("ascii") + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -149,11 +152,11 @@ class Results:
     def _insert(self, kind: str, content: Mapping[str, Any]) -> None:
         if kind == "row":
             marks = ", ".join("?" for _ in COLUMNS)
-            values = [content.get(column.name) for column in COLUMNS]
+            values = list(fitted(content).values())
             self._connection.execute(f"INSERT OR REPLACE INTO runs VALUES ({marks})", values)
             return
         table, name = ("facts", "name") if kind == "fact" else ("environments", "digest")
-        values = [content[name], json.dumps(content["content"], ensure_ascii=False)]
+        values = [content[name], json.dumps(content["content"])]
         self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", values)
 
     def _catch_up(self) -> None:
@@ -173,6 +176,31 @@ class Results:
             for kind, line in missing:
                 self._insert(kind, line)
             self._connection.execute("COMMIT")
+        if not last:
+            self._begin_journal()
+
+    def _begin_journal(self) -> None:
+        """Write the tables into a journal that was lost."""
+        lines = [
+            {"kind": kind, **line}
+            for kind, line in (
+                *(("fact", {"name": n, "content": json.loads(c)}) for n, c in self._all("facts")),
+                *(
+                    ("environment", {"digest": n, "content": json.loads(c)})
+                    for n, c in self._all("environments")
+                ),
+                *(
+                    ("row", dict(zip([c.name for c in COLUMNS], row, strict=True)))
+                    for row in self._all("runs")
+                ),
+            )
+        ]
+        if lines:
+            text = "".join(f"{json.dumps(line)}\n" for line in lines)
+            write_file(self.journal, lambda beside: beside.write_text(text, encoding="ascii"))
+
+    def _all(self, table: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(f"SELECT * FROM {table}").fetchall()
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -263,6 +291,8 @@ class Results:
             duckdb.SerializationException,
         ) as error:
             raise _damaged(self.path, self.journal, error) from error
+        except duckdb.Error as error:
+            raise ResultsError(f"results {self.path}: {' '.join(str(error).split())}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,14 +355,16 @@ def _journalled(path: Path) -> Read:
 
 def _exported(path: Path) -> Read:
     types = {column.name: column.kind for column in COLUMNS}
-    read = f"read_csv({_quoted(path)}, types = {types})"
+    # DuckDB takes a path for a pattern.
+    place = _quoted(glob.escape(str(path)))
+    read = f"read_csv({place}, types = {types})"
     about: dict[str, Any] = {"meta": {"name": path.stem, "title": path.stem}, "environments": {}}
     duckdb = _imported()
     try:
         with duckdb.connect() as connection:
             if path.suffix == ".parquet":
-                read = f"read_parquet({_quoted(path)})"
-                told = f"SELECT key, value FROM parquet_kv_metadata({_quoted(path)})"
+                read = f"read_parquet({place})"
+                told = f"SELECT key, value FROM parquet_kv_metadata({place})"
                 kept = {bytes(k).decode(): bytes(v) for k, v in connection.execute(told).fetchall()}
                 about |= {name: json.loads(kept[name]) for name in about if name in kept}
             frame = connection.execute(f"SELECT * FROM {read}").df()
@@ -404,6 +436,19 @@ def _end_last_line(journal: Path) -> None:
             file.write(b"\n")
 
 
+def _is_ours(line: object) -> bool:
+    return isinstance(line, dict) and _NAMED.get(str(line.get("kind"))) in line
+
+
+def _check_journal(path: Path, journal: Path) -> None:
+    """Refuse to write into somebody else's file."""
+    if journal.exists() and journal.stat().st_size and next(_lines(journal), None) is None:
+        raise ResultsError(
+            f"results {path}: {journal.name} beside it is no journal of results. Give another "
+            "name with --out, or move it away."
+        )
+
+
 def _lines(journal: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Kind and content of the lines of a journal."""
     if not journal.exists():
@@ -412,7 +457,7 @@ def _lines(journal: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         # Half a line is a run that did not end: it is carried out again.
         with suppress(ValueError):
             content = json.loads(line)
-            if isinstance(content, dict) and content.get("kind") in _NAMED:
+            if _is_ours(content):
                 yield content.pop("kind"), content
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatch
 from glob import glob
 from pathlib import Path
@@ -17,7 +17,6 @@ from sdpdr.library.families import families, find_family
 from sdpdr.library.fields import Table
 from sdpdr.library.problem import Problem, read_optimal_values
 from sdpdr.library.vocabulary import METHODS
-from sdpdr.solvers.base import FORMS
 from sdpdr.study.task import AUTO, Contestant, Limits, Task
 
 if sys.version_info >= (3, 11):
@@ -51,6 +50,10 @@ class Study:
     limits : Limits
     text : str
         The file.
+    folder : str
+        In which it lies; modules there can hold solvers of one's own.
+    called : str
+        What a command calls it: the name of its file, or that under which it is shipped.
 
     Examples
     --------
@@ -79,6 +82,8 @@ class Study:
     shuffle: int
     limits: Limits
     text: str = field(repr=False, default="")
+    folder: str = ""
+    called: str = ""
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Study:
@@ -101,7 +106,8 @@ class Study:
         folder = str(path.resolve().parent)
         if folder not in sys.path:
             sys.path.append(folder)
-        return cls.read(text, path.stem, path.parent)
+        study = cls.read(text, path.stem, path.parent)
+        return replace(study, folder=folder, called=path.name)
 
     @classmethod
     def read(cls, text: str, name: str, folder: str | os.PathLike[str] = ".") -> Study:
@@ -125,7 +131,7 @@ class Study:
             problems=problems,
             contestants=tuple(_contestants(table)),
             tols=tuple(float(x) for x in _positive(run, "tols", [1e-6])),
-            seeds=tuple(run.list_of("seeds", "whole numbers", int, [0])),
+            seeds=tuple(_seeds(run)),
             repeats=run.count("repeats", 1),
             jobs=run.count("jobs", 1),
             shuffle=run.count("shuffle", 0, least=0),
@@ -166,11 +172,12 @@ def _problems(table: Table, folder: Path) -> Iterator[Problem]:
     """The problems asked for, each in every variant."""
     asked = table.table("problems")
     asked.allow("cards", "tags", "methods", "families", "files", "optimal", "except", "n")
-    chosen = {
-        problem.name: problem
-        for problem in (*_cards(asked), *_members(asked), *_files(asked, folder))
-        if problem.is_program and _is_wanted(asked, problem)
-    }
+    chosen: dict[str, Problem] = {}
+    for problem in (*_cards(asked, folder), *_members(asked), *_files(asked, folder)):
+        if not problem.is_program or not _is_wanted(asked, problem):
+            continue
+        if chosen.setdefault(problem.name, problem).digest != problem.digest:
+            raise asked.error("cards", f"two problems are called {problem.name!r}")
     variants = list(_variants(table))
     for problem in chosen.values():
         yield from (
@@ -178,7 +185,7 @@ def _problems(table: Table, folder: Path) -> Iterator[Problem]:
         )
 
 
-def _cards(asked: Table) -> Iterator[Problem]:
+def _cards(asked: Table, folder: Path) -> Iterator[Problem]:
     """Cards by name or pattern; all of them where only tags or methods are asked for."""
     named = asked.texts("cards", [])
     tags, methods = set(asked.texts("tags", [])), set(asked.texts("methods", []))
@@ -189,7 +196,7 @@ def _cards(asked: Table) -> Iterator[Problem]:
     cards = library()
     for pattern in named or ["*"]:
         if pattern.endswith(".toml"):
-            found = [find_card(pattern)]
+            found = [find_card(str(folder / pattern))]
         else:
             found = [card for name, card in cards.items() if fnmatch(name, pattern)]
         if not found:
@@ -244,9 +251,11 @@ def _is_wanted(asked: Table, problem: Problem) -> bool:
 
 
 def _variants(table: Table) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    found = []
+    found: list[tuple[str, Mapping[str, Any]]] = []
     for one in table.tables("variants"):
         name = one.text("variant")
+        if name in [known for known, _ in found]:
+            raise one.error("variant", f"{name!r} is there twice")
         found.append((name, {key: x for key, x in one.content.items() if key != "variant"}))
     return found or [("", {})]
 
@@ -269,12 +278,17 @@ def _contestants(table: Table) -> Iterator[Contestant]:
             label=one.text("label", " ").strip() if "label" in one else "",
         )
         try:
-            base.solver_class()
-        except SdpdrError as error:
+            base.configured()
+        except (SdpdrError, TypeError) as error:
             raise one.error("name", str(error).rstrip(".")) from error
-        for form in one.texts("forms", list(base.forms())):
-            if form not in (AUTO, *FORMS):
-                raise one.error("forms", f"unknown {form!r}. Allowed: auto, {', '.join(FORMS)}")
+        allowed = tuple(dict.fromkeys((AUTO, *base.forms())))
+        forms = one.texts("forms", list(base.forms()))
+        if not forms:
+            raise one.error("forms", "is empty: leave it out for all, or name some")
+        for form in forms:
+            if form not in allowed:
+                words = f"{base.name} does not take {form!r}. Allowed: {', '.join(allowed)}"
+                raise one.error("forms", words)
             contestant = Contestant(base.solver, form, base.options, base.defaults, base.label)
             if (contestant.name, form) in seen:
                 raise one.error("name", f"{contestant.name!r} in form {form!r} is there twice")
@@ -319,6 +333,13 @@ def _not_negative(run: Table, key: str, default: float) -> float:
 
 def _positive(run: Table, key: str, default: list[float]) -> list[float]:
     numbers = run.list_of(key, "numbers above 0", (int, float), default)
-    if not all(0.0 < x < float("inf") for x in numbers):
-        raise run.error(key, f"expected numbers above 0, got {numbers}")
+    if not all(0.0 < x < float("inf") for x in numbers) or len(set(numbers)) < len(numbers):
+        raise run.error(key, f"expected numbers above 0, each once, got {numbers}")
     return numbers
+
+
+def _seeds(run: Table) -> list[int]:
+    seeds = run.list_of("seeds", "whole numbers", int, [0])
+    if not all(0 <= seed < 2**63 for seed in seeds) or len(set(seeds)) < len(seeds):
+        raise run.error("seeds", f"expected whole numbers from 0 on, each once, got {seeds}")
+    return seeds

@@ -1,5 +1,7 @@
 """One run: what it tells of an answer, and of there being none."""
 
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,9 @@ from sdpdr.library import find_card
 from sdpdr.library.problem import Known, Problem
 from sdpdr.program import SDP, Status, write_sdpa
 from sdpdr.solvers import Clarabel, Outcome, Verdict
-from sdpdr.study.carry_out import carry_out, plain
+from sdpdr.study.carry_out import carry_out
 from sdpdr.study.environment import digest, environment
-from sdpdr.study.schema import FINDINGS, HONESTY, OUTCOMES
+from sdpdr.study.schema import COLUMNS, FINDINGS, HONESTY, OUTCOMES, fitted
 from sdpdr.study.task import Contestant, Limits, Task
 
 LIMITS = Limits(time_limit=20.0, warmup=False)
@@ -24,10 +26,12 @@ class Altered(Clarabel):
 
     verdict: str = "SOLVED"
     sleep: float = 0.0
+    seconds: Mapping[str, float] | None = None
 
     def run(self, sdp: SDP, progress: Any = None) -> Outcome:
         outcome = super().run(sdp)
-        seconds = {**outcome.seconds, "solve": outcome.seconds["solve"] + self.sleep}
+        time.sleep(self.sleep)
+        seconds = outcome.seconds if self.seconds is None else self.seconds
         return replace(outcome, verdict=Verdict[self.verdict], seconds=seconds)
 
 
@@ -49,11 +53,13 @@ def altered(**options):
 
 
 def test_a_row_has_the_columns_of_the_schema_and_plain_values():
-    row = plain(run("path-graph", Contestant("clarabel", "lmi")))
+    row = run("path-graph", Contestant("clarabel", "lmi"))
     columns = {column.name for column in FINDINGS}
     assert columns <= set(row)
     assert set(row) - columns == {"build", "compile", "solve", "certify"}
-    assert {type(value) for value in row.values()} <= {str, float, int, bool, type(None)}
+    kept = fitted(row)
+    assert list(kept) == [column.name for column in COLUMNS]
+    assert {type(value) for value in kept.values()} <= {str, float, int, bool, type(None)}
     assert (row["outcome"], row["honesty"]) == ("SOLVED", "true")
     assert row["solved"]
     assert row["certified"]
@@ -87,10 +93,21 @@ def test_that_there_is_no_answer_is_believed_of_nobody(verdict, tmp_path, monkey
 
 
 def test_an_answer_that_comes_late_is_late():
-    limits = replace(LIMITS, time_limit=1.0)
-    row = run("path-graph", altered(sleep=2.0), limits)
+    limits = replace(LIMITS, time_limit=0.1)
+    row = run("path-graph", altered(sleep=0.8), limits)
     assert (row["outcome"], row["solved"]) == ("TIME_LIMIT", False)
-    assert run("path-graph", altered(sleep=0.2), limits)["solved"]
+    assert run("path-graph", altered(sleep=0.8), LIMITS)["solved"]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{"solve": -5.0}, {"solve": 1e-9}, {}, {"solve": float("nan")}, {"compile": 1e9, "solve": 0.0}],
+)
+def test_the_clock_is_ours(told):
+    """A solver that says it was fast is not: the seconds that rank it are measured by us."""
+    row = run("path-graph", altered(sleep=0.3, seconds=told))
+    assert 0.3 <= row["solve"] < 30.0
+    assert 0.0 <= row["compile"] < 30.0
 
 
 def test_a_claim_that_misses_by_little_is_near_and_by_much_overstated():

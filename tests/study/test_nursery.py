@@ -10,6 +10,7 @@ from functools import partial
 import psutil
 import pytest
 
+from sdpdr.errors import StudyError
 from sdpdr.study.nursery import Nursery
 
 MB = 2**20
@@ -111,6 +112,36 @@ def leave_behind(mark):
 def test_nothing_that_a_run_has_started_is_left(nursery, task):
     run(nursery, task, wall=1.0)
     assert gone("1234.5")
+
+
+def scribble():
+    for fd in range(3, 64):
+        try:
+            os.write(fd, b"garbage\n")
+        except OSError:
+            continue
+    return "done"
+
+
+def test_a_run_cannot_speak_for_the_nursery(nursery):
+    assert run(nursery, scribble).answer == "done"
+    assert run(nursery, partial(sum, [1])).answer == 1
+
+
+def test_a_file_beside_that_is_called_like_a_module_is_not_taken_for_it(tmp_path, monkeypatch):
+    (tmp_path / "secrets.py").write_text("raise RuntimeError('not a module')")
+    monkeypatch.chdir(tmp_path)
+    nursery = Nursery()
+    assert run(nursery, partial(sum, [1])).answer == 1
+    nursery.close()
+
+
+def test_a_nursery_that_cannot_start_says_why(monkeypatch):
+    monkeypatch.setattr("sdpdr.study.nursery._PROGRAM", "import no_such_module")
+    nursery = Nursery()
+    with pytest.raises(StudyError, match="No module named 'no_such_module'"):
+        run(nursery, partial(sum, [1]))
+    nursery.close()
 
 
 def test_a_run_does_not_see_the_one_before(nursery):

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from sdpdr.errors import (
+    DataError,
     ResultsDamagedError,
     ResultsError,
     ResultsLockedError,
@@ -192,6 +193,12 @@ def test_runs_of_a_solver_are_carried_out_again(tmp_path, undisturbed):
     assert steady(path) == steady(undisturbed)
     with pytest.raises(UnknownNameError, match="unknown solver of the study 'gurobi'"):
         run_study(Study.read(SMALL, "small"), path, again=["gurobi"])
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_there_is_at_least_one_job(tmp_path, jobs):
+    with pytest.raises(DataError, match="jobs must be at least 1"):
+        run_study(Study.read(SMALL, "small"), tmp_path / "small.duckdb", jobs=jobs)
 
 
 def test_the_results_of_another_study_are_refused(tmp_path, undisturbed):

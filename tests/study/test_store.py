@@ -121,6 +121,53 @@ def test_the_journal_brings_a_table_up_to_date_that_missed_its_last_rows(tmp_pat
     assert keys(path) == ["a", "b"]
 
 
+def test_what_does_not_fit_into_a_column_is_not_known_and_breaks_nothing(tmp_path):
+    path = tmp_path / "a.duckdb"
+    with Results(path) as results:
+        odd = {"iterations": 2**70, "gap": float("nan"), "value": float("inf"), "more": object()}
+        results.add(row("a", words="\udce4\x1b[31m\x00", **odd))
+        before = results.frame()
+    assert before["words"].tolist() == ["[31m"]
+    assert before[["iterations", "gap", "value"]].isna().all(axis=None)
+    path.unlink()
+    with Results(path) as results:
+        assert results.frame().equals(before)
+
+
+def test_a_journal_that_was_lost_is_begun_anew(tmp_path):
+    path = tmp_path / "a.duckdb"
+    with Results(path) as results:
+        results.add(row("a"))
+        results.state("title", "t")
+        results.add_environment("e", {"machine": "x"})
+        before = results.frame()
+    path.with_suffix(".jsonl").unlink()
+    fill(path, [])
+    after = read_results(path.with_suffix(".jsonl"))
+    assert after.frame.equals(before)
+    assert (after.meta["title"], after.environments) == ("t", {"e": {"machine": "x"}})
+
+
+@pytest.mark.parametrize("text", ["my notes\n", '{"kind": "row"}\n', '{"epoch": 1}\n'])
+def test_somebody_elses_journal_is_left_alone(tmp_path, text):
+    path = tmp_path / "a.jsonl"
+    path.write_text(text)
+    with pytest.raises(ResultsError, match="is no journal of results"):
+        Results(tmp_path / "a.duckdb")
+    assert path.read_text() == text
+    assert not (tmp_path / "a.duckdb").exists()
+
+
+def test_a_name_is_no_pattern(tmp_path):
+    fill(tmp_path / "a.duckdb", ["a"])
+    with Results(tmp_path / "a.duckdb") as results:
+        results.export(tmp_path / "q1.csv")
+        results.add(row("b"))
+        results.export(tmp_path / "q[1].csv")
+    assert len(read_results(tmp_path / "q[1].csv").frame) == 2
+    assert len(read_results(tmp_path / "q1.csv").frame) == 1
+
+
 def test_the_journal_knows_the_newer_of_two_rows(tmp_path):
     path = tmp_path / "a.duckdb"
     fill(path, ["a"])

@@ -1,6 +1,7 @@
 """Study files: what they ask for, and what they may not."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,8 @@ from sdpdr.study.run import shuffled
 from sdpdr.study.shipped import find_study, shipped
 from sdpdr.study.studyfile import Study
 from sdpdr.study.task import Contestant, Limits, Task
+
+CARDS = Path(__file__).parents[2] / "problems"
 
 WHOLE = """
 [about]
@@ -114,6 +117,15 @@ def test_options_go_to_fields_of_the_solver_and_the_rest_to_its_own():
         ("repeats = 3", "repeat = 3", "key run.repeat: unknown. Did you mean 'repeats'"),
         ("seeds = [0, 1]", "seeds = []", "key run.seeds: expected a list of whole numbers"),
         ("tols = [1e-4, 1e-6]", "tols = [0]", "key run.tols: expected numbers above 0"),
+        ("tols = [1e-4, 1e-6]", "tols = [1e-4, 1e-4]", "each once"),
+        ("seeds = [0, 1]", "seeds = [-1]", "key run.seeds: expected whole numbers from 0 on"),
+        ("seeds = [0, 1]", "seeds = [0, 0]", "each once"),
+        ("seeds = [0, 1]", "seeds = [100000000000000000000]", "key run.seeds"),
+        ("[run]", "[run]\ntime_limit = inf", "key run.time_limit: expected a number above 0"),
+        ('forms = ["gram", "lmi"]', "forms = []", "key solvers[0].forms: is empty"),
+        ('name = "clarabel"', 'name = "lowrank"', "lowrank does not take 'gram'"),
+        ("[run]", "[solvers.options]\nmax_iter = 'many'\n[run]", "key solvers[0].name"),
+        ("[run]", "[[variants]]\nvariant = 'v'\n[[variants]]\nvariant = 'v'\n[run]", "there twice"),
         ("[run]", "[run]\nmemory_limit = '2'", "an amount such as '2 GB', got '2'"),
         ("[run]", "[run]\nmemory_limit = '-1 GB'", "an amount such as '2 GB'"),
         ("[run]", "[run]\nhopeless = -1", "key run.hopeless: expected a number of at least 0"),
@@ -123,7 +135,11 @@ def test_options_go_to_fields_of_the_solver_and_the_rest_to_its_own():
         ('name = "clarabel"', 'name = "clarabell"', "Did you mean 'clarabel'"),
         ('name = "clarabel"', 'name = "nowhere:Solver"', "cannot be imported"),
         ('name = "clarabel"', 'name = "pathlib:Path"', "expected a class of sdpdr.solvers.Solver"),
-        ('forms = ["gram", "lmi"]', 'forms = ["gramm"]', "key solvers[0].forms: unknown 'gramm'"),
+        (
+            'forms = ["gram", "lmi"]',
+            'forms = ["gramm"]',
+            "clarabel does not take 'gramm'. Allowed: auto, gram",
+        ),
         ('forms = ["gram", "lmi"]', 'forms = ["lmi", "lmi"]', "is there twice"),
         ("[[solvers]]", "[[solver]]", "key solver: unknown. Did you mean 'solvers'"),
         ("[run]", "[[variants]]\nisometry = 'equality'\n[run]", "key variants[0].variant: missing"),
@@ -183,6 +199,21 @@ def test_files_count_as_problems_with_the_values_of_their_table(files):
     assert known.rtol == pytest.approx(1e-7 / 8.536)
     with pytest.raises(CardError, match="has no recipe"):
         problem.varied("v", {})
+
+
+def test_two_files_of_one_name_are_not_one_problem(files):
+    (files / "other").mkdir()
+    write_sdpa(find_card("circle").build().to_sdp(), files / "other" / "path.dat-s")
+    text = (files / "study.toml").read_text().replace("['*.dat-s']", "['*.dat-s', '*/*.dat-s']")
+    with pytest.raises(StudyError, match="two problems are called 'path'"):
+        Study.read(text, "t", files)
+
+
+def test_cards_of_ones_own_lie_beside_the_study(tmp_path):
+    (tmp_path / "own.toml").write_text((CARDS / "path-graph.toml").read_text())
+    text = WHOLE.replace('"circle"', '"own.toml"')
+    names = {problem.name for problem in Study.read(text, "t", tmp_path).problems}
+    assert "own" in names
 
 
 def test_variables_of_the_environment_stand_for_folders(files, monkeypatch):

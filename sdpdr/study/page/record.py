@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from sdpdr.study.page.material import Material, instance_of, who_of
+from sdpdr.study.page.material import Material, counted, instance_of, who_of
 from sdpdr.study.page.parts import Cell, Column, Section, Table, show_bytes
 from sdpdr.study.page.trust import outcome_cell
 
@@ -198,7 +198,7 @@ def _found_limits(frame: pd.DataFrame, material: Material) -> list[str]:
     uneven = sum(int(n < most[tol]) for (tol, _), n in counts.items())
     if uneven:
         found.append(
-            f"{uneven} instances were not run by every contestant and are left out of means, "
+            f"{counted(uneven, 'instance')} with no run of some contestant: left out of means, "
             "profiles and regret."
         )
     if len(frame) and not frame["seed"].nunique() > 1:
