@@ -18,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 from sdpdr.study.measures import regret_of, runs_by_median
 from sdpdr.study.measures.regret import WITHIN
 from sdpdr.study.page import study_page, write_report
-from sdpdr.study.store import Read, read_results
+from sdpdr.study.reading import Read, read_results
 
 FOLDER = Path(__file__).parents[1] / "studies"
 

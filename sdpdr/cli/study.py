@@ -161,7 +161,8 @@ def run_run(args: Namespace) -> Exit:
         complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
         return Exit.INTERRUPTED
     from sdpdr.study.measures import means, runs_by_median
-    from sdpdr.study.store import Results, read_results
+    from sdpdr.study.reading import read_results
+    from sdpdr.study.store import Results
 
     frame = read_results(path).frame
     with Results(path, read_only=True) as results:
@@ -195,8 +196,8 @@ def run_report(args: Namespace) -> Exit:
     if args.compare:
         return _compare(args)
     from sdpdr.study.page import write_report
+    from sdpdr.study.reading import read_results
     from sdpdr.study.shipped import find_results
-    from sdpdr.study.store import read_results
 
     path = find_results(args.study)
     results = read_results(path)
@@ -208,7 +209,7 @@ def run_report(args: Namespace) -> Exit:
 
 def _compare(args: Namespace) -> Exit:
     from sdpdr.study.page import write_comparison
-    from sdpdr.study.store import read_results
+    from sdpdr.study.reading import read_results
 
     before, after = (read_results(path) for path in args.compare)
     for out in _targets(args, f"{args.compare[0].stem}-{args.compare[1].stem}", REPORTS[:2]):

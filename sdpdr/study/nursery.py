@@ -4,53 +4,36 @@ A run must not hurt others, so each has a process of its own; but to start Pytho
 solver takes longer than many a run. The nursery does that once. A child inherits it all, and with
 it nothing that a solver has done before, since no solver ever ran in the nursery.
 
-The two sides of this file: `Nursery` lives where runs are asked for, `_serve` in the process.
+`Nursery` lives where runs are asked for; the process itself is `sdpdr.study.cradle`.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from select import select
-from typing import Any, NoReturn
+from typing import Any
 
-from sdpdr.errors import PackageMissingError, StudyError
+from sdpdr.errors import StudyError
+from sdpdr.study.watch import Watch, end_tree
 
-try:
-    import psutil
-except ImportError as missing:
-    raise PackageMissingError('studies need psutil: pip install "sdpdr[study]"') from missing
-try:
-    import resource
-except ImportError as missing:
-    raise StudyError("studies need a system that forks, such as Linux or macOS") from missing
-
+_THREADED = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
 # Signals by which somebody outside ends a process; a run that ends so is tried again.
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-# Seconds between looks at a run: often at first, since a short one may need memory fast.
-_SOON, _LATER, _TREE = 0.01, 0.05, 0.2
-# A run may not fill the disk: bytes that one of its files may have.
-_LARGEST_FILE = 2**30
 # Of what a process said last, in characters.
 _ENOUGH = 2_000
-# Address space beyond the memory limit that a process may reserve, as a share and in bytes.
-_RESERVE, _RESERVED = 0.5, 2**30
 # Without the folder in which it happens to run, whose files might be taken for modules.
 _PROGRAM = (
     "import sys; sys.path[:] = [p for p in sys.path if p]; "
-    "from sdpdr.study.nursery import _serve; _serve()"
+    "from sdpdr.study.cradle import serve; serve()"
 )
 
 
@@ -167,7 +150,7 @@ class Nursery:
 
     def close(self) -> None:
         """End it, and the child that it may have."""
-        _end_tree(self._process.pid)
+        end_tree(self._process.pid)
         self._process.wait()
 
     def _watched(self, folder: Path, wall_limit: float, memory_limit: int) -> Ended:
@@ -176,7 +159,7 @@ class Nursery:
         self._process.stdin.flush()
         pid = int(self._line(None) or "0")
         begin = time.monotonic()
-        watch = _Watch(pid)
+        watch = Watch(pid)
         try:
             reason = ""
             while not (ended := self._line(watch.pause())):
@@ -185,11 +168,11 @@ class Nursery:
                 elif watch.memory() > memory_limit:
                     reason = "hungry"
                 if reason:
-                    _end_tree(pid)
+                    end_tree(pid)
                     ended = self._line(None)
                     break
         except BaseException:
-            _end_tree(pid)
+            end_tree(pid)
             raise
         code, cpu, peak = ended.split()
         wall = time.monotonic() - begin
@@ -225,51 +208,6 @@ class Nursery:
         return line.strip()
 
 
-class _Watch:
-    """The memory of a process and of all that it has started."""
-
-    def __init__(self, pid: int) -> None:
-        self._children: list[psutil.Process] = []
-        self.peak = 0
-        self._begin = self._looked = time.monotonic()
-        try:
-            self._process: psutil.Process | None = psutil.Process(pid)
-            self.start = self._process.memory_info().rss
-        except psutil.Error:  # It has ended already.
-            self._process, self.start = None, 0
-
-    def pause(self) -> float:
-        """Seconds until the next look."""
-        return _SOON if time.monotonic() - self._begin < 1.0 else _LATER
-
-    def memory(self) -> int:
-        """Bytes now, beyond those at the start."""
-        if self._process is None:
-            return 0
-        try:
-            used = self._process.memory_info().rss - self.start
-            if time.monotonic() - self._looked > _TREE:
-                # To look for children costs a millisecond of everybody's time.
-                self._looked = time.monotonic()
-                self._children = self._process.children(recursive=True)
-            for child in self._children:
-                with suppress(psutil.Error):
-                    used += child.memory_info().rss
-        except psutil.Error:
-            return 0
-        self.peak = max(self.peak, used)
-        return int(used)
-
-
-def _end_tree(pid: int) -> None:
-    """End a process and all that it has started."""
-    with suppress(psutil.Error):
-        process = psutil.Process(pid)
-        for one in (*process.children(recursive=True), process):
-            with suppress(psutil.Error):
-                one.kill()
-
-
 def _what_happened(code: int, said: str) -> tuple[str, str]:
     """How a child ended that gave no answer, and in words."""
     if code >= 0:
@@ -291,120 +229,3 @@ def _last_words(path: Path) -> str:
         said = file.read().decode("utf-8", errors="replace")
     lines = [line for line in said.splitlines() if line.strip()]
     return "".join(c for c in (lines or [""])[-1] if c.isprintable()).strip()
-
-
-# -- the process itself -------------------------------------------------------------------------
-
-_THREADED = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
-
-
-def _serve() -> NoReturn:
-    """Fork a child for every folder whose name is read; tell its number, then its end."""
-    import_module("sdpdr.study.carry_out")  # and with it everything that a run may need
-
-    replies = os.fdopen(os.dup(1), "w")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    _adopt_orphans()
-    here = os.getpid()
-    replies.write("ready\n")
-    replies.flush()
-    while folder := _read_line():
-        pid = os.fork()
-        if pid == 0:
-            os.close(replies.fileno())
-            _child(Path(folder), here)
-        with suppress(BrokenPipeError):
-            replies.write(f"{pid}\n")
-            replies.flush()
-        ended = _awaited(pid, folder)
-        with suppress(BrokenPipeError):
-            replies.write(f"{ended}\n")
-            replies.flush()
-    os._exit(0)
-
-
-def _read_line() -> str:
-    """A line; empty at the end. Read byte by byte: nothing may wait where `select` is blind."""
-    found = bytearray()
-    while (byte := os.read(0, 1)) not in (b"", b"\n"):
-        found += byte
-    return found.decode()
-
-
-def _awaited(pid: int, folder: str) -> str:
-    """Exit status, seconds of the processor and largest memory of a child."""
-    done, alone = 0, False
-    while not done:
-        # Nothing is ever sent meanwhile: what can be read is the end of who asked.
-        if not alone and select([0], [], [], _SOON / 2)[0]:
-            alone = True
-            _end_tree(pid)
-        done, status, used = os.wait4(pid, os.WNOHANG if not alone else 0)
-    for orphan in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            orphan.kill()
-            orphan.wait()
-    if alone:
-        shutil.rmtree(folder, ignore_errors=True)
-    unit = 1 if sys.platform == "darwin" else 1024
-    seconds = used.ru_utime + used.ru_stime
-    return f"{os.waitstatus_to_exitcode(status)} {seconds} {used.ru_maxrss * unit}"
-
-
-def _child(folder: Path, parent: int) -> NoReturn:
-    """Do what the folder asks for, and leave the answer there."""
-    try:
-        _separate(folder, parent)
-        with open(folder / "question", "rb") as stream:
-            path, memory_limit, cpu_limit = pickle.load(stream)
-            sys.path[:] = path
-            _fence(memory_limit, cpu_limit)
-            task = pickle.load(stream)
-        part = folder / "part"
-        part.write_bytes(pickle.dumps(task()))
-        part.replace(folder / "answer")
-    except BaseException as error:
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
-        sys.stderr.flush()
-        os._exit(1)
-    os._exit(0)
-
-
-def _separate(folder: Path, parent: int) -> None:
-    """Own session, own output, no inherited input, and an end when the nursery ends."""
-    os.setsid()
-    _end_with(parent)
-    said = os.open(folder / "said", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (said, 1), (said, 2)):
-        os.dup2(source, target)
-    sys.stdout = sys.stderr = os.fdopen(2, "w", errors="replace", closefd=False)
-
-
-def _adopt_orphans() -> None:
-    """Have the system hand over what a child leaves running, where it can do that."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
-
-
-def _end_with(parent: int) -> None:
-    """Have the system end this process when its parent ends, where it can do that."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-        if os.getppid() != parent:
-            os._exit(1)
-
-
-def _fence(memory_limit: int, cpu_limit: int) -> None:
-    """Limits by the system, beyond those that are watched."""
-    reserved = psutil.Process().memory_info().vms
-    space = int(reserved + (1.0 + _RESERVE) * memory_limit) + _RESERVED
-    for what, limit in (
-        (resource.RLIMIT_AS, space),
-        (resource.RLIMIT_CPU, cpu_limit),
-        (resource.RLIMIT_FSIZE, _LARGEST_FILE),
-    ):
-        hard = resource.getrlimit(what)[1]
-        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-        with suppress(ValueError, OSError):  # macOS knows no limit of addresses.
-            resource.setrlimit(what, (limit, hard))

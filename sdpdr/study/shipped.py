@@ -8,7 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from sdpdr.errors import FileFormatError, UnknownNameError
-from sdpdr.study.store import READABLE, SUFFIX
+from sdpdr.study.reading import READABLE
+from sdpdr.study.store import SUFFIX
 from sdpdr.study.studyfile import Study
 
 if sys.version_info >= (3, 11):

@@ -7,13 +7,11 @@ brings the table up to the journal; and if the table is ever damaged, the journa
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -26,21 +24,19 @@ from sdpdr.errors import (
     ResultsLockedError,
 )
 from sdpdr.files import write_file
+from sdpdr.study import journal
+from sdpdr.study.journal import Journal
+from sdpdr.study.rows import ORDER, asked, typed
 from sdpdr.study.schema import COLUMNS, fitted
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-SUFFIX, JOURNAL = ".duckdb", ".jsonl"
+SUFFIX = ".duckdb"
 EXPORTS = (".parquet", ".csv")
-READABLE = (SUFFIX, JOURNAL, *EXPORTS)
-# What tells apart the rows of one study, in the order in which they are shown.
-ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat")
 # What is kept of a study besides its rows.
 FACTS = ("name", "title", "question", "command", "text", "settings", "started", "finished")
-# What a line of the journal is, and which of its entries names it.
-_NAMED = {"row": "key", "fact": "name", "environment": "digest"}
 # How DuckDB says, on several systems, that another process has a file open.
 _LOCKED = ("Could not set lock", "used by another process", "different configuration")
 _LISTED = ", ".join(f'"{column.name}" {column.kind}' for column in COLUMNS)
@@ -85,7 +81,7 @@ class Results:
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
         self.path = Path(path)
-        self.journal = self.path.with_suffix(JOURNAL)
+        self.journal = Journal(self.path.with_suffix(journal.SUFFIX))
         if self.path.suffix != SUFFIX:
             raise FileFormatError(f"results {self.path}: expected a file called *{SUFFIX}.")
         if read_only and not self.path.is_file():
@@ -93,15 +89,16 @@ class Results:
         if not self.path.parent.is_dir():
             raise FileFormatError(f"results {self.path}: there is no directory for it. Make it.")
         if not read_only:
-            _check_journal(self.path, self.journal)
-        self._connection = _connected(self.path, self.journal, read_only)
+            self.journal.check()
+        self._connection = _connected(self.path, self.journal.path, read_only)
         # Where a signal meets DuckDB in the main thread, it raises an error in the signal's place.
         self._hand = ThreadPoolExecutor(1)
-        if not read_only:
-            with self._guarded():
+        with self._guarded():
+            if not read_only:
                 for statement in _TABLES:
                     self._connection.execute(statement)
-                self._check_columns()
+            self._check_columns()
+            if not read_only:
                 self._catch_up()
 
     def __enter__(self) -> Results:
@@ -135,17 +132,7 @@ class Results:
         self._write("fact", {"name": name, "content": content})
 
     def _write(self, kind: str, content: dict[str, Any]) -> None:
-        line = json.dumps({"kind": kind, **content})
-        try:
-            with open(self.journal, "ab") as file:
-                file.write(line.encode("ascii") + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise ResultsError(
-                f"results {self.journal} cannot be written: {error.strerror}. "
-                "Make room or give another place; then run the study again, and it goes on."
-            ) from error
+        self.journal.append(kind, content)
         with self._guarded():
             self._hand.submit(self._insert, kind, content).result()
 
@@ -161,10 +148,10 @@ class Results:
 
     def _catch_up(self) -> None:
         """Bring the tables up to the journal: to all of it, should they be new."""
-        _end_last_line(self.journal)
+        self.journal.mend()
         found = self._connection.execute("SELECT key, wall FROM runs").fetchall()
         kept = {("row", key): wall for key, wall in found}
-        last = {(kind, line[_NAMED[kind]]): line for kind, line in _lines(self.journal)}
+        last = self.journal.last()
         missing = [
             (kind, line)
             for (kind, name), line in last.items()
@@ -181,23 +168,15 @@ class Results:
 
     def _begin_journal(self) -> None:
         """Write the tables into a journal that was lost."""
+        names = [column.name for column in COLUMNS]
+        facts, environments = self._all("facts"), self._all("environments")
         lines = [
-            {"kind": kind, **line}
-            for kind, line in (
-                *(("fact", {"name": n, "content": json.loads(c)}) for n, c in self._all("facts")),
-                *(
-                    ("environment", {"digest": n, "content": json.loads(c)})
-                    for n, c in self._all("environments")
-                ),
-                *(
-                    ("row", dict(zip([c.name for c in COLUMNS], row, strict=True)))
-                    for row in self._all("runs")
-                ),
-            )
+            *(("fact", {"name": n, "content": json.loads(c)}) for n, c in facts),
+            *(("environment", {"digest": n, "content": json.loads(c)}) for n, c in environments),
+            *(("row", dict(zip(names, row, strict=True))) for row in self._all("runs")),
         ]
         if lines:
-            text = "".join(f"{json.dumps(line)}\n" for line in lines)
-            write_file(self.journal, lambda beside: beside.write_text(text, encoding="ascii"))
+            self.journal.write(lines)
 
     def _all(self, table: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(f"SELECT * FROM {table}").fetchall()
@@ -237,10 +216,8 @@ class Results:
         Rows of earlier settings stay in the file, and are left out here.
         """
         with self._guarded():
-            frame = self._connection.execute(
-                f"SELECT * FROM runs ORDER BY {', '.join(ORDER)}, key"
-            ).df()
-        return _typed(_asked(frame, self.fact("keys")))
+            frame = self._connection.execute(f"SELECT * FROM runs ORDER BY {', '.join(ORDER)}").df()
+        return typed(asked(frame, self.fact("keys")))
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as Parquet, with all that is known of the study, or as CSV.
@@ -256,12 +233,12 @@ class Results:
         how = "FORMAT CSV, HEADER"
         if path.suffix == ".parquet":
             about = {"meta": self.meta(), "environments": self.environments()}
-            known = ", ".join(f"{k}: {_quoted(json.dumps(v))}" for k, v in about.items())
+            known = ", ".join(f"{k}: {quoted(json.dumps(v))}" for k, v in about.items())
             how = f"FORMAT PARQUET, COMPRESSION ZSTD, KV_METADATA {{{known}}}"
         self._connection.register("exported", self.frame())
 
         def write(beside: Path) -> None:
-            self._connection.execute(f"COPY exported TO {_quoted(beside)} ({how})")
+            self._connection.execute(f"COPY exported TO {quoted(beside)} ({how})")
 
         with self._guarded():
             write_file(path, write)
@@ -274,7 +251,8 @@ class Results:
         if found != [column.name for column in COLUMNS]:
             raise ResultsError(
                 f"results {self.path}: its table 'runs' has other columns than this version of "
-                "sdpdr writes. Give another file with --out."
+                "sdpdr writes. Give another file with --out; or, if another version wrote it, move "
+                f"it away and keep {self.journal.path.name}, from which it is rebuilt."
             )
 
     @contextmanager
@@ -290,120 +268,18 @@ class Results:
             duckdb.InternalException,
             duckdb.SerializationException,
         ) as error:
-            raise _damaged(self.path, self.journal, error) from error
+            raise _damaged(self.path, self.journal.path, error) from error
         except duckdb.Error as error:
             raise ResultsError(f"results {self.path}: {' '.join(str(error).split())}") from error
 
 
-@dataclass(frozen=True, eq=False)
-class Read:
-    """All that results hold.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        The rows, with the columns of `sdpdr.study.schema.COLUMNS`.
-    meta : dict
-        What `FACTS` names; less of it for rows from CSV.
-    environments : dict
-        Machines and versions, by the digest in the rows.
-    """
-
-    frame: pd.DataFrame
-    meta: dict[str, Any]
-    environments: dict[str, dict[str, Any]]
-
-
-def read_results(path: str | os.PathLike[str]) -> Read:
-    """Results from DuckDB's file, from its journal, or from rows exported as Parquet or CSV.
-
-    The journal can be read while the study runs.
-
-    Raises
-    ------
-    FileFormatError
-        There is no such file, its name ends otherwise, or its columns are others.
-    ResultsLockedError, ResultsDamagedError
-    """
-    path = Path(path)
-    if path.suffix == SUFFIX:
-        with Results(path, read_only=True) as results:
-            return Read(results.frame(), results.meta(), results.environments())
-    if path.suffix not in READABLE:
-        raise FileFormatError(f"{path}: expected results, a file called *{', *'.join(READABLE)}.")
-    if not path.is_file():
-        raise FileFormatError(f"{path}: there is no such file. Check its name.")
-    return _journalled(path) if path.suffix == JOURNAL else _exported(path)
-
-
-def _journalled(path: Path) -> Read:
-    import pandas as pd
-
-    kept: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in _NAMED}
-    for kind, line in _lines(path):
-        kept[kind][line[_NAMED[kind]]] = line
-    facts, environments = (
-        {name: line["content"] for name, line in kept[kind].items()}
-        for kind in ("fact", "environment")
-    )
-    frame = pd.DataFrame(
-        list(kept["row"].values()), columns=[c.name for c in COLUMNS], dtype=object
-    )
-    frame = _asked(frame.sort_values([*ORDER, "key"]), facts.get("keys"))
-    return Read(_typed(frame), {name: facts.get(name) for name in FACTS}, environments)
-
-
-def _exported(path: Path) -> Read:
-    types = {column.name: column.kind for column in COLUMNS}
-    # DuckDB takes a path for a pattern.
-    place = _quoted(glob.escape(str(path)))
-    read = f"read_csv({place}, types = {types})"
-    about: dict[str, Any] = {"meta": {"name": path.stem, "title": path.stem}, "environments": {}}
-    duckdb = _imported()
-    try:
-        with duckdb.connect() as connection:
-            if path.suffix == ".parquet":
-                read = f"read_parquet({place})"
-                told = f"SELECT key, value FROM parquet_kv_metadata({place})"
-                kept = {bytes(k).decode(): bytes(v) for k, v in connection.execute(told).fetchall()}
-                about |= {name: json.loads(kept[name]) for name in about if name in kept}
-            frame = connection.execute(f"SELECT * FROM {read}").df()
-    except duckdb.Error as error:
-        words = " ".join(str(error).split())[:200]
-        raise FileFormatError(f"{path} cannot be read as rows of a study ({words}).") from error
-    missing = [column.name for column in COLUMNS if column.name not in frame]
-    if missing:
-        raise FileFormatError(f"{path}: it lacks the columns {', '.join(missing)}.")
-    return Read(_typed(frame), about["meta"], about["environments"])
-
-
-def _quoted(text: object) -> str:
+def quoted(text: object) -> str:
     """A text as SQL writes it."""
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def _asked(frame: pd.DataFrame, keys: list[str] | None) -> pd.DataFrame:
-    """The rows that a study asks for; all where it does not say."""
-    if keys is not None:
-        frame = frame[frame["key"].isin(set(keys))]
-    return frame.reset_index(drop=True)
-
-
-def _typed(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns in the types that `sdpdr.study.schema` promises."""
-    kinds = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
-    for column in COLUMNS:
-        values = frame[column.name]
-        if column.kind == "VARCHAR":
-            values = values.astype(object).where(values.notna(), "")
-        elif column.kind == "BOOLEAN":
-            values = values.astype("boolean").fillna(False)
-        frame[column.name] = values.astype(kinds[column.kind])
-    return frame
-
-
 def _connected(path: Path, journal: Path, read_only: bool) -> duckdb.DuckDBPyConnection:
-    duckdb = _imported()
+    duckdb = imported()
     try:
         return duckdb.connect(str(path), read_only=read_only)
     except duckdb.Error as error:
@@ -429,39 +305,8 @@ def _damaged(path: Path, journal: Path, error: Exception) -> ResultsError:
     )
 
 
-def _end_last_line(journal: Path) -> None:
-    """A kill may have left half a line; what comes next must not be glued to it."""
-    if journal.exists() and journal.read_bytes()[-1:] not in (b"", b"\n"):
-        with open(journal, "ab") as file:
-            file.write(b"\n")
-
-
-def _is_ours(line: object) -> bool:
-    return isinstance(line, dict) and _NAMED.get(str(line.get("kind"))) in line
-
-
-def _check_journal(path: Path, journal: Path) -> None:
-    """Refuse to write into somebody else's file."""
-    if journal.exists() and journal.stat().st_size and next(_lines(journal), None) is None:
-        raise ResultsError(
-            f"results {path}: {journal.name} beside it is no journal of results. Give another "
-            "name with --out, or move it away."
-        )
-
-
-def _lines(journal: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Kind and content of the lines of a journal."""
-    if not journal.exists():
-        return
-    for line in journal.read_bytes().splitlines():
-        # Half a line is a run that did not end: it is carried out again.
-        with suppress(ValueError):
-            content = json.loads(line)
-            if _is_ours(content):
-                yield content.pop("kind"), content
-
-
-def _imported() -> Any:
+def imported() -> Any:
+    """DuckDB; what is missing is told in our words."""
     try:
         import duckdb
         import pandas  # noqa: F401 - DuckDB hands over frames of it

@@ -6,7 +6,7 @@ import pytest
 
 from sdpdr.cli import main
 from sdpdr.cli.exits import Exit
-from sdpdr.study.store import read_results
+from sdpdr.study.reading import read_results
 
 TINY = """
 [about]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sdpdr.study.page import Cell, Page, Table
-from sdpdr.study.store import Read
+from sdpdr.study.reading import Read
 
 from .frames import frame
 

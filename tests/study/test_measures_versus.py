@@ -298,3 +298,12 @@ def test_results_with_nothing_in_common():
     assert comparison.verdict == "undecided: too few problems"
     assert comparison.contestants.empty
     assert np.isnan(comparison.ratio)
+
+
+def test_that_all_change_alike_is_told_from_one_that_does():
+    rng, who = np.random.default_rng(0), ["p a", "q a", "r a"]
+    before, after = (result(rng, 0.02, factor=f, contestants=who) for f in (1.0, 3.0))
+    assert versus(before, after).is_common
+    one = pd.concat([after[after["solver"] == "p"], before[before["solver"] != "p"]])
+    assert not versus(before, one).is_common
+    assert not versus(before, before).is_common

@@ -19,9 +19,10 @@ from sdpdr.errors import (
     SchedulerError,
     UnknownNameError,
 )
+from sdpdr.study.reading import read_results
 from sdpdr.study.run import run_study, shuffled
 from sdpdr.study.schema import FINDINGS, HONESTY, IDENTITY, OUTCOMES
-from sdpdr.study.store import Results, read_results
+from sdpdr.study.store import Results
 from sdpdr.study.studyfile import Study
 
 HERE = Path(__file__).parent

@@ -14,8 +14,9 @@ from sdpdr.errors import (
     ResultsError,
     ResultsLockedError,
 )
+from sdpdr.study.reading import read_results
 from sdpdr.study.schema import COLUMNS
-from sdpdr.study.store import Results, read_results
+from sdpdr.study.store import Results
 
 
 def row(key, **more):
@@ -156,6 +157,15 @@ def test_somebody_elses_journal_is_left_alone(tmp_path, text):
         Results(tmp_path / "a.duckdb")
     assert path.read_text() == text
     assert not (tmp_path / "a.duckdb").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"kind"', '{"kind": "fact", "na'])
+def test_a_journal_that_was_cut_off_in_its_first_line_goes_on(tmp_path, text):
+    (tmp_path / "a.jsonl").write_text(text)
+    fill(tmp_path / "a.duckdb", ["a"])
+    (tmp_path / "a.duckdb").unlink()
+    fill(tmp_path / "a.duckdb", ["b"])
+    assert keys(tmp_path / "a.duckdb") == ["a", "b"]
 
 
 def test_a_name_is_no_pattern(tmp_path):

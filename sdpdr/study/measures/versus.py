@@ -96,6 +96,12 @@ class Versus:
     values: pd.DataFrame
     unmatched: pd.DataFrame
 
+    @property
+    def is_common(self) -> bool:
+        """Whether three contestants or more all changed alike, as the load of a machine does it."""
+        verdicts = self.contestants["verdict"]
+        return len(verdicts) >= 3 and set(verdicts) in ({SLOWER}, {FASTER})
+
 
 def versus(
     before: pd.DataFrame,

@@ -23,7 +23,7 @@ from sdpdr.study.page.versus import comparison_page
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sdpdr.study.store import Read
+    from sdpdr.study.reading import Read
 
 __all__ = [
     "Cell",
@@ -80,7 +80,7 @@ def write_comparison(before: Read, after: Read, path: str | PathLike[str]) -> st
     Parameters
     ----------
     before, after : Read
-        From `sdpdr.study.store.read_results`.
+        From `sdpdr.study.reading.read_results`.
     path : path
         The suffix tells the format: ``.html`` or ``.md``.
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdpdr.study.page.parts import Page, Section, Table
-
-MOST_ROWS = 40
-"""Longer tables are cut, with a sentence that says so."""
+from sdpdr.study.page.parts import MOST_ROWS, Page, Section, Table
 
 
 def to_markdown(page: Page) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MISSING = "–"
 TONES = ("", "good", "fair", "bad", "soft")
 """How a cell is to be taken; each has a colour and a sign of its own."""
+MOST_ROWS = 60
+"""Where nothing can be sorted or filtered, longer tables are cut, with a sentence that says so."""
 
 
 @dataclass(frozen=True)

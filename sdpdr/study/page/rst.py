@@ -11,10 +11,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from sdpdr.files import write_text
-from sdpdr.study.page.parts import Chart, Page, Section, Table
-
-MOST_ROWS = 40
-"""Longer tables are left out: they are not for reading from top to bottom."""
+from sdpdr.study.page.parts import MOST_ROWS, Chart, Page, Section, Table
 
 
 def to_rst(page: Page, folder: Path, name: str, *, without: tuple[str, ...] = ("runs",)) -> None:
@@ -56,9 +53,8 @@ def svg_of(figure: Figure, salt: str) -> str:
 
 
 def _section(section: Section, name: str) -> Iterator[str]:
-    tables = [table for table in section.tables if len(table.rows) <= MOST_ROWS]
     charts = [chart for chart in section.charts if chart.still is not None]
-    if not any((tables, charts, section.facts, section.points, section.code)):
+    if not any((section.tables, charts, section.facts, section.points, section.code)):
         return
     yield _heading(section.title, "-")
     yield from map(escape, section.words)
@@ -68,9 +64,11 @@ def _section(section: Section, name: str) -> Iterator[str]:
         yield _list_table([["what", "how"], *map(list, section.facts.items())])
     if section.points:
         yield "\n".join(f"- {escape(point)}" for point in section.points)
-    for table in tables:
+    for table in section.tables:
         yield escape(table.words)
         yield _table(table)
+        if len(table.rows) > MOST_ROWS:
+            yield f"*{len(table.rows) - MOST_ROWS} more rows are in the HTML page.*"
     for caption, text in section.code.items():
         yield f"{escape(caption)}:"
         yield ".. code-block:: text\n\n" + _indented(text)
@@ -83,7 +81,7 @@ def _figure(chart: Chart, name: str) -> str:
 
 def _table(table: Table) -> str:
     rows = [[column.title for column in table.columns]]
-    for row in table.rows:
+    for row in table.rows[:MOST_ROWS]:
         rows.append([column.show(cell) for column, cell in zip(table.columns, row, strict=True)])
     return _list_table(rows)
 

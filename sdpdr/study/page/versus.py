@@ -13,7 +13,7 @@ from sdpdr.study.page.material import counted, enumerated, instance_of, who_of
 from sdpdr.study.page.parts import Cell, Chart, Column, Page, Section, Table
 from sdpdr.study.page.record import flattened, moment
 from sdpdr.study.page.trust import outcome_cell
-from sdpdr.study.store import Read
+from sdpdr.study.reading import Read
 
 _TONES = {
     "slower": "bad", "faster": "good", "regression": "bad", "improvement": "good",
@@ -26,7 +26,7 @@ def comparison_page(before: Read, after: Read) -> Page:
     Parameters
     ----------
     before, after : Read
-        From `sdpdr.study.store.read_results`.
+        From `sdpdr.study.reading.read_results`.
 
     Returns
     -------
@@ -72,6 +72,11 @@ def _verdict(found: Versus) -> Iterator[str]:
         yield (
             f"Over all, seconds after are {found.ratio:.3f} times those before (95% interval "
             f"{found.low:.3f} to {found.high:.3f})."
+        )
+    if found.is_common:
+        yield (
+            "All contestants changed alike, as they do where a machine is another, or had other "
+            "work to do: repeat both on an idle one before you believe it."
         )
     yield from _reasons(found)
     known = "measured from" if found.noise_from == "repeats" else "assumed, for there are too few"
