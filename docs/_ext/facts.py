@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from math import inf
 from typing import Any
+from unittest.mock import patch
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -155,8 +156,7 @@ class CommandHelp(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         text = io.StringIO()
-        os.environ["COLUMNS"] = "88"
-        with redirect_stdout(text):
+        with patch.dict(os.environ, COLUMNS="88"), redirect_stdout(text):
             try:
                 cli.main([*self.arguments, "--help"])
             except SystemExit as leaving:

@@ -106,7 +106,8 @@ def test_list_filters_by_method_and_sorts_by_size(sdpdr):
     assert "Did you mean 'mfnu'" in ran.err
 
 
-def test_list_of_families(sdpdr):
+def test_list_of_families(sdpdr, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
     listed = json.loads(sdpdr("list --json --families").out)
     assert [family["name"] for family in listed] == list(families())
     (roll,) = [family for family in listed if family["name"] == "swiss-roll"]
