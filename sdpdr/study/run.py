@@ -83,8 +83,8 @@ def run_study(
             raise UnknownNameError("solver of the study", name, names)
     with Results(path) as results, undone_when_asked_to_end():
         _begin(results, study, tasks, scheduler, jobs)
-        kept = results.keys()
-        missing = [t for t in tasks if t.key not in kept or t.contestant.name in again]
+        settled = results.settled()
+        missing = [t for t in tasks if t.key not in settled or t.contestant.name in again]
         with _show(progress, study, len(tasks), len(tasks) - len(missing)) as tell:
             if missing:
                 _carry_out(hands, missing, results, tell)

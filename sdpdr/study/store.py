@@ -185,12 +185,20 @@ class Results:
 
     def keys(self) -> set[str]:
         """Of all runs that are kept."""
-        return self._names("runs", "key")
+        return self._keys("true")
 
-    def _names(self, table: str, column: str) -> set[str]:
-        return {
-            row[0] for row in self._connection.execute(f"SELECT {column} FROM {table}").fetchall()
-        }
+    def settled(self) -> set[str]:
+        """Of those that need not be begun again.
+
+        A run whose solver was missing, or that was ended from outside each time, says nothing about
+        the solver, and may do better next time.
+        """
+        return self._keys("outcome NOT IN ('MISSING', 'KILLED')")
+
+    def _keys(self, condition: str) -> set[str]:
+        with self._guarded():
+            found = self._connection.execute(f"SELECT key FROM runs WHERE {condition}").fetchall()
+        return {row[0] for row in found}
 
     def fact(self, name: str, default: Any = None) -> Any:
         """A fact about the study."""
