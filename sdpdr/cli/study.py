@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from sdpdr.cli.console import complain, grid, note, say, say_json, table
 from sdpdr.cli.exits import Exit
 from sdpdr.cli.options import add_command
 from sdpdr.cli.outputs import check_target
-from sdpdr.errors import StudyError
+from sdpdr.errors import PackageMissingError, StudyError
 
 REPORTS = (".html", ".md", ".rst")
 
@@ -150,6 +151,7 @@ def run_show(args: Namespace) -> Exit:
 
 def run_run(args: Namespace) -> Exit:
     """Carry out what is missing."""
+    _need_extra()
     from sdpdr.study.run import results_of, run_study
     from sdpdr.study.shipped import find_study
 
@@ -191,6 +193,7 @@ def _ranking(ranking: Any) -> Any:
 
 def run_report(args: Namespace) -> Exit:
     """Write a report."""
+    _need_extra()
     if (args.study is None) == (args.compare is None):
         raise StudyError("name a study or its results to report on, or two with --compare A B.")
     if args.compare:
@@ -221,6 +224,7 @@ def _compare(args: Namespace) -> Exit:
 
 def run_export(args: Namespace) -> Exit:
     """Write rows."""
+    _need_extra()
     from sdpdr.study.store import EXPORTS, Results
 
     check_target(args.to, EXPORTS)
@@ -228,6 +232,13 @@ def run_export(args: Namespace) -> Exit:
         results.export(args.to)
     note(f"wrote {args.to}")
     return Exit.OK
+
+
+def _need_extra() -> None:
+    """Say once, and before anything is done, what is not installed."""
+    missing = [name for name in ("duckdb", "pandas", "plotly", "psutil") if find_spec(name) is None]
+    if missing:
+        raise PackageMissingError(f'studies need {", ".join(missing)}: pip install "sdpdr[study]"')
 
 
 def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> list[Path]:

@@ -136,6 +136,15 @@ def test_a_damaged_file_of_results_is_one_line(folder, capsys):
     assert (folder / "bad.duckdb").read_bytes() == b"damaged" * 1000
 
 
+@pytest.mark.parametrize("words", [["run", "quick"], ["report", "a.duckdb"], ["report", "a.csv"]])
+def test_what_is_not_installed_is_named_before_anything_is_done(words, capsys, monkeypatch, folder):
+    monkeypatch.setattr("sdpdr.cli.study.find_spec", lambda name: None if name == "plotly" else 1)
+    before = sorted(folder.iterdir())
+    assert main(["study", *words]) == Exit.BAD_INPUT
+    assert 'studies need plotly: pip install "sdpdr[study]"' in capsys.readouterr().err
+    assert sorted(folder.iterdir()) == before
+
+
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])
 def test_jobs_are_at_least_one(jobs, capsys):
     with pytest.raises(SystemExit) as ended:
