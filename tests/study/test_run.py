@@ -358,6 +358,7 @@ def test_a_cluster_gives_the_same_rows(tmp_path, undisturbed):
     assert steady(path) == steady(undisturbed)
 
 
+@pytest.mark.slow
 def test_a_worker_of_a_cluster_that_is_lost_costs_no_row(tmp_path, undisturbed):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with distributed.LocalCluster(
