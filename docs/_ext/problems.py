@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -24,12 +25,12 @@ from sdpdr.program import PsdVariable
 LARGE = 1000
 
 
-class _Written(SphinxDirective):
+class _Written(SphinxDirective, ABC):
     """Content that is written as reStructuredText, sections included."""
 
+    @abstractmethod
     def lines(self) -> Iterable[str]:
         """The text."""
-        raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
         box = nodes.Element()

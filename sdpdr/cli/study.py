@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
     parser = add_command(
         commands,
         "study",
-        _no_command,
+        run_list,
         "compare solvers on many problems, fairly, and report",
         "sdpdr study list\nsdpdr study run quick\nsdpdr study report quick",
         with_json=False,
@@ -250,10 +250,6 @@ def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> l
 
 def _counted(names: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in names.items())
-
-
-def _no_command(args: Namespace) -> Exit:
-    raise StudyError("name a command: list, show, run, report or export.")
 
 
 def _count(text: str) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 from sdpdr.errors import FileFormatError, UnknownNameError
+from sdpdr.library.shelf import shelf
 from sdpdr.study.reading import READABLE
 from sdpdr.study.store import SUFFIX
 from sdpdr.study.studyfile import Study
@@ -20,10 +20,10 @@ else:
 
 def shipped() -> dict[str, str]:
     """Titles of the studies that come with the package, by name."""
-    titles = {}
-    for path in sorted(_folder().glob("*.toml")):
-        titles[path.stem] = tomllib.loads(path.read_text(encoding="utf-8"))["about"]["title"]
-    return titles
+    return {
+        name: tomllib.loads(path.read_text(encoding="utf-8"))["about"]["title"]
+        for name, path in shelf("studies").items()
+    }
 
 
 def find_study(name: str) -> Study:
@@ -38,10 +38,10 @@ def find_study(name: str) -> Study:
     """
     if name.endswith(".toml"):
         return Study.load(name)
-    path = _folder() / f"{name}.toml"
-    if not path.is_file():
-        raise UnknownNameError("study", name, shipped())
-    return replace(Study.load(path), called=name)
+    known = shelf("studies")
+    if name not in known:
+        raise UnknownNameError("study", name, known)
+    return replace(Study.load(known[name]), called=name)
 
 
 def find_results(name: str) -> Path:
@@ -62,10 +62,3 @@ def find_results(name: str) -> Path:
             "or name a file of results."
         )
     return found
-
-
-def _folder() -> Path:
-    """Studies lie inside an installed package, and beside it in a checkout."""
-    package = Path(str(files("sdpdr")))
-    inside = package / "problems" / "studies"
-    return inside if inside.is_dir() else package.parent / "problems" / "studies"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -176,7 +175,7 @@ def _imported(module: str, name: str) -> type[Solver]:
     except (ImportError, AttributeError) as error:
         raise StudyError(
             f"solver '{module}:{name}' cannot be imported ({error}). Its module must lie beside "
-            f"the study file, or where Python looks: {', '.join(filter(None, sys.path))}."
+            "the study file, or where Python looks for modules."
         ) from None
     if not (isinstance(found, type) and issubclass(found, Solver)):
         raise StudyError(
