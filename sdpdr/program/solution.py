@@ -27,6 +27,10 @@ class Status(Enum):
         "Our residuals meet the tolerance asked for, and so does our gap wherever a bound can be "
         "proved."
     )
+    OPTIMAL_NEARBY = (
+        "Optimal for data within `backward_error` of those given, but one side could not be "
+        "proved for the data as they are. Such programs have no interior, or rounding took it."
+    )
     INACCURATE = (
         "The solver stopped, but our gap or residuals miss the tolerance. Look at `gap` and "
         "`residuals`; a tighter `tol`, another form, or another solver may help."
