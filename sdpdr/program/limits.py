@@ -234,7 +234,10 @@ class _Group:
             sizes[name] = _sums(entries.row, np.abs(terms), self.rhs.size)[0]
             longest += int(np.max(np.bincount(entries.row), initial=0))
         for name, (row, i, j, weight) in self._matrices.items():
-            largest = np.sqrt(diagonal[name][i]) * np.sqrt(diagonal[name][j])
+            with np.errstate(invalid="ignore"):
+                largest = np.sqrt(diagonal[name][i]) * np.sqrt(diagonal[name][j])
+            # Zero times infinity: beside a diagonal entry of zero all others are zero.
+            largest[np.isnan(largest)] = 0.0
             on = i == j
             terms = np.where(on & (weight > 0.0), 0.0, -np.abs(weight) * largest)
             least[name], infinite[name] = _sums(row, terms, self.rhs.size)

@@ -78,7 +78,7 @@ def prove_infeasible(sdp: SDP, duals: Duals, rigorous: bool = False) -> Ray | st
     ('infeasible', True, True)
     """
     try:
-        y = _complete(sdp, duals)
+        y = complete(sdp, duals)
     except ArithmeticError as error:
         return str(error)
     trouble = ""
@@ -111,8 +111,14 @@ class Cautious(Plain):
         return super().is_positive(sdp, name, y, around, lift - blur)
 
 
-def _complete(sdp: SDP, duals: Duals) -> dict[str, Array]:
-    """All multipliers, of a size where their products with the right sides add up to about one."""
+def complete(sdp: SDP, duals: Duals) -> dict[str, Array]:
+    """All multipliers, of a size where their products with the right sides add up to about one.
+
+    Raises
+    ------
+    ArithmeticError
+        If they are not finite, or all such products vanish.
+    """
     y = {r.label: np.asarray(duals.get(r.label, np.zeros(r.m)), dtype=float) for r in sdp.rows}
     for lmi in sdp.lmis:
         z = np.asarray(duals.get(lmi.label, np.zeros((lmi.order, lmi.order))), dtype=float)

@@ -14,29 +14,45 @@ counts by how far it is missed relatively. In the same way
            A(D) = 0,\ G(D) \succeq 0,\ \operatorname{tr} D_k \le 1,\ |z| \le 1
 
 has the feasible point zero, and a value below zero where there is an improving direction.
+
+Such answers lie at the boundary of what they prove, where factorizations do not decide. Inside lies
+
+.. math::  \min\ \textstyle\sum_e (p_e + n_e) \quad\text{s.t.}\quad
+           A(X) + B z - \theta b = p - n, \quad \operatorname{tr} X + \theta = 1
+
+with :math:`X \succeq 0` and :math:`\theta, p, n \ge 0`. Its value is the largest
+:math:`\lambda` with :math:`A^*(y) \succeq \lambda I`, :math:`-b^T y \ge \lambda` and
+:math:`|y| \le 1`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg import LinearMap, Trace, VectorMap
 from sdpdr.linalg.svec import Array, svec
+from sdpdr.program.certificate.bound import Duals
+from sdpdr.program.dual import dual_of
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point
-from sdpdr.program.rays.farkas import prove_infeasible
+from sdpdr.program.rays.farkas import complete, prove_infeasible
 from sdpdr.program.rays.ray import Ray
 from sdpdr.program.rays.recession import prove_unbounded
-from sdpdr.program.rays.relax import without_objective
+from sdpdr.program.rays.relax import relaxations, without_objective
 from sdpdr.program.sdp import SDP, Lmi, Rows
 from sdpdr.program.sizes import row_norms
 from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
 Solve = Callable[[SDP], Point]
+
+# Relaxations whose middle is looked for.
+_ENOUGH = 4
 
 
 def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray | str:
@@ -67,19 +83,37 @@ def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray
     """
     trouble = ""
     for sizes in (_sides(sdp), _norms(sdp)):
-        point = solve(softened(sdp, sizes))
-        if not point.duals:
+        duals = _scaled(solve(softened(sdp, sizes)).duals, sizes)
+        if not duals:
             trouble = trouble or "no solver had multipliers for the softened rows"
             continue
-        duals = dict(point.duals)
-        for r in sdp.rows:
-            if r.label in sizes and r.label in duals:
-                duals[r.label] = duals[r.label] / sizes[r.label]
         found = prove_infeasible(sdp, duals, rigorous)
+        if isinstance(found, str):
+            trouble, found = found, _inside(sdp, duals, solve, rigorous)
         if isinstance(found, Ray):
             return found
-        trouble = found
     return trouble
+
+
+def _inside(sdp: SDP, duals: Duals, solve: Solve, rigorous: bool) -> Ray | str:
+    """Look again, in what these multipliers need of the program, for a ray in the middle."""
+    trouble = "the multipliers say nothing about the right sides"
+    with suppress(ArithmeticError):
+        y = complete(sdp, duals)
+        for relaxation in islice(relaxations(without_objective(sdp), y, rigorous), _ENOUGH):
+            sizes = _norms(relaxation.sdp)
+            centred = _scaled(solve(homogeneous(relaxation.sdp, sizes)).duals, sizes)
+            if set(sizes) <= set(centred):
+                found = prove_infeasible(sdp, relaxation.lift(centred), rigorous)
+                if isinstance(found, Ray):
+                    return found
+                trouble = found
+    return trouble
+
+
+def _scaled(duals: Duals, sizes: Mapping[str, Array]) -> dict[str, Array]:
+    """Multipliers of rows that were divided by these sizes, as those of the rows themselves."""
+    return {label: y / sizes[label] if label in sizes else y for label, y in duals.items()}
 
 
 def find_unboundedness(
@@ -101,10 +135,18 @@ def find_unboundedness(
     -------
     Ray or str
     """
+    trouble = "no solver had a direction"
     point = solve(directions(sdp))
-    if not point.values:
-        return "no solver had a direction"
-    return prove_unbounded(sdp, point.values, feasible=feasible, rigorous=rigorous)
+    if point.values:
+        found = prove_unbounded(sdp, point.values, feasible=feasible, rigorous=rigorous)
+        if isinstance(found, Ray):
+            return found
+        trouble = found
+    # Multipliers of the dual program are directions of this one.
+    ray = find_infeasibility(dual_of(sdp), solve, rigorous=rigorous)
+    if isinstance(ray, str):
+        return trouble
+    return prove_unbounded(sdp, ray.duals, feasible=feasible, rigorous=rigorous)
 
 
 def softened(sdp: SDP, sizes: dict[str, Array]) -> SDP:
@@ -146,6 +188,43 @@ def softened(sdp: SDP, sizes: dict[str, Array]) -> SDP:
         lmis=tuple(lmis),
         name=f"{sdp.name} softened".strip(),
     )
+
+
+def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
+    """The program whose multipliers are a ray as far from all boundaries as possible.
+
+    Parameters
+    ----------
+    sdp : SDP
+        Equalities alone, without objective.
+    sizes : mapping from row label to array
+        What rows are divided by. Rows that are not mentioned stay as they are.
+    """
+    variables: list[Variable] = [*sdp.variables, VectorVariable("theta", 1, nonnegative=True)]
+    objective: dict[str, LinearMap | VectorMap] = {}
+    whole: dict[str, LinearMap | VectorMap] = {"theta": VectorMap(np.ones((1, 1)))}
+    for v in sdp.variables:
+        if isinstance(v, PsdVariable):
+            whole[v.name] = Trace(v.n)
+        elif v.nonnegative:
+            whole[v.name] = VectorMap(np.ones((1, v.size)))
+    sides = {r.label: r.rhs / sizes[r.label] for r in sdp.rows if r.label in sizes}
+    largest = max((float(np.max(np.abs(b), initial=0.0)) for b in sides.values()), default=0.0)
+    rows = [Rows("the whole", "==", whole, np.ones(1))]
+    for r in sdp.rows:
+        if r.label not in sizes:
+            rows.append(r)
+            continue
+        unit = sp.diags_array(1.0 / sizes[r.label], format="csr")
+        lhs = {name: unit @ linear_map for name, linear_map in r.lhs.items()}
+        lhs["theta"] = VectorMap(-sides[r.label][:, None] / (largest or 1.0))
+        for side, sign in (("over", -1.0), ("under", 1.0)):
+            slack = VectorVariable(f"{r.label}: {side}", r.m, nonnegative=True)
+            variables.append(slack)
+            objective[slack.name] = VectorMap(np.ones((1, r.m)))
+            lhs[slack.name] = VectorMap(sign * sp.eye_array(r.m, format="csr"))
+        rows.append(Rows(r.label, "==", lhs, np.zeros(r.m)))
+    return SDP(tuple(variables), objective, tuple(rows), name=f"{sdp.name} homogeneous".strip())
 
 
 def directions(sdp: SDP) -> SDP:
