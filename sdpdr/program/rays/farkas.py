@@ -37,6 +37,8 @@ _MARGINS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 _ROUNDING = 1e-12
 # Likewise an eigenvalue of the dual slack, relative to the size of the terms it is the sum of.
 _BLUR = 1e-13
+# A contradiction smaller than this leaves nothing to pay with for what multipliers lack.
+_HOPE = 1e-9
 
 
 def prove_infeasible(sdp: SDP, duals: Duals, rigorous: bool = False) -> Ray | str:
@@ -174,6 +176,8 @@ def _candidates(sdp: SDP, y: Duals) -> Iterator[tuple[dict[str, Array], dict[str
     y = _on_equations(sdp, y)
     yield y, {}, "multipliers as they are"
     size = max((_largest(sdp.dual_slack(v.name, y)) for v in sdp.psd_variables), default=0.0)
+    if sdp.dual_value(y) <= _HOPE * _size(sdp, y):
+        return
     along = direction(sdp)
     needed = np.inf if along is None else distance(sdp, y, along)
     if along is not None and np.isfinite(needed):

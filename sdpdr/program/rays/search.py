@@ -51,6 +51,8 @@ from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
 Solve = Callable[[SDP], Point]
 
+# Rows missed by less than this, relatively, count as met: no solver could tell.
+_HOPE = 1e-7
 # Relaxations whose middle is looked for.
 _ENOUGH = 4
 
@@ -83,10 +85,16 @@ def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray
     """
     trouble = ""
     for sizes in (_sides(sdp), _norms(sdp)):
-        duals = _scaled(solve(softened(sdp, sizes)).duals, sizes)
-        if not duals:
+        softer = softened(sdp, sizes)
+        multipliers = solve(softer).duals
+        if not all(r.label in multipliers for r in sdp.rows):
             trouble = trouble or "no solver had multipliers for the softened rows"
             continue
+        missed = softer.dual_value(multipliers)
+        if not missed > _HOPE * _largest_side(softer):
+            trouble = trouble or f"a point misses the rows by {max(missed, 0.0):.1e} at most"
+            continue
+        duals = _scaled(multipliers, sizes)
         found = prove_infeasible(sdp, duals, rigorous)
         if isinstance(found, str):
             trouble, found = found, _inside(sdp, duals, solve, rigorous)
@@ -135,9 +143,10 @@ def find_unboundedness(
     -------
     Ray or str
     """
-    trouble = "no solver had a direction"
-    point = solve(directions(sdp))
-    if point.values:
+    trouble = "no solver found a direction that improves the objective"
+    wanted = directions(sdp)
+    point = solve(wanted)
+    if point.values and wanted.primal_value(point.values) < -_HOPE:
         found = prove_unbounded(sdp, point.values, feasible=feasible, rigorous=rigorous)
         if isinstance(found, Ray):
             return found
@@ -209,7 +218,7 @@ def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
         elif v.nonnegative:
             whole[v.name] = VectorMap(np.ones((1, v.size)))
     sides = {r.label: r.rhs / sizes[r.label] for r in sdp.rows if r.label in sizes}
-    largest = max((float(np.max(np.abs(b), initial=0.0)) for b in sides.values()), default=0.0)
+    largest = max((_largest(b) for b in sides.values()), default=0.0)
     rows = [Rows("the whole", "==", whole, np.ones(1))]
     for r in sdp.rows:
         if r.label not in sizes:
@@ -246,7 +255,7 @@ def directions(sdp: SDP) -> SDP:
         if not v.nonnegative:
             rows.append(Rows(f"{v.name}: least", "<=", {v.name: VectorMap(-one)}, np.ones(v.size)))
     objective = {name: a for name, a in sdp.objective.items() if name in names}
-    cost = max((float(np.max(row_norms(a), initial=0.0)) for a in objective.values()), default=0.0)
+    cost = max((_largest(row_norms(a)) for a in objective.values()), default=0.0)
     return SDP(
         variables=moving,
         objective={name: (1.0 / (cost or 1.0)) * a for name, a in objective.items()},
@@ -277,3 +286,12 @@ def _sides(sdp: SDP) -> dict[str, Array]:
         label: np.where(by_label[label].rhs == 0.0, norm, np.abs(by_label[label].rhs))
         for label, norm in _norms(sdp).items()
     }
+
+
+def _largest_side(sdp: SDP) -> float:
+    constants = (*(r.rhs for r in sdp.rows), *(lmi.constant for lmi in sdp.lmis))
+    return max((_largest(b) for b in constants), default=0.0)
+
+
+def _largest(numbers: Array) -> float:
+    return float(np.max(np.abs(numbers), initial=0.0))
