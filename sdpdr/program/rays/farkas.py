@@ -14,6 +14,7 @@ contradiction, so that the rest can be positive definite.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from sdpdr.program.limits import Limits
 from sdpdr.program.rays.ray import Ray
 from sdpdr.program.rays.relax import relaxations, without_objective
 from sdpdr.program.sdp import SDP
+
+Lifts: TypeAlias = Mapping[str, float] | None
 
 # How far beyond the boundary multipliers are moved, relatively, to be seen inside.
 _MARGINS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
@@ -151,13 +154,12 @@ def _prove(
 ) -> tuple[Mapping[str, Array], float, str, Arithmetic] | str:
     """Multipliers of a positive bound, the bound, how it is proved; or why none is."""
     trouble = "the multipliers do not contradict the right sides"
-    limits = Limits(sdp)
     for candidate, lifts, words in _candidates(sdp, y):
         needed = _ROUNDING * _size(sdp, candidate)
         if sdp.dual_value(candidate) <= needed:
             continue
         for arithmetic in kinds:
-            account = Account(sdp, arithmetic, limits)
+            account = Account(sdp, arithmetic, None if lifts is None else Limits(sdp))
             try:
                 value = account.value(candidate, lifts)
             except ArithmeticError as error:
@@ -170,11 +172,11 @@ def _prove(
     return trouble
 
 
-def _candidates(sdp: SDP, y: Duals) -> Iterator[tuple[dict[str, Array], dict[str, float], str]]:
-    """Multipliers, what their slack has to be lifted by, and words."""
+def _candidates(sdp: SDP, y: Duals) -> Iterator[tuple[dict[str, Array], Lifts, str]]:
+    """Multipliers, what their slack has to be lifted by (None: they claim no limits), and words."""
     rows = visible_rows(sdp)
     y = _on_equations(sdp, y)
-    yield y, {}, "multipliers as they are"
+    yield y, None, "multipliers as they are"
     size = max((_largest(sdp.dual_slack(v.name, y)) for v in sdp.psd_variables), default=0.0)
     if sdp.dual_value(y) <= _HOPE * _size(sdp, y):
         return
@@ -183,7 +185,7 @@ def _candidates(sdp: SDP, y: Duals) -> Iterator[tuple[dict[str, Array], dict[str
     if along is not None and np.isfinite(needed):
         for margin in _MARGINS:
             t = needed * (1.0 + margin) + margin * (size or 1.0)
-            yield _on_equations(sdp, along.apply(y, t)), {}, along.words
+            yield _on_equations(sdp, along.apply(y, t)), None, along.words
     lows = {v.name: _lowest(sdp, v.name, y) for v in sdp.psd_variables}
     for margin in _MARGINS:
         lifts = {k: max(0.0, margin * max(size, abs(low)) - low) for k, low in lows.items()}

@@ -1,27 +1,17 @@
-r"""Directions of whole numbers, checked without any rounding.
-
-The numbers of a program are fractions, or fractions times the root of two that `svec` brings in.
-An expression of theirs is :math:`p + q \sqrt 2` with fractions p and q, which vanishes only if
-both do, and whose sign is that of whole numbers.
-"""
+"""Directions of whole numbers, checked without any rounding (`sdpdr.linalg.exact`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
-from sdpdr.linalg import BilinearForms, Combined, InnerProduct, LinearMap, Products, VectorMap
-from sdpdr.linalg.outer import Outer
+from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, VectorMap
+from sdpdr.linalg.exact import Number, exact_terms, sign
 from sdpdr.linalg.svec import Array, svec_pairs
 from sdpdr.program.sdp import SDP, Expression
 from sdpdr.program.variables import PsdVariable
-
-# A number p + q sqrt 2 as (p, q).
-Number: TypeAlias = tuple[Fraction, Fraction]
 
 _ZERO = (Fraction(0), Fraction(0))
 # Whole numbers tried, as multiples of the largest entry, and how far off they may be.
@@ -78,23 +68,6 @@ def _improves(sdp: SDP, direction: Mapping[str, Array]) -> bool:
     return True
 
 
-def sign(number: Number) -> int:
-    """The sign of p + q sqrt 2.
-
-    Examples
-    --------
-    >>> sign((Fraction(-7, 5), Fraction(1))), sign((Fraction(-3, 2), Fraction(1)))
-    (1, -1)
-    """
-    p, q = number
-    if p >= 0 and q >= 0:
-        return int(p > 0 or q > 0)
-    if p <= 0 and q <= 0:
-        return -1
-    larger = 1 if p * p > 2 * q * q else -1
-    return larger if p > 0 else -larger
-
-
 def is_semidefinite(matrix: list[list[Fraction]]) -> bool:
     """Whether a symmetric matrix of fractions is positive semidefinite, by elimination.
 
@@ -133,56 +106,12 @@ def _matrix(entries: list[Number], order: int) -> list[list[Fraction]] | None:
 def _evaluate(expression: Expression, direction: Mapping[str, Array], m: int) -> list[Number]:
     total = [_ZERO] * m
     for name, linear_map in expression.items():
-        for e, (p, q) in _values(linear_map, direction[name]):
-            total[e] = (total[e][0] + p, total[e][1] + q)
+        step = direction[name]
+        for e, i, j, (p, q) in exact_terms(linear_map):
+            x = int(step[i, j] if step.ndim == 2 else step[i])
+            if x:
+                total[e] = (total[e][0] + p * x, total[e][1] + q * x)
     return total
-
-
-def _values(linear_map: LinearMap | VectorMap, step: Array) -> Iterator[tuple[int, Number]]:
-    """Parts of the values of a map, by row."""
-    if isinstance(linear_map, VectorMap):
-        for e, j, c in _entries(linear_map.matrix()):
-            yield e, (c * int(step[j]), Fraction(0))
-    elif isinstance(linear_map, InnerProduct) and not isinstance(linear_map.coefficients, Outer):
-        for i, j, c in _entries(linear_map.coefficients):
-            yield 0, (c * int(step[i, j]), Fraction(0))
-    elif isinstance(linear_map, Products):
-        for i in range(linear_map.n):
-            for u, x in zip(linear_map.vector, step[i], strict=True):
-                yield i, (Fraction(float(u)) * int(x), Fraction(0))
-    elif isinstance(linear_map, BilinearForms):
-        yield from _forms(linear_map, step)
-    elif isinstance(linear_map, Combined):
-        inner = [_ZERO] * linear_map.inner.m
-        for e, (p, q) in _values(linear_map.inner, step):
-            inner[e] = (inner[e][0] + p, inner[e][1] + q)
-        for e, k, c in _entries(linear_map.weights):
-            yield e, (c * inner[k][0], c * inner[k][1])
-    else:
-        for e, column, c in _entries(linear_map.matrix()):
-            i, j = (int(x[0]) for x in svec_pairs(np.array([column])))
-            x = int(step[i, j])
-            yield e, ((c * x, Fraction(0)) if i == j else (Fraction(0), c * x))
-
-
-def _forms(forms: BilinearForms, step: Array) -> Iterator[tuple[int, Number]]:
-    left, right = forms.left, forms.right
-    for e in range(forms.m):
-        f = range(left.indptr[e], left.indptr[e + 1])
-        g = range(right.indptr[e], right.indptr[e + 1])
-        for a in f:
-            for b in g:
-                x = int(step[left.indices[a], right.indices[b]])
-                if x:
-                    product = Fraction(float(left.data[a])) * Fraction(float(right.data[b]))
-                    yield e, (product * x, Fraction(0))
-
-
-def _entries(matrix: Array | sp.csr_array) -> Iterator[tuple[int, int, Fraction]]:
-    entries = sp.csr_array(matrix).tocoo()
-    for e, j, c in zip(entries.row, entries.col, entries.data, strict=True):
-        if c:
-            yield int(e), int(j), Fraction(float(c))
 
 
 def _count(linear_map: LinearMap | VectorMap) -> int:
