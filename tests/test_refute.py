@@ -14,7 +14,8 @@ from sdpdr.program import SDP, Point, PsdVariable, Rows, read_sdpa
 from sdpdr.program.rays import Ray
 from sdpdr.refute import refute
 from sdpdr.solvers.base import Verdict
-from sdpdr.solvers.cvxpy_solvers import Scs
+from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Scs
+from sdpdr.solvers.external_programs import Csdp
 
 LIBRARY = Path(os.environ.get("SDPLIB", Path(__file__).parents[2] / "shared" / "data" / "sdplib"))
 
@@ -78,12 +79,12 @@ def test_weak_infeasibility_stays_a_claim():
 def spread(n):
     edges = SquaredEdgeLengths(n, [[0, 1], [1, 2], [3, 4]])
     rows = Rows("lengths", "==", {"K": edges}, np.array([1.0, 1.0, 4.0]))
-    return SDP((PsdVariable("K", n),), {"K": Trace(n)}, (rows,), maximize=True)
+    return SDP((PsdVariable("K", n),), {"K": -1.0 * Trace(n)}, (rows,), maximize=True)
 
 
 @pytest.mark.parametrize("verdict", [Verdict.INFEASIBLE, Verdict.UNBOUNDED])
 def test_one_claim_mistaken_for_the_other_is_put_right(verdict):
-    sdp = SDP(spread(5).variables, {"K": -1.0 * Trace(5)}, spread(5).rows, maximize=True)
+    sdp = spread(5)
     ray = refute(sdp, verdict, Point(), feasible=True)
     assert isinstance(ray, Ray)
     assert ray.kind == "unbounded"
@@ -91,6 +92,28 @@ def test_one_claim_mistaken_for_the_other_is_put_right(verdict):
     ray = refute(sdp, verdict, Point())
     assert isinstance(ray, Ray)
     assert ray.kind == "recession"
+
+
+TRUTHS = {
+    "infeasible": INFEASIBLE["a triangle that cannot close"],
+    "unbounded": spread(5),
+    "solvable": FEASIBLE["an unfolding"],
+}
+
+
+SOLVERS = [c for c in (Clarabel, Scs, Cvxopt, Csdp) if c.availability().usable]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_whatever_a_solver_says_a_ray_says_what_is_true(solver, truth):
+    outcome = solver().run(TRUTHS[truth])
+    found = refute(TRUTHS[truth], outcome.verdict, outcome.point, feasible=truth == "unbounded")
+    if truth == "solvable":
+        assert isinstance(found, str)
+    elif outcome.verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+        assert isinstance(found, Ray)
+        assert found.kind == truth
 
 
 def test_other_verdicts_are_left_alone():
