@@ -132,6 +132,12 @@ def test_a_rough_solver_will_do():
     assert ray.kind == "infeasible"
 
 
+def test_a_time_limit_leaves_time_for_a_proof():
+    sdp = INFEASIBLE["a triangle that cannot close"]
+    ray = refute(sdp, Verdict.INFEASIBLE, Point(), time_limit=300.0)
+    assert isinstance(ray, Ray)
+
+
 def test_no_time_is_no_proof_and_no_failure():
     found = refute(
         INFEASIBLE["a triangle that cannot close"], Verdict.INFEASIBLE, Point(), time_limit=0.0

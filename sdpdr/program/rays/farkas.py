@@ -90,7 +90,10 @@ def prove_infeasible(sdp: SDP, duals: Duals, rigorous: bool = False) -> Ray | st
     for relaxation in relaxations(without_objective(sdp), y, exactly=rigorous):
         kinds: tuple[Arithmetic, ...] = (Rigorous(),) if relaxation.is_exact else ()
         kinds = kinds if rigorous else (*kinds, Cautious())
-        found = _prove(relaxation.sdp, relaxation.duals, kinds)
+        try:
+            found = _prove(relaxation.sdp, relaxation.duals, kinds)
+        except (ArithmeticError, np.linalg.LinAlgError) as error:
+            found = str(error)
         if isinstance(found, str):
             trouble = found
             continue

@@ -114,8 +114,8 @@ def _relaxed(
     def lift(found: Duals) -> dict[str, Array]:
         full = {label: np.zeros_like(part) for label, part in y.items()}
         for r in rows:
-            if r.label in found:
-                full[r.label][kept[r.label]] = found[r.label]
+            # Rows that came to state a face keep theirs, which tell that they are needed.
+            full[r.label][kept[r.label]] = found.get(r.label, duals[r.label])
         for lmi in lmis:
             v = bases[lmi.label]
             full[lmi.label] = v @ smat(-found[lmi.label]) @ v.T
