@@ -157,12 +157,15 @@ def _prove(
 ) -> tuple[Mapping[str, Array], float, str, Arithmetic] | str:
     """Multipliers of a positive bound, the bound, how it is proved; or why none is."""
     trouble = "the multipliers do not contradict the right sides"
+    limits: Limits | None = None
     for candidate, lifts, words in _candidates(sdp, y):
+        if lifts is not None and limits is None:
+            limits = Limits(sdp)
         needed = _ROUNDING * _size(sdp, candidate)
         if sdp.dual_value(candidate) <= needed:
             continue
         for arithmetic in kinds:
-            account = Account(sdp, arithmetic, None if lifts is None else Limits(sdp))
+            account = Account(sdp, arithmetic, limits)
             try:
                 value = account.value(candidate, lifts)
             except ArithmeticError as error:
