@@ -17,6 +17,7 @@ from sdpdr.linalg.dimension import intrinsic_dimension
 from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Value
+from sdpdr.program.rays import Ray
 from sdpdr.program.residuals import Residuals
 
 # Rounding that plain proofs trust to be small, relative to the value.
@@ -135,6 +136,8 @@ class Solution:
         How far data would have to move, relatively, for the point and the multipliers to be
         optimal: the larger of the backward errors of the sides that are not proved; zero if both
         are, ``nan`` if one has nothing to measure.
+    ray : Ray or None
+        The verified proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`).
     """
 
     status: Status
@@ -159,6 +162,7 @@ class Solution:
     epsilon: float = float("nan")
     attained: float | None = None
     attained_by: str = ""
+    ray: Ray | None = None
 
     @property
     def gap(self) -> float:
@@ -284,6 +288,7 @@ class Solution:
             "epsilon": _plain(self.epsilon),
             "enclosure": self.enclosure,
             "certified": self.certified(),
+            "ray": None if self.ray is None else {"kind": self.ray.kind, "margin": self.ray.margin},
             "residuals": {k: _plain(v) for k, v in asdict(self.residuals).items()},
             "claimed": {k: _plain(v) for k, v in asdict(self.claimed).items()},
             "timings": dict(self.timings),

@@ -69,18 +69,24 @@ def moves(sdp: SDP) -> Iterator[Move]:
     zero = {r.label: np.zeros(r.m) for r in rows}
     if _is_interior(sdp, zero):
         yield Move(zero, True, "multipliers shrunk towards the cost")
-    if sum(svec_size(v.n) for v in sdp.psd_variables) > LARGEST:
+    system = _system(sdp, rows)
+    if system is None:
         return
-    system = _System(sdp, rows)
-    along = system.solve(1.0, with_cost=False)
-    if _is_interior(sdp, along, with_cost=False):
-        yield Move(along, False, "multipliers shifted along rows that limit the trace")
+    along = _along(sdp, system)
+    if along is not None:
+        yield along
     # Scalars need slack of 0 or more only, and asking for more may cost the matrices theirs.
     for height, share in product(_HEIGHTS, (1.0, 0.0)):
         point = system.solve(height * system.scale, with_cost=True, share=share)
         if _is_interior(sdp, point):
             yield Move(point, True, "multipliers moved towards a strictly feasible dual point")
             return
+
+
+def direction(sdp: SDP) -> Move | None:
+    """Multipliers v with A*(v) positive definite on every face; None where none were found."""
+    system = _system(sdp, visible_rows(sdp))
+    return None if system is None else _along(sdp, system)
 
 
 def distance(sdp: SDP, y: Duals, move: Move) -> float:
@@ -99,6 +105,19 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
             low = s < 0.0
             t = max(t, float(np.max(-s[low] / towards[low].clip(1e-300), initial=0.0)))
     return t
+
+
+def _system(sdp: SDP, rows: list[Rows]) -> _System | None:
+    """The least squares problem; None where it would be too large."""
+    too_large = sum(svec_size(v.n) for v in sdp.psd_variables) > LARGEST
+    return None if too_large else _System(sdp, rows)
+
+
+def _along(sdp: SDP, system: _System) -> Move | None:
+    along = system.solve(1.0, with_cost=False)
+    if not _is_interior(sdp, along, with_cost=False):
+        return None
+    return Move(along, False, "multipliers shifted along rows that limit the trace")
 
 
 def _slack(sdp: SDP, name: str, move: Move) -> Matrix:
