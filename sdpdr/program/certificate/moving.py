@@ -26,7 +26,7 @@ import scipy.sparse.linalg as spl
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import Array, Matrix, svec, svec_size
 from sdpdr.program.boxes import dual_box
-from sdpdr.program.certificate.arithmetic import is_positive_matrix
+from sdpdr.program.certificate.arithmetic import is_mass
 from sdpdr.program.certificate.bound import Duals, visible_rows
 from sdpdr.program.certificate.free import free_columns, project, unstack
 from sdpdr.program.face import null_vectors
@@ -69,7 +69,7 @@ def moves(sdp: SDP) -> Iterator[Move]:
     zero = {r.label: np.zeros(r.m) for r in rows}
     if _is_interior(sdp, zero):
         yield Move(zero, True, "multipliers shrunk towards the cost")
-    if sum(svec_size(v.n) for v in sdp.psd_variables) > LARGEST:
+    if not rows or sum(svec_size(v.n) for v in sdp.psd_variables) > LARGEST:
         return
     system = _System(sdp, rows)
     along = system.solve(1.0, with_cost=False)
@@ -91,7 +91,7 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
         slack, mass = sdp.dual_slack(v.name, y), _slack(sdp, v.name, move)
         try:
             t = max(t, -smallest_eigenvalue(slack, null, mass)[0])
-        except (ArithmeticError, np.linalg.LinAlgError):
+        except ArithmeticError:
             return float("inf")
     for w in sdp.vector_variables:
         if w.nonnegative:
@@ -109,7 +109,7 @@ def _slack(sdp: SDP, name: str, move: Move) -> Matrix:
 def _is_interior(sdp: SDP, y: Duals, with_cost: bool = True) -> bool:
     move = Move(y, with_cost, "")
     for v in sdp.psd_variables:
-        if not is_positive_matrix(_slack(sdp, v.name, move), null_vectors(sdp, v.name)):
+        if not is_mass(_slack(sdp, v.name, move), null_vectors(sdp, v.name)):
             return False
     for w in sdp.vector_variables:
         s = np.asarray(_slack(sdp, w.name, move))
