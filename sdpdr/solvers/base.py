@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from math import inf
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sdpdr.errors import DataError, SolverLicenceError, SolverMissingError
 from sdpdr.program.point import Point
@@ -19,6 +19,7 @@ from sdpdr.program.solution import Claim
 from sdpdr.solvers.tolerance import translate
 
 Progress = Callable[[Mapping[str, Any]], None]
+_Value = TypeVar("_Value")
 
 FORMS: Mapping[str, str] = {
     "cvxpy": "the model as written, through cvxpy; no reductions",
@@ -193,6 +194,35 @@ class Solver(ABC):
         Where ``takes_start`` is true, it also takes ``start``: a `Point` to begin from, whose
         missing parts are filled in as usual.
         """
+
+
+def configured(solver: object) -> bool:
+    """Whether a solver is an object that somebody configured, rather than a name."""
+    return isinstance(solver, Solver)
+
+
+def unless_configured(solver: object, value: _Value) -> _Value | None:
+    """An option of ours for a solver that is named; None for one that brings its own.
+
+    Examples
+    --------
+    >>> unless_configured("clarabel", 1e-8)
+    1e-08
+    """
+    return None if configured(solver) else value
+
+
+def tolerance(solver: object, tol: float | None, default: float = 1e-6) -> float:
+    """The tolerance asked for: as given, else of the configured solver, else the default.
+
+    Examples
+    --------
+    >>> tolerance("clarabel", None), tolerance("clarabel", 1e-3)
+    (1e-06, 0.001)
+    """
+    if tol is not None:
+        return tol
+    return solver.tol if isinstance(solver, Solver) else default
 
 
 @lru_cache
