@@ -16,7 +16,7 @@ from sdpdr.errors import DataError, SolverLicenceError, SolverMissingError
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.solvers.tolerance import translate
+from sdpdr.solvers.tolerance import TOLERANCES, Rule
 
 Progress = Callable[[Mapping[str, Any]], None]
 _Value = TypeVar("_Value")
@@ -124,6 +124,8 @@ class Solver(ABC):
     warms_up: ClassVar[bool] = True
     # Whether "auto" leaves it alone.
     by_name_only: ClassVar[bool] = False
+    # What it is told of a tolerance; None for what the table says of it or of its base class.
+    rule: ClassVar[Rule | None] = None
 
     tol: float = 1e-6
     time_limit: float | None = None
@@ -180,8 +182,24 @@ class Solver(ABC):
             )
 
     def tolerances(self) -> dict[str, float]:
-        """The tolerance in the solver's own names; nothing where it keeps its defaults."""
-        return {} if self.defaults else translate(self.name, self.tol)
+        """The tolerance in the solver's own names; nothing where it keeps its defaults.
+
+        Raises
+        ------
+        DataError
+            Its class has no ``rule``, and neither it nor what it derives from is in the table.
+        """
+        if self.defaults:
+            return {}
+        if self.rule is not None:
+            return self.rule.told(self.tol)
+        for cls in type(self).__mro__:
+            if cls.__dict__.get("name") in TOLERANCES:
+                return TOLERANCES[cls.__dict__["name"]].told(self.tol)
+        raise DataError(
+            f"nobody knows what to tell solver {self.name!r} of a tolerance: give its class a "
+            "rule = Rule(options, divisor, own), from sdpdr.solvers."
+        )
 
     def accepts(self, sdp: SDP) -> str | None:
         """None if it can take the program, else the reason why not."""
