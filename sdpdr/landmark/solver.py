@@ -26,6 +26,7 @@ from sdpdr.plan import Plan, plan
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Factor, Point
+from sdpdr.program.range import require_admissible
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution
 from sdpdr.reduce import Composed
@@ -198,7 +199,7 @@ def landmark_plan(
     if isinstance(basis, str) and basis not in BASES:
         raise UnknownNameError("basis", basis, BASES)
     try:
-        sdp = model if isinstance(model, SDP) else model.to_sdp()
+        sdp = require_admissible(model if isinstance(model, SDP) else model.to_sdp())
     except CompileError as error:
         raise NotAcceptedError(f"the landmark form needs a standard form: {error}") from error
     found = geometry(model, sdp)
