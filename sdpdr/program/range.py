@@ -22,12 +22,12 @@ def require_admissible(sdp: SDP) -> SDP:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from sdpdr import graphs, methods
-    >>> require_admissible(methods.mvu(graphs.path([1e60])).to_sdp())
+    >>> from sdpdr.linalg import Trace
+    >>> from sdpdr.program import PsdVariable
+    >>> require_admissible(SDP((PsdVariable("X", 2),), {"X": 1e200 * Trace(2)}))
     Traceback (most recent call last):
     ...
-    sdpdr.errors.ModelError: rows 'isometry': the right side of row 0 is 1e+120; ...
+    sdpdr.errors.ModelError: the objective: the largest cost on 'X' is 1e+200; it must be 0, ...
     """
     for name, linear_map in sdp.objective.items():
         _require(row_extents(linear_map), f"the objective: the largest cost on {name!r}", "")
