@@ -101,6 +101,18 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
     return t
 
 
+def reach(sdp: SDP, y: Duals, move: Move) -> float:
+    """How far along a direction its slack is as large as that of y: the unit of small steps."""
+    parts = [(sdp.dual_slack(v.name, y), _slack(sdp, v.name, move)) for v in sdp.variables]
+    sizes = [(_size(here), _size(there)) for here, there in parts]
+    return max((here / there for here, there in sizes if there > 0.0), default=0.0)
+
+
+def _size(slack: Matrix) -> float:
+    entries = slack if np.ndim(slack) == 1 else slack.diagonal()
+    return float(np.max(np.abs(entries), initial=0.0))
+
+
 def _slack(sdp: SDP, name: str, move: Move) -> Matrix:
     slack = sdp.dual_slack(name, move.by)
     return slack if move.is_point else slack - sdp.cost(name)
