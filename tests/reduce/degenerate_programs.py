@@ -42,3 +42,63 @@ def lying(limit=None):
         np.array([float(limit)]),
     )
     return SDP(base.variables, base.objective, (*base.rows, trace))
+
+
+def planted(seed):
+    """A program on a face that takes several steps to find, and its exact optimum.
+
+    In Y = T^-1 X T^-T, with T unimodular, the rows say Y_11 = 0, then Y_22 = c Y_12, and so on;
+    Y is zero outside its last block M. There a strictly feasible point M0 and complementary
+    optimal points are planted, all of whole numbers.
+
+    Returns
+    -------
+    sdp, order of M, optimum, strictly feasible point
+    """
+    rng = np.random.default_rng(seed)
+    p, r = int(rng.integers(1, 4)), int(rng.integers(2, 4))
+    n = p + r
+    t, inverse = np.eye(n), np.eye(n)
+    for _ in range(int(rng.integers(0, 6))):
+        i, j = rng.choice(n, 2, replace=False)
+        step = np.eye(n)
+        step[i, j] = rng.integers(-2, 3)
+        t, inverse = t @ step, (2 * np.eye(n) - step) @ inverse
+    forms, sides = [], []
+    for k in range(p):
+        form = np.zeros((n, n))
+        form[k, k] = rng.integers(1, 4)
+        form[:k] = rng.integers(-2, 3, (k, n))
+        forms.append(form + form.T)
+        sides.append(0)
+    root = rng.integers(-1, 2, (r, r))
+    inner = root @ root.T + np.eye(r)
+    best, slack = np.diag([1.0] + [0.0] * (r - 1)), np.diag([0.0] + [1.0] * (r - 1))
+    step = inner - best
+    duals = rng.integers(-2, 3, 2)
+    cost = rng.integers(-2, 3, (n, n))
+    cost = cost + cost.T
+    cost[p:, p:] = slack
+    for y in duals:
+        form = rng.integers(-2, 3, (n, n))
+        form = form + form.T
+        # Rows on which the strictly feasible point and the best one agree.
+        form[p:, p:] *= int(step[1, 1])
+        form[p + 1, p + 1] -= int(np.sum(form[p:, p:] * step)) // int(step[1, 1])
+        forms.append(form)
+        sides.append(int(np.sum(form[p:, p:] * best)))
+        cost = cost + y * form
+    order = rng.permutation(len(forms))
+    rows = []
+    for k in order:
+        form = inverse.T @ forms[k] @ inverse
+        i, j = np.triu_indices(n)
+        kept = form[i, j] != 0
+        rows.append((list(zip(i[kept] + 1, j[kept] + 1, form[i, j][kept], strict=True)), sides[k]))
+    form = inverse.T @ cost @ inverse
+    i, j = np.triu_indices(n)
+    objective = list(zip(i + 1, j + 1, form[i, j], strict=True))
+    whole = np.zeros((n, n))
+    whole[p:, p:] = inner
+    optimum = float(np.dot(duals, [sides[-2], sides[-1]]))
+    return program(n, objective, *rows), r, optimum, t @ whole @ t.T

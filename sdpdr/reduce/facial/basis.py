@@ -28,8 +28,6 @@ from sdpdr.reduce.facial.exact import Echelon, Vector, whole
 
 # Rows of a map that has to be written out, and order of its matrices.
 _ROWS, _ORDER = 20_000, 400
-# Whole numbers up to here are doubles, as are their products with sums of few of them.
-_WHOLE = 2**53
 
 
 class Selection:
@@ -135,10 +133,10 @@ class Combination:
 
     def _matrix(self) -> sp.csr_array:
         entries = [(i, k, value) for i in range(self.n) for k, value in self._row(i).items()]
-        if any(abs(value) > _WHOLE for _, _, value in entries):
+        data = doubles([value for _, _, value in entries])
+        if data is None:
             raise OverflowError("null vectors whose whole-numbered basis no double holds")
         place = ([i for i, _, _ in entries], [k for _, k, _ in entries])
-        data = [float(value) for _, _, value in entries]
         return sp.csr_array((data, place), shape=(self.n, self.r))
 
     def image(self, vector: Array) -> Array | None:
@@ -147,7 +145,7 @@ class Combination:
         for i in np.flatnonzero(vector):
             for k, value in self._row(int(i)).items():
                 total[k] += value * Fraction(float(vector[i]))
-        rounded = _doubles(total)
+        rounded = doubles(total)
         return None if rounded is None else np.array(rounded, dtype=float)
 
     def restrict(self, linear_map: LinearMap) -> LinearMap | None:
@@ -180,7 +178,7 @@ class Combination:
         total = [Fraction(0)] * self.r
         for k, weight in zip(self._joins, weights.tolist(), strict=True):
             total[k] += Fraction(weight)
-        rounded = _doubles(total)
+        rounded = doubles(total)
         return None if rounded is None else np.array(rounded, dtype=float)
 
     def _written_out(self, linear_map: LinearMap) -> SvecMap | None:
@@ -196,7 +194,7 @@ class Combination:
                 row.append(e)
                 places.append((self._new[i], self._new[j]))
                 values.append(value * self._scale.get(i, 1) * self._scale.get(j, 1))
-        rounded = _doubles(values)
+        rounded = doubles(values)
         if rounded is None:
             return None
         i, j = np.array(places, dtype=np.int64).reshape(-1, 2).T
@@ -205,7 +203,7 @@ class Combination:
         return SvecMap.from_natural(self.r, entries)
 
 
-def _doubles(values: list[Fraction]) -> list[float] | None:
+def doubles(values: list[Fraction]) -> list[float] | None:
     """Fractions as doubles, where each of them is one."""
     try:
         rounded = [float(value) for value in values]

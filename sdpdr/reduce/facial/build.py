@@ -14,7 +14,7 @@ from sdpdr.linalg.svec import Array, Index, smat, svec, svec_pairs, svec_size
 from sdpdr.program.point import Factor, Point, Value, as_dense
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.variables import PsdVariable, Variable
-from sdpdr.reduce.facial.basis import Combination, Selection
+from sdpdr.reduce.facial.basis import Combination, Selection, doubles
 from sdpdr.reduce.facial.coefficients import Mask, read, touched
 from sdpdr.reduce.facial.exact import Echelon, whole
 from sdpdr.reduce.facial.faces import Faces
@@ -27,12 +27,13 @@ class Basis:
     """How a matrix variable is written: X = S V M V^T S^T, S a selection, V a combination.
 
     Where V would need rounding, M is the selected part and ``null`` holds vectors u for rows
-    M u = 0, which say the same.
+    M u = 0, which say the same; it is not complete if a vector cannot be written down either.
     """
 
     selection: Selection
     combination: Combination | None = None
     null: list[Array] = field(default_factory=list)
+    complete: bool = True
 
     @property
     def r(self) -> int:
@@ -167,12 +168,12 @@ def _basis(sdp: SDP, variable: PsdVariable, echelon: Echelon) -> Basis:
     null = []
     for vector in vectors:
         scale = whole(vector.values())
-        u = np.zeros(left.size)
-        for k, value in vector.items():
-            u[k] = float(value * scale)
-        if all(abs(value * scale) <= 2**53 for value in vector.values()):
-            null.append(u)
-    return Basis(selection, null=null)
+        entries = doubles([value * scale for value in vector.values()])
+        if entries is not None:
+            u = np.zeros(left.size)
+            u[list(vector)] = entries
+            null.append(np.ldexp(u, -int(np.frexp(np.abs(u).max())[1])))
+    return Basis(selection, null=null, complete=len(null) == len(vectors))
 
 
 def _is_exact(sdp: SDP, name: str, selection: Selection, combination: Combination) -> bool:
@@ -293,6 +294,8 @@ class _Change:
 
     def __init__(self, faces: Faces, way: _Way) -> None:
         self._faces, self._way = faces, way
+        # Rows that vanish on a face are needed for as long as nothing else states the face.
+        self._keeps_all = not all(basis.complete for basis in way.bases.values())
         self._places: dict[str, Mask] = {}
         for v in faces.sdp.variables:
             if isinstance(v, PsdVariable):
@@ -393,7 +396,7 @@ class _Change:
         return left
 
     def _is_void(self, label: str, e: int) -> bool:
-        line = self._faces.line(label, e)
+        line = None if self._keeps_all else self._faces.line(label, e)
         return line is not None and line.is_void
 
 

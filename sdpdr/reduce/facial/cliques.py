@@ -4,8 +4,11 @@ For weights v with sum zero, :math:`v v^T = -\sum_{i<j} v_i v_j (e_i - e_j)(e_i 
 that prescribe the squared lengths d of a clique say :math:`v^T K v = -\sum_{i<j} v_i v_j d_{ij}`,
 the value of the clique's Gram matrix about one of its points. Where that matrix is singular over
 the rationals, its null vectors are null vectors of K; where it is not semidefinite, no points
-have these lengths. Lengths computed in floating point are hardly ever singular exactly: a clique
-that is flat up to rounding proves nothing, and is only remarked on.
+have these lengths.
+
+Lengths computed in floating point are hardly ever singular exactly. A clique that is flat up to
+rounding exposes nothing; its lengths may even contradict each other by as much, which says nothing
+of those that were meant. Both are remarked on, and neither is used.
 
 References
 ----------
@@ -16,50 +19,72 @@ and facial reductions", SIAM J. Optim. 20(5), 2010.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
 from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap
+from sdpdr.linalg.svec import Array
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.exact import Vector, add
 from sdpdr.reduce.facial.faces import Multiplier
 
-# Eigenvalue, relative to the largest, below which a clique is flat up to rounding.
-_FLAT = 1e-12
+# Smallest eigenvalue, relative to the largest, above which a clique is certainly not flat, and
+# below which it is flat up to rounding.
+_DOUBT, _FLAT = 1e-9, 1e-12
+# Binary digits of lengths that may be meant exactly.
+_DIGITS = 40
 # Most cliques and most points of one that are looked at.
 _MANY, _LARGE = 2000, 30
 
 Row = tuple[str, int, Fraction, Fraction]
 
 
-def flat_cliques(sdp: SDP) -> Iterator[tuple[str, list[Multiplier]]]:
-    """Combinations of rows whose matrix is v v^T, for the variable named, with no right side.
+@dataclass
+class Cliques:
+    """What the cliques of a program say.
 
-    Or a negative one: then the lengths contradict each other.
+    Attributes
+    ----------
+    flat : list of lists of multipliers
+        Combinations of rows whose matrix is v v^T, with a right side of zero; or a negative one,
+        if the lengths contradict each other.
+    nearly : list of (variable, points)
+        Cliques that are flat to within rounding, but not exactly.
     """
-    for name, clique, rows in _cliques(sdp):
-        for v in _flat_weights(clique, rows):
-            yield (
-                name,
-                [
-                    (label, e, -v[i] * v[j] / factor)
-                    for i in sorted(v)
-                    for j in sorted(v)
-                    if i < j
-                    for label, e, factor, _ in (rows[i, j],)
-                ],
-            )
+
+    flat: list[list[Multiplier]] = field(default_factory=list)
+    nearly: list[tuple[str, list[int]]] = field(default_factory=list)
 
 
-def nearly_flat(sdp: SDP) -> Iterator[tuple[str, list[int]]]:
-    """Cliques that are flat to within rounding, but not exactly."""
+def read_cliques(sdp: SDP) -> Cliques:
+    """Look at all cliques; over the rationals only where floating point leaves a doubt."""
+    found = Cliques()
     for name, clique, rows in _cliques(sdp):
-        gram = np.array([[float(a) for a in row] for row in _gram(clique, rows)], dtype=float)
-        values = np.linalg.eigvalsh(gram)
-        near = np.abs(values) <= _FLAT * np.abs(values).max()
-        if near.any() and not list(_flat_weights(clique, rows)):
-            yield name, clique
+        lengths = _lengths_within(clique, rows)
+        values = np.linalg.eigvalsh(lengths[:1, 1:] + lengths[1:, :1] - lengths[1:, 1:])
+        size = float(np.abs(values).max())
+        rounding_only = abs(values[0]) <= _FLAT * size
+        if values[0] > _DOUBT * size:
+            continue
+        if rounding_only and not _is_short(lengths):
+            found.nearly.append((name, clique))
+            continue
+        found.flat += [_multipliers(v, rows) for v in _flat_weights(clique, rows)]
+    return found
+
+
+def _is_short(numbers: Array) -> bool:
+    """Whether all numbers have few binary digits; others are hardly ever singular exactly."""
+    mantissa = np.ldexp(np.frexp(numbers)[0], _DIGITS)
+    return bool(np.all(mantissa == np.round(mantissa)))
+
+
+def _multipliers(v: Vector, rows: dict[tuple[int, int], Row]) -> list[Multiplier]:
+    pairs = [(i, j) for i in sorted(v) for j in sorted(v) if i < j]
+    known = [(rows[i, j], v[i] * v[j]) for i, j in pairs]
+    return [(label, e, -product / factor) for (label, e, factor, _), product in known]
 
 
 def _cliques(sdp: SDP) -> Iterator[tuple[str, list[int], dict[tuple[int, int], Row]]]:
@@ -119,22 +144,24 @@ def _maximal(near: dict[int, set[int]]) -> Iterator[list[int]]:
             candidates, excluded = candidates - {i}, excluded | {i}
 
 
-def _gram(clique: list[int], rows: dict[tuple[int, int], Row]) -> list[list[Fraction]]:
-    """Twice the Gram matrix about the first point."""
+def _lengths_within(clique: list[int], rows: dict[tuple[int, int], Row]) -> Array:
+    return np.array([[float(_squared(rows, i, j)) for j in clique] for i in clique])
+
+
+def _exact_gram(clique: list[int], rows: dict[tuple[int, int], Row]) -> list[list[Fraction]]:
     origin, others = clique[0], clique[1:]
+    about = {i: _squared(rows, origin, i) for i in others}
+    return [[about[i] + about[j] - _squared(rows, i, j) for j in others] for i in others]
 
-    def squared(i: int, j: int) -> Fraction:
-        return Fraction(0) if i == j else rows[min(i, j), max(i, j)][3]
 
-    return [
-        [squared(origin, i) + squared(origin, j) - squared(i, j) for j in others] for i in others
-    ]
+def _squared(rows: dict[tuple[int, int], Row], i: int, j: int) -> Fraction:
+    return Fraction(0) if i == j else rows[min(i, j), max(i, j)][3]
 
 
 def _flat_weights(clique: list[int], rows: dict[tuple[int, int], Row]) -> Iterator[Vector]:
     """Weights v of sum zero whose form vanishes, or is negative."""
     origin, others = clique[0], clique[1:]
-    gram = _gram(clique, rows)
+    gram = _exact_gram(clique, rows)
     # Elimination with the unit matrix beside: its rows are the directions tried.
     rest = [{j: a for j, a in enumerate(row) if a} for row in gram]
     tries: list[Vector] = [{k: Fraction(1)} for k in range(len(others))]

@@ -109,7 +109,8 @@ def _(linear_map: Combined) -> tuple[Mask, Mask]:
 
 
 def _has(matrix: sp.csr_array) -> Mask:
-    return np.asarray(np.diff(matrix.indptr) > 0)
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.bincount(row[matrix.data != 0.0], minlength=matrix.shape[0]) > 0
 
 
 def _signs_of(diagonal: sp.csr_array, full: Mask | None = None) -> tuple[Mask, Mask]:

@@ -28,11 +28,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP, Lmi
 from sdpdr.reduce.facial.build import build
-from sdpdr.reduce.facial.cliques import flat_cliques, nearly_flat
+from sdpdr.reduce.facial.cliques import read_cliques
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
 from sdpdr.reduce.facial.rounding import rounded
@@ -59,6 +61,10 @@ class FacialReduction:
         Why there is no feasible point, if that was proved; the last exposure is the proof.
     remarks : tuple of str
         What looks like a face but is not proved to be one.
+    violation : float
+        Of an infeasible program: by how much the rows contradict each other, relative to the
+        largest right side. One of the size of rounding is a theorem about the numbers stored,
+        and hardly one about those that were meant.
     """
 
     original: SDP
@@ -66,6 +72,7 @@ class FacialReduction:
     exposures: tuple[Exposure, ...] = ()
     infeasible: str | None = None
     remarks: tuple[str, ...] = ()
+    violation: float = 0.0
     _lift: Callable[[Point], Point] = field(default=lambda point: point, repr=False)
     _push: Callable[[Point], Point] = field(default=lambda point: point, repr=False)
 
@@ -132,11 +139,12 @@ def facial_reduction(
     infeasible = search.run()
     steps = tuple(search.steps)
     if infeasible is not None:
-        return FacialReduction(sdp, sdp, steps, infeasible, search.remarks)
+        violation = search.violation()
+        return FacialReduction(sdp, sdp, steps, infeasible, search.remarks, violation)
     if not steps:
         return FacialReduction(sdp, sdp, remarks=search.remarks)
     reduced, way = build(search.faces)
-    return FacialReduction(sdp, reduced, steps, None, search.remarks, way.lift, way.push)
+    return FacialReduction(sdp, reduced, steps, None, search.remarks, 0.0, way.lift, way.push)
 
 
 def exposures_from(sdp: SDP, duals: Mapping[str, Array]) -> tuple[Exposure, ...]:
@@ -179,12 +187,13 @@ class _Search:
         sdp = self.faces.sdp
         infeasible = self._settle(self._take(proofs(self.faces, first_places(sdp))))
         if infeasible is None and self._cliques:
-            infeasible = self._settle(self._take(self._from_cliques(), "clique"))
+            cliques = read_cliques(sdp)
             self.remarks = tuple(
                 f"the lengths among points {points} of {name!r} are flat to within rounding, but "
                 "not exactly: nothing is proved"
-                for name, points in nearly_flat(sdp)
+                for name, points in cliques.nearly
             )
+            infeasible = self._settle(self._take(self._combined(cliques.flat), "clique"))
         while infeasible is None and self._lend is not None:
             found = rounded(self.faces, direction(self.faces, self._lend))
             news = self._take(iter([found] if found else []), "combination")
@@ -193,8 +202,18 @@ class _Search:
             infeasible = self._settle(news)
         return infeasible
 
-    def _from_cliques(self) -> Iterator[Found]:
-        for _, multipliers in flat_cliques(self.faces.sdp):
+    def violation(self) -> float:
+        """How far the last step is from being feasible, relative to the largest right side."""
+        sdp = self.faces.sdp
+        multipliers = self.steps[-1].multipliers
+        lines = [(y, self.faces.line(label, e)) for label, e, y in multipliers]
+        side = sum(float(y * line.side) for y, line in lines if line is not None)
+        size = max(abs(float(y)) for y, _ in lines)
+        sides = [r.rhs for r in sdp.rows] + [lmi.constant for lmi in sdp.lmis]
+        return abs(side) / (size * max(float(np.abs(b).max(initial=0.0)) for b in sides))
+
+    def _combined(self, candidates: Sequence[Sequence[Multiplier]]) -> Iterator[Found]:
+        for multipliers in candidates:
             found = self.faces.consequences(multipliers)
             if found:
                 yield tuple(multipliers), found
