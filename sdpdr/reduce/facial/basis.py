@@ -26,8 +26,9 @@ from sdpdr.linalg.svec import Array, Index, svec_index, svec_size
 from sdpdr.reduce.facial.coefficients import matrix_row
 from sdpdr.reduce.facial.exact import Echelon, Vector, whole
 
-# Rows of a map that has to be written out, and order of its matrices.
-_ROWS, _ORDER = 20_000, 400
+# Rows of a map that has to be written out, order of its matrices, and places of null vectors:
+# beyond, they are better stated as rows, for which `Face` has a sparse basis.
+_ROWS, _ORDER, _DENSE = 5000, 400, 60
 
 
 class Selection:
@@ -106,11 +107,13 @@ class Combination:
     Raises
     ------
     OverflowError
-        If V has entries that no double holds.
+        If V has entries that no double holds, or too many.
     """
 
     def __init__(self, echelon: Echelon, n: int) -> None:
         self.n, self._echelon = n, echelon
+        if max(map(len, echelon.vectors.values())) > _DENSE:
+            raise OverflowError("null vectors that would fill the rows")
         self.kept = np.array([i for i in range(n) if i not in echelon.vectors], dtype=np.int64)
         self._new = {int(i): k for k, i in enumerate(self.kept)}
         entries: dict[int, list[Fraction]] = {}

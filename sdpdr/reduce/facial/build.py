@@ -300,8 +300,8 @@ class _Change:
         for v in faces.sdp.variables:
             if isinstance(v, PsdVariable):
                 mask = np.zeros(v.n, dtype=bool)
-                for vector in faces.echelons[v.name].vectors.values():
-                    mask[list(vector)] = True
+                # Only the rows of V at pivots are not those of the unit matrix.
+                mask[list(faces.echelons[v.name].vectors)] = True
             else:
                 mask = np.zeros(v.size, dtype=bool)
                 mask[sorted(faces.zeros[v.name])] = True
@@ -396,7 +396,11 @@ class _Change:
         return left
 
     def _is_void(self, label: str, e: int) -> bool:
-        line = None if self._keeps_all else self._faces.line(label, e)
+        if self._keeps_all:
+            return False
+        if (label, e) in self._faces.void:
+            return True
+        line = self._faces.line(label, e)
         return line is not None and line.is_void
 
 

@@ -30,8 +30,8 @@ from sdpdr.linalg.svec import Index, svec_pairs
 from sdpdr.reduce.facial.exact import Symmetric, Vector, add
 
 Mask: TypeAlias = NDArray[np.bool_]
-# Entries of one row, beyond which it is no longer read.
-LARGEST = 4000
+# Entries of one row, beyond which it is no longer read: a dense one of order 500.
+LARGEST = 130_000
 # Order up to which a map that knows nothing better may be multiplied out.
 SMALL = 200
 

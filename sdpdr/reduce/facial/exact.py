@@ -58,8 +58,15 @@ def range_of(matrix: Symmetric) -> list[Vector] | None:
         columns.append(row)
         for i in row.keys() - {k}:
             del rows[i][k]
-            rest = {j: value for j, value in row.items() if j != k}
-            add(rows[i], rest, -row[i] / pivot)
+            factor, target = row[i] / pivot, rows[i]
+            for j, value in row.items():
+                if j == k:
+                    continue
+                new = target.get(j, _ZERO) - factor * value
+                if new:
+                    target[j] = new
+                else:
+                    target.pop(j, None)
     return columns
 
 
@@ -83,6 +90,8 @@ class Echelon:
         self.vectors: dict[int, Vector] = {}
         # Pivots of vectors that have other entries.
         self.mixed: set[int] = set()
+        # Pivots whose rows of V changed since somebody last looked.
+        self.fresh: set[int] = set()
 
     @property
     def units(self) -> set[int]:
@@ -107,9 +116,11 @@ class Echelon:
             held = self.vectors[other]
             if pivot in held:
                 add(held, rest, -held[pivot])
+                self.fresh.add(other)
                 if len(held) == 1:
                     self.mixed.discard(other)
         self.vectors[pivot] = rest
+        self.fresh.add(pivot)
         if len(rest) > 1:
             self.mixed.add(pivot)
         return True
@@ -124,18 +135,31 @@ class Echelon:
         """The matrix V^T A V."""
         if not any(i in self.vectors or j in self.vectors for i, j in matrix):
             return matrix
-        total: Symmetric = {}
+        kept = {
+            place: value
+            for place, value in matrix.items()
+            if place[0] not in self.vectors and place[1] not in self.vectors
+        }
         for (i, j), value in matrix.items():
-            f, g = self.row(i), self.row(j)
-            for p, a in f.items():
-                for q, b in g.items():
-                    # An entry off the diagonal stands for itself and for its mirror image.
-                    if i == j:
-                        weight = value if p <= q else Fraction(0)
-                    else:
-                        weight = value * (2 if p == q else 1)
-                    add(total, {(min(p, q), max(p, q)): weight * a * b})
-        return total
+            if (i, j) not in kept:
+                add(kept, _symmetric_product(self.row(i), self.row(j), value, i == j))
+        return kept
+
+
+def _symmetric_product(f: Vector, g: Vector, weight: Fraction, same: bool) -> Symmetric:
+    """The matrix w f f^T, or w (f g^T + g f^T) for vectors of different places."""
+    total: Symmetric = {}
+    for p, a in f.items():
+        part = weight * a
+        if same:
+            total.update({(p, q): part * b for q, b in f.items() if p <= q})
+            continue
+        for q, b in g.items():
+            # An entry off the diagonal stands for itself and for its mirror image.
+            entry = part * b if p != q else 2 * part * b
+            place = (p, q) if p <= q else (q, p)
+            total[place] = total[place] + entry if place in total else entry
+    return total
 
 
 def whole(vector: Iterable[Fraction]) -> int:

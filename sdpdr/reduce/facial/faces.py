@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import TypeAlias
 
 import numpy as np
@@ -89,10 +90,16 @@ class Faces:
     Parameters
     ----------
     sdp : SDP
+    entries : float, default inf
+        How many entries of rows may be read; beyond, rows count as not known exactly.
     """
 
-    def __init__(self, sdp: SDP) -> None:
+    def __init__(self, sdp: SDP, entries: float = inf) -> None:
         self.sdp = sdp
+        self._left = entries
+        # Rows of which their own proof leaves nothing.
+        self.void: set[tuple[str, int]] = set()
+        self._last: tuple[tuple[str, int], Line | None] | None = None
         self.echelons = {v.name: Echelon() for v in sdp.psd_variables}
         self.keep: dict[str, Mask] = {v.name: np.ones(v.n, dtype=bool) for v in sdp.psd_variables}
         self.zeros: dict[str, set[int]] = {v.name: set() for v in sdp.vector_variables}
@@ -103,6 +110,11 @@ class Faces:
 
     def line(self, label: str, e: int) -> Line | None:
         """A row on the face; None if its numbers are not known exactly, or it is no row."""
+        if self._last is None or self._last[0] != (label, e):
+            self._last = (label, e), self._read(label, e)
+        return self._last[1]
+
+    def _read(self, label: str, e: int) -> Line | None:
         part = self._parts.get(label)
         if part is None:
             return None
@@ -127,7 +139,8 @@ class Faces:
                 continue
             assert isinstance(linear_map, LinearMap)
             matrix = matrix_row(linear_map, e, self.keep[name])
-            if matrix is None:
+            self._left -= 0 if matrix is None else len(matrix)
+            if matrix is None or self._left < 0:
                 return None
             if sign < 0:
                 matrix = {place: -a for place, a in matrix.items()}
@@ -174,6 +187,7 @@ class Faces:
 
     def absorb(self, proved: Consequences) -> None:
         """Restrict the faces to what was proved."""
+        self._last = None
         for name, vector in proved.vectors:
             echelon = self.echelons[name]
             echelon.insert(dict(vector))

@@ -44,6 +44,8 @@ from sdpdr.reduce.facial.search import Lent, direction
 # Order of matrices up to which cliques are looked at: a reduction there may turn an unfolding,
 # which has a solver of its own, into a program for general ones.
 CLIQUES = 60
+# Entries of rows that are turned into fractions, which takes seconds; no more are looked at.
+_ENTRIES = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +178,7 @@ class _Search:
     """The rounds of the search."""
 
     def __init__(self, sdp: SDP, lend: Lent | None, cliques_up_to: int) -> None:
-        self.faces = Faces(sdp)
+        self.faces = Faces(sdp, _ENTRIES)
         self.steps: list[Exposure] = []
         self.remarks: tuple[str, ...] = ()
         self._lend = lend
@@ -225,6 +227,8 @@ class _Search:
                 return news[-1].words
             joined = _joined([step.proved for step in news])
             self.faces.absorb(joined)
+            alone = [step.multipliers[0] for step in news if len(step.multipliers) == 1]
+            self.faces.void |= {(label, e) for label, e, _ in alone}
             news = self._take(proofs(self.faces, next_places(self.faces, joined)))
         return None
 

@@ -14,7 +14,7 @@ from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP, Expression
 from sdpdr.program.variables import VectorVariable
 from sdpdr.reduce.facial.coefficients import Mask, signs, touched
-from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
+from sdpdr.reduce.facial.faces import Consequences, Faces, Line, Multiplier
 
 Place: TypeAlias = "tuple[str, int]"
 Found: TypeAlias = "tuple[tuple[Multiplier, ...], Consequences]"
@@ -54,8 +54,12 @@ def first_places(sdp: SDP) -> Iterator[Place]:
 
 
 def next_places(faces: Faces, news: Consequences) -> Iterator[Place]:
-    """Rows that look different after something new became known."""
+    """Rows that look different after something new became known; to be asked once for each news."""
     places = _places_of(faces, news)
+    return _next_places(faces, news, places)
+
+
+def _next_places(faces: Faces, news: Consequences, places: Mapping[str, Mask]) -> Iterator[Place]:
     skipped = left_to_face(faces.sdp)
     for r in faces.sdp.rows:
         if r.label not in skipped:
@@ -76,15 +80,23 @@ def next_places(faces: Faces, news: Consequences) -> Iterator[Place]:
 def proofs(faces: Faces, places: Iterator[Place]) -> Iterator[Found]:
     """What the rows at some places prove on the faces known so far, each by itself."""
     for label, e in places:
-        line = faces.line(label, e)
+        line = None if (label, e) in faces.void else faces.line(label, e)
         if line is None:
             continue
         for y in (Fraction(1), Fraction(-1)):
-            if y * line.side <= 0 and (y > 0 or line.equality):
+            if y * line.side <= 0 and (y > 0 or line.equality) and _may_hold(line, y):
                 found = faces.consequences([(label, e, y)])
                 if found:
                     yield ((label, e, y),), found
                     break
+
+
+def _may_hold(line: Line, y: Fraction) -> bool:
+    """Whether no diagonal entry, and no scalar, has the wrong sign."""
+    matrices = line.matrices.values()
+    return all(y * a >= 0 for m in matrices for (i, j), a in m.items() if i == j) and all(
+        y * b >= 0 for s in line.scalars.values() for b in s.values()
+    )
 
 
 def _candidates(sdp: SDP, lhs: Expression, up: Mask, down: Mask) -> Index:
@@ -103,8 +115,10 @@ def _candidates(sdp: SDP, lhs: Expression, up: Mask, down: Mask) -> Index:
 
 def _places_of(faces: Faces, news: Consequences) -> dict[str, Mask]:
     places = {v.name: np.zeros(_length(v), dtype=bool) for v in faces.sdp.variables}
-    for name, vector in news.vectors:
-        places[name][[k for k, _ in vector]] = True
+    # Only the rows of V at pivots are not those of the unit matrix.
+    for name, echelon in faces.echelons.items():
+        places[name][sorted(echelon.fresh)] = True
+        echelon.fresh.clear()
     for name, k in news.zeros:
         places[name][k] = True
     return places
