@@ -135,14 +135,13 @@ class Echelon:
         """The matrix V^T A V."""
         if not any(i in self.vectors or j in self.vectors for i, j in matrix):
             return matrix
-        kept = {
-            place: value
-            for place, value in matrix.items()
-            if place[0] not in self.vectors and place[1] not in self.vectors
-        }
-        for (i, j), value in matrix.items():
-            if (i, j) not in kept:
-                add(kept, _symmetric_product(self.row(i), self.row(j), value, i == j))
+        kept: Symmetric = {}
+        changed: Symmetric = {}
+        for place, value in matrix.items():
+            pivotal = place[0] in self.vectors or place[1] in self.vectors
+            (changed if pivotal else kept)[place] = value
+        for (i, j), value in changed.items():
+            add(kept, _symmetric_product(self.row(i), self.row(j), value, i == j))
         return kept
 
 
