@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.linalg import SvecMap, VectorMap
-from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
+from sdpdr.linalg import InnerProduct, SvecMap, VectorMap, svec
+from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
 
 
 def entries(n, *rows):
@@ -102,3 +102,69 @@ def planted(seed):
     whole[p:, p:] = inner
     optimum = float(np.dot(duals, [sides[-2], sides[-1]]))
     return program(n, objective, *rows), r, optimum, t @ whole @ t.T
+
+
+def anything(seed):
+    """A program with every feature and many rows that confine, around a feasible point.
+
+    All numbers are whole, so that the point is exactly feasible.
+    """
+    rng = np.random.default_rng(seed)
+    orders = rng.integers(2, 6, int(rng.integers(1, 3)))
+    values = {"z": rng.integers(0, 3, 3) * (rng.random(3) < 0.4), "f": rng.integers(-2, 3, 2)}
+    for k, n in enumerate(orders):
+        root = rng.integers(-1, 2, (n, int(rng.integers(0, n + 1)))) * (rng.random((n, 1)) < 0.6)
+        values[f"X{k}"] = root @ root.T
+    values = {name: value.astype(float) for name, value in values.items()}
+    rows = tuple(
+        _group(rng, label, relation, orders, values)
+        for label, relation in (("eq", "=="), ("in", "<="))
+    )
+    lmis = (_inequality(rng, values),) if rng.random() < 0.5 else ()
+    variables = (
+        *(PsdVariable(f"X{k}", int(n)) for k, n in enumerate(orders)),
+        VectorVariable("z", 3, nonnegative=True),
+        VectorVariable("f", 2),
+    )
+    objective = {f"X{k}": InnerProduct(_form(rng, n)) for k, n in enumerate(orders)}
+    objective["z"] = VectorMap(rng.integers(-1, 2, (1, 3)).astype(float))
+    return SDP(variables, objective, rows, lmis), values
+
+
+def _group(rng, label, relation, orders, values):
+    m, lhs = int(rng.integers(1, 5)), {}
+    for k, n in enumerate(orders):
+        if rng.random() < 0.8:
+            forms = [_form(rng, n) * (rng.random() < 0.7) for _ in range(m)]
+            natural = [[form[i, j] for j in range(n) for i in range(j + 1)] for form in forms]
+            lhs[f"X{k}"] = SvecMap.from_natural(int(n), np.array(natural))
+    for name, chance in (("z", 0.6), ("f", 0.3)):
+        if rng.random() < chance:
+            shape = (m, values[name].size)
+            lhs[name] = VectorMap(rng.integers(-1, 3, shape) * (rng.random(shape) < 0.3) * 1.0)
+    side = np.round(sum((a.apply(values[name]) for name, a in lhs.items()), np.zeros(m)))
+    if relation == "<=":
+        side = side + rng.integers(0, 3, m) * (rng.random(m) < 0.4)
+    return Rows(label, relation, lhs, side)
+
+
+def _inequality(rng, values):
+    root = rng.integers(-1, 2, (3, 2)) * (rng.random((3, 1)) < 0.6)
+    forms = [_form(rng, 3) for _ in range(3)]
+    constant = root @ root.T - sum(f * t for f, t in zip(forms, values["z"], strict=True))
+    return Lmi("L", 3, {"z": VectorMap(np.column_stack([svec(f) for f in forms]))}, svec(constant))
+
+
+def _form(rng, n):
+    """A sparse symmetric form, every other one of rank one or a diagonal entry."""
+    form, kind = np.zeros((n, n)), int(rng.integers(4))
+    if kind == 0:
+        v = np.zeros(n)
+        v[rng.choice(n, min(n, int(rng.integers(1, 4))), replace=False)] = rng.integers(-2, 3)
+        return np.outer(v, v)
+    i, j = rng.integers(0, n, (2, 2))
+    if kind == 1:
+        form[i[0], i[0]] = rng.integers(0, 3)
+        return form
+    form[i, j] = rng.integers(-2, 3, 2)
+    return form + form.T

@@ -40,7 +40,7 @@ from sdpdr.reduce import exposures_from, facial_reduction
 from sdpdr.reduce.facial import verify
 from sdpdr.solvers.exposing import lend
 
-from .degenerate_programs import entries, lying, planted, program
+from .degenerate_programs import anything, entries, lying, planted, program
 
 
 def solved(sdp):
@@ -179,6 +179,57 @@ def test_a_forged_step_does_not_pass(seed):
     assert not verify(sdp, (replace(step, after=(step,)),))
     moved = tuple(replace(r, rhs=r.rhs + 1.0) for r in sdp.rows)
     assert not step.check(replace(sdp, rows=moved))
+
+
+def violation(sdp, values):
+    """Largest amount by which a point breaks a row or a cone."""
+    worst = [0.0]
+    for r in sdp.rows:
+        slack = sdp.slack(r, values)
+        worst.append(np.max(np.abs(slack) if r.relation == "==" else -slack, initial=0.0))
+    matrices = [sdp.lmi_value(lmi, values) for lmi in sdp.lmis]
+    matrices += [values[v.name] for v in sdp.psd_variables]
+    worst += [-np.linalg.eigvalsh(matrix)[0] for matrix in matrices]
+    worst += [-np.min(values[v.name]) for v in sdp.vector_variables if v.nonnegative]
+    return max(worst)
+
+
+@pytest.mark.parametrize("solver", [None, lend], ids=["rows", "combinations"])
+def test_a_feasible_point_is_never_cut_off(solver):
+    """Every step holds at a point that is feasible exactly, whatever the program."""
+    for seed in range(150 if solver is None else 25):
+        sdp, values = anything(seed)
+        assert violation(sdp, values) < 1e-9
+        found = facial_reduction(sdp, lend=solver)
+        assert found.infeasible is None
+        assert found.check()
+        for step in found.exposures:
+            for name, vector in step.proved.vectors:
+                product = sum(float(a) * values[name][:, k] for k, a in vector)
+                np.testing.assert_allclose(product, 0.0, atol=1e-12)
+            assert all(values[name][k] == 0.0 for name, k in step.proved.zeros)
+        small = found.push(Point(values))
+        inside = {"nothing": np.ones((1, 1)), **small.values}
+        assert violation(found.sdp, inside) < 1e-9
+        assert found.sdp.primal_value(inside) == pytest.approx(sdp.primal_value(values))
+        assert violation(sdp, found.lift(Point(inside)).values) < 1e-9
+
+
+def test_points_of_the_reduced_program_meet_the_rows_that_were_dropped():
+    for seed in range(150):
+        sdp, _ = anything(seed)
+        found = facial_reduction(sdp)
+        rng, values = np.random.default_rng(seed), {}
+        for v in found.sdp.variables:
+            root = rng.standard_normal((v.n, v.n)) if isinstance(v, PsdVariable) else None
+            values[v.name] = rng.random(v.size) if root is None else root @ root.T
+        lifted = found.lift(Point(values)).values
+        after = np.concatenate([[0.0], *(found.sdp.slack(r, values) for r in found.sdp.rows)])
+        for r in sdp.rows:
+            for slack in sdp.slack(r, lifted):
+                # Zero, as a dropped row's is; a right side that nothing can reach; or kept.
+                dropped = abs(slack) < 1e-9 or (r.relation == "<=" and slack == round(slack) > 0)
+                assert dropped or np.any(np.abs(after - slack) < 1e-7 * (1.0 + abs(slack)))
 
 
 # -- rows, scalars, matrix inequalities ---------------------------------------------------------
