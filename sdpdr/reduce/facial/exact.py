@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 from typing import Any, TypeAlias
 
 Vector: TypeAlias = "dict[int, Fraction]"
 Symmetric: TypeAlias = "dict[tuple[int, int], Fraction]"
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ONE = Fraction(1)
 
 
 def add(total: dict[Any, Fraction], other: Mapping[Any, Fraction], factor: Fraction = _ONE) -> None:
     """Add a multiple of a vector or matrix to another one, in place; zeros are not kept."""
+    plain = factor == 1
     for place, value in other.items():
-        new = total.get(place, _ZERO) + factor * value
+        term = value if plain else factor * value
+        new = total[place] + term if place in total else term
         if new:
             total[place] = new
         else:
@@ -40,34 +42,37 @@ def range_of(matrix: Symmetric) -> list[Vector] | None:
     >>> range_of({(0, 0): one, (0, 1): 2 * one, (1, 1): one}) is None
     True
     """
-    rows: dict[int, Vector] = {}
+    scale = whole(matrix.values())
+    # Whole numbers are many times faster than fractions; each row is kept up to a factor > 0.
+    rows: dict[int, dict[int, int]] = {}
     for (i, j), value in matrix.items():
-        rows.setdefault(i, {})[j] = value
-        rows.setdefault(j, {})[i] = value
+        rows.setdefault(i, {})[j] = rows.setdefault(j, {})[i] = int(value * scale)
     if any(row.get(i, 0) <= 0 for i, row in rows.items()):
         return None
     columns = []
     # Rows of few entries first keep the others sparse.
     for k in sorted(rows, key=lambda i: len(rows[i])):
         row = rows.pop(k)
-        pivot = row.get(k, Fraction(0))
+        pivot = row.get(k, 0)
         if pivot < 0 or (not pivot and row):
             return None
         if not pivot:
             continue
-        columns.append(row)
+        columns.append({j: Fraction(value) for j, value in row.items()})
         for i in row.keys() - {k}:
-            del rows[i][k]
-            factor, target = row[i] / pivot, rows[i]
-            for j, value in row.items():
-                if j == k:
-                    continue
-                new = target.get(j, _ZERO) - factor * value
-                if new:
-                    target[j] = new
-                else:
-                    target.pop(j, None)
+            rows[i] = _eliminated(rows[i], row, k, pivot)
     return columns
+
+
+def _eliminated(target: dict[int, int], row: dict[int, int], k: int, pivot: int) -> dict[int, int]:
+    """A row without its entry at k, up to a positive factor."""
+    factor = target[k]
+    new = {j: pivot * value for j, value in target.items() if j != k}
+    for j, value in row.items():
+        if j != k:
+            new[j] = new.get(j, 0) - factor * value
+    common = gcd(*new.values()) or 1
+    return {j: value // common for j, value in new.items() if value}
 
 
 class Echelon:
