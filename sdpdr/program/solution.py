@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.residuals import Residuals
+
+if TYPE_CHECKING:
+    from sdpdr.reduce import Exposure
 
 
 class Status(Enum):
@@ -125,6 +128,10 @@ class Solution:
     backward_error : float
         How far data would have to move, relatively, for the point to be exactly feasible
         (`sdpdr.program.backward`); ``nan`` if there is no point or nothing to measure with.
+    exposures : tuple of Exposure
+        Steps of facial reduction (`sdpdr.reduce.facial_reduction`) that were proved before the
+        program was solved; each can be checked. Value and bound are those of the program on the
+        face, which is equivalent to the original one.
     """
 
     status: Status
@@ -146,6 +153,7 @@ class Solution:
     rigorous: bool = False
     gap_scale: float = 0.0
     backward_error: float = float("nan")
+    exposures: tuple[Exposure, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -242,6 +250,7 @@ class Solution:
             "timings": dict(self.timings),
             "seed": self.seed,
             "versions": dict(self.versions),
+            "exposures": [step.words for step in self.exposures],
             "history": [{k: _plain(v) for k, v in entry.items()} for entry in self.history],
         }
 
