@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.errors import NotAcceptedError, SdpdrError, ShapeError
+from sdpdr.facing import faced_program, lifted_solution, refuted_solution
 from sdpdr.grade import STOPPED, Clock, grade, proved, ungraded, versions
 from sdpdr.landmark import landmark_plan, with_loss
 from sdpdr.model import Model
@@ -21,7 +22,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
 from sdpdr.program.variables import PsdVariable
 from sdpdr.progress import Progress, show_progress
-from sdpdr.reduce import Composed, Dual, Reduced
+from sdpdr.reduce import Composed, Dual, FacialReduction, Reduced
 from sdpdr.solvers.base import Outcome, Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.isolate import Task, run_isolated
@@ -128,6 +129,14 @@ def solve(
         with clock("build"):
             chosen = landmark_plan(model, solver, landmarks, basis, options)
         return with_loss(_execute(chosen, clock, request))
+    # The program as written in cvxpy is solved as written.
+    with clock("reduce"):
+        faced = None if form == "cvxpy" else faced_program(model)
+    if faced is not None and faced.infeasible:
+        return refuted_solution(faced, clock.seconds, 1e-6 if tol is None else tol)
+    if faced is not None:
+        model = faced.sdp
+        request = replace(request, model=model, start=_on_face(faced, start))
     with clock("build"):
         choose = partial(
             plan,
@@ -149,10 +158,10 @@ def solve(
         try:
             second = choose(skip=(chosen.solver.name,), time_limit=left)
         except NotAcceptedError:
-            return solution
+            return lifted_solution(solution, faced)
         other = _execute(second, clock, request)
         solution = min(solution, other, key=lambda s: (s.status not in _SETTLED, abs(s.gap)))
-    return solution
+    return lifted_solution(solution, faced)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +174,13 @@ class _Request:
     gap_scale: float
     start: Solution | Point | None
     progress: Progress | bool | None
+
+
+def _on_face(faced: FacialReduction, start: Solution | Point | None) -> Solution | Point | None:
+    """A start of the original program as one of the reduced."""
+    if start is None or not faced.exposures:
+        return start
+    return faced.push(Point(start.values, start.duals))
 
 
 def _execute(chosen: Plan, clock: Clock, request: _Request) -> Solution:

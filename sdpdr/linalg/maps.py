@@ -16,7 +16,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.errors import ShapeError
-from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import (
+    SQRT2,
+    Array,
+    Index,
+    Matrix,
+    svec,
+    svec_index,
+    svec_pairs,
+    svec_size,
+    unscaled,
+)
 
 
 class LinearMap(ABC):
@@ -144,6 +154,7 @@ class SvecMap(LinearMap):
 
     def __init__(self, n: int, matrix: Any) -> None:
         self._matrix = sp.csr_array(matrix)
+        self._natural: sp.csr_array | None = None
         if self._matrix.shape[1] != svec_size(n):
             raise ShapeError(
                 f"a map on symmetric matrices of order {n} needs {svec_size(n)} columns; "
@@ -155,9 +166,54 @@ class SvecMap(LinearMap):
     @classmethod
     def from_entries(cls, n: int, m: int, row: Index, i: Index, j: Index, value: Array) -> SvecMap:
         """Rows from symmetric matrices: ``value`` is entry (i, j) and (j, i) of matrix ``row``."""
-        scaled = np.where(i == j, value, SQRT2 * value)
         shape = (m, svec_size(n))
-        return cls(n, sp.csr_array((scaled, (row, svec_index(i, j))), shape=shape))
+        return cls.from_natural(n, sp.csr_array((value, (row, svec_index(i, j))), shape=shape))
+
+    @classmethod
+    def from_natural(cls, n: int, entries: Any) -> SvecMap:
+        """Rows whose entries are those of symmetric matrices, at the places of ``svec``."""
+        natural = sp.csr_array(entries).astype(float)
+        natural.sort_indices()
+        scaled = natural.copy()
+        i, j = svec_pairs(scaled.indices)
+        scaled.data = np.where(i == j, scaled.data, SQRT2 * scaled.data)
+        made = cls(n, scaled)
+        made._natural = natural
+        return made
+
+    def at(self, n: int, places: Index) -> SvecMap:
+        """The map on matrices of order n that reads the entries at some places of ``svec``.
+
+        Entries must stay on the diagonal, or off it.
+        """
+        made = SvecMap(n, self._matrix[:, places])
+        if self._natural is not None:
+            made._natural = self._natural[:, places]
+        return made
+
+    def take(self, rows: Index) -> SvecMap:
+        """Some of the rows, with their entries where those are known."""
+        made = SvecMap(self.n, self._matrix[rows])
+        if self._natural is not None:
+            made._natural = self._natural[rows]
+        return made
+
+    def natural(self) -> sp.csr_array:
+        r"""Entries A_ij of the rows' matrices, at the places of ``svec`` but not scaled.
+
+        Rows made of entries, those of a file for instance, keep them as they were. Where only
+        scaled ones are known, an entry off the diagonal stands for the double a with fewest digits
+        whose product with :math:`\sqrt 2` rounds to the number stored, which is how programs are
+        written to files as well; it is nan where there is none.
+        """
+        if self._natural is None:
+            natural = self._matrix.copy()
+            i, j = svec_pairs(natural.indices)
+            off = i != j
+            natural.data = natural.data.astype(float)
+            natural.data[off] = unscaled(natural.data[off])
+            self._natural = natural
+        return self._natural
 
     def matrix(self) -> sp.csr_array:
         """Sparse (m, n(n+1)/2) matrix that acts on ``svec(K)``."""

@@ -8,6 +8,7 @@ Every other convention (a solver's triangle, a file's) is converted where it ent
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -84,6 +85,29 @@ def _layout(n: int) -> tuple[Index, Index, Array]:
     for array in (row, column, scale):
         array.flags.writeable = False
     return row, column, scale
+
+
+def unscaled(scaled: Array) -> Array:
+    r"""Doubles a with fewest digits whose products with :math:`\sqrt 2` round to those given.
+
+    Entries of a matrix from those of its ``svec``, without change by rounding there and back; nan
+    where no double has such a product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unscaled(np.sqrt(2.0) * np.array([0.1, -3.0]))
+    array([ 0.1, -3. ])
+    """
+    distinct, where = np.unique(scaled, return_inverse=True)
+    return np.array([_unscaled(x) for x in distinct.tolist()], dtype=float)[where]
+
+
+def _unscaled(scaled: float) -> float:
+    near = scaled / SQRT2
+    around = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
+    exact = [a for a in around if a * SQRT2 == scaled]
+    return min(exact, key=lambda a: len(repr(a)), default=math.nan)
 
 
 def order_of(size: int) -> int:

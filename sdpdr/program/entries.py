@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.linalg import SvecMap, VectorMap
-from sdpdr.linalg.svec import SQRT2, Array, Index, svec_pairs
+from sdpdr.linalg.svec import SQRT2, Array, Index, svec_pairs, unscaled
 from sdpdr.program.sdp import SDP
 from sdpdr.program.variables import PsdVariable, Variable
 
@@ -113,14 +112,6 @@ def _coefficients(matrix: sp.csr_array, variable: Variable, block: int, first: i
 
 
 def _off_diagonal(scaled: Array) -> Array:
-    """Entries of a matrix from those of its ``svec``, without change by rounding there and back."""
-    distinct, where = np.unique(scaled, return_inverse=True)
-    return np.array([_unscaled(x) for x in distinct.tolist()])[where]
-
-
-def _unscaled(scaled: float) -> float:
-    """The v with fewest digits whose product with sqrt 2 rounds to ``scaled``."""
-    near = scaled / SQRT2
-    around = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
-    exact = [v for v in around if v * SQRT2 == scaled]
-    return min(exact, key=lambda v: len(repr(v)), default=near)
+    """Entries of a matrix from those of its ``svec``."""
+    value = unscaled(scaled)
+    return np.where(np.isnan(value), scaled / SQRT2, value)

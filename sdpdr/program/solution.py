@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rays import Ray
 from sdpdr.program.residuals import Residuals
+
+if TYPE_CHECKING:
+    from sdpdr.reduce import Exposure
 
 # Rounding that plain proofs trust to be small, relative to the value.
 _TRUSTED = 1e-12
@@ -138,6 +141,10 @@ class Solution:
         are, ``nan`` if one has nothing to measure.
     ray : Ray or None
         The verified proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`).
+    exposures : tuple of Exposure
+        Steps of facial reduction (`sdpdr.reduce.facial_reduction`) that were proved before the
+        program was solved; each can be checked. Value and bound are those of the program on the
+        face, which is equivalent to the original one.
     """
 
     status: Status
@@ -163,6 +170,7 @@ class Solution:
     attained: float | None = None
     attained_by: str = ""
     ray: Ray | None = None
+    exposures: tuple[Exposure, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -294,6 +302,7 @@ class Solution:
             "timings": dict(self.timings),
             "seed": self.seed,
             "versions": dict(self.versions),
+            "exposures": [step.words for step in self.exposures],
             "history": [{k: _plain(v) for k, v in entry.items()} for entry in self.history],
         }
 

@@ -6,6 +6,7 @@ from sdpdr.reduce.dedupe import Dedupe
 from sdpdr.reduce.dual import Dual
 from sdpdr.reduce.elastic import Elastic
 from sdpdr.reduce.face import Face
+from sdpdr.reduce.facial import Exposure, FacialReduction, exposures_from, facial_reduction
 from sdpdr.reduce.landmark import Landmark
 from sdpdr.reduce.scale import Scale
 
@@ -15,9 +16,13 @@ __all__ = [
     "Dedupe",
     "Dual",
     "Elastic",
+    "Exposure",
     "Face",
+    "FacialReduction",
     "Landmark",
     "Reduced",
     "Reduction",
     "Scale",
+    "exposures_from",
+    "facial_reduction",
 ]

@@ -1,0 +1,216 @@
+"""The reduced variable M with X = V M V^T, and maps in terms of it, without rounding."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import (
+    BilinearForms,
+    Combined,
+    Entries,
+    InnerProduct,
+    LinearMap,
+    Products,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    Stacked,
+    Summed,
+    SvecMap,
+    Trace,
+)
+from sdpdr.linalg.svec import Array, Index, svec_index, svec_size
+from sdpdr.reduce.facial.coefficients import matrix_row
+from sdpdr.reduce.facial.exact import Echelon, Vector, whole
+
+# Rows of a map that has to be written out, order of its matrices, and places of null vectors:
+# beyond, they are better stated as rows, for which `Face` has a sparse basis.
+_ROWS, _ORDER, _DENSE = 5000, 400, 60
+
+
+class Selection:
+    """X is zero outside some rows and columns.
+
+    Parameters
+    ----------
+    n : int
+    kept : array of int
+        The rows and columns that are left, ascending.
+    """
+
+    def __init__(self, n: int, kept: Index) -> None:
+        self.n, self.kept = n, kept
+        self._new = np.full(n, -1, dtype=np.int64)
+        self._new[kept] = np.arange(kept.size)
+
+    @property
+    def r(self) -> int:
+        """Order of M."""
+        return int(self.kept.size)
+
+    @cached_property
+    def matrix(self) -> sp.csr_array:
+        """V, shape (n, r)."""
+        place = (self.kept, np.arange(self.r))
+        return sp.csr_array((np.ones(self.r), place), shape=(self.n, self.r))
+
+    def image(self, vector: Array) -> Array:
+        """V^T u."""
+        return vector[self.kept]
+
+    def restrict(self, linear_map: LinearMap) -> LinearMap:
+        """The map M -> A(V M V^T)."""
+        kept, a = self.kept, linear_map
+        if self.r == self.n:
+            return a
+        if isinstance(a, SquaredEdgeLengths) and np.all(self._new[a.edges] >= 0):
+            return SquaredEdgeLengths(self.r, self._new[a.edges])
+        if isinstance(a, Entries) and np.all(self._new[a.pairs] >= 0):
+            return Entries(self.r, self._new[a.pairs])
+        if isinstance(a, Trace):
+            return Trace(self.r, a.weights[kept] if np.any(a.weights != 1.0) else None)
+        if isinstance(a, QuadraticForms):
+            return QuadraticForms(a.left[:, kept])
+        if isinstance(a, BilinearForms):
+            return BilinearForms(a.left[:, kept], a.right[:, kept])
+        if isinstance(a, Products):
+            return a.congruence(self.matrix)
+        if isinstance(a, InnerProduct):
+            return InnerProduct(a.coefficients[kept][:, kept])
+        if isinstance(a, Stacked):
+            return Stacked([self.restrict(part) for part in a.maps])
+        if isinstance(a, Summed):
+            return Summed([self.restrict(part) for part in a.maps])
+        if isinstance(a, Combined):
+            return Combined(a.weights, self.restrict(a.inner))
+        column, row = np.tril_indices(self.r)
+        places = svec_index(kept[row], kept[column])
+        if isinstance(a, SvecMap):
+            return a.at(self.r, places)
+        return SvecMap(self.r, a.matrix()[:, places])
+
+
+class Combination:
+    r"""X = V M V^T with whole numbers in V.
+
+    On the places J that are no pivots V is diagonal; a pivot's row says how it depends on them.
+
+    Parameters
+    ----------
+    echelon : Echelon
+        Null vectors on n places, none of them a unit vector.
+    n : int
+
+    Raises
+    ------
+    OverflowError
+        If V has entries that no double holds, or too many.
+    """
+
+    def __init__(self, echelon: Echelon, n: int) -> None:
+        self.n, self._echelon = n, echelon
+        if max(map(len, echelon.vectors.values())) > _DENSE:
+            raise OverflowError("null vectors that would fill the rows")
+        self.kept = np.array([i for i in range(n) if i not in echelon.vectors], dtype=np.int64)
+        self._new = {int(i): k for k, i in enumerate(self.kept)}
+        entries: dict[int, list[Fraction]] = {}
+        for pivot in echelon.vectors:
+            for j, value in echelon.row(pivot).items():
+                entries.setdefault(j, []).append(value)
+        self._scale = {j: whole(values) for j, values in entries.items()}
+        self.matrix = self._matrix()
+
+    @property
+    def r(self) -> int:
+        """Order of M."""
+        return int(self.kept.size)
+
+    def _row(self, i: int) -> Vector:
+        """Row i of V, its places those of M."""
+        return {
+            self._new[j]: value * self._scale.get(j, 1) for j, value in self._echelon.row(i).items()
+        }
+
+    def _matrix(self) -> sp.csr_array:
+        entries = [(i, k, value) for i in range(self.n) for k, value in self._row(i).items()]
+        data = doubles([value for _, _, value in entries])
+        if data is None:
+            raise OverflowError("null vectors whose whole-numbered basis no double holds")
+        place = ([i for i, _, _ in entries], [k for _, k, _ in entries])
+        return sp.csr_array((data, place), shape=(self.n, self.r))
+
+    def image(self, vector: Array) -> Array | None:
+        """V^T u; None if it would be rounded."""
+        total = [Fraction(0)] * self.r
+        for i in np.flatnonzero(vector):
+            for k, value in self._row(int(i)).items():
+                total[k] += value * Fraction(float(vector[i]))
+        rounded = doubles(total)
+        return None if rounded is None else np.array(rounded, dtype=float)
+
+    def restrict(self, linear_map: LinearMap) -> LinearMap | None:
+        """The map M -> A(V M V^T); None if its numbers would be rounded."""
+        a = linear_map
+        if isinstance(a, Stacked):
+            parts = [self.restrict(part) for part in a.maps]
+            known = [part for part in parts if part is not None]
+            return Stacked(known) if len(known) == len(parts) else None
+        if isinstance(a, Combined) and self._joins is not None:
+            inner = self.restrict(a.inner)
+            return None if inner is None else Combined(a.weights, inner)
+        if isinstance(a, SquaredEdgeLengths) and self._joins is not None:
+            return SquaredEdgeLengths(self.r, self._joins[a.edges])
+        if isinstance(a, Trace) and self._joins is not None:
+            weights = self._sums(a.weights)
+            return None if weights is None else Trace(self.r, weights)
+        return self._written_out(a)
+
+    @cached_property
+    def _joins(self) -> Index | None:
+        """Which entry of M stands for each place, where points merely coincide."""
+        v = self.matrix
+        if np.any(np.diff(v.indptr) != 1) or np.any(v.data != 1.0):
+            return None
+        return v.indices.astype(np.int64)
+
+    def _sums(self, weights: Array) -> Array | None:
+        assert self._joins is not None
+        total = [Fraction(0)] * self.r
+        for k, weight in zip(self._joins, weights.tolist(), strict=True):
+            total[k] += Fraction(weight)
+        rounded = doubles(total)
+        return None if rounded is None else np.array(rounded, dtype=float)
+
+    def _written_out(self, linear_map: LinearMap) -> SvecMap | None:
+        if linear_map.m > _ROWS or self.n > _ORDER:
+            return None
+        keep = np.ones(self.n, dtype=bool)
+        row, places, values = [], [], list[Fraction]()
+        for e in range(linear_map.m):
+            matrix = matrix_row(linear_map, e, keep)
+            if matrix is None:
+                return None
+            for (i, j), value in self._echelon.restrict(matrix).items():
+                row.append(e)
+                places.append((self._new[i], self._new[j]))
+                values.append(value * self._scale.get(i, 1) * self._scale.get(j, 1))
+        rounded = doubles(values)
+        if rounded is None:
+            return None
+        i, j = np.array(places, dtype=np.int64).reshape(-1, 2).T
+        shape = (linear_map.m, svec_size(self.r))
+        entries = sp.csr_array((np.array(rounded, dtype=float), (row, svec_index(i, j))), shape)
+        return SvecMap.from_natural(self.r, entries)
+
+
+def doubles(values: list[Fraction]) -> list[float] | None:
+    """Fractions as doubles, where each of them is one."""
+    try:
+        rounded = [float(value) for value in values]
+    except OverflowError:
+        return None
+    exact = all(Fraction(x) == value for x, value in zip(rounded, values, strict=True))
+    return rounded if exact else None

@@ -1,0 +1,420 @@
+"""The program on the faces that were proved, and the way back to the original one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import LinearMap, Products, SquaredEdgeLengths, SvecMap, VectorMap
+from sdpdr.linalg.svec import Array, Index, smat, svec, svec_pairs, svec_size
+from sdpdr.program.point import Factor, Point, Value, as_dense
+from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
+from sdpdr.program.variables import PsdVariable, Variable
+from sdpdr.reduce.facial.basis import Combination, Selection, doubles
+from sdpdr.reduce.facial.coefficients import Mask, read, touched
+from sdpdr.reduce.facial.exact import Echelon, whole
+from sdpdr.reduce.facial.faces import Faces
+
+AnyMap: TypeAlias = "LinearMap | VectorMap"
+
+
+@dataclass(eq=False)
+class Basis:
+    """How a matrix variable is written: X = S V M V^T S^T, S a selection, V a combination.
+
+    Where V would need rounding, M is the selected part and ``null`` holds vectors u for rows
+    M u = 0, which say the same; it is not complete if a vector cannot be written down either.
+    """
+
+    selection: Selection
+    combination: Combination | None = None
+    null: list[Array] = field(default_factory=list)
+    complete: bool = True
+
+    @property
+    def r(self) -> int:
+        """Order of M."""
+        return self.selection.r if self.combination is None else self.combination.r
+
+    def restrict(self, linear_map: LinearMap) -> LinearMap:
+        """The map in terms of M."""
+        linear_map = self.selection.restrict(linear_map)
+        if self.combination is None:
+            return linear_map
+        restricted = self.combination.restrict(linear_map)
+        assert restricted is not None  # or the combination would not have been taken
+        return restricted
+
+    def image(self, vector: Array) -> Array | None:
+        """The vector in terms of M; None if it would be rounded."""
+        image = self.selection.image(vector)
+        return image if self.combination is None else self.combination.image(image)
+
+    def matrix(self) -> sp.csr_array:
+        """S V, shape (n, r)."""
+        if self.combination is None:
+            return self.selection.matrix
+        return sp.csr_array(self.selection.matrix @ self.combination.matrix)
+
+    def lift(self, value: Value) -> Value:
+        """X of M; exact where there is no combination."""
+        v = self.matrix()
+        if isinstance(value, Factor):
+            return Factor(np.asarray(v @ value.factor))
+        return np.asarray(v @ (v @ np.asarray(value)).T)
+
+    def push(self, value: Value) -> Value:
+        """M of X."""
+        at = self.selection.kept
+        scale = np.ones(at.size)
+        if self.combination is not None:
+            at = at[self.combination.kept]
+            scale = self.combination.matrix[self.combination.kept].diagonal()
+        if isinstance(value, Factor):
+            return Factor(value.factor[at] / scale[:, None])
+        return np.asarray(value)[np.ix_(at, at)] / np.outer(scale, scale)
+
+
+def build(faces: Faces) -> tuple[SDP, _Way]:
+    """The reduced program, equivalent by what was proved, and the way back.
+
+    Rows and columns of a matrix that nothing reads any more are left out as well: a positive
+    semidefinite matrix is one without them, and zeros in their place make it one again.
+    """
+    sdp = faces.sdp
+    bases = {
+        v.name: _basis(sdp, v, faces.echelons[v.name])
+        for v in sdp.psd_variables
+        if faces.echelons[v.name].vectors
+    }
+    reduced, way = _written(faces, bases)
+    unread = False
+    for v in reduced.psd_variables:
+        basis = bases.get(v.name, Basis(Selection(v.n, np.arange(v.n))))
+        seen = _read(reduced, v)
+        if v.name in faces.echelons and basis.combination is None and not seen.all():
+            n = basis.selection.n
+            bases[v.name], unread = Basis(Selection(n, basis.selection.kept[seen])), True
+    return _written(faces, bases) if unread else (reduced, way)
+
+
+def _read(sdp: SDP, variable: PsdVariable) -> Mask:
+    """Rows and columns of a matrix that the program reads."""
+    seen = np.zeros(variable.n, dtype=bool)
+    for lhs in (sdp.objective, *(r.lhs for r in sdp.rows), *(lmi.lhs for lmi in sdp.lmis)):
+        if variable.name in lhs:
+            seen |= read(lhs[variable.name])
+    return seen
+
+
+def _written(faces: Faces, bases: dict[str, Basis]) -> tuple[SDP, _Way]:
+    """The program in terms of some bases."""
+    sdp = faces.sdp
+    kept = {
+        name: np.array([k for k in range(sdp.variable(name).size) if k not in zeros])
+        for name, zeros in faces.zeros.items()
+        if zeros
+    }
+    way = _Way(sdp, bases, kept)
+    change = _Change(faces, way)
+    variables = [v for v in map(way.variable, sdp.variables) if v is not None]
+    rows = [one for r in sdp.rows for one in change.rows(r)]
+    lmis = []
+    for lmi in sdp.lmis:
+        small, equations = change.lmi(lmi)
+        lmis += small
+        rows += equations
+    rows += way.face_rows(r.label for r in rows)
+    if not variables:
+        variables, rows = _nothing()
+    reduced = replace(
+        sdp,
+        variables=tuple(variables),
+        objective=change.expression(sdp.objective, None),
+        rows=tuple(rows),
+        lmis=tuple(lmis),
+    )
+    return reduced, way
+
+
+def _nothing() -> tuple[list[Variable], list[Rows]]:
+    """A variable that does not matter: solvers cannot take programs without any."""
+    one = SvecMap(1, np.ones((1, 1)))
+    return [PsdVariable("nothing", 1)], [Rows("nothing", "==", {"nothing": one}, np.ones(1))]
+
+
+def _basis(sdp: SDP, variable: PsdVariable, echelon: Echelon) -> Basis:
+    left = np.array([i for i in range(variable.n) if i not in echelon.units], dtype=np.int64)
+    selection = Selection(variable.n, left)
+    if not echelon.mixed:
+        return Basis(selection)
+    new = {int(i): k for k, i in enumerate(left)}
+    vectors = [
+        {new[i]: value for i, value in echelon.vectors[p].items()} for p in sorted(echelon.mixed)
+    ]
+    small = Echelon()
+    for vector in vectors:
+        small.insert(vector)
+    try:
+        combination = Combination(small, left.size)
+    except OverflowError:
+        combination = None
+    if combination is not None and _is_exact(sdp, variable.name, selection, combination):
+        return Basis(selection, combination)
+    null = []
+    for vector in vectors:
+        scale = whole(vector.values())
+        entries = doubles([value * scale for value in vector.values()])
+        if entries is not None:
+            u = np.zeros(left.size)
+            u[list(vector)] = entries
+            null.append(np.ldexp(u, -int(np.frexp(np.abs(u).max())[1])))
+    return Basis(selection, null=null, complete=len(null) == len(vectors))
+
+
+def _is_exact(sdp: SDP, name: str, selection: Selection, combination: Combination) -> bool:
+    """Whether every map on a variable can be written in the new basis without rounding."""
+    parts = (*(r.lhs for r in sdp.rows if not _states_face(r)), *(lmi.lhs for lmi in sdp.lmis))
+    maps = [lhs[name] for lhs in (sdp.objective, *parts) if name in lhs]
+    faces = [r.lhs[name] for r in sdp.rows if name in r.lhs and _states_face(r)]
+    return all(
+        combination.restrict(selection.restrict(a)) is not None
+        for a in maps
+        if isinstance(a, LinearMap)
+    ) and all(
+        combination.image(selection.image(a.vector)) is not None
+        for a in faces
+        if isinstance(a, Products)
+    )
+
+
+def _states_face(r: Rows) -> bool:
+    """Whether a group says K u = 0."""
+    alone = len(r.lhs) == 1 and r.relation == "==" and not np.any(r.rhs)
+    return alone and all(isinstance(a, Products) for a in r.lhs.values())
+
+
+class _Way:
+    """The way between points of the reduced program and points of the original one."""
+
+    def __init__(self, sdp: SDP, bases: dict[str, Basis], kept: dict[str, Index]) -> None:
+        self.sdp, self.bases, self.kept = sdp, bases, kept
+        # Where each group of the reduced program comes from: label and rows there.
+        self.sources: dict[str, tuple[str, Index]] = {}
+        # Rows of matrix inequalities that are left.
+        self.orders: dict[str, Index] = {}
+        self.equations: dict[str, tuple[str, Index]] = {}
+
+    def variable(self, v: Variable) -> Variable | None:
+        """The variable of the reduced program; None where nothing is left of it."""
+        if isinstance(v, PsdVariable):
+            r = self.bases[v.name].r if v.name in self.bases else v.n
+            return (v if r == v.n else replace(v, n=r)) if r else None
+        if v.name not in self.kept:
+            return v
+        return replace(v, size=self.kept[v.name].size) if self.kept[v.name].size else None
+
+    def face_rows(self, taken: Iterable[str]) -> list[Rows]:
+        """Rows M u = 0 for null vectors that no basis expresses without rounding."""
+        labels, found = {*taken, *(lmi.label for lmi in self.sdp.lmis)}, []
+        for name, basis in self.bases.items():
+            for u in basis.null:
+                label = _fresh(f"{name}.face", labels)
+                labels.add(label)
+                found.append(Rows(label, "==", {name: Products(basis.r, u)}, np.zeros(basis.r)))
+        return found
+
+    def lift(self, point: Point) -> Point:
+        """A point of the original program: matrices embedded, zeros for what was dropped."""
+        values: dict[str, Value] = {}
+        for v in self.sdp.variables if point.values else ():
+            if v.name not in point.values:
+                shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
+                values[v.name] = np.zeros(shape)
+            elif v.name in self.bases:
+                values[v.name] = self.bases[v.name].lift(point.values[v.name])
+            elif v.name in self.kept:
+                full = np.zeros(v.size)
+                full[self.kept[v.name]] = as_dense(point.values[v.name])
+                values[v.name] = full
+            else:
+                values[v.name] = point.values[v.name]
+        return Point(values, self._duals(point.duals) if point.duals else {})
+
+    def _duals(self, duals: Mapping[str, Array]) -> dict[str, Array]:
+        full: dict[str, Array] = {r.label: np.zeros(r.m) for r in self.sdp.rows}
+        for label, (source, at) in self.sources.items():
+            if label in duals and duals[label].size == at.size:
+                full[source][at] = duals[label]
+        for lmi in self.sdp.lmis:
+            left = self.orders.get(lmi.label, np.arange(lmi.order))
+            z = np.zeros((lmi.order, lmi.order))
+            if lmi.label in duals:
+                z[np.ix_(left, left)] = duals[lmi.label]
+            full[lmi.label] = z
+        for label, (source, at) in self.equations.items():
+            if label in duals:
+                entries = np.zeros(svec_size(full[source].shape[0]))
+                entries[at] = -duals[label]
+                full[source] = full[source] + smat(entries)
+        return full
+
+    def push(self, point: Point) -> Point:
+        """A point of the original program as one of the reduced; what is off the face is lost."""
+        values: dict[str, Value] = {}
+        for v in self.sdp.variables:
+            if v.name not in point.values or self.variable(v) is None:
+                continue
+            value = point.values[v.name]
+            if v.name in self.bases:
+                value = self.bases[v.name].push(value)
+            elif v.name in self.kept:
+                value = as_dense(value)[self.kept[v.name]]
+            values[v.name] = value
+        duals: dict[str, Array] = {}
+        for label, (source, at) in self.sources.items():
+            if source in point.duals:
+                duals[label] = np.asarray(point.duals[source])[at]
+        for lmi in self.sdp.lmis:
+            left = self.orders.get(lmi.label, np.arange(lmi.order))
+            if lmi.label in point.duals and left.size:
+                duals[lmi.label] = np.asarray(point.duals[lmi.label])[np.ix_(left, left)]
+        for label, (source, at) in self.equations.items():
+            if source in point.duals:
+                duals[label] = -svec(point.duals[source])[at]
+        return Point(values, duals)
+
+
+class _Change:
+    """Rows and matrix inequalities in the reduced variables."""
+
+    def __init__(self, faces: Faces, way: _Way) -> None:
+        self._faces, self._way = faces, way
+        # Rows that vanish on a face are needed for as long as nothing else states the face.
+        self._keeps_all = not all(basis.complete for basis in way.bases.values())
+        self._places: dict[str, Mask] = {}
+        for v in faces.sdp.variables:
+            if isinstance(v, PsdVariable):
+                mask = np.zeros(v.n, dtype=bool)
+                # Only the rows of V at pivots are not those of the unit matrix.
+                mask[list(faces.echelons[v.name].vectors)] = True
+            else:
+                mask = np.zeros(v.size, dtype=bool)
+                mask[sorted(faces.zeros[v.name])] = True
+            self._places[v.name] = mask
+
+    def expression(self, lhs: Expression, chosen: Index | None) -> dict[str, AnyMap]:
+        """An expression in the reduced variables, some of its rows."""
+        changed: dict[str, AnyMap] = {}
+        for name, a in lhs.items():
+            if self._way.variable(self._faces.sdp.variable(name)) is None:
+                continue
+            if chosen is not None:
+                a = _take(a, chosen)
+            if isinstance(a, VectorMap):
+                if name in self._way.kept:
+                    a = VectorMap(a.matrix()[:, self._way.kept[name]])
+            elif name in self._way.bases:
+                a = self._way.bases[name].restrict(a)
+            changed[name] = a
+        return changed
+
+    def rows(self, r: Rows) -> list[Rows]:
+        """What is left of a group: nothing, itself, or inequalities and equations apart."""
+        products = self._products(r)
+        if products is not None:
+            return products
+        left = self._visible(r.label, r.lhs, r.m)
+        tight = np.zeros(r.m, dtype=bool)
+        tight[sorted(self._faces.tight[r.label])] = True
+        found = []
+        for mask, label, relation in (
+            (left & ~tight, r.label, r.relation),
+            (left & tight, f"{r.label}.tight", "=="),
+        ):
+            at = np.flatnonzero(mask)
+            if at.size or (r.m == 0 and label == r.label):
+                self._way.sources[label] = (r.label, at)
+                lhs = self.expression(r.lhs, None if at.size == r.m else at)
+                found.append(Rows(label, relation, lhs, r.rhs[at]))
+        return found
+
+    def _products(self, r: Rows) -> list[Rows] | None:
+        """Rows K u = 0, which stay what they are: M (V^T u) = 0."""
+        if not _states_face(r):
+            return None
+        ((name, a),) = r.lhs.items()
+        if name not in self._way.bases:
+            return None
+        assert isinstance(a, Products)
+        basis = self._way.bases[name]
+        u = basis.image(a.vector) if basis.r else None
+        if u is None or not np.any(u):
+            return []
+        if basis.combination is None:
+            self._way.sources[r.label] = (r.label, basis.selection.kept)
+        return [Rows(r.label, "==", {name: Products(basis.r, u)}, np.zeros(basis.r))]
+
+    def lmi(self, lmi: Lmi) -> tuple[list[Lmi], list[Rows]]:
+        """A matrix inequality without the rows that vanish, and equations that say they do."""
+        lost = self._faces.vanishing[lmi.label]
+        if not lost:
+            return [replace(lmi, lhs=self.expression(lmi.lhs, None))], []
+        gone = np.zeros(lmi.order, dtype=bool)
+        gone[sorted(lost)] = True
+        i, j = svec_pairs(np.arange(svec_size(lmi.order)))
+        inside = np.flatnonzero(~gone[i] & ~gone[j])
+        left = np.flatnonzero(~gone)
+        self._way.orders[lmi.label] = left
+        small = []
+        if left.size:
+            lhs = self.expression(lmi.lhs, inside)
+            small.append(Lmi(lmi.label, left.size, lhs, lmi.constant[inside]))
+        at = np.array(
+            [p for p in np.flatnonzero(gone[i] | gone[j]) if not self._is_void(lmi.label, int(p))],
+            dtype=np.int64,
+        )
+        if not at.size:
+            return small, []
+        label = f"{lmi.label}.face"
+        self._way.equations[label] = (lmi.label, at)
+        return small, [Rows(label, "==", self.expression(lmi.lhs, at), -lmi.constant[at])]
+
+    def _visible(self, label: str, lhs: Expression, m: int) -> Mask:
+        """Rows that say anything on the face."""
+        hit = np.zeros(m, dtype=bool)
+        for name, a in lhs.items():
+            if self._places[name].any():
+                hit |= touched(a, self._places[name])
+        left = np.ones(m, dtype=bool)
+        for e in np.flatnonzero(hit):
+            left[e] = not self._is_void(label, int(e))
+        return left
+
+    def _is_void(self, label: str, e: int) -> bool:
+        if self._keeps_all:
+            return False
+        if (label, e) in self._faces.void:
+            return True
+        line = self._faces.line(label, e)
+        return line is not None and line.is_void
+
+
+def _take(a: AnyMap, chosen: Index) -> AnyMap:
+    if isinstance(a, VectorMap):
+        return VectorMap(a.matrix()[chosen])
+    if isinstance(a, SvecMap):
+        return a.take(chosen)
+    if isinstance(a, SquaredEdgeLengths):
+        return SquaredEdgeLengths(a.n, a.edges[chosen])
+    return a[chosen]
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "'"
+    return name

@@ -1,0 +1,171 @@
+r"""Linear algebra over the rationals, for matrices and vectors of few entries.
+
+A symmetric matrix is a mapping from places (i, j), i <= j, to non-zero fractions; a vector is one
+from places to non-zero fractions. Stored doubles are fractions, so nothing here rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any, TypeAlias
+
+Vector: TypeAlias = "dict[int, Fraction]"
+Symmetric: TypeAlias = "dict[tuple[int, int], Fraction]"
+_ONE = Fraction(1)
+
+
+def add(total: dict[Any, Fraction], other: Mapping[Any, Fraction], factor: Fraction = _ONE) -> None:
+    """Add a multiple of a vector or matrix to another one, in place; zeros are not kept."""
+    plain = factor == 1
+    for place, value in other.items():
+        term = value if plain else factor * value
+        new = total[place] + term if place in total else term
+        if new:
+            total[place] = new
+        else:
+            total.pop(place, None)
+
+
+def range_of(matrix: Symmetric) -> list[Vector] | None:
+    r"""Columns that span the range of a positive semidefinite matrix; None if it is not one.
+
+    The elimination :math:`W = \sum_k d_k l_k l_k^T` either ends with d > 0, which proves it, or
+    meets a negative pivot or a zero pivot in a row that is not zero, which disproves it.
+
+    Examples
+    --------
+    >>> one = Fraction(1)
+    >>> range_of({(0, 0): one, (0, 1): -one, (1, 1): one})
+    [{0: Fraction(1, 1), 1: Fraction(-1, 1)}]
+    >>> range_of({(0, 0): one, (0, 1): 2 * one, (1, 1): one}) is None
+    True
+    """
+    scale = whole(matrix.values())
+    # Whole numbers are many times faster than fractions; each row is kept up to a factor > 0.
+    rows: dict[int, dict[int, int]] = {}
+    for (i, j), value in matrix.items():
+        rows.setdefault(i, {})[j] = rows.setdefault(j, {})[i] = int(value * scale)
+    if any(row.get(i, 0) <= 0 for i, row in rows.items()):
+        return None
+    columns = []
+    # Rows of few entries first keep the others sparse.
+    for k in sorted(rows, key=lambda i: len(rows[i])):
+        row = rows.pop(k)
+        pivot = row.get(k, 0)
+        if pivot < 0 or (not pivot and row):
+            return None
+        if not pivot:
+            continue
+        columns.append({j: Fraction(value) for j, value in row.items()})
+        for i in row.keys() - {k}:
+            rows[i] = _eliminated(rows[i], row, k, pivot)
+    return columns
+
+
+def _eliminated(target: dict[int, int], row: dict[int, int], k: int, pivot: int) -> dict[int, int]:
+    """A row without its entry at k, up to a positive factor."""
+    factor = target[k]
+    new = {j: pivot * value for j, value in target.items() if j != k}
+    for j, value in row.items():
+        if j != k:
+            new[j] = new.get(j, 0) - factor * value
+    common = gcd(*new.values()) or 1
+    return {j: value // common for j, value in new.items() if value}
+
+
+class Echelon:
+    """The null vectors of a matrix variable, kept reduced; and the face they leave.
+
+    Every vector has the entry one at a place of its own, its pivot, where all others are zero.
+    So X = V M V^T with V the unit matrix on the places that are no pivots, and unit vectors among
+    the combinations of null vectors show as such.
+
+    Examples
+    --------
+    >>> face = Echelon()
+    >>> face.insert({0: Fraction(1), 1: Fraction(1)}), face.insert({0: Fraction(3)})
+    (True, True)
+    >>> face.insert({1: Fraction(7)}), sorted(face.vectors)
+    (False, [0, 1])
+    """
+
+    def __init__(self) -> None:
+        self.vectors: dict[int, Vector] = {}
+        # Pivots of vectors that have other entries.
+        self.mixed: set[int] = set()
+        # Pivots whose rows of V changed since somebody last looked.
+        self.fresh: set[int] = set()
+
+    @property
+    def units(self) -> set[int]:
+        """Places whose whole row is zero."""
+        return self.vectors.keys() - self.mixed
+
+    def reduced(self, vector: Mapping[int, Fraction]) -> Vector:
+        """What is left of a vector modulo the null vectors."""
+        rest: Vector = dict(vector)
+        for pivot in [p for p in vector if p in self.vectors]:
+            add(rest, self.vectors[pivot], -vector[pivot])
+        return rest
+
+    def insert(self, vector: Mapping[int, Fraction]) -> bool:
+        """Take one more null vector in; whether it says anything new."""
+        rest = self.reduced(vector)
+        if not rest:
+            return False
+        pivot = max(rest, key=lambda i: (abs(rest[i]), -i))
+        rest = {i: value / rest[pivot] for i, value in rest.items()}
+        for other in sorted(self.mixed):
+            held = self.vectors[other]
+            if pivot in held:
+                add(held, rest, -held[pivot])
+                self.fresh.add(other)
+                if len(held) == 1:
+                    self.mixed.discard(other)
+        self.vectors[pivot] = rest
+        self.fresh.add(pivot)
+        if len(rest) > 1:
+            self.mixed.add(pivot)
+        return True
+
+    def row(self, i: int) -> Vector:
+        """Row i of V."""
+        if i not in self.vectors:
+            return {i: Fraction(1)}
+        return {j: -value for j, value in self.vectors[i].items() if j != i}
+
+    def restrict(self, matrix: Symmetric) -> Symmetric:
+        """The matrix V^T A V."""
+        if not any(i in self.vectors or j in self.vectors for i, j in matrix):
+            return matrix
+        kept: Symmetric = {}
+        changed: Symmetric = {}
+        for place, value in matrix.items():
+            pivotal = place[0] in self.vectors or place[1] in self.vectors
+            (changed if pivotal else kept)[place] = value
+        for (i, j), value in changed.items():
+            add(kept, _symmetric_product(self.row(i), self.row(j), value, i == j))
+        return kept
+
+
+def _symmetric_product(f: Vector, g: Vector, weight: Fraction, same: bool) -> Symmetric:
+    """The matrix w f f^T, or w (f g^T + g f^T) for vectors of different places."""
+    total: Symmetric = {}
+    for p, a in f.items():
+        part = weight * a
+        if same:
+            total.update({(p, q): part * b for q, b in f.items() if p <= q})
+            continue
+        for q, b in g.items():
+            # An entry off the diagonal stands for itself and for its mirror image.
+            entry = part * b if p != q else 2 * part * b
+            place = (p, q) if p <= q else (q, p)
+            total[place] = total[place] + entry if place in total else entry
+    return total
+
+
+def whole(vector: Iterable[Fraction]) -> int:
+    """The least whole number that makes all of some fractions whole."""
+    return lcm(1, *(value.denominator for value in vector))

@@ -1,0 +1,616 @@
+"""Facial reduction: every step is proved; the reduced program is equivalent, with an interior."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.linalg import (
+    Entries,
+    InnerProduct,
+    LinearMap,
+    Products,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    SvecMap,
+    Trace,
+    VectorMap,
+    svec,
+)
+from sdpdr.program import (
+    SDP,
+    Factor,
+    Lmi,
+    Point,
+    PsdVariable,
+    Rows,
+    VectorVariable,
+    dimacs_errors,
+    read_sdpa,
+    write_sdpa,
+)
+from sdpdr.reduce import exposures_from, facial_reduction
+from sdpdr.reduce.facial import verify
+from sdpdr.solvers.exposing import lend
+
+from .degenerate_programs import anything, entries, lying, planted, program
+
+
+def solved(sdp):
+    return sdpdr.solve(sdp, "clarabel", tol=1e-7)
+
+
+def order(found):
+    return {v.name: v.n for v in found.sdp.psd_variables}
+
+
+# -- the gallery --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("limit", "value"), [(None, 1), (1e3, 2), (1e4, 2), (1e5, 2), (1e6, 2)])
+def test_programs_that_lie_have_their_true_optimum_on_the_face(limit, value):
+    found = facial_reduction(lying(limit))
+    assert found.check()
+    assert found.infeasible is None
+    assert [e.kind for e in found.exposures] == ["diagonal"]
+    answer = solved(found.sdp)
+    assert answer.value == pytest.approx(value, rel=1e-6)
+    assert answer.bound == pytest.approx(value, rel=1e-6)
+    lifted = found.lift(Point(answer.values, answer.duals))
+    assert lying(limit).primal_value(lifted.values) == pytest.approx(value, rel=1e-6)
+
+
+def test_the_same_programs_in_a_file(tmp_path):
+    write_sdpa(lying(1e6), tmp_path / "lying.dat-s")
+    found = facial_reduction(read_sdpa(tmp_path / "lying.dat-s"))
+    assert found.check()
+    assert len(found.exposures) == 1
+    assert abs(solved(found.sdp).value) == pytest.approx(2.0, rel=1e-6)
+
+
+INFEASIBLE = {
+    "weakly": program(2, [], ([(1, 1, 1)], 0), ([(1, 2, 1)], 2)),
+    "negative diagonal": program(1, [], ([(1, 1, 1)], -1e-7)),
+    "negative trace": program(2, [(1, 1, 1)], ([(1, 1, 1), (2, 2, 1)], -1), relation="<="),
+    "negated": program(2, [], ([(1, 1, -1), (1, 2, 1), (2, 2, -1)], 3)),
+    "after a chain": program(
+        3, [], ([(2, 3, 1)], 1), ([(2, 2, 1), (1, 2, 5)], 0), ([(1, 1, 1)], 0)
+    ),
+    "merged points": program(
+        2, [], ([(1, 1, 1), (1, 2, -1), (2, 2, 1)], 0), ([(1, 1, 1), (2, 2, -1)], 1)
+    ),
+    "nothing left": program(1, [(1, 1, 1)], ([(1, 1, 0)], 1)),
+    "scalars": program(
+        1, [], ([(1, 1, 1)], 0), ([(1, 1, 1)], 1), scalars=([[1, 2], [0, -3]], True)
+    ),
+}
+
+
+@pytest.mark.parametrize("sdp", INFEASIBLE.values(), ids=INFEASIBLE)
+def test_infeasible_programs_are_proved_infeasible(sdp):
+    found = facial_reduction(sdp)
+    assert "nothing is feasible" in found.infeasible
+    assert found.sdp is sdp
+    assert found.check()
+    assert found.exposures[-1].proved.contradiction
+    assert found.violation > 0.0
+
+
+def test_words_name_the_row_and_what_it_was_to_be():
+    words = facial_reduction(INFEASIBLE["weakly"]).infeasible
+    assert words == (
+        "the left side of row 1 of 'rows' is zero on the face that other rows leave, but is to "
+        "be 2: nothing is feasible"
+    )
+
+
+# -- planted faces ------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_planted_faces_are_found_exactly_and_leave_an_interior(seed):
+    sdp, r, _, inside = planted(seed)
+    found = facial_reduction(sdp)
+    assert found.infeasible is None
+    assert found.check()
+    assert order(found) == {"X": r}
+    small = found.push(Point({"X": inside}))
+    assert np.linalg.eigvalsh(small.values["X"])[0] > 0.0
+    for rows in found.sdp.rows:
+        np.testing.assert_allclose(found.sdp.slack(rows, small.values), 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.lift(small).values["X"], inside, rtol=1e-12)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_reduced_program_has_the_planted_optimum(seed):
+    sdp, _, optimum, _ = planted(seed)
+    found = facial_reduction(sdp)
+    answer = solved(found.sdp)
+    assert answer.value == pytest.approx(optimum, rel=1e-5, abs=1e-5)
+    assert dimacs_errors(sdp, found.lift(Point(answer.values))).primal() < 1e-6
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_any_point_of_the_face_keeps_its_objective_and_its_rows(seed):
+    sdp, r, _, _ = planted(seed)
+    found = facial_reduction(sdp)
+    root = np.random.default_rng(seed).standard_normal((r, r))
+    for value in (root @ root.T, Factor(root)):
+        small = Point({"X": value})
+        lifted = found.lift(small)
+        before, after = sdp.primal_value(lifted.values), found.sdp.primal_value(small.values)
+        assert before == pytest.approx(after, rel=1e-9, abs=1e-9)
+        for step in found.exposures:
+            for u in step.null_vectors("X"):
+                column = np.zeros(sdp.variable("X").n)
+                column[list(u)] = [float(a) for a in u.values()]
+                product = (
+                    np.asarray(
+                        lifted.values["X"].dense()
+                        if isinstance(value, Factor)
+                        else lifted.values["X"]
+                    )
+                    @ column
+                )
+                np.testing.assert_allclose(product, 0.0, atol=1e-7)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_a_forged_step_does_not_pass(seed):
+    sdp, _, _, _ = planted(seed)
+    step = facial_reduction(sdp).exposures[0]
+    label, e, y = step.multipliers[0]
+    assert step.check(sdp)
+    assert not replace(step, multipliers=((label, e, -y),)).check(sdp)
+    forged = replace(step.proved, vectors=(*step.proved.vectors, ("X", ((0, Fraction(7)),))))
+    assert not replace(step, proved=forged).check(sdp)
+    # A step must not lean on what was not verified before it.
+    assert not verify(sdp, (replace(step, after=(step,)),))
+    moved = tuple(replace(r, rhs=r.rhs + 1.0) for r in sdp.rows)
+    assert not step.check(replace(sdp, rows=moved))
+
+
+def violation(sdp, values):
+    """Largest amount by which a point breaks a row or a cone."""
+    worst = [0.0]
+    for r in sdp.rows:
+        slack = sdp.slack(r, values)
+        worst.append(np.max(np.abs(slack) if r.relation == "==" else -slack, initial=0.0))
+    matrices = [sdp.lmi_value(lmi, values) for lmi in sdp.lmis]
+    matrices += [values[v.name] for v in sdp.psd_variables]
+    worst += [-np.linalg.eigvalsh(matrix)[0] for matrix in matrices]
+    worst += [-np.min(values[v.name]) for v in sdp.vector_variables if v.nonnegative]
+    return max(worst)
+
+
+@pytest.mark.parametrize("solver", [None, lend], ids=["rows", "combinations"])
+def test_a_feasible_point_is_never_cut_off(solver):
+    """Every step holds at a point that is feasible exactly, whatever the program."""
+    for seed in range(150 if solver is None else 25):
+        sdp, values = anything(seed)
+        assert violation(sdp, values) < 1e-9
+        found = facial_reduction(sdp, lend=solver)
+        assert found.infeasible is None
+        assert found.check()
+        for step in found.exposures:
+            for name, vector in step.proved.vectors:
+                product = sum(float(a) * values[name][:, k] for k, a in vector)
+                np.testing.assert_allclose(product, 0.0, atol=1e-12)
+            assert all(values[name][k] == 0.0 for name, k in step.proved.zeros)
+        small = found.push(Point(values))
+        inside = {"nothing": np.ones((1, 1)), **small.values}
+        assert violation(found.sdp, inside) < 1e-9
+        assert found.sdp.primal_value(inside) == pytest.approx(sdp.primal_value(values))
+        assert violation(sdp, found.lift(Point(inside)).values) < 1e-9
+
+
+def test_points_of_the_reduced_program_meet_the_rows_that_were_dropped():
+    for seed in range(150):
+        sdp, _ = anything(seed)
+        found = facial_reduction(sdp)
+        rng, values = np.random.default_rng(seed), {}
+        for v in found.sdp.variables:
+            root = rng.standard_normal((v.n, v.n)) if isinstance(v, PsdVariable) else None
+            values[v.name] = rng.random(v.size) if root is None else root @ root.T
+        lifted = found.lift(Point(values)).values
+        after = np.concatenate([[0.0], *(found.sdp.slack(r, values) for r in found.sdp.rows)])
+        for r in sdp.rows:
+            for slack in sdp.slack(r, lifted):
+                # Zero, as a dropped row's is; a right side that nothing can reach; or kept.
+                dropped = abs(slack) < 1e-9 or (r.relation == "<=" and slack == round(slack) > 0)
+                assert dropped or np.any(np.abs(after - slack) < 1e-7 * (1.0 + abs(slack)))
+
+
+# -- rows, scalars, matrix inequalities ---------------------------------------------------------
+
+
+def test_a_chain_of_zero_rows_is_followed_to_its_end():
+    n = 6
+    rows = [([(1, 1, 1)], 0)]
+    rows += [([(k, k, 1), (k - 1, k, 3), (k - 1, n, 1)], 0) for k in range(2, n)]
+    found = facial_reduction(program(n, [(n, n, 1)], *rows[::-1], ([(n, n, 1)], 4)))
+    assert found.check()
+    assert order(found) == {"X": 1}
+    assert [len(e.after) for e in found.exposures] == list(range(n - 1))
+    assert found.sdp.n_rows == 1
+    np.testing.assert_array_equal(
+        found.lift(Point({"X": np.array([[4.0]])})).values["X"], np.diag([0, 0, 0, 0, 0, 4.0])
+    )
+
+
+def test_inequalities_that_zero_a_diagonal_count_and_their_slack_vanishes():
+    sdp = program(2, [(2, 2, 1)], ([(1, 1, 2)], 0), ([(2, 2, -1), (1, 2, 9)], -3), relation="<=")
+    found = facial_reduction(sdp)
+    assert found.check()
+    assert [r.m for r in found.sdp.rows] == [1]
+    assert solved(found.sdp).value == pytest.approx(3.0)
+    lifted = found.lift(Point({"X": np.ones((1, 1))}, {"rows": np.array([0.5])}))
+    np.testing.assert_array_equal(lifted.duals["rows"], [0.0, 0.5])
+
+
+def test_non_negative_scalars_vanish_with_the_matrix_beside_them():
+    sdp = program(
+        2,
+        [(2, 2, 1)],
+        ([(1, 1, 1)], 0),
+        ([(2, 2, 1)], 5),
+        scalars=([[2, 0, 1], [1, 1, 0]], True),
+    )
+    found = facial_reduction(sdp)
+    assert found.check()
+    assert found.exposures[0].proved.zeros == (("z", 0), ("z", 2))
+    assert found.sdp.variable("z").size == 1
+    lifted = found.lift(Point({"X": np.ones((1, 1)), "z": np.array([4.0])}))
+    np.testing.assert_array_equal(lifted.values["z"], [0.0, 4.0, 0.0])
+    pushed = found.push(lifted)
+    np.testing.assert_array_equal(pushed.values["z"], [4.0])
+
+
+@pytest.mark.parametrize("matrix", [[[1, 0]], [[-2, 0]]])
+def test_a_free_scalar_in_the_row_rules_the_step_out(matrix):
+    sdp = program(1, [(1, 1, 1)], ([(1, 1, 1)], 0), scalars=(matrix, False))
+    assert facial_reduction(sdp).sdp is sdp
+
+
+def test_a_negative_coefficient_of_a_scalar_rules_the_step_out():
+    sdp = program(1, [(1, 1, 1)], ([(1, 1, 1)], 0), scalars=([[-1]], True))
+    assert facial_reduction(sdp).sdp is sdp
+
+
+def with_inequality(*rows):
+    """min z_2 with [[0, z_1, 0], [z_1, z_2, 1], [0, 1, 1]] >= 0, and rows on z."""
+    table = np.zeros((3, 3, 2))
+    table[0, 1, 0] = table[1, 0, 0] = table[1, 1, 1] = 1.0
+    constant = np.zeros((3, 3))
+    constant[1, 2] = constant[2, 1] = constant[2, 2] = 1.0
+    lhs = VectorMap(np.column_stack([svec(table[..., k]) for k in range(2)]))
+    lmi = Lmi("cone", 3, {"z": lhs}, svec(constant))
+    return SDP(
+        (VectorVariable("z", 2), PsdVariable("X", 1)),
+        {"z": VectorMap([[0.0, 1.0]])},
+        (Rows("one", "==", {"X": Trace(1)}, np.ones(1)), *rows),
+        (lmi,),
+    )
+
+
+def test_a_zero_diagonal_of_a_matrix_inequality_makes_its_row_equations():
+    sdp = with_inequality()
+    found = facial_reduction(sdp)
+    assert found.check()
+    assert [e.kind for e in found.exposures] == ["matrix inequality"]
+    assert [lmi.order for lmi in found.sdp.lmis] == [2]
+    assert {r.label: r.m for r in found.sdp.rows} == {"one": 1, "cone.face": 1}
+    answer = solved(found.sdp)
+    assert answer.value == pytest.approx(1.0, rel=1e-5)
+    lifted = found.lift(Point(answer.values, answer.duals))
+    assert dimacs_errors(sdp, Point(lifted.values)).primal() < 1e-5
+    assert lifted.duals["cone"].shape == (3, 3)
+    # The lifted multipliers are stationary in z, with those of the new equations.
+    np.testing.assert_allclose(sdp.dual_slack("z", lifted.duals), 0.0, atol=1e-5)
+    again = found.push(lifted)
+    np.testing.assert_allclose(again.duals["cone.face"], answer.duals["cone.face"], atol=1e-12)
+
+
+def test_equations_of_a_matrix_inequality_take_part_in_the_proof():
+    # z_1 must be zero, and is to be one.
+    found = facial_reduction(
+        with_inequality(Rows("both", "==", {"z": VectorMap([[1.0, 0.0]])}, np.ones(1)))
+    )
+    assert found.infeasible is None
+    table = np.zeros((2, 2))
+    table[0, 1] = table[1, 0] = 1.0
+    lmi = Lmi("fixed", 2, {}, svec(table))
+    found = facial_reduction(SDP((PsdVariable("X", 1),), {}, (), (lmi,)))
+    assert found.infeasible
+    assert found.check()
+
+
+def test_a_negative_definite_matrix_inequality_empties_the_matrix():
+    # diag(-X_22) >= 0 says X_22 = 0.
+    lhs = -1.0 * Entries(2, [[1, 1]])
+    sdp = SDP(
+        (PsdVariable("X", 2),),
+        {"X": Entries(2, [[0, 0]])},
+        (Rows("r", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1)),),
+        (Lmi("cone", 1, {"X": lhs}, np.zeros(1)),),
+    )
+    found = facial_reduction(sdp)
+    assert found.check()
+    assert order(found) == {"X": 1}
+    assert not found.sdp.lmis
+
+
+def test_what_nothing_reads_any_more_goes_too():
+    found = facial_reduction(lying())
+    assert order(found) == {"X": 1}
+    lifted = found.lift(Point({"X": np.ones((1, 1))}))
+    np.testing.assert_array_equal(lifted.values["X"], np.diag([0.0, 0.0, 1.0]))
+
+
+def test_a_program_with_a_single_point_stays_a_program():
+    sdp = program(2, [(1, 1, 1)], ([(1, 1, 1), (2, 2, 3)], 0))
+    found = facial_reduction(sdp)
+    answer = solved(found.sdp)
+    assert answer.value == pytest.approx(0.0, abs=1e-9)
+    lifted = found.lift(Point(answer.values, answer.duals))
+    np.testing.assert_array_equal(lifted.values["X"], np.zeros((2, 2)))
+    np.testing.assert_array_equal(lifted.duals["rows"], [0.0])
+
+
+FORMS = {
+    "svec": SvecMap(3, svec(np.array([[1.0, -2, 0], [-2, 4, 0], [0, 0, 0]]))[None, :]),
+    "inner product": InnerProduct(np.array([[1.0, -2, 0], [-2, 4, 0], [0, 0, 0]])),
+    "combined": 0.3 * InnerProduct(np.array([[1.0, -2, 0], [-2, 4, 0], [0, 0, 0]])),
+    "summed": QuadraticForms([[1.0, -2, 0]]) + QuadraticForms([[0.5, -1, 0]]),
+    "negated": -QuadraticForms([[1.0, -2, 0]]),
+    "entries": np.array([[1.0, -4.0, 4.0]]) @ Entries(3, [[0, 0], [0, 1], [1, 1]]),
+}
+
+
+@pytest.mark.parametrize("linear_map", FORMS.values(), ids=FORMS)
+def test_every_map_that_says_it_exposes_the_same_face(linear_map: LinearMap):
+    rows = (
+        Rows("flat", "==", {"X": linear_map}, np.zeros(1)),
+        Rows("trace", "==", {"X": Trace(3)}, np.ones(1)),
+    )
+    sdp = SDP((PsdVariable("X", 3),), {"X": Entries(3, [[0, 0]])}, rows)
+    found = facial_reduction(sdp)
+    if not found:  # a form that `Face` takes as it is
+        return
+    ((u,),) = [e.null_vectors() for e in found.exposures]
+    assert u[1] == -2 * u[0]
+    assert set(u) == {0, 1}
+    assert order(found) == {"X": 2}
+    assert solved(found.sdp).value == pytest.approx(0.0, abs=1e-6)
+
+
+def test_null_vectors_that_no_whole_basis_holds_become_rows():
+    v = np.array([0.1, 0.3, -0.7])
+    flat = QuadraticForms(np.vstack([v, [1.0, 0.0, 0.0]]))
+    sdp = SDP(
+        (PsdVariable("X", 3),),
+        {"X": Trace(3)},
+        (Rows("flat", "==", {"X": flat}, np.array([0.0, 1.0])),),
+    )
+    found = facial_reduction(sdp)
+    assert found.check()
+    (added,) = (r for r in found.sdp.rows if r.label == "X.face")
+    # The row says the same of the numbers stored: its vector is an exact multiple.
+    ratios = {Fraction(a) / Fraction(b) for a, b in zip(added.lhs["X"].vector, v, strict=True)}
+    assert len(ratios) == 1
+    assert solved(found.sdp).value == pytest.approx(solved(sdp).value, rel=1e-4)
+
+
+def test_rows_that_state_a_face_of_their_own_are_left_to_their_reduction():
+    sdp = methods.mvu(graphs.path([1.0, 2.0, 1.0])).to_sdp()
+    assert facial_reduction(sdp).sdp is sdp
+
+
+def test_rows_of_sums_stay_such_beside_a_zero_row():
+    n = 4
+    rows = (
+        Rows("centred", "==", {"K": Products(n)}, np.zeros(n)),
+        Rows("zero", "==", {"K": InnerProduct(np.diag([1.0, 0, 0, 0]))}, np.zeros(1)),
+        Rows("lengths", "<=", {"K": SquaredEdgeLengths(n, [(1, 2), (2, 3)])}, np.ones(2)),
+    )
+    sdp = SDP((PsdVariable("K", n),), {"K": -Trace(n)}, rows, maximize=True)
+    found = facial_reduction(sdp)
+    maps = {r.label: r.lhs["K"] for r in found.sdp.rows}
+    assert isinstance(maps["centred"], Products)
+    assert isinstance(maps["lengths"], SquaredEdgeLengths)
+    assert sdpdr.solve(found.sdp).value == pytest.approx(2.0, rel=1e-5)
+
+
+# -- near misses --------------------------------------------------------------------------------
+
+NEAR = {
+    "tiny right side": program(2, [(2, 2, 1)], ([(1, 1, 1)], 1e-300), ([(2, 2, 1)], 1)),
+    "positive to rounding": program(
+        2, [(1, 1, 1)], ([(1, 1, 1), (1, 2, -1 - 2**-52), (2, 2, 1)], 0), ([(2, 2, 1)], 1)
+    ),
+    "an inequality of the other sign": program(
+        2, [(1, 1, 1)], ([(1, 1, -1)], 0), ([(2, 2, 1)], 1), relation="<="
+    ),
+}
+
+
+@pytest.mark.parametrize("sdp", NEAR.values(), ids=NEAR)
+def test_near_misses_are_left_alone(sdp):
+    found = facial_reduction(sdp)
+    assert found.sdp is sdp
+    assert not found
+    assert found.check()
+
+
+@pytest.mark.parametrize("a", [0.1, 0.7, 0.25, 1.3, 1e-9, 3.0])
+@pytest.mark.parametrize("b", [0.3, 0.9, 0.5, 1.1, 1e6])
+def test_forms_that_are_singular_to_rounding_are_decided_exactly(a, b):
+    """[[a^2, a b], [a b, b^2]] with rounded products is definite, singular, or neither."""
+    entry = [Fraction(a * a), Fraction(a * b), Fraction(b * b)]
+    determinant = entry[0] * entry[2] - entry[1] ** 2
+    sdp = program(2, [(1, 1, 1)], ([(1, 1, a * a), (1, 2, a * b), (2, 2, b * b)], 0))
+    found = facial_reduction(sdp)
+    count = sum(len(e.null_vectors()) for e in found.exposures)
+    assert count == (2 if determinant > 0 else 1 if determinant == 0 else 0)
+    assert found.check()
+
+
+# -- combinations of rows -----------------------------------------------------------------------
+
+
+def hidden():
+    """X_11 - X_22 = 1 and X_22 + X_33 - X_11 = -1, so that X_33 = 0."""
+    return program(
+        3, [(1, 1, 1)], ([(1, 1, 1), (2, 2, -1)], 1), ([(2, 2, 1), (3, 3, 1), (1, 1, -1)], -1)
+    )
+
+
+def test_combinations_are_found_with_a_solver_lent():
+    assert facial_reduction(hidden()).sdp.variable("X").n == 3
+    found = facial_reduction(hidden(), lend=lend)
+    assert found.check()
+    assert [e.kind for e in found.exposures] == ["combination"]
+    assert order(found) == {"X": 2}
+    assert solved(found.sdp).value == pytest.approx(1.0, rel=1e-5)
+
+
+def test_combinations_near_a_direction_are_rounded_and_verified():
+    direction = np.array([3.0, 3.0]) + 1e-7
+    (step,) = exposures_from(hidden(), {"rows": direction})
+    assert step.check(hidden())
+    assert step.null_vectors() == ({2: Fraction(1)},)
+    assert exposures_from(hidden(), {"rows": np.array([1.0, -0.7])}) == ()
+    assert exposures_from(hidden(), {}) == ()
+
+
+def test_contradictions_among_several_rows_are_found_with_a_solver_lent():
+    sdp = program(2, [], ([(1, 1, 1), (2, 2, -1)], 1), ([(2, 2, 2), (1, 1, -1)], -2))
+    assert facial_reduction(sdp).infeasible is None
+    found = facial_reduction(sdp, lend=lend)
+    assert found.infeasible
+    assert found.check()
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10**6))
+def test_faces_hidden_by_mixing_the_rows_are_found_with_a_solver_lent(seed):
+    sdp, r, optimum, _ = planted(seed)
+    (rows,) = sdp.rows
+    rng = np.random.default_rng(seed)
+    m = rows.m
+    mix = np.eye(m, dtype=int)
+    for _ in range(4):
+        i, j = rng.choice(m, 2, replace=False)
+        mix[i] += rng.integers(-1, 2) * mix[j]
+    mixed = Rows("rows", "==", {"X": mix.astype(float) @ rows.lhs["X"]}, mix @ rows.rhs)
+    found = facial_reduction(replace(sdp, rows=(mixed,)), lend=lend)
+    # All that is returned is proved, whether or not everything was found.
+    assert found.check()
+    assert found.infeasible is None
+    assert r <= order(found)["X"] <= sdp.variable("X").n
+    if order(found)["X"] == r:
+        assert solved(found.sdp).value == pytest.approx(optimum, rel=1e-5, abs=1e-5)
+
+
+def test_programs_with_interior_are_left_alone_even_with_a_solver_lent():
+    sdp = program(2, [(1, 1, 1)], ([(1, 1, 1), (2, 2, 1)], 1))
+    assert facial_reduction(sdp, lend=lend).sdp is sdp
+
+
+# -- cliques ------------------------------------------------------------------------------------
+
+
+def lattice(scale=1.0, offset=0.0):
+    points = scale * np.array([(i, j) for i in range(3) for j in range(3)], dtype=float)
+    points = points + offset
+    pairs = [
+        (i, j)
+        for i in range(9)
+        for j in range(i)
+        if np.abs(points[i] - points[j]).max() < 1.5 * scale
+    ]
+    lengths = np.array([np.sum(np.square(points[i] - points[j])) for i, j in pairs])
+    rows = (
+        Rows("centred", "==", {"K": Products(9)}, np.zeros(9)),
+        Rows("lengths", "==", {"K": SquaredEdgeLengths(9, pairs)}, lengths),
+    )
+    value = float(np.square(points - points.mean(axis=0)).sum())
+    return SDP((PsdVariable("K", 9),), {"K": -Trace(9)}, rows, maximize=True), value
+
+
+def test_cliques_of_exactly_flat_lengths_leave_the_plane():
+    sdp, value = lattice()
+    found = facial_reduction(sdp)
+    assert found.check()
+    assert not found.remarks
+    assert {e.kind for e in found.exposures} == {"clique"}
+    # Four squares, four null vectors; the centring is left to its own reduction.
+    assert order(found) == {"K": 5}
+    assert sdpdr.solve(found.sdp).value == pytest.approx(value, rel=1e-6)
+
+
+def test_cliques_flat_to_within_rounding_are_remarked_on_and_not_used():
+    sdp, _ = lattice(0.1, 0.05)
+    found = facial_reduction(sdp)
+    assert found.sdp is sdp
+    assert found.infeasible is None
+    assert "flat to within rounding, but not exactly: nothing is proved" in found.remarks[0]
+
+
+def test_lengths_that_no_points_have_are_refuted():
+    pairs = [(0, 1), (1, 2), (0, 2)]
+    rows = Rows("d", "==", {"K": SquaredEdgeLengths(3, pairs)}, np.array([1.0, 1.0, 4.5]))
+    found = facial_reduction(SDP((PsdVariable("K", 3),), {"K": Trace(3)}, (rows,)))
+    assert found.infeasible
+    assert found.check()
+
+
+# -- cost ---------------------------------------------------------------------------------------
+
+
+def test_large_unfoldings_are_passed_by_without_writing_out_their_rows(monkeypatch):
+    sdp = methods.mvu(graphs.grid(60, 60), "equality").to_sdp()
+
+    def refuse(self, *args):
+        raise AssertionError(f"{type(self).__name__} was written out")
+
+    for kind in (Products, SquaredEdgeLengths, QuadraticForms, Trace):
+        for method in ("matrix", "pattern", "congruence", "adjoint"):
+            monkeypatch.setattr(kind, method, refuse, raising=False)
+    assert facial_reduction(sdp).sdp is sdp
+
+
+def test_rows_with_a_right_side_are_not_read_one_by_one(monkeypatch):
+    n = 400
+    read = []
+    monkeypatch.setattr(
+        "sdpdr.reduce.facial.faces.matrix_row", lambda *args: read.append(args) or {}
+    )
+    sdp = SDP(
+        (PsdVariable("X", n),),
+        {"X": Trace(n)},
+        (
+            Rows(
+                "diagonal",
+                "==",
+                {"X": entries(n, *([(k, k, 1)] for k in range(1, n)))},
+                np.ones(n - 1),
+            ),
+            Rows(
+                "off", "==", {"X": entries(n, *([(k, n, 1)] for k in range(1, n)))}, np.zeros(n - 1)
+            ),
+        ),
+    )
+    assert facial_reduction(sdp).sdp is sdp
+    assert not read
