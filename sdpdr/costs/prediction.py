@@ -15,6 +15,8 @@ from sdpdr.costs.work import Work, has_detail, least_work, work
 STAND_IN = "sdpa"
 # Programs that are the same method as a solver that was measured, or near to it.
 LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa", "dsdp": "sdpa"}
+# Whose seconds have nothing to do with those of any other.
+UNKNOWN = ("multiprecision",)
 # Their files are the same for a program and for its dual, whose multipliers are the unknowns.
 FILED = {"gram": "lmi", "chordal": "chordal-lmi"}
 # The share of success that it is trusted to have, so that whoever pays for it gets to use it.
@@ -140,6 +142,8 @@ def _cost(
     rates: Mapping[tuple[str, str], Rate],
     count: Callable[[str, str, Structure], Work],
 ) -> Cost | None:
+    if solver in UNKNOWN:
+        return None
     if solver in LIKE:
         form = FILED.get(form, form)
     # The two engines of the low-rank solver, and its luck, differ by the kind of program.

@@ -123,6 +123,8 @@ class Solver(ABC):
     warms_up: ClassVar[bool] = True
     # Whether "auto" leaves it alone.
     by_name_only: ClassVar[bool] = False
+    # Whether it wants the program as it is stored, since reductions round.
+    as_stored: ClassVar[bool] = False
 
     tol: float = 1e-6
     time_limit: float | None = None

@@ -12,10 +12,23 @@ from sdpdr.solvers.dsdp import Dsdp
 from sdpdr.solvers.external_programs import Csdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.lowrank_solver import LowRank
+from sdpdr.solvers.multiprecision import Multiprecision
 
 SOLVERS: Mapping[str, type[Solver]] = {
     cls.name: cls
-    for cls in (LowRank, Ipopt, Mosek, Sdpa, Clarabel, Cvxopt, Scs, Csdp, SdpaProgram, Dsdp)
+    for cls in (
+        LowRank,
+        Ipopt,
+        Mosek,
+        Sdpa,
+        Clarabel,
+        Cvxopt,
+        Scs,
+        Csdp,
+        SdpaProgram,
+        Dsdp,
+        Multiprecision,
+    )
 }
 
 
