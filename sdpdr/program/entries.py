@@ -115,10 +115,10 @@ def _coefficients(matrix: sp.csr_array, variable: Variable, block: int, first: i
 def _off_diagonal(scaled: Array) -> Array:
     """Entries of a matrix from those of its ``svec``, without change by rounding there and back."""
     distinct, where = np.unique(scaled, return_inverse=True)
-    return np.array([_unscaled(x) for x in distinct.tolist()])[where]
+    return np.array([unscaled(x) for x in distinct.tolist()])[where]
 
 
-def _unscaled(scaled: float) -> float:
+def unscaled(scaled: float) -> float:
     """The v with fewest digits whose product with sqrt 2 rounds to ``scaled``."""
     near = scaled / SQRT2
     around = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))

@@ -113,14 +113,16 @@ def number(x: fmpq) -> arb:
     return arb(x).mid()
 
 
-def compiled(program: ExactProgram, rows: Sequence[int]) -> Compiled:
-    """Round a program to the working precision, with those of its rows that are to be kept.
+def compiled(program: ExactProgram, rows: Sequence[int], free: Sequence[int]) -> Compiled:
+    """Round a program to the working precision, with those rows and free scalars that are kept.
+
+    Both are numbered from 1.
 
     Examples
     --------
     >>> from flint import fmpq
     >>> line = ExactProgram((), ({0: fmpq(1), 1: fmpq(2)},), (), (fmpq(3),))
-    >>> compiled(line, [1]).positive
+    >>> compiled(line, [1], []).positive
     ({0: 2.00000000000000},)
     """
     number_of = {row: k for k, row in enumerate(rows)}
@@ -130,12 +132,13 @@ def compiled(program: ExactProgram, rows: Sequence[int]) -> Compiled:
         return {number_of[row]: number(x) for row, x in column.items() if row in number_of}
 
     zero = fmpq(0)
+    kept = [program.free[k - 1] for k in free]
     return Compiled(
         cones=cones,
         positive=tuple(map(coefficients, program.positive)),
-        free=tuple(map(coefficients, program.free)),
+        free=tuple(map(coefficients, kept)),
         positive_cost=[number(column.get(0, zero)) for column in program.positive],
-        free_cost=[number(column.get(0, zero)) for column in program.free],
+        free_cost=[number(column.get(0, zero)) for column in kept],
         rhs=[number(program.rhs[row - 1]) for row in rows],
     )
 

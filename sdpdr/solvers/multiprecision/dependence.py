@@ -40,6 +40,21 @@ def independent_rows(program: ExactProgram) -> tuple[list[int], bool]:
     return kept, len(_pivots([*lines, side], m)) == len(kept)
 
 
+def free_equations(program: ExactProgram) -> ExactProgram:
+    """The equations F'y = d of the dual as rows of a program of their own.
+
+    Free scalars whose columns follow from others are rows of it that do, and may be zero. Rows that
+    contradict each other are a direction in which the cost falls while nothing else changes.
+    """
+    columns: dict[int, dict[int, fmpq]] = {}
+    for place, column in enumerate(program.free, start=1):
+        for row, value in column.items():
+            columns.setdefault(row, {})[place] = value
+    costs = columns.pop(0, {})
+    rhs = tuple(costs.get(place, fmpq(0)) for place in range(1, len(program.free) + 1))
+    return ExactProgram((), (), tuple(columns.values()), rhs)
+
+
 def contradiction(program: ExactProgram, kept: Sequence[int]) -> Vector:
     """Multipliers y of all rows with b'y = 1 under which every coefficient cancels.
 

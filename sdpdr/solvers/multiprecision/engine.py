@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, log10
+from math import inf, isinf, log10
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb, arb_mat, ctx
 
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.multiprecision.arithmetic import Vector, to_array, to_float
 from sdpdr.solvers.multiprecision.compiled import compiled, number
-from sdpdr.solvers.multiprecision.dependence import contradiction, independent_rows
+from sdpdr.solvers.multiprecision.dependence import (
+    contradiction,
+    free_equations,
+    independent_rows,
+)
 from sdpdr.solvers.multiprecision.exact import exact_program, rational
 from sdpdr.solvers.multiprecision.faces import Confined, confined
 from sdpdr.solvers.multiprecision.layout import Layout, laid_out
@@ -24,6 +30,18 @@ from sdpdr.solvers.multiprecision.method import Iterate, Measure, Search, Stuck
 from sdpdr.solvers.multiprecision.rays import infeasibility_ray, unbounded_ray
 
 Report = Callable[[Mapping[str, Any]], None]
+
+_TURN = threading.RLock()
+
+
+def _renew_turn() -> None:
+    """After a fork, no thread that could hand on the turn is left."""
+    global _TURN
+    _TURN = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_turn)
 
 
 @dataclass(frozen=True)
@@ -80,7 +98,9 @@ class Run:
     def digits(self) -> int:
         """Decimal digits in which both sides agree, at points as feasible as that."""
         worst = max(self.gap, self.error)
-        return 0 if not worst < 1.0 else int(-log10(max(worst, 1e-300)))
+        if not (self.primal.is_finite() and worst < 1.0):
+            return 0
+        return int(-log10(max(worst, 1e-300)))
 
     def decimals(self, x: arb, digits: int = 0) -> str:
         """A value in decimals, by default a few more than agree."""
@@ -103,27 +123,43 @@ def run(sdp: SDP, options: Options, report: Report | None = None) -> Run:
     report : callable, optional
         Given a mapping for every iteration.
     """
-    with ctx.workprec(options.bits):
-        return _Engine(sdp, options, report).run()
+    begin = time.perf_counter()
+    # The working precision is one for all threads, so one thread computes at a time.
+    patience = -1.0 if isinf(options.time_limit) else options.time_limit
+    if not _TURN.acquire(timeout=patience):
+        return _nothing("time limit", "Another thread was computing in another precision.")
+    try:
+        with ctx.workprec(options.bits):
+            return _Engine(sdp, options, report, begin).run()
+    finally:
+        _TURN.release()
+
+
+def _nothing(ending: str, words: str) -> Run:
+    nan = arb("nan")
+    return Run(ending, words, Point(), nan, nan, inf, inf, 0, ())
 
 
 class _Engine:
-    def __init__(self, sdp: SDP, options: Options, report: Report | None) -> None:
-        self.sdp, self.options, self.report = sdp, options, report
-        self.begin = time.perf_counter()
+    def __init__(self, sdp: SDP, options: Options, report: Report | None, begin: float) -> None:
+        self.sdp, self.options, self.report, self.begin = sdp, options, report, begin
         self.layout: Layout = laid_out(sdp)
-        exact = exact_program(self.layout.equality)
+        exact = exact_program(self.layout.equality, self.layout.inequalities())
         self.face: Confined = confined(exact, self.layout.known_null_vectors())
         self.kept, self.consistent = independent_rows(self.face.program)
+        self.equations = free_equations(self.face.program)
+        self.kept_free, self.bounded = independent_rows(self.equations)
         self.history: list[Mapping[str, Any]] = []
         self.scale = arb(0)
 
     def run(self) -> Run:
         if not self.consistent:
             return self._contradicted()
+        if not self.bounded:
+            return self._falling()
         search: Search | None = None
         try:
-            search = Search(compiled(self.face.program, self.kept), self._pause)
+            search = Search(compiled(self.face.program, self.kept, self.kept_free), self._pause)
             return self._iterate(search)
         except _OutOfTime:
             return self._ended("time limit", "", search, None)
@@ -143,6 +179,20 @@ class _Engine:
         ending = self._mirrored("infeasible")
         value = self._infinite(ending)
         return Run(ending, words, point, value, value, 0.0, 0.0, 0, ())
+
+    def _falling(self) -> Run:
+        """Free scalars that change the cost and nothing else."""
+        words = "Free scalars change the cost and nothing else."
+        f = contradiction(self.equations, self.kept_free)
+        everything = range(1, len(f) + 1)
+        free = {k: -x for k, x in zip(everything, f, strict=True)}
+        blocks = self.face.program.blocks
+        zeros = tuple(arb_mat(block.order, block.order) for block in blocks)
+        plus = [arb(0)] * len(self.face.program.positive)
+        values = self._values(zeros, plus, free)
+        ending = self._mirrored("unbounded")
+        value = self._infinite(ending)
+        return Run(ending, words, self._ray(values, None), value, value, 0.0, 0.0, 0, ())
 
     def _iterate(self, search: Search) -> Run:
         now = search.measure()
@@ -209,12 +259,11 @@ class _Engine:
         self, ending: str, words: str, search: Search | None, ray: Vector | Iterate | None
     ) -> Run:
         if search is None:
-            nothing = arb("nan")
-            return Run(ending, words, Point(), nothing, nothing, inf, inf, 0, ())
+            return _nothing(ending, words)
         now, count, history = search.measure(), len(self.history) - 1, tuple(self.history)
         if ray is not None:
             rows = None if isinstance(ray, Iterate) else self._multipliers(ray)
-            point = self._ray(self._values(ray) if isinstance(ray, Iterate) else None, rows)
+            point = self._ray(self._found(ray) if isinstance(ray, Iterate) else None, rows)
             ending = self._mirrored(ending)
             value = self._infinite(ending)
             return Run(ending, words, point, value, value, 0.0, 0.0, count, history)
@@ -234,7 +283,7 @@ class _Engine:
     # -- the way back ---------------------------------------------------------------------------
 
     def _point(self, at: Iterate) -> Point:
-        return self.layout.point(self._values(at), self._multipliers(at.y))
+        return self.layout.point(self._found(at), self._multipliers(at.y))
 
     def _ray(self, values: Mapping[str, Array] | None, y: Array | None) -> Point:
         """A ray of the program given: values or multipliers, by which half is there."""
@@ -246,16 +295,25 @@ class _Engine:
         in_values = (values is not None) != self.layout.is_dual
         return Point(whole.values, {}) if in_values else Point({}, whole.duals)
 
-    def _values(self, at: Iterate) -> dict[str, Array]:
+    def _found(self, at: Iterate) -> dict[str, Array]:
+        free = dict(zip(self.kept_free, at.free, strict=True))
+        return self._values(at.x, at.x_plus, free)
+
+    def _values(
+        self, x: Sequence[arb_mat], plus: Sequence[arb], free: Mapping[int, arb]
+    ) -> dict[str, Array]:
         """Values by variable of the equality form, whose matrices may lie on faces."""
         found: dict[str, Array] = {}
         for k, v in enumerate(self.layout.equality.psd_variables):
-            small, basis = to_array(at.x[k]), self.face.basis(k)
+            small, basis = to_array(x[k]), self.face.basis(k)
             found[v.name] = small if basis is None else basis @ small @ basis.T
-        positive, free = iter(at.x_plus), iter(at.free)
+        positive, place = iter(plus), iter(range(1, len(self.face.program.free) + 1))
         for u in self.layout.equality.vector_variables:
-            source = positive if u.nonnegative else free
-            found[u.name] = np.array([to_float(next(source)) for _ in range(u.size)])
+            if u.nonnegative:
+                numbers = [next(positive) for _ in range(u.size)]
+            else:
+                numbers = [free.get(next(place), arb(0)) for _ in range(u.size)]
+            found[u.name] = np.array([to_float(each) for each in numbers])
         return found
 
     def _multipliers(self, y: Vector) -> Array:

@@ -14,14 +14,16 @@ a formula is recovered without change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpq
+from numpy.typing import NDArray
 
-from sdpdr.program.entries import entries_of
-from sdpdr.program.sdp import SDP
+from sdpdr.linalg.svec import svec_pairs
+from sdpdr.program.entries import unscaled
+from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.variables import PsdVariable, Variable
 
 # Row 0 is the cost; rows 1, ..., m follow. Symmetric matrices are upper triangles.
@@ -83,13 +85,16 @@ def rational(number: float) -> fmpq:
     return fmpq(*float(number).as_integer_ratio())
 
 
-def exact_program(equality: SDP) -> ExactProgram:
+def exact_program(equality: SDP, inequalities: Mapping[str, int] | None = None) -> ExactProgram:
     """The rational numbers of a program in equality form, whose vectors may be free.
 
     Parameters
     ----------
     equality : SDP
         As made by ``to_equality_form(sdp, keep_free=True)``.
+    inequalities : mapping from label to order, optional
+        Rows that stand for matrix inequalities, entry by entry in ``svec`` coordinates. Those of
+        entries off the diagonal are divided by sqrt 2, which cancels.
 
     Examples
     --------
@@ -99,32 +104,76 @@ def exact_program(equality: SDP) -> ExactProgram:
     >>> program.n_rows, [block.order for block in program.blocks], len(program.positive)
     (5, [3], 2)
     """
-    variables: list[Variable] = list(equality.variables)
+    orders = inequalities or {}
     blocks: list[Block] = []
     positive: list[Column] = []
     free: list[Column] = []
-    for v, matrices in zip(variables, _matrices(equality, variables), strict=True):
+    for v in equality.variables:
         if isinstance(v, PsdVariable):
-            blocks.append(Block(v.n, matrices))
+            blocks.append(Block(v.n, _matrices(equality, v, orders)))
             continue
         columns: list[dict[int, fmpq]] = [{} for _ in range(v.size)]
-        for row, matrix in matrices.items():
-            for (i, _), value in matrix.items():
-                columns[i][row] = value
+        for row, i, value in _vectors(equality, v, orders):
+            columns[i][row] = value
         (positive if v.nonnegative else free).extend(columns)
-    rhs = [rational(b) for r in equality.rows for b in r.rhs.tolist()]
+    rhs: list[fmpq] = []
+    for r in equality.rows:
+        off = off_diagonal_rows(r, orders)
+        rhs += [_natural(b, mixed) for b, mixed in zip(r.rhs.tolist(), off.tolist(), strict=True)]
     return ExactProgram(tuple(blocks), tuple(positive), tuple(free), tuple(rhs))
 
 
+def off_diagonal_rows(rows: Rows, orders: Mapping[str, int]) -> NDArray[np.bool_]:
+    """Which rows stand for entries off the diagonal of a matrix inequality."""
+    if rows.label not in orders:
+        return np.zeros(rows.m, dtype=bool)
+    i, j = svec_pairs(np.arange(rows.m))
+    return np.asarray(i != j)
+
+
+def _natural(stored: float, is_scaled: bool) -> fmpq:
+    """A stored number, without the sqrt 2 that it may have been multiplied by."""
+    return rational(unscaled(stored) if is_scaled else stored)
+
+
+def _parts(
+    equality: SDP, variable: Variable, orders: Mapping[str, int]
+) -> Iterator[tuple[int, int, float, bool]]:
+    """Row, column, stored coefficient, and whether the row stands off a diagonal."""
+    first = 1
+    nothing = np.zeros(1, dtype=bool)
+    groups = [(0, equality.objective, nothing)]
+    for r in equality.rows:
+        groups.append((first, r.lhs, off_diagonal_rows(r, orders)))
+        first += r.m
+    for start, expression, off in groups:
+        if variable.name not in expression:
+            continue
+        matrix = expression[variable.name].matrix().tocoo()
+        matrix.sum_duplicates()
+        for row, k, value in zip(
+            matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True
+        ):
+            if value:
+                yield start + row, k, value, bool(off[row])
+
+
+def _vectors(
+    equality: SDP, variable: Variable, orders: Mapping[str, int]
+) -> Iterator[tuple[int, int, fmpq]]:
+    for row, k, value, off in _parts(equality, variable, orders):
+        yield row, k, _natural(value, off)
+
+
 def _matrices(
-    equality: SDP, variables: Sequence[Variable]
-) -> list[dict[int, dict[tuple[int, int], fmpq]]]:
-    """By variable and row, the entries of the upper triangle."""
-    entries = entries_of(equality, list(variables))
-    found: list[dict[int, dict[tuple[int, int], fmpq]]] = [{} for _ in variables]
-    # Files hold the negative of the cost.
-    values = np.where(entries.place[0] == 0, -entries.value, entries.value)
-    places = (entries.place - np.array([[0], [1], [1], [1]])).T.tolist()
-    for (row, block, i, j), value in zip(places, values.tolist(), strict=True):
-        found[block].setdefault(row, {})[min(i, j), max(i, j)] = rational(value)
+    equality: SDP, variable: PsdVariable, orders: Mapping[str, int]
+) -> dict[int, dict[tuple[int, int], fmpq]]:
+    """By row, the entries of the upper triangle of its symmetric matrix."""
+    low, high = (x.tolist() for x in svec_pairs(np.arange(variable.size)))
+    found: dict[int, dict[tuple[int, int], fmpq]] = {}
+    for row, k, value, off in _parts(equality, variable, orders):
+        i, j = low[k], high[k]
+        # Off both diagonals, sqrt 2 stands on both sides; the entry counts twice in <A, X>.
+        entry = rational(value) / 2 if off and i != j else _natural(value, off or i != j)
+        found.setdefault(row, {})[i, j] = entry
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import Array, smat
+from sdpdr.linalg.svec import Array, svec_pairs
 from sdpdr.program.face import complete_multipliers, null_vectors
 from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP
@@ -44,19 +44,26 @@ class Layout:
             for v in self.equality.psd_variables
         ]
 
+    def inequalities(self) -> dict[str, int]:
+        """Orders of the matrix inequalities that rows of the equality form stand for."""
+        return {lmi.label: lmi.order for lmi in self.reduced.sdp.lmis}
+
     def values(self, found: Mapping[str, Array]) -> dict[str, Value]:
         """Values of the program that was put to the method, from those of its equality form."""
         parts = iter(self.equality.variables)
         return {v.name: _value(v, parts, found) for v in self.reduced.sdp.variables}
 
     def multipliers(self, y: Array) -> dict[str, Array]:
-        """Multipliers of its rows and matrix inequalities; y by the sign of `sdpdr.program.sdp`."""
+        """Multipliers of its rows and matrix inequalities; y has the sign of `sdpdr.program.sdp`.
+
+        Rows of a matrix inequality are those of its entries, without the sqrt 2 of ``svec``.
+        """
         source = self.reduced.sdp
         ends = np.cumsum([r.m for r in self.equality.rows])[:-1]
         parts = np.split(y, ends) if self.equality.rows else []
         by_label = {r.label: part for r, part in zip(self.equality.rows, parts, strict=True)}
         duals = {r.label: by_label[r.label] for r in source.rows}
-        duals |= {lmi.label: -smat(by_label[lmi.label]) for lmi in source.lmis}
+        duals |= {lmi.label: _spread(-by_label[lmi.label], lmi.order) for lmi in source.lmis}
         return duals
 
     def point(self, found: Mapping[str, Array], y: Array) -> Point:
@@ -79,6 +86,14 @@ def laid_out(sdp: SDP) -> Layout:
     itself, dual = Composed(()).apply(sdp), Dual().apply(sdp)
     best = min((itself, dual), key=lambda r: equality_rows(r.sdp))
     return Layout(best, to_equality_form(best.sdp, keep_free=True), best is dual)
+
+
+def _spread(entries: Array, order: int) -> Array:
+    """The symmetric Z with <Z, G> = sum of entries times those of the upper triangle of G."""
+    i, j = svec_pairs(np.arange(entries.size))
+    half = np.zeros((order, order))
+    half[i, j] = entries / 2.0
+    return half + half.T
 
 
 def _value(variable: Variable, parts: Iterator[Variable], found: Mapping[str, Array]) -> Value:
