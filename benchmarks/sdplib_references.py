@@ -83,8 +83,8 @@ def table(lines: dict[str, dict[str, object]]) -> None:
         rows,
         command="python benchmarks/sdplib_references.py --data DIRECTORY",
         notes=(
-            "Values are those of the maximisation over matrices, as SDPA prints them, of the numbers "
-            "as they stand in the files; digits are those in which both sides agree at points whose "
+            "Values are those of the maximisation over matrices, as SDPA prints them, of the "
+            "numbers in the files; digits are those in which both sides agree, at points whose "
             "relative residuals are as small. Seconds are of one processor.",
         ),
     )  # fmt: skip

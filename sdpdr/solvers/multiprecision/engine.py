@@ -60,7 +60,7 @@ class Options:
 
     tol: float
     bits: int
-    max_iter: int = 300
+    max_iter: int = 500
     time_limit: float = inf
 
 
