@@ -24,8 +24,10 @@ from tables import write_table
 from sdpdr.program import read_sdpa
 from sdpdr.solvers import reference
 
-FILES = ("truss1", "hinf2", "hinf4", "hinf11", "control1", "control2", "truss6", "truss5", "theta1",
-         "mcp100")  # fmt: skip
+FILES = (
+    "truss1", "hinf2", "hinf4", "hinf11", "control1", "control2", "truss6", "theta1", "truss5",
+    "mcp100",
+)  # fmt: skip
 BITS, DIGITS, LIMIT = 320, 15, 600.0
 OTHER = """
 import json, sys, time, sdpap
@@ -90,17 +92,21 @@ def cells(found: dict[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    """Write the table."""
+    """Time both on each file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of .dat-s.gz files")
     parser.add_argument("--other", required=True, help="interpreter with sdpa-multiprecision")
     given = parser.parse_args()
-    rows = []
+    rows: list[list[str]] = []
     for name in FILES:
         path = given.data / f"{name}.dat-s.gz"
-        row = [name, *cells(ours(path)), *cells(other(path, given.other))]
-        print(*(f"{cell:<11}" for cell in row), flush=True)
-        rows.append(row)
+        rows.append([name, *cells(ours(path)), *cells(other(path, given.other))])
+        print(*(f"{cell:<11}" for cell in rows[-1]), flush=True)
+        write(rows)
+
+
+def write(rows: list[list[str]]) -> None:
+    """The table of the documentation, as far as it has come."""
     head = ["File"]
     for who in ("ours", "SDPA-GMP"):
         head += [f"{who}: ended", "iterations", "digits", "seconds"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 from flint import arb, arb_mat, ctx, fmpq, nmod_mat
 
 from sdpdr.solvers.multiprecision.arithmetic import Vector
 from sdpdr.solvers.multiprecision.compiled import number
-from sdpdr.solvers.multiprecision.exact import Column, ExactProgram
+from sdpdr.solvers.multiprecision.exact import ExactProgram
+
+# Rows, from 0, and their residues in one column.
+Part = list[tuple[int, int]]
 
 # A Mersenne prime; denominators of doubles are powers of two, and none vanishes modulo it.
 PRIME = 2**61 - 1
@@ -18,11 +21,19 @@ PRIME = 2**61 - 1
 _PLACES, _ROOM = 4, 1.1
 
 
-def independent_rows(program: ExactProgram) -> tuple[list[int], bool]:
+def independent_rows(
+    program: ExactProgram, pause: Callable[[], None] = lambda: None
+) -> tuple[list[int], bool]:
     """Rows to keep, numbered from 1, and whether the others follow from them.
 
     That rows are independent modulo a prime proves that they are; that they depend on each other
     is true but for a chance of about 1e-18.
+
+    Parameters
+    ----------
+    program : ExactProgram
+    pause : callable, optional
+        Called for every column; whatever it raises ends the work.
 
     Returns
     -------
@@ -30,14 +41,23 @@ def independent_rows(program: ExactProgram) -> tuple[list[int], bool]:
     consistent : bool
         False where the other rows contradict those kept, whatever the cones.
     """
-    m = program.n_rows
     columns = list(program.columns())
-    if len(_pivots(_sums(columns, m), m)) == m:
-        return list(range(1, m + 1)), True
-    lines = [_line([(column, 1)], m) for column in columns]
-    kept = _pivots(lines, m)
-    side = [_residue(b) for b in program.rhs]
-    return kept, len(_pivots([*lines, side], m)) == len(kept)
+    used = sorted({row for column in columns for row in column if row})
+    idle = set(range(1, program.n_rows + 1)) - set(used)
+    vacuous = all(program.rhs[row - 1] == 0 for row in idle)
+    # Rows without coefficients, which a face leaves behind, are no part of the search.
+    place = {row: k for k, row in enumerate(used)}
+    parts = [[(place[r], _residue(x)) for r, x in column.items() if r] for column in columns]
+    if len(_pivots(_sums(parts, len(used), pause), len(used))) == len(used):
+        return used, vacuous
+    lines = []
+    for part in parts:
+        pause()
+        lines.append(_line([(part, 1)], len(used)))
+    kept = _pivots(lines, len(used))
+    side = [_residue(program.rhs[row - 1]) for row in used]
+    follow = len(_pivots([*lines, side], len(used))) == len(kept)
+    return [used[k] for k in kept], vacuous and follow
 
 
 def free_equations(program: ExactProgram) -> ExactProgram:
@@ -94,7 +114,7 @@ def contradiction(program: ExactProgram, kept: Sequence[int]) -> Vector:
     raise ValueError("the rows do not contradict each other")
 
 
-def _sums(columns: Sequence[Column], m: int) -> list[list[int]]:
+def _sums(columns: Sequence[Part], m: int, pause: Callable[[], None]) -> list[list[int]]:
     """Sums of columns with random weights, modulo the prime; their rank is that of the columns.
 
     It can come out too small by bad luck, but never too large.
@@ -104,25 +124,28 @@ def _sums(columns: Sequence[Column], m: int) -> list[list[int]]:
         return [_line([(column, 1)], m) for column in columns]
     # Any numbers will do, as long as data do not know them.
     random = Random(61)
-    parts: list[list[tuple[Column, int]]] = [[] for _ in range(count)]
+    parts: list[list[tuple[Part, int]]] = [[] for _ in range(count)]
     for column in columns:
         for place in random.sample(range(count), _PLACES):
             parts[place].append((column, random.randrange(1, PRIME)))
-    return [_line(part, m) for part in parts]
+    lines = []
+    for part in parts:
+        pause()
+        lines.append(_line(part, m))
+    return lines
 
 
-def _line(parts: Sequence[tuple[Column, int]], m: int) -> list[int]:
-    """The coefficients of rows 1, ..., m in a weighted sum of columns, modulo the prime."""
+def _line(parts: Sequence[tuple[Part, int]], m: int) -> list[int]:
+    """The coefficients of m rows in a weighted sum of columns, modulo the prime."""
     line = [0] * m
     for column, weight in parts:
-        for row, value in column.items():
-            if row:
-                line[row - 1] = (line[row - 1] + weight * _residue(value)) % PRIME
+        for row, residue in column:
+            line[row] = (line[row] + weight * residue) % PRIME
     return line
 
 
 def _pivots(lines: list[list[int]], m: int) -> list[int]:
-    """The first independent rows of the program, where each line is one of its columns."""
+    """The first independent rows, from 0, where each line is one column of the program."""
     if not m or not lines:
         return []
     reduced, rank = nmod_mat(len(lines), m, [x for line in lines for x in line], PRIME).rref()
@@ -130,7 +153,7 @@ def _pivots(lines: list[list[int]], m: int) -> list[int]:
     for i in range(rank):
         while not int(reduced[i, column]):
             column += 1
-        pivots.append(column + 1)
+        pivots.append(column)
     return pivots
 
 

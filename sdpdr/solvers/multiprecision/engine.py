@@ -143,23 +143,19 @@ def _nothing(ending: str, words: str) -> Run:
 class _Engine:
     def __init__(self, sdp: SDP, options: Options, report: Report | None, begin: float) -> None:
         self.sdp, self.options, self.report, self.begin = sdp, options, report, begin
-        self.layout: Layout = laid_out(sdp)
-        exact = exact_program(self.layout.equality, self.layout.inequalities())
-        self.face: Confined = confined(exact, self.layout.known_null_vectors())
-        self.kept, self.consistent = independent_rows(self.face.program)
-        self.equations = free_equations(self.face.program)
-        self.kept_free, self.bounded = independent_rows(self.equations)
         self.history: list[Mapping[str, Any]] = []
         self.scale = arb(0)
 
     def run(self) -> Run:
-        if not self.consistent:
-            return self._contradicted()
-        if not self.bounded:
-            return self._falling()
         search: Search | None = None
         try:
-            search = Search(compiled(self.face.program, self.kept, self.kept_free), self._pause)
+            self._set_up()
+            if not self.consistent:
+                return self._contradicted()
+            if not self.bounded:
+                return self._falling()
+            program = compiled(self.face.program, self.kept, self.kept_free)
+            search = Search(program, self._pause)
             return self._iterate(search)
         except _OutOfTime:
             return self._ended("time limit", "", search, None)
@@ -167,6 +163,17 @@ class _Engine:
             return self._ended("interrupted", "", search, None)
         except Stuck as reason:
             return self._ended("stuck", f"It stopped: {reason}.", search, None)
+
+    def _set_up(self) -> None:
+        """The program over the rational numbers, on its face, and what is independent in it."""
+        self.layout: Layout = laid_out(self.sdp)
+        self._pause()
+        exact = exact_program(self.layout.equality, self.layout.inequalities(), self._pause)
+        known = self.layout.known_null_vectors()
+        self.face: Confined = confined(exact, known, self._pause)
+        self.kept, self.consistent = independent_rows(self.face.program, self._pause)
+        self.equations = free_equations(self.face.program)
+        self.kept_free, self.bounded = independent_rows(self.equations, self._pause)
 
     def _contradicted(self) -> Run:
         """Rows that no matrices can meet, on the faces that other rows confine them to."""

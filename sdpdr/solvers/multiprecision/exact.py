@@ -14,7 +14,7 @@ a formula is recovered without change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,7 +85,11 @@ def rational(number: float) -> fmpq:
     return fmpq(*float(number).as_integer_ratio())
 
 
-def exact_program(equality: SDP, inequalities: Mapping[str, int] | None = None) -> ExactProgram:
+def exact_program(
+    equality: SDP,
+    inequalities: Mapping[str, int] | None = None,
+    pause: Callable[[], None] = lambda: None,
+) -> ExactProgram:
     """The rational numbers of a program in equality form, whose vectors may be free.
 
     Parameters
@@ -95,6 +99,8 @@ def exact_program(equality: SDP, inequalities: Mapping[str, int] | None = None) 
     inequalities : mapping from label to order, optional
         Rows that stand for matrix inequalities, entry by entry in ``svec`` coordinates. Those of
         entries off the diagonal are divided by sqrt 2, which cancels.
+    pause : callable, optional
+        Called now and then; whatever it raises ends the work.
 
     Examples
     --------
@@ -109,6 +115,7 @@ def exact_program(equality: SDP, inequalities: Mapping[str, int] | None = None) 
     positive: list[Column] = []
     free: list[Column] = []
     for v in equality.variables:
+        pause()
         if isinstance(v, PsdVariable):
             blocks.append(Block(v.n, _matrices(equality, v, orders)))
             continue

@@ -14,7 +14,7 @@ and Applications 83, 1981.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -56,7 +56,9 @@ class Confined:
         return np.array(numbers).reshape(basis.nrows(), basis.ncols())
 
 
-def confined(program: ExactProgram, known: Sequence[sp.csr_array]) -> Confined:
+def confined(
+    program: ExactProgram, known: Sequence[sp.csr_array], pause: Callable[[], None] = lambda: None
+) -> Confined:
     """Leave the faces that single rows confine matrices to, until none is left.
 
     Parameters
@@ -64,20 +66,22 @@ def confined(program: ExactProgram, known: Sequence[sp.csr_array]) -> Confined:
     program : ExactProgram
     known : list of array of shape (n, p)
         For every matrix X, columns u that are known to satisfy X u = 0.
+    pause : callable, optional
+        Called for every row; whatever it raises ends the work.
     """
     found = Confined(program, tuple(None for _ in program.blocks), ())
     for k, columns in enumerate(known):
         if columns.shape[1]:
-            found = _on_face(found, k, _columns(columns), ())
+            found = _on_face(found, k, _columns(columns), (), pause)
     while True:
-        step = _next_face(found.program)
+        step = _next_face(found.program, pause)
         if step is None:
             return found
         k, vectors, row = step
-        found = _on_face(found, k, vectors, (row,))
+        found = _on_face(found, k, vectors, (row,), pause)
 
 
-def _next_face(program: ExactProgram) -> tuple[int, Vectors, int] | None:
+def _next_face(program: ExactProgram, pause: Callable[[], None]) -> tuple[int, Vectors, int] | None:
     """A matrix, vectors that it maps to zero, and the row that says so."""
     users: dict[int, list[int]] = {}
     for k, block in enumerate(program.blocks):
@@ -85,6 +89,7 @@ def _next_face(program: ExactProgram) -> tuple[int, Vectors, int] | None:
             users.setdefault(row, []).append(k)
     with_scalars = {row for column in (*program.positive, *program.free) for row in column}
     for row, blocks in users.items():
+        pause()
         if row == 0 or row in with_scalars or len(blocks) > 1 or program.rhs[row - 1] != 0:
             continue
         matrix = program.blocks[blocks[0]].matrices[row]
@@ -131,12 +136,21 @@ def range_if_semidefinite(matrix: Symmetric) -> list[dict[int, fmpq]]:
     return vectors
 
 
-def _on_face(found: Confined, k: int, vectors: Vectors, rows: tuple[int, ...]) -> Confined:
+def _on_face(
+    found: Confined,
+    k: int,
+    vectors: Vectors,
+    rows: tuple[int, ...],
+    pause: Callable[[], None],
+) -> Confined:
     """The program with X_k = V L V^T, where V spans what is orthogonal to the vectors."""
     block, before = found.program.blocks[k], found.bases[k]
     basis = _orthogonal(vectors, block.order)
     lines = _lines(basis)
-    matrices = {row: _congruence(matrix, lines) for row, matrix in block.matrices.items()}
+    matrices = {}
+    for row, matrix in block.matrices.items():
+        pause()
+        matrices[row] = _congruence(matrix, lines)
     smaller = Block(basis.ncols(), {row: a for row, a in matrices.items() if a})
     blocks, bases = list(found.program.blocks), list(found.bases)
     blocks[k], bases[k] = smaller, basis if before is None else before * basis
