@@ -73,7 +73,7 @@ def table(lines: dict[str, dict[str, object]]) -> None:
     for name in sorted(lines):
         x = lines[name]
         cells = [x[k] for k in ("order", "rows", "status", "primal", "dual", "digits", "error")]
-        rows.append([name, *cells, x["bits"], x["iterations"], f"{float(str(x['seconds'])):,.0f}"])
+        rows.append([name, *cells, x["bits"], x["iterations"], x["seconds"]])
     write_table(
         "sdplib_references",
         (

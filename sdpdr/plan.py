@@ -83,7 +83,7 @@ class Plan:
             if c.refusal:
                 grouped.setdefault((c.solver, c.refusal), []).append(c.form)
         for (name, words), forms in grouped.items():
-            lines.append(f"  {name:<10}{', '.join(forms):<20}  {words}")
+            lines.append(f"  {name:<15}{', '.join(forms):<20}  {words}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

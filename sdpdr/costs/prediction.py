@@ -15,7 +15,7 @@ from sdpdr.costs.work import Work, has_detail, least_work, work
 STAND_IN = "sdpa"
 # Programs that are the same method as a solver that was measured, or near to it.
 LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa", "dsdp": "sdpa", "multiprecision": "sdpa"}
-# Times the seconds of the solver that it is like: hundreds of bits, in software.
+# Times the multiplications of the solver that it is like: hundreds of bits, in software.
 SLOWER = {"multiprecision": 200.0}
 # They turn a program into the same as its dual, whose multipliers are the unknowns.
 FILED = {"gram": "lmi", "chordal": "chordal-lmi"}
@@ -152,7 +152,8 @@ def _cost(
         return None
     done = count(solver, form, structure)
     share = TRUST if measured is None else rate.share(structure.kind, tol)
-    seconds = SLOWER.get(solver, 1.0) * rate.seconds(done.multiplications)
+    start = rate.seconds(0.0)
+    seconds = start + SLOWER.get(solver, 1.0) * (rate.seconds(done.multiplications) - start)
     doubt = DOUBT.get(solver, 1.0)
     return Cost(seconds, rate.memory(done.numbers), share, doubt)
 

@@ -55,7 +55,9 @@ class Multiprecision(Solver):
     confine a matrix to a face are taken out in exact arithmetic, dependent rows are found modulo a
     prime, and free scalars stay free. Seconds for orders of tens, minutes for a hundred. Values are
     returned in doubles; the claim's message has both sides in decimals, as many as agree. Use
-    `reference` for values alone.
+    `reference` for values alone. The clock is looked at within iterations, between rows of the
+    linear system; solving it, tenths of a second for 300 rows and seconds for 600, is not
+    interrupted.
 
     Parameters
     ----------
