@@ -84,7 +84,7 @@ class Plan:
             if c.refusal:
                 grouped.setdefault((c.solver, c.refusal), []).append(c.form)
         for (name, words), forms in grouped.items():
-            lines.append(f"  {name:<10}{', '.join(forms):<20}  {words}")
+            lines.append(f"  {name:<15}{', '.join(forms):<20}  {words}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -189,7 +189,7 @@ def plan(
         tried = {pair: field.candidate(*pair).refusal for pair in pairs}
         raise NotAcceptedError(_no_way(wanted, form, tried))
     chosen = wanted or _configure(found.solver, options)
-    steps = () if sdp is None else reductions_for(found.form, sdp)
+    steps = () if sdp is None or chosen.as_stored else reductions_for(found.form, sdp)
     why = "it was asked for" if named else _reason(found, field.structure)
     return Plan(chosen, found.form, steps, why, sdp, refusal)
 

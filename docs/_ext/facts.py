@@ -80,7 +80,7 @@ class SolverTable(_Table):
         for name, cls in SOLVERS.items():
             summary = (cls.__doc__ or "").strip().splitlines()[0].partition(" (")[0].rstrip(".")
             extra = f"``sdpdr[{cls.extra}]``" if cls.extra else "``sdpdr`` itself"
-            if cls.by_name_only:
+            if not cls.module:
                 extra = f"``apt-get install {cls.package}``"
             marks = ("✓" if form in cls.forms else "–" for form in FORMS)
             limit = "its own" if cls.obeys_time_limit else "stopped from outside"

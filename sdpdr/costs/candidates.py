@@ -59,7 +59,7 @@ class Candidate:
 
     def line(self) -> str:
         """One line of the table of candidates."""
-        name = f"  {self.solver:<10}{self.form:<13}"
+        name = f"  {self.solver:<15}{self.form:<13}"
         if self.cost is None:
             return name + (self.refusal or "cost unknown")
         words = "" if self.verdict == POSSIBLE else f"   {self.verdict}"

@@ -14,8 +14,10 @@ from sdpdr.costs.work import Work, has_detail, least_work, work
 # The solver whose constants are taken for those of one that was never measured, such as MOSEK.
 STAND_IN = "sdpa"
 # Programs that are the same method as a solver that was measured, or near to it.
-LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa", "dsdp": "sdpa"}
-# Their files are the same for a program and for its dual, whose multipliers are the unknowns.
+LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa", "dsdp": "sdpa", "multiprecision": "sdpa"}
+# Times the multiplications of the solver that it is like: hundreds of bits, in software.
+SLOWER = {"multiprecision": 200.0}
+# They turn a program into the same as its dual, whose multipliers are the unknowns.
 FILED = {"gram": "lmi", "chordal": "chordal-lmi"}
 # The share of success that it is trusted to have, so that whoever pays for it gets to use it.
 TRUST = 0.95
@@ -150,7 +152,9 @@ def _cost(
         return None
     done = count(solver, form, structure)
     share = TRUST if measured is None else rate.share(structure.kind, tol)
-    seconds, doubt = rate.seconds(done.multiplications), DOUBT.get(solver, 1.0)
+    start = rate.seconds(0.0)
+    seconds = start + SLOWER.get(solver, 1.0) * (rate.seconds(done.multiplications) - start)
+    doubt = DOUBT.get(solver, 1.0)
     return Cost(seconds, rate.memory(done.numbers), share, doubt)
 
 

@@ -32,7 +32,7 @@ from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 Image = Callable[[VectorMap], "LinearMap | VectorMap"]
 
 
-def to_equality_form(sdp: SDP) -> SDP:
+def to_equality_form(sdp: SDP, *, keep_free: bool = False) -> SDP:
     """Rewrite a program with equalities, PSD matrices and non-negative scalars only.
 
     Feasible points correspond, with equal objective, as the table of this module says. A
@@ -42,6 +42,9 @@ def to_equality_form(sdp: SDP) -> SDP:
     Parameters
     ----------
     sdp : SDP
+    keep_free : bool, default False
+        Leave free scalars as they are, where they have no quadratic cost. Their two halves p and q
+        may grow without limit, so that the program over cones has no bounded set of solutions.
 
     Returns
     -------
@@ -61,9 +64,15 @@ def to_equality_form(sdp: SDP) -> SDP:
     for v in sdp.vector_variables:
         if v.curvature is not None:
             sdp = _without_curvature(sdp, v, v.curvature)
-        elif not v.nonnegative:
+        elif not v.nonnegative and not keep_free:
             sdp = _without_sign(sdp, v)
     return sdp
+
+
+def equality_rows(sdp: SDP) -> int:
+    """How many rows the equality form of a program has."""
+    quadratic = sum(v.size for v in sdp.vector_variables if v.curvature is not None)
+    return sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis) + quadratic
 
 
 def without_lmis(sdp: SDP) -> SDP:

@@ -10,6 +10,7 @@ from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.external_programs import Csdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.lowrank_solver import LowRank
+from sdpdr.solvers.multiprecision import Multiprecision, Reference, reference
 from sdpdr.solvers.registry import SolverInfo, SolverTable, find, table
 from sdpdr.solvers.tolerance import Rule
 
@@ -24,7 +25,9 @@ __all__ = [
     "Ipopt",
     "LowRank",
     "Mosek",
+    "Multiprecision",
     "Outcome",
+    "Reference",
     "Rule",
     "Scs",
     "Sdpa",
@@ -34,6 +37,7 @@ __all__ = [
     "SolverTable",
     "Verdict",
     "find",
+    "reference",
     "table",
 ]
 

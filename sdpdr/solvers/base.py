@@ -126,6 +126,8 @@ class Solver(ABC):
     by_name_only: ClassVar[bool] = False
     # What it is told of a tolerance; None for what the table says of it or of its base class.
     rule: ClassVar[Rule | None] = None
+    # Whether it wants the program as it is stored, since reductions round.
+    as_stored: ClassVar[bool] = False
 
     tol: float = 1e-6
     time_limit: float | None = None

@@ -18,11 +18,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.errors import FileFormatError
-from sdpdr.linalg.svec import Array, Matrix, smat, svec_size
+from sdpdr.linalg.svec import Array, Matrix, smat
 from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa_file import write_sdpa
-from sdpdr.program.standard import to_equality_form, with_one_vector
+from sdpdr.program.standard import equality_rows, to_equality_form, with_one_vector
 from sdpdr.program.variables import PsdVariable, Variable
 from sdpdr.reduce import Composed, Dual
 from sdpdr.reduce.base import Reduced
@@ -147,15 +147,9 @@ def filed(sdp: SDP) -> FiledProgram:
     (5, 5)
     """
     itself, dual = Composed(()).apply(sdp), Dual().apply(sdp)
-    chosen = min((itself, dual), key=lambda r: (_rows(r.sdp) == 0, _rows(r.sdp)))
+    chosen = min((itself, dual), key=lambda r: (equality_rows(r.sdp) == 0, equality_rows(r.sdp)))
     equality = to_equality_form(chosen.sdp)
     return FiledProgram(sdp, chosen, equality, with_one_vector(equality), chosen is dual)
-
-
-def _rows(sdp: SDP) -> int:
-    """Number of rows in equality form."""
-    quadratic = sum(v.size for v in sdp.vector_variables if v.curvature is not None)
-    return sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis) + quadratic
 
 
 def _value(variable: Variable, parts: Iterator[Variable], found: dict[str, Array]) -> Value:

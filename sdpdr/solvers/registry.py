@@ -12,10 +12,23 @@ from sdpdr.solvers.dsdp import Dsdp
 from sdpdr.solvers.external_programs import Csdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.lowrank_solver import LowRank
+from sdpdr.solvers.multiprecision import Multiprecision
 
 SOLVERS: Mapping[str, type[Solver]] = {
     cls.name: cls
-    for cls in (LowRank, Ipopt, Mosek, Sdpa, Clarabel, Cvxopt, Scs, Csdp, SdpaProgram, Dsdp)
+    for cls in (
+        LowRank,
+        Ipopt,
+        Mosek,
+        Sdpa,
+        Clarabel,
+        Cvxopt,
+        Scs,
+        Csdp,
+        SdpaProgram,
+        Dsdp,
+        Multiprecision,
+    )
 }
 
 
@@ -48,11 +61,11 @@ class SolverTable(tuple[SolverInfo, ...]):
     """The solvers known, as a tuple that prints as a table."""
 
     def __repr__(self) -> str:
-        head = f"{'solver':<10}{'usable':<8}{'version':<12}{'licence':<12}{'forms':<20}"
+        head = f"{'solver':<15}{'usable':<8}{'version':<12}{'licence':<12}{'forms':<20}"
         lines = [head]
         for s in self:
             lines.append(
-                f"{s.name:<10}{'yes' if s.usable else 'no':<8}{s.version:<12}{s.licence:<12}"
+                f"{s.name:<15}{'yes' if s.usable else 'no':<8}{s.version:<12}{s.licence:<12}"
                 f"{', '.join(s.forms):<20}{'  ' + s.reason if s.reason else ''}".rstrip()
             )
         return "\n".join(lines)

@@ -157,6 +157,13 @@ TOLERANCES: Mapping[str, Rule] = MappingProxyType(
             _INTERIOR,
             floor=1e-9,
         ),
+        "multiprecision": Rule(
+            ("tol",),
+            1000.0,
+            (1e-15,),
+            "relative gap; residuals relative to right sides and costs",
+            "Rounding is out of the way, and three more digits cost two iterations.",
+        ),
     }
 )
 """Rules by the name of the solver."""

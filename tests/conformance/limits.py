@@ -18,6 +18,7 @@ TOLERANCE = {
     "csdp": 2e-6,
     "sdpa-file": 5e-6,
     "dsdp": 5e-6,
+    "multiprecision": 1e-6,
 }
 
 

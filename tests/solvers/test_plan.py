@@ -164,7 +164,7 @@ def test_the_explanation_tells_the_choice_and_the_alternatives(build, request):
     assert chosen.reason in text
     assert FORMS[chosen.form] in text
     for c in chosen.candidates:
-        words = c.refusal or f"{c.solver:<10}{c.form}"
+        words = c.refusal or f"{c.solver:<15}{c.form}"
         assert any(c.solver in line and words in line for line in text.splitlines())
 
 

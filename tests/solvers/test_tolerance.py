@@ -27,6 +27,7 @@ TOLD = {
     "sdpa-file": (1e-4, 1e-6, 1e-8, 1e-8, 1e-8),
     "csdp": (1e-4, 1e-6, 1e-8, 1e-9, 1e-9),
     "dsdp": (1e-4, 1e-6, 1e-8, 1e-9, 1e-9),
+    "multiprecision": (1e-5, 1e-7, 1e-9, 1e-11, 1e-13),
     "ipopt": (1e-8, 1e-8, 1e-8, 1e-10, 1e-12),
     "lowrank": (1e-3, 1e-5, 1e-7, 1e-9, 1e-11),
     "lowrank without lower limits": (1e-2 / 3, 1e-4 / 3, 1e-6 / 3, 1e-8 / 3, 1e-10 / 3),

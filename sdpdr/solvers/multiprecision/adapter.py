@@ -1,0 +1,176 @@
+"""The multi-precision method as a solver of the package."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, inf, log2
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sdpdr.errors import DataError
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Claim
+from sdpdr.program.standard import equality_rows
+from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
+
+if TYPE_CHECKING:
+    from sdpdr.solvers.multiprecision.engine import Options, Run
+
+# Sizes that take minutes rather than hours.
+MAX_ORDER, MAX_ROWS = 200, 1500
+# Well-posed programs take twenty or thirty; ill-posed ones are why there is such a solver.
+_ITERATIONS = 500
+_VERDICTS = {
+    "solved": Verdict.SOLVED,
+    "stuck": Verdict.INACCURATE,
+    "infeasible": Verdict.INFEASIBLE,
+    "unbounded": Verdict.UNBOUNDED,
+    "time limit": Verdict.TIME_LIMIT,
+    "iteration limit": Verdict.ITERATION_LIMIT,
+    "interrupted": Verdict.INTERRUPTED,
+}
+
+
+def default_bits(tol: float) -> int:
+    """Bits that suffice for a tolerance.
+
+    The condition of the linear system grows with the square of what is gained, and everything in
+    it twice loses what it is worth.
+
+    Examples
+    --------
+    >>> default_bits(1e-6), default_bits(1e-30)
+    (256, 576)
+    """
+    return max(256, 64 * ceil((64.0 + 5.0 * log2(1.0 / tol)) / 64.0))
+
+
+@dataclass(frozen=True)
+class Multiprecision(Solver):
+    """An interior-point method in hundreds of bits (options as in `Solver`).
+
+    It solves the program as it is stored, without reductions that would round: single rows that
+    confine a matrix to a face are taken out in exact arithmetic, dependent rows are found modulo a
+    prime, and free scalars stay free. Seconds for orders of tens, minutes for a hundred. Values are
+    returned in doubles; the claim's message has both sides in decimals, as many as agree. Use
+    `reference` for values alone. The clock is looked at within iterations, between rows of the
+    linear system; solving it, tenths of a second for 300 rows and seconds for 600, is not
+    interrupted.
+
+    Parameters
+    ----------
+    bits : int, optional
+        Working precision; by default 256, and more below a tolerance of 1e-9. Programs without
+        interior may need many more.
+
+    References
+    ----------
+    Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval arithmetic", IEEE
+    Transactions on Computers 66(8), 2017.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> if Multiprecision.availability().usable:
+    ...     answer = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), "multiprecision")
+    ...     print(f"{answer.value:.9f}")
+    ... else:
+    ...     print("4.666666667")
+    4.666666667
+    """
+
+    name: ClassVar[str] = "multiprecision"
+    package: ClassVar[str] = "python-flint"
+    module: ClassVar[str] = "flint"
+    extra: ClassVar[str | None] = "multiprecision"
+    forms: ClassVar[tuple[str, ...]] = ("gram",)
+    licence: ClassVar[str] = "MIT"
+    by_name_only: ClassVar[bool] = True
+    as_stored: ClassVar[bool] = True
+
+    bits: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.bits is not None and not 64 <= self.bits <= 100_000:
+            raise DataError(f"bits must lie in 64..100000; it is {self.bits!r}.")
+
+    def accepts(self, sdp: SDP) -> str | None:
+        """Programs of orders up to 200 with up to 1500 rows, themselves or their duals."""
+        order = max([v.n for v in sdp.psd_variables] + [lmi.order for lmi in sdp.lmis], default=0)
+        if order > MAX_ORDER:
+            return (
+                f"a matrix has order {order}; in hundreds of bits more than {MAX_ORDER} would take "
+                "hours."
+            )
+        of_dual = sum(
+            v.size if getattr(v, "curvature", None) is None else 2 * v.size for v in sdp.variables
+        )
+        rows = min(equality_rows(sdp), of_dual)
+        if rows > MAX_ROWS:
+            return (
+                f"neither it nor its dual has fewer than {rows} rows; in hundreds of bits more "
+                f"than {MAX_ROWS} would take hours."
+            )
+        return None
+
+    def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
+        """Solve and say how far both sides agree."""
+        from sdpdr.solvers.multiprecision.engine import run
+
+        begin = time.perf_counter()
+        found = run(sdp, self._asked(), self._follow(progress))
+        seconds = {"solve": time.perf_counter() - begin}
+        value = float(found.primal.mid()) if found.primal.is_finite() else None
+        if value is not None and sdp.maximize:
+            value = -value
+        claim = Claim(found.ending, value, found.iterations, _words(found, self._bits()))
+        return Outcome(found.point, _VERDICTS[found.ending], claim, seconds, found.history)
+
+    def _bits(self) -> int:
+        return self.bits or default_bits(self.tol)
+
+    def _asked(self) -> Options:
+        from sdpdr.solvers.multiprecision.engine import Options
+
+        tol = self.tolerances().get("tol", 1e-15)
+        given: dict[str, Any] = {
+            "tol": tol,
+            "bits": self._bits(),
+            "max_iter": _ITERATIONS if self.max_iter is None else self.max_iter,
+            "time_limit": inf if self.time_limit is None else self.time_limit,
+        }
+        unknown = set(self.options) - set(given)
+        if unknown:
+            raise DataError(
+                f"solver 'multiprecision' has no option {sorted(unknown)[0]!r}; it has "
+                f"{', '.join(given)}."
+            )
+        return Options(**given | dict(self.options))
+
+    def _follow(self, progress: Progress | None) -> Progress | None:
+        if not self.verbose:
+            return progress
+
+        def follow(record: Mapping[str, Any]) -> None:
+            sys.stdout.write(
+                "{iteration:4d}  {value: .15g}  {dual: .15g}  mu {mu:.1e}  errors "
+                "{primal_error:.1e} {dual_error:.1e}  {seconds:.1f} s\n".format(**record)
+            )
+            if progress is not None:
+                progress(record)
+
+        return follow
+
+
+def _words(found: Run, bits: int) -> str:
+    words = [found.words] if found.words else []
+    if found.primal.is_finite():
+        words.append(
+            f"Primal {found.decimals(found.primal)}, dual {found.decimals(found.dual)}, "
+            f"relative gap {found.gap:.1e}, residuals {found.error:.1e}, in {bits} bits."
+        )
+    return " ".join(words)

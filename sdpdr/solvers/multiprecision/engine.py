@@ -1,0 +1,330 @@
+"""From a program to its answer: reduce, iterate, stop, and say what came out."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isinf, log10
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+
+from sdpdr.linalg.svec import Array
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP
+from sdpdr.solvers.multiprecision.arithmetic import Vector, to_array, to_float
+from sdpdr.solvers.multiprecision.compiled import compiled, number
+from sdpdr.solvers.multiprecision.dependence import (
+    contradiction,
+    free_equations,
+    independent_rows,
+)
+from sdpdr.solvers.multiprecision.exact import exact_program, rational
+from sdpdr.solvers.multiprecision.faces import Confined, confined
+from sdpdr.solvers.multiprecision.layout import Layout, laid_out
+from sdpdr.solvers.multiprecision.method import Iterate, Measure, Search, Stuck
+from sdpdr.solvers.multiprecision.rays import infeasibility_ray, unbounded_ray
+
+Report = Callable[[Mapping[str, Any]], None]
+
+_TURN = threading.RLock()
+
+
+def _renew_turn() -> None:
+    """After a fork, no thread that could hand on the turn is left."""
+    global _TURN
+    _TURN = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_turn)
+
+
+@dataclass(frozen=True)
+class Options:
+    """When to stop, and in which precision to compute.
+
+    Attributes
+    ----------
+    tol : float
+        Gap relative to the value, and residuals relative to the largest right side and cost.
+    bits : int
+    max_iter : int
+    time_limit : float
+        Seconds.
+    """
+
+    tol: float
+    bits: int
+    max_iter: int = 500
+    time_limit: float = inf
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What came out.
+
+    Attributes
+    ----------
+    ending : str
+        "solved", "stuck", "infeasible", "unbounded", "time limit", "iteration limit" or
+        "interrupted".
+    words : str
+    point : Point
+        In doubles; for an infeasible or unbounded program its ray, as multipliers or as values.
+    primal, dual : arb
+        Objectives of both sides, in the sense that the person wrote.
+    gap, error : float
+        Relative gap, and the larger of the relative residuals.
+    iterations : int
+    history : tuple of mappings
+    """
+
+    ending: str
+    words: str
+    point: Point
+    primal: arb
+    dual: arb
+    gap: float
+    error: float
+    iterations: int
+    history: tuple[Mapping[str, Any], ...]
+
+    @property
+    def digits(self) -> int:
+        """Decimal digits in which both sides agree, at points as feasible as that."""
+        worst = max(self.gap, self.error)
+        if not (self.primal.is_finite() and worst < 1.0):
+            return 0
+        return int(-log10(max(worst, 1e-300)))
+
+    def decimals(self, x: arb, digits: int = 0) -> str:
+        """A value in decimals, by default a few more than agree."""
+        if not x.is_finite():
+            return str(float(x))
+        return str(x.str(digits or self.digits + 3, radius=False, more=True))
+
+
+class _OutOfTime(Exception):
+    """The time limit was reached, between or within iterations."""
+
+
+def run(sdp: SDP, options: Options, report: Report | None = None) -> Run:
+    """Solve a program as it is stored.
+
+    Parameters
+    ----------
+    sdp : SDP
+    options : Options
+    report : callable, optional
+        Given a mapping for every iteration.
+    """
+    begin = time.perf_counter()
+    # The working precision is one for all threads, so one thread computes at a time.
+    patience = -1.0 if isinf(options.time_limit) else options.time_limit
+    if not _TURN.acquire(timeout=patience):
+        return _nothing("time limit", "Another thread was computing in another precision.")
+    try:
+        with ctx.workprec(options.bits):
+            return _Engine(sdp, options, report, begin).run()
+    finally:
+        _TURN.release()
+
+
+def _nothing(ending: str, words: str) -> Run:
+    nan = arb("nan")
+    return Run(ending, words, Point(), nan, nan, inf, inf, 0, ())
+
+
+class _Engine:
+    def __init__(self, sdp: SDP, options: Options, report: Report | None, begin: float) -> None:
+        self.sdp, self.options, self.report, self.begin = sdp, options, report, begin
+        self.history: list[Mapping[str, Any]] = []
+        self.scale = arb(0)
+
+    def run(self) -> Run:
+        search: Search | None = None
+        try:
+            self._set_up()
+            if not self.consistent:
+                return self._contradicted()
+            if not self.bounded:
+                return self._falling()
+            program = compiled(self.face.program, self.kept, self.kept_free)
+            search = Search(program, self._pause)
+            return self._iterate(search)
+        except _OutOfTime:
+            return self._ended("time limit", "", search, None)
+        except KeyboardInterrupt:
+            return self._ended("interrupted", "", search, None)
+        except Stuck as reason:
+            return self._ended("stuck", f"It stopped: {reason}.", search, None)
+
+    def _set_up(self) -> None:
+        """The program over the rational numbers, on its face, and what is independent in it."""
+        self.layout: Layout = laid_out(self.sdp)
+        self._pause()
+        exact = exact_program(self.layout.equality, self.layout.inequalities(), self._pause)
+        known = self.layout.known_null_vectors()
+        self.face: Confined = confined(exact, known, self._pause)
+        self.kept, self.consistent = independent_rows(self.face.program, self._pause)
+        self.equations = free_equations(self.face.program)
+        self.kept_free, self.bounded = independent_rows(self.equations, self._pause)
+
+    def _contradicted(self) -> Run:
+        """Rows that no matrices can meet, on the faces that other rows confine them to."""
+        words = "The rows contradict each other, whatever the matrices."
+        if self.face.exposing:
+            listed = ", ".join(map(str, self.face.exposing[:10]))
+            words = f"On the face that rows {listed} confine the matrices to, rows contradict."
+        y = contradiction(self.face.program, self.kept)
+        point = self._ray(None, np.array([-to_float(x) for x in y]))
+        ending = self._mirrored("infeasible")
+        value = self._infinite(ending)
+        return Run(ending, words, point, value, value, 0.0, 0.0, 0, ())
+
+    def _falling(self) -> Run:
+        """Free scalars that change the cost and nothing else."""
+        words = "Free scalars change the cost and nothing else."
+        f = contradiction(self.equations, self.kept_free)
+        everything = range(1, len(f) + 1)
+        free = {k: -x for k, x in zip(everything, f, strict=True)}
+        blocks = self.face.program.blocks
+        zeros = tuple(arb_mat(block.order, block.order) for block in blocks)
+        plus = [arb(0)] * len(self.face.program.positive)
+        values = self._values(zeros, plus, free)
+        ending = self._mirrored("unbounded")
+        value = self._infinite(ending)
+        return Run(ending, words, self._ray(values, None), value, value, 0.0, 0.0, 0, ())
+
+    def _iterate(self, search: Search) -> Run:
+        now = search.measure()
+        self.scale = (abs(now.primal) + now.mu * search.program.degree).mid()
+        for iteration in range(self.options.max_iter + 1):
+            now = search.measure()
+            self._record(iteration, now, search)
+            if self._is_done(now):
+                return self._ended("solved", "", search, None)
+            if search.is_stuck:
+                return self._ended("stuck", "Its steps became too short.", search, None)
+            if iteration == self.options.max_iter:
+                break
+            search.prepare()
+            # Rays are found while an iterate is far from feasible, or not at all.
+            if now.primal_error > self.options.tol:
+                y = infeasibility_ray(search)
+                if y is not None:
+                    return self._ended("infeasible", "", search, y)
+            if now.dual_error > self.options.tol:
+                direction = unbounded_ray(search)
+                if direction is not None:
+                    return self._ended("unbounded", "", search, direction)
+            search.advance()
+        return self._ended("iteration limit", "", search, None)
+
+    def _is_done(self, now: Measure) -> bool:
+        tol = self.options.tol
+        if max(now.primal_error, now.dual_error) > tol:
+            return False
+        # A value of zero is one that has become very small beside where the method began.
+        size = max(now.scale, self.scale * arb(tol) ** 1.5)
+        return bool(abs(now.primal - now.dual) <= arb(tol) * size)
+
+    def _pause(self) -> None:
+        if time.perf_counter() - self.begin > self.options.time_limit:
+            raise _OutOfTime
+
+    def _record(self, iteration: int, now: Measure, search: Search) -> None:
+        primal, dual = self._sides(now)
+        entry = {
+            "iteration": iteration,
+            "value": to_float(primal),
+            "dual": to_float(dual),
+            "mu": to_float(now.mu),
+            "primal_error": now.primal_error,
+            "dual_error": now.dual_error,
+            "steps": search.steps,
+            "seconds": time.perf_counter() - self.begin,
+        }
+        self.history.append(entry)
+        if self.report is not None:
+            self.report(entry)
+
+    def _sides(self, now: Measure) -> tuple[arb, arb]:
+        """Primal and dual value of the program given, in the person's sense."""
+        constant = number(rational(self.layout.equality.constant))
+        sides = ((now.primal + constant).mid(), (now.dual + constant).mid())
+        if self.layout.is_dual:
+            sides = (-sides[1], -sides[0])
+        return (-sides[0], -sides[1]) if self.sdp.maximize else sides
+
+    def _ended(
+        self, ending: str, words: str, search: Search | None, ray: Vector | Iterate | None
+    ) -> Run:
+        if search is None:
+            return _nothing(ending, words)
+        now, count, history = search.measure(), len(self.history) - 1, tuple(self.history)
+        if ray is not None:
+            rows = None if isinstance(ray, Iterate) else self._multipliers(ray)
+            point = self._ray(self._found(ray) if isinstance(ray, Iterate) else None, rows)
+            ending = self._mirrored(ending)
+            value = self._infinite(ending)
+            return Run(ending, words, point, value, value, 0.0, 0.0, count, history)
+        point, sides = self._point(search.iterate), self._sides(now)
+        error = max(now.primal_error, now.dual_error)
+        return Run(ending, words, point, *sides, now.gap, error, count, history)
+
+    def _mirrored(self, ending: str) -> str:
+        """An ending of the program that was put to the method as one of the program given."""
+        mirror = {"infeasible": "unbounded", "unbounded": "infeasible"}
+        return mirror[ending] if self.layout.is_dual else ending
+
+    def _infinite(self, ending: str) -> arb:
+        """The optimal value of an infeasible or unbounded program, in the person's sense."""
+        return arb("inf" if (ending == "infeasible") != self.sdp.maximize else "-inf")
+
+    # -- the way back ---------------------------------------------------------------------------
+
+    def _point(self, at: Iterate) -> Point:
+        return self.layout.point(self._found(at), self._multipliers(at.y))
+
+    def _ray(self, values: Mapping[str, Array] | None, y: Array | None) -> Point:
+        """A ray of the program given: values or multipliers, by which half is there."""
+        zeros = {v.name: np.zeros(v.size) for v in self.layout.equality.vector_variables}
+        zeros |= {v.name: np.zeros((v.n, v.n)) for v in self.layout.equality.psd_variables}
+        rows = np.zeros(self.face.program.n_rows) if y is None else y
+        source = Point(self.layout.values(values or zeros), self.layout.multipliers(rows))
+        whole = self.layout.reduced.lift(source)
+        in_values = (values is not None) != self.layout.is_dual
+        return Point(whole.values, {}) if in_values else Point({}, whole.duals)
+
+    def _found(self, at: Iterate) -> dict[str, Array]:
+        free = dict(zip(self.kept_free, at.free, strict=True))
+        return self._values(at.x, at.x_plus, free)
+
+    def _values(
+        self, x: Sequence[arb_mat], plus: Sequence[arb], free: Mapping[int, arb]
+    ) -> dict[str, Array]:
+        """Values by variable of the equality form, whose matrices may lie on faces."""
+        found: dict[str, Array] = {}
+        for k, v in enumerate(self.layout.equality.psd_variables):
+            small, basis = to_array(x[k]), self.face.basis(k)
+            found[v.name] = small if basis is None else basis @ small @ basis.T
+        positive, place = iter(plus), iter(range(1, len(self.face.program.free) + 1))
+        for u in self.layout.equality.vector_variables:
+            if u.nonnegative:
+                numbers = [next(positive) for _ in range(u.size)]
+            else:
+                numbers = [free.get(next(place), arb(0)) for _ in range(u.size)]
+            found[u.name] = np.array([to_float(each) for each in numbers])
+        return found
+
+    def _multipliers(self, y: Vector) -> Array:
+        """Multipliers of all rows, by the sign of `sdpdr.program.sdp`; zero where a row is idle."""
+        full = np.zeros(self.face.program.n_rows)
+        full[np.array(self.kept, dtype=int) - 1] = [-to_float(x) for x in y]
+        return full

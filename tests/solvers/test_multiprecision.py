@@ -1,0 +1,428 @@
+"""Hundreds of bits: exact optima in twenty digits and more, from both sides, and honest endings."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import threading
+from decimal import Decimal, getcontext
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status, graphs, methods
+from sdpdr.errors import DataError, NotAcceptedError, SolverMissingError
+from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, VectorMap
+from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
+from sdpdr.reduce import Dual
+from sdpdr.solvers import Multiprecision, Verdict, reference
+
+flint = pytest.importorskip("flint", reason="the extra 'multiprecision' is not installed")
+getcontext().prec = 60
+
+
+def rows_of(n, symmetric):
+    """A map from a list of rows {(i, j): entry}; entries off the diagonal stand for both."""
+    places = [(r, i, j, x) for r, row in enumerate(symmetric) for (i, j), x in row.items()]
+    r, i, j, x = (np.array(column) for column in zip(*places, strict=True))
+    return SvecMap.from_entries(n, len(symmetric), r, i, j, x.astype(float))
+
+
+def program(n, cost, rows, rhs, maximize=False):
+    """min <C, X> over X >= 0 with <A_i, X> = b_i."""
+    objective = {"X": rows_of(n, [cost])} if cost else {}
+    constraints = (Rows("rows", "==", {"X": rows_of(n, rows)}, np.array(rhs, dtype=float)),)
+    return SDP((PsdVariable("X", n),), objective, constraints, maximize=maximize)
+
+
+def lovasz(n, edges):
+    """The theta number: max <J, X>, tr X = 1, X_ij = 0 on edges."""
+    ones = {(i, j): -1.0 for j in range(n) for i in range(j + 1)}
+    trace = {(i, i): 1.0 for i in range(n)}
+    rows = [trace, *({(min(e), max(e)): 0.5} for e in edges)]
+    return program(n, ones, rows, [1.0, *[0.0] * len(edges)], maximize=True)
+
+
+def cycle(n):
+    return [(i, (i + 1) % n) for i in range(n)]
+
+
+def assert_exact(sdp, value, digits):
+    """Both sides agree with an exact value to the digits asked for."""
+    found = reference(sdp, digits)
+    assert found.status == "solved"
+    assert found.digits_agreed >= digits
+    exact = Decimal(value)
+    for side in (found.primal, found.dual):
+        assert abs(Decimal(side) - exact) <= abs(exact) * Decimal(10) ** (2 - digits)
+
+
+# -- exact optima ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("digits", [20, 30])
+def test_theta_of_the_pentagon_is_the_root_of_five(digits):
+    assert_exact(lovasz(5, cycle(5)), Decimal(5).sqrt(), digits)
+
+
+def test_theta_of_the_petersen_graph_is_four():
+    outer, inner = cycle(5), [(5 + i, 5 + (i + 2) % 5) for i in range(5)]
+    assert_exact(lovasz(10, [*outer, *inner, *((i, 5 + i) for i in range(5))]), 4, 25)
+
+
+def test_cut_of_the_pentagon():
+    # The largest eigenvalue of the Laplacian is (5 + sqrt 5) / 2, and the optimum 5 / 4 of it.
+    laplacian = 2.0 * np.eye(5)
+    for i, j in cycle(5):
+        laplacian[i, j] = laplacian[j, i] = -1.0
+    unit = Rows("unit", "==", {"X": Diagonal(5)}, np.ones(5))
+    costs = {"X": InnerProduct(-0.25 * laplacian)}
+    cut = SDP((PsdVariable("X", 5),), costs, (unit,), maximize=True)
+    assert_exact(cut, (25 + 5 * Decimal(5).sqrt()) / 8, 25)
+
+
+@pytest.mark.parametrize("lengths", [[1.0, 2.0], [3.0, 0.5, 4.0, 0.25], [16.0, 2.0**-11, 512.0]])
+def test_unfolding_of_a_path_is_the_line(lengths):
+    places = [Decimal(0)]
+    for length in lengths:
+        places.append(places[-1] + Decimal(length))
+    mean = sum(places) / len(places)
+    variance = sum((x - mean) ** 2 for x in places)
+    assert_exact(methods.mvu(graphs.path(lengths)).to_sdp(), variance, 20)
+
+
+def test_the_largest_eigenvalue_in_both_forms():
+    # Of the path with three vertices: sqrt 2.
+    path = {(0, 1): -1.0, (1, 2): -1.0}
+    sdp = program(3, path, [{(i, i): 1.0 for i in range(3)}], [1.0], maximize=True)
+    assert_exact(sdp, Decimal(2).sqrt(), 25)
+    dual = Dual().apply(sdp).sdp
+    assert dual.lmis
+    assert_exact(dual, Decimal(2).sqrt(), 25)
+
+
+def test_free_scalars_are_not_split():
+    # min t with [[t, 1], [1, 4 t]] >= 0 has t = 1/2; a second scalar is fixed to 3 by a row.
+    entries = SvecMap.from_entries(
+        2, 2, np.array([0, 1, 1]), np.array([0, 1, 0]), np.array([0, 1, 1]), np.array([1.0, 1, 0])
+    )
+    corner = rows_of(2, [{(0, 1): 0.5}])
+    free = VectorVariable("t", 2)
+    tie = VectorMap(np.array([[-1.0, 0.0], [-4.0, 0.0]]))
+    rows = (
+        Rows("diagonal", "==", {"X": entries, "t": tie}, np.zeros(2)),
+        Rows("corner", "==", {"X": corner}, np.ones(1)),
+        Rows("fixed", "==", {"t": VectorMap(np.array([[0.0, 1.0]]))}, np.array([3.0])),
+    )
+    cost = {"t": VectorMap(np.array([[1.0, 1.0]]))}
+    assert_exact(SDP((PsdVariable("X", 2), free), cost, rows), Decimal("3.5"), 25)
+
+
+def test_quadratic_costs_inequalities_and_a_constant():
+    # min (z - 1)^2 / 2 + 5 over z <= -1 is 7.
+    z = VectorVariable("z", 1, curvature=np.ones(1))
+    rows = (Rows("limit", "<=", {"z": VectorMap(np.ones((1, 1)))}, np.array([-1.0])),)
+    sdp = SDP((z,), {"z": VectorMap(-np.ones((1, 1)))}, rows, constant=5.5)
+    assert_exact(sdp, 7, 20)
+
+
+def test_matrix_inequality_beside_a_matrix():
+    # max t with X - t I >= 0 and X = [[2, 1], [1, 2]] fixed by rows: the least eigenvalue 1.
+    fixed = rows_of(2, [{(0, 0): 1.0}, {(0, 1): 0.5}, {(1, 1): 1.0}])
+    lhs = {"X": SvecMap(2, np.eye(3)), "t": VectorMap(np.array([[-1.0], [0.0], [-1.0]]))}
+    sdp = SDP(
+        (PsdVariable("X", 2), VectorVariable("t", 1)),
+        {"t": VectorMap(-np.ones((1, 1)))},
+        (Rows("fixed", "==", {"X": fixed}, np.array([2.0, 1.0, 2.0])),),
+        (Lmi("above", 2, lhs, np.zeros(3)),),
+        maximize=True,
+    )
+    assert_exact(sdp, 1, 20)
+
+
+def test_several_matrices():
+    # Two independent eigenvalue problems: 1 + (-1).
+    variables = (PsdVariable("X", 2), PsdVariable("W", 2), PsdVariable("u", 1))
+    trace = rows_of(2, [{(0, 0): 1.0, (1, 1): 1.0}])
+    rows = (Rows("x", "==", {"X": trace}, np.ones(1)), Rows("w", "==", {"W": trace}, np.ones(1)))
+    costs = {
+        "X": rows_of(2, [{(0, 0): 1.0, (1, 1): 2.0}]),
+        "W": rows_of(2, [{(0, 1): 1.0}]),
+        "u": rows_of(1, [{(0, 0): 1.0}]),
+    }
+    found = reference(SDP(variables, costs, rows), 20)
+    assert abs(Decimal(found.primal)) < Decimal("1e-19")
+    assert abs(Decimal(found.dual)) < Decimal("1e-19")
+
+
+def test_scales_do_not_matter():
+    for scale in (2.0**-30, 2.0**30):
+        sdp = lovasz(5, cycle(5))
+        rows = (Rows("rows", "==", sdp.rows[0].lhs, scale * sdp.rows[0].rhs),)
+        scaled = SDP(sdp.variables, sdp.objective, rows, maximize=True)
+        assert_exact(scaled, Decimal(scale) * Decimal(5).sqrt(), 20)
+
+
+# -- programs without interior --------------------------------------------------------------------
+
+CONFINED = {(0, 0): 1.0}
+MIXED = {(2, 2): 1.0, (0, 1): 1.0}
+
+
+@pytest.mark.parametrize("limit", [1e3, 1e4, 1e5, 1e6])
+def test_a_zero_on_the_diagonal_is_left_exactly(limit):
+    trace = {(i, i): 1.0 for i in range(5)}
+    rows = [CONFINED, MIXED, {(3, 3): 1.0}, trace]
+    assert_exact(program(5, {(2, 2): 1.0, (3, 3): 1.0}, rows, [0.0, 1.0, 1.0, limit]), 2, 20)
+
+
+def test_the_attained_side_of_a_positive_gap():
+    assert_exact(program(3, {(2, 2): 1.0}, [CONFINED, MIXED], [0.0, 1.0]), 1, 20)
+
+
+def test_faces_in_turn():
+    # X_00 = 0 makes the second row one on X_11 alone, and that the third.
+    rows = [CONFINED, {(1, 1): 1.0, (0, 2): 3.0}, {(2, 2): 1.0, (1, 2): 5.0}]
+    assert_exact(program(3, {(2, 2): 2.0}, rows, [0.0, 0.0, 1.0]), 2, 20)
+
+
+def test_dependent_rows_are_dropped():
+    rows = [{(0, 0): 1.0}, {(1, 1): 1.0}, {(0, 0): 0.1, (1, 1): 0.1}]
+    # 0.1 + 0.1 is exact in doubles: twice the double that is nearest to a tenth.
+    sdp = program(2, {(0, 1): 1.0}, rows, [1.0, 1.0, 0.1 + 0.1])
+    found = reference(sdp, 20)
+    assert found.status == "solved"
+    assert abs(Decimal(found.primal) + 2) < Decimal("1e-18")
+
+
+# -- infeasible, unbounded ------------------------------------------------------------------------
+
+INFEASIBLE = {
+    "strongly": program(
+        3, {(0, 0): 1.0}, [CONFINED, {(1, 1): 1.0}, {(2, 2): 1.0}, {(1, 2): 0.5}], [1e9, 1, 1, 5]
+    ),
+    "by a little": program(2, {}, [CONFINED], [-1e-7]),
+    "contradicting rows": program(2, {}, [CONFINED, {(0, 0): 2.0}, {(1, 1): 1.0}], [1.0, 3.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", INFEASIBLE)
+def test_infeasible_comes_with_multipliers_that_prove_it(name):
+    sdp = INFEASIBLE[name]
+    outcome = Multiprecision().run(sdp)
+    assert outcome.verdict is Verdict.INFEASIBLE
+    y = outcome.point.duals
+    gain = -float(sdp.rows[0].rhs @ y["rows"])
+    slack = np.asarray(sdp.rows[0].lhs["X"].adjoint(y["rows"]).toarray())
+    assert gain > 0.0
+    assert np.linalg.eigvalsh(slack)[0] >= -1e-12 * gain
+    assert reference(sdp).primal == "inf"
+
+
+def test_weakly_infeasible_is_seen_on_the_face():
+    outcome = Multiprecision().run(program(2, {}, [CONFINED, {(0, 1): 0.5}], [0.0, 1.0]))
+    assert outcome.verdict is Verdict.INFEASIBLE
+    assert "face" in outcome.claim.message
+
+
+def test_unbounded_comes_with_a_direction_that_proves_it():
+    sdp = program(
+        3, {(0, 0): -1.0, (2, 2): 1.0}, [{(1, 1): 1.0}, {(0, 0): 1.0, (2, 2): -2.0}], [1, 1]
+    )
+    outcome = Multiprecision().run(sdp)
+    assert outcome.verdict is Verdict.UNBOUNDED
+    direction = outcome.point.values["X"]
+    assert np.linalg.eigvalsh(direction)[0] >= 0.0
+    assert np.abs(sdp.rows[0].lhs["X"].apply(direction)).max() < 1e-12
+    assert float(sdp.objective["X"].apply(direction)[0]) < 0.0
+    assert reference(sdp).dual == "-inf"
+
+
+def test_what_is_infeasible_is_unbounded_from_the_other_side():
+    for name, sdp in INFEASIBLE.items():
+        dual = Dual().apply(sdp).sdp
+        assert Multiprecision().run(dual).verdict is Verdict.UNBOUNDED, name
+
+
+def test_an_optimum_that_is_not_attained():
+    # min X_00 with X_01 = 1: zero, for X_11 without limit.
+    found = reference(program(2, {(0, 0): 1.0}, [{(0, 1): 0.5}], [1.0]), 12)
+    assert found.status in ("solved", "iteration limit")
+    assert float(found.primal) < 1e-10
+
+
+# -- against doubles ------------------------------------------------------------------------------
+
+
+def random_program(seed, n=6, m=8):
+    """Strictly feasible on both sides."""
+    rng = np.random.default_rng(seed)
+    data = [(a + a.T) / 2.0 for a in rng.normal(size=(m, n, n))]
+    inner = rng.normal(size=(n, n))
+    inside = inner @ inner.T + np.eye(n)
+    weights, slack = rng.normal(size=m), rng.normal(size=(n, n))
+    cost = slack @ slack.T + np.eye(n) - sum(w * a for w, a in zip(weights, data, strict=True))
+    maps = rows_of(n, [{(i, j): a[i, j] for j in range(n) for i in range(j + 1)} for a in data])
+    rhs = maps.apply(inside)
+    return SDP(
+        (PsdVariable("X", n),), {"X": InnerProduct(cost)}, (Rows("r", "==", {"X": maps}, rhs),)
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_with_doubles(seed):
+    sdp = random_program(seed)
+    doubles = sdpdr.solve(sdp, "clarabel", tol=1e-8)
+    ours = sdpdr.solve(sdp, "multiprecision", tol=1e-8)
+    assert ours.status is Status.SOLVED
+    assert ours.value == pytest.approx(doubles.value, rel=1e-6)
+    assert ours.bound == pytest.approx(ours.value, rel=1e-8)
+
+
+def test_a_file_has_the_optimum_of_the_program(tmp_path):
+    sdp = lovasz(5, cycle(5))
+    write_sdpa(sdp, tmp_path / "pentagon.dat-s")
+    assert_exact(read_sdpa(tmp_path / "pentagon.dat-s"), Decimal(5).sqrt(), 20)
+
+
+def test_values_and_multipliers_come_back_for_every_form():
+    sdp = random_program(7)
+    for each in (sdp, Dual().apply(sdp).sdp):
+        point = Multiprecision(tol=1e-10).run(each).point
+        assert each.primal_value(point.values) == pytest.approx(
+            each.dual_value(point.duals), rel=1e-9
+        )
+
+
+# -- options, limits, faults ----------------------------------------------------------------------
+
+
+def test_more_bits_give_more_digits():
+    sdp = lovasz(5, cycle(5))
+    asked = reference(sdp, 60, bits=1200)
+    assert asked.digits_agreed >= 60
+    short = reference(sdp, 60, bits=96, max_iter=60)
+    assert short.digits_agreed < 60
+
+
+def test_working_precision_of_others_is_left_alone():
+    before = flint.ctx.prec
+    reference(lovasz(5, cycle(5)))
+    assert flint.ctx.prec == before
+
+
+@pytest.mark.parametrize("bits", [0, 10, 10**6])
+def test_senseless_bits_are_refused(bits):
+    with pytest.raises(DataError, match="bits"):
+        Multiprecision(bits=bits)
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(DataError, match="colour"):
+        Multiprecision(options={"colour": 1}).run(lovasz(5, cycle(5)))
+
+
+def test_senseless_digits_are_refused():
+    with pytest.raises(DataError, match="digits"):
+        reference(lovasz(5, cycle(5)), 0)
+
+
+def test_no_time_at_all_still_comes_back():
+    outcome = Multiprecision(time_limit=0.0).run(lovasz(5, cycle(5)))
+    assert outcome.verdict is Verdict.TIME_LIMIT
+
+
+def test_a_time_limit_is_kept_within_an_iteration():
+    # The first iteration alone takes many times as long.
+    sdp = lovasz(60, [(i, j) for j in range(60) for i in range(j) if (i * j) % 3])
+    outcome = Multiprecision(time_limit=0.5, bits=4000).run(sdp)
+    assert outcome.verdict is Verdict.TIME_LIMIT
+    assert outcome.seconds["solve"] < 60.0
+
+
+def test_an_iteration_limit_leaves_a_point():
+    outcome = Multiprecision(max_iter=3).run(lovasz(5, cycle(5)))
+    assert outcome.verdict is Verdict.ITERATION_LIMIT
+    assert outcome.point.values["X"].shape == (5, 5)
+    assert len(outcome.history) == 4
+
+
+def test_progress_is_told_every_iteration():
+    told = []
+    outcome = Multiprecision().run(lovasz(5, cycle(5)), told.append)
+    assert [entry["iteration"] for entry in told] == list(range(len(told)))
+    assert tuple(told) == outcome.history
+    assert told[-1]["mu"] < told[0]["mu"]
+
+
+def test_an_interruption_keeps_the_point():
+    def interrupt(record):
+        if record["iteration"] == 5:
+            raise KeyboardInterrupt
+
+    outcome = Multiprecision().run(lovasz(5, cycle(5)), interrupt)
+    assert outcome.verdict is Verdict.INTERRUPTED
+    assert outcome.point.values
+
+
+def test_large_programs_are_refused_politely():
+    large = SDP(
+        (PsdVariable("X", 500),), {}, (Rows("d", "==", {"X": Diagonal(500)}, np.ones(500)),)
+    )
+    assert "500" in Multiprecision().accepts(large)
+    with pytest.raises(NotAcceptedError, match="order 500"):
+        reference(large)
+    with pytest.raises(NotAcceptedError, match="order 500"):
+        sdpdr.solve(large, "multiprecision")
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch):
+    monkeypatch.setattr("sdpdr.solvers.base.find_spec", lambda name: None)
+    with pytest.raises(SolverMissingError, match=r"sdpdr\[multiprecision\]"):
+        reference(lovasz(5, cycle(5)))
+
+
+def test_auto_leaves_it_alone():
+    choice = sdpdr.plan(lovasz(5, cycle(5)))
+    assert choice.solver.name != "multiprecision"
+    assert ("multiprecision", "gram") in choice.others
+    assert "multiprecision" in choice.explain()
+
+
+def test_the_program_is_taken_as_it_is_stored():
+    choice = sdpdr.plan(methods.mvu(graphs.path([1.0, 2.0])), "multiprecision")
+    assert choice.reductions == ()
+
+
+def test_it_says_what_it_reached_in_decimals():
+    answer = sdpdr.solve(lovasz(5, cycle(5)), "multiprecision", tol=1e-12)
+    assert "2.236067977499" in answer.claimed.message
+    assert answer.claimed.value == pytest.approx(5.0**0.5, rel=1e-12)
+
+
+def test_threads_have_precisions_of_their_own():
+    found = {}
+
+    def solve(bits):
+        found[bits] = reference(lovasz(5, cycle(5)), 20, bits=bits)
+
+    threads = [threading.Thread(target=solve, args=(bits,)) for bits in (320, 512, 960)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone = {bits: reference(lovasz(5, cycle(5)), 20, bits=bits) for bits in found}
+    assert found == alone
+
+
+def test_references_and_solvers_can_be_pickled():
+    for thing in (reference(lovasz(5, cycle(5))), Multiprecision(bits=512)):
+        assert pickle.loads(pickle.dumps(thing)) == thing
+
+
+def test_flint_is_imported_only_to_solve():
+    code = "import sdpdr, sys; sdpdr.solvers(); assert 'flint' not in sys.modules"
+    import subprocess
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
