@@ -33,7 +33,7 @@ from sdpdr.solvers.external_files import (
     FiledProgram,
     filed,
 )
-from sdpdr.solvers.isolate import crash_claim, last_said
+from sdpdr.solvers.ends import crash_claim, last_said
 
 PROBLEM, SOLUTION, SAID = "problem.dat-s", "solution", "said"
 # One thread, as for all solvers.
