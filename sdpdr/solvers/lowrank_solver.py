@@ -23,6 +23,7 @@ from sdpdr.program.solution import Claim
 from sdpdr.solvers import edges, factored, lowrank
 from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
 from sdpdr.solvers.edges import EdgeForm
+from sdpdr.solvers.incumbent import is_worker, post
 from sdpdr.solvers.lowrank.newton import estimated_fill
 from sdpdr.solvers.lowrank.start import isomap_start
 from sdpdr.solvers.tolerance import translate
@@ -171,6 +172,8 @@ class LowRank(Solver):
     ) -> Outcome:
         begin = time.perf_counter()
         options = lowrank.Options(**self._options(lowrank.Options, progress))
+        if is_worker():
+            options = replace(options, keep=lambda R, w: post(lambda: edges.to_point(sdp, form, R, w)))
         told = self.defaults or "tol" in self.options
         if not told and not np.isfinite(form.program.lower).any():
             # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
