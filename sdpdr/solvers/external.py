@@ -28,12 +28,12 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.ends import crash_claim, last_said
 from sdpdr.solvers.external_files import (
     Answer,
     FiledProgram,
     filed,
 )
-from sdpdr.solvers.ends import crash_claim, last_said
 
 PROBLEM, SOLUTION, SAID = "problem.dat-s", "solution", "said"
 # One thread, as for all solvers.

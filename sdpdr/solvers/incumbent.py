@@ -18,6 +18,7 @@ from sdpdr.program.point import Point
 SELDOM = 0.25
 
 _listener: Callable[[Point], None] | None = None
+_deafness: Callable[[bool], object] | None = None
 _last = -float("inf")
 
 
@@ -45,10 +46,19 @@ def post(point: Point | Callable[[], Point]) -> None:
     _listener(point)
 
 
-def listen(listener: Callable[[Point], None] | None) -> None:
-    """Have posted points given to a function; None ends that. This process is then a worker."""
-    global _listener
-    _listener = listener
+def listen(
+    listener: Callable[[Point], None] | None, deafness: Callable[[bool], object] | None = None
+) -> None:
+    """Have posted points given to a function; None ends that. This process is then a worker.
+
+    Parameters
+    ----------
+    listener : callable or None
+    deafness : callable, optional
+        Told when the process becomes `deaf`, and when it is no more.
+    """
+    global _listener, _deafness
+    _listener, _deafness = listener, deafness
 
 
 def is_worker() -> bool:
@@ -66,7 +76,11 @@ def deaf() -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if _deafness is not None:
+        _deafness(True)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+        if _deafness is not None:
+            _deafness(False)

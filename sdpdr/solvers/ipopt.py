@@ -31,9 +31,9 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
 from sdpdr.solvers.edges import edge_form, to_point, why_not
+from sdpdr.solvers.incumbent import deaf
 from sdpdr.solvers.lowrank import EdgeProgram
 from sdpdr.solvers.lowrank.start import isomap_start, require_bounded
-from sdpdr.solvers.incumbent import deaf
 from sdpdr.solvers.silence import silence
 
 _VERDICTS = {

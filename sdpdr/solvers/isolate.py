@@ -25,9 +25,7 @@ LAST_WORDS = 5.0
 PATIENCE, GRACE = 0.3, 0.4
 
 
-def run_isolated(
-    task: Task, name: str, time_limit: float | None, *, show: bool = False
-) -> Outcome:
+def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool = False) -> Outcome:
     """Run a solver in a worker process that is ended when time is up.
 
     The worker has imported this package already, so it costs milliseconds; the first of a process
@@ -62,7 +60,8 @@ def run_isolated(
     SdpdrError
         That which the task raised. Any other error is an outcome that says so.
     KeyboardInterrupt
-        If the worker was interrupted and had nothing to offer within `LAST_WORDS` seconds.
+        If the worker was interrupted and had nothing to offer within `LAST_WORDS` seconds, or
+        at once where native code runs that nobody can interrupt.
     """
     pickled = _pickle(task, name)
     if not workers.POSSIBLE:
@@ -101,7 +100,7 @@ def _wait(worker: workers.Worker, time_limit: float | None) -> str:
         except KeyboardInterrupt:
             if asked_by == "person":
                 raise
-            asked_by, end = "person", monotonic() + LAST_WORDS
+            asked_by, end = "person", monotonic() + (0.0 if worker.is_deaf else LAST_WORDS)
             worker.interrupt()
             continue
         if asked_by:

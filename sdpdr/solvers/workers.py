@@ -22,7 +22,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sdpdr.solvers.zygote import ANSWER, HEADER, INTERRUPT, POSTED, QUESTION, serve
+from sdpdr.solvers.zygote import (
+    ANSWER,
+    DEAF,
+    HEADER,
+    HEARING,
+    INTERRUPT,
+    POSTED,
+    QUESTION,
+    serve,
+)
 
 # Bytes of what a worker prints that are kept; the end is what tells.
 _ENOUGH = 100_000
@@ -55,6 +64,8 @@ class Worker:
         What the task returned, and the last point it posted meanwhile, pickled.
     said : bytearray
         The end of what it printed.
+    is_deaf : bool
+        Whether it said that asking it to end is in vain.
     """
 
     def __init__(self, control: socket.socket) -> None:
@@ -62,7 +73,7 @@ class Worker:
         self.code: int | None = None
         self.answer: bytes | None = None
         self.posted: bytes | None = None
-        self.show = False
+        self.show = self.is_deaf = False
         self._unsent, self._received, self._line_said = memoryview(b""), bytearray(), b""
         self._poll = select.poll()
         self._talk, theirs = socket.socketpair()
@@ -194,6 +205,8 @@ class Worker:
                 self.answer = content
             elif kind == POSTED:
                 self.posted = content
+            elif kind in (DEAF, HEARING):
+                self.is_deaf = kind == DEAF
 
     def _hear_the_end(self) -> None:
         data = b""

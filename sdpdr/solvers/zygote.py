@@ -31,7 +31,7 @@ from sdpdr.solvers.screen import failure
 
 # A message is its kind, its length, and so many bytes.
 HEADER = struct.Struct("<cQ")
-QUESTION, ANSWER, POSTED = b"?", b"=", b"*"
+QUESTION, ANSWER, POSTED, DEAF, HEARING = b"?", b"=", b"*", b"-", b"+"
 # What comes through a line: a byte to interrupt the worker; its end ends the worker.
 INTERRUPT = b"i"
 # Seconds without a worker after which the process ends, and between looks for its parent.
@@ -213,13 +213,18 @@ def _work(parent: int, talk: int, said: int) -> NoReturn:
         channel = socket.socket(fileno=talk)
         surroundings, name, task = _question(channel)
         _settle(surroundings)
-        listen(lambda point: _send(channel, POSTED, pickle.dumps(point)))
+        listen(
+            lambda point: _send(channel, POSTED, pickle.dumps(point)),
+            lambda deaf: _send(channel, DEAF if deaf else HEARING, b""),
+        )
         _send(channel, ANSWER, _answer(task, name))
         code = 0
     except KeyboardInterrupt:
         code = 130
     except SystemExit as leaving:
-        code = leaving.code if isinstance(leaving.code, int) else 0 if leaving.code is None else 1
+        code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+        if not isinstance(leaving.code, int | None):
+            sys.stderr.write(f"{leaving.code}\n")
     except BaseException as error:
         with suppress(Exception):
             sys.stderr.write(f"{type(error).__name__}: {error}\n")
@@ -296,5 +301,3 @@ def _flush() -> None:
             stream.flush()
     with suppress(Exception):
         ctypes.CDLL(None).fflush(None)
-
-

@@ -20,9 +20,7 @@ _NEAR = 1e-6  # share of the length within which a limit counts as active
 _REACHED = 1e-14
 
 
-def restored(
-    program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda: False
-) -> Matrix:
+def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda: False) -> Matrix:
     r"""A point nearby that keeps all hard limits, by Gauss-Newton steps of least length.
 
     With large multipliers a violation of 1e-8 is worth more than the gap aimed at: the value is
