@@ -36,7 +36,7 @@ QUESTION, ANSWER, POSTED, DEAF, HEARING = b"?", b"=", b"*", b"-", b"+"
 INTERRUPT = b"i"
 # Seconds without a worker after which the process ends, and between looks for its parent.
 IDLE, _LOOK = 600.0, 5.0
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def serve(control: socket.socket) -> NoReturn:
@@ -77,6 +77,7 @@ class _Zygote:
         signal.set_wakeup_fd(self._alarm, warn_on_full_buffer=False)
         for end in (self._control.fileno(), self._awake):
             self._poll.register(end, select.POLLIN)
+        _adopt_orphans()
         used = time.monotonic()
         while os.getppid() == self._parent:
             ready = {number for number, _ in self._poll.poll(1000.0 * _LOOK)}
@@ -159,6 +160,10 @@ class _Zygote:
             if code is not None:
                 self._tell(number, f"{code}\n")
                 self._forget(number)
+        for orphan in _children(os.getpid()):
+            if orphan not in self._unasked and orphan not in self._pids.values():
+                end_tree(orphan)
+                self._unasked.add(orphan)
         self._unasked = {pid for pid in self._unasked if _ended(pid) is None}
 
     def _tell(self, number: int, words: str) -> None:
@@ -190,12 +195,21 @@ def end_tree(pid: int) -> None:
 
 def _descendants(pid: int) -> list[int]:
     """Children and their children, where the system tells; the group is ended in any case."""
+    return [one for child in _children(pid) for one in (child, *_descendants(child))]
+
+
+def _children(pid: int) -> list[int]:
     found: list[int] = []
     with suppress(OSError, ValueError):
         for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in map(int, (task / "children").read_text().split()):
-                found += [child, *_descendants(child)]
+            found += map(int, (task / "children").read_text().split())
     return found
+
+
+def _adopt_orphans() -> None:
+    """Have the system hand over what a worker leaves running, where it can do that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 # -- the worker -----------------------------------------------------------------------------------

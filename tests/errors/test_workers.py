@@ -135,7 +135,7 @@ def test_a_zygote_that_was_ended_is_replaced(model):
 
 def test_a_zygote_that_cannot_start_is_an_outcome(model, monkeypatch):
     workers._dismiss(workers._control)
-    monkeypatch.setattr(workers, "_PROGRAM", "raise ImportError('no such module {number} {path}')")
+    monkeypatch.setattr(workers, "_PROGRAM", "raise ImportError('no such module')")
     solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
     assert solution.status is Status.FAILED
     assert "no such module" in solution.claimed.message
