@@ -35,6 +35,9 @@ _VERDICTS = {
     cp.UNBOUNDED_INACCURATE: Verdict.UNBOUNDED,
 }
 
+# SCS's own words for a run cut short before it could tell, and for an inaccurate solution.
+_INDETERMINATE, _INACCURATE = -3, 2
+
 # What native codes raise through cvxpy when they give up: their failure, not the caller's.
 _GIVING_UP = (cp.SolverError, ArithmeticError, ValueError, RuntimeError)
 
@@ -70,7 +73,7 @@ class CvxpySolver(Solver):
         try:
             # Our own grading replaces warnings that a solution may be inaccurate.
             with quiet(), deaf(), nullcontext() if self.verbose else silence():
-                problem.solve(solver=self.backend, verbose=self.verbose, **options)
+                self._solve(problem, options)
         except _GIVING_UP as error:
             seconds = {"compile": rendering, "solve": time.perf_counter() - start}
             words = f"{type(error).__name__}: {error}"
@@ -87,11 +90,17 @@ class CvxpySolver(Solver):
         claim = Claim(str(problem.status), value, iterations, self._remark(problem.status))
         return Outcome(_point(rendered), self._verdict(problem.status, seconds), claim, seconds)
 
+    def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
+        """Have cvxpy solve a problem."""
+        problem.solve(solver=self.backend, verbose=self.verbose, **options)
+
     def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
+        limit = self.time_limit
+        late = limit is not None and seconds["solve"] >= 0.9 * limit
+        if status in (cp.USER_LIMIT, cp.OPTIMAL_INACCURATE) and late:
+            return Verdict.TIME_LIMIT
         if status == cp.USER_LIMIT:
-            limit = self.time_limit
-            late = limit is not None and seconds["solve"] >= 0.9 * limit
-            return Verdict.TIME_LIMIT if late else Verdict.ITERATION_LIMIT
+            return Verdict.ITERATION_LIMIT
         return _VERDICTS.get(status, Verdict.FAILED)
 
     def _remark(self, status: str) -> str:
@@ -147,6 +156,15 @@ class Scs(CvxpySolver):
         """The uniform options in SCS's names."""
         most = self.max_iter or (None if self.defaults else 100_000)
         return self.tolerances() | _given(max_iters=most, time_limit_secs=self.time_limit)
+
+    def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
+        """Solve in steps, since cvxpy drops the point of a run that was cut short."""
+        data, chain, inverse = problem.get_problem_data(self.backend)
+        found = chain.solve_via_data(problem, data, verbose=self.verbose, solver_opts=dict(options))
+        info = found["info"]
+        if info["status_val"] == _INDETERMINATE and np.isfinite(found["x"]).all():
+            info["status_val"] = _INACCURATE
+        problem.unpack_results(found, chain, inverse)
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def test_filters_of_warnings_are_put_back_whoever_leaves_last():
 FORKS = """
 import os, sdpdr
 from sdpdr import datasets, graphs, methods
-model = methods.mvu(graphs.knn(datasets.swiss_roll(60, seed=0)[0], n_neighbors=5, connect="mst"))
+model = methods.mvu(graphs.knn(datasets.swiss_roll(24, seed=0)[0], n_neighbors=5, connect="mst"))
 def run(solver, form):
     return sdpdr.solve(model, solver, form, progress=False).value
 ways = {ways}
