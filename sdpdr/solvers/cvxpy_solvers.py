@@ -20,6 +20,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.forked import native_code_runs
 from sdpdr.solvers.incumbent import deaf, is_worker
 from sdpdr.solvers.isolate import run_isolated
 from sdpdr.solvers.render import Rendered, render
@@ -69,6 +70,7 @@ class CvxpySolver(Solver):
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem and read its point; the value is that of its minimisation."""
         problem, start = rendered.problem, time.perf_counter()
+        native_code_runs()
         options = {**self.native_options(), **self.options}
         try:
             # Our own grading replaces warnings that a solution may be inaccurate.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sdpdr.errors import NotAcceptedError, SdpdrError
 from sdpdr.solvers import workers
 from sdpdr.solvers.base import Outcome, Solver
+from sdpdr.solvers.forked import is_fork_of_native
 from sdpdr.solvers.isolate import Task, run_isolated
 from sdpdr.solvers.screen import admit, failure
 
@@ -16,12 +17,13 @@ def runs_apart(solver: Solver, isolate: bool | None) -> bool:
     """Whether a solver is to run in a worker.
 
     By default where there is a time limit and the code is not ours: set-up, compilation and a
-    long step look at no clock. A solver that may end the process that it runs in always does.
+    long step look at no clock. Also in a fork of a process where native code has computed. A
+    solver that may end the process that it runs in always does.
     """
     if isolate is not None:
         return isolate or solver.is_dangerous
     limited = solver.time_limit is not None
-    native = solver.is_native and (limited or workers.is_prepared())
+    native = solver.is_native and (limited or workers.is_prepared() or is_fork_of_native())
     return native or solver.is_dangerous or (limited and not solver.obeys_time_limit)
 
 
