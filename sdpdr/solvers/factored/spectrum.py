@@ -28,7 +28,7 @@ def dense_seconds(orders: Iterable[int]) -> float:
     >>> dense_seconds([100]) < 0.01 < dense_seconds([1500]), dense_seconds([2000])
     (True, 0.0)
     """
-    return sum(_SLOWEST * float(n) ** 3 for n in orders if n <= _DENSE)
+    return sum((_SLOWEST * float(n) ** 3 for n in orders if n <= _DENSE), start=0.0)
 
 
 def lowest(
