@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.errors import NotAcceptedError, SdpdrError, ShapeError
+from sdpdr.errors import NotAcceptedError, ShapeError
 from sdpdr.facing import faced_program, lifted_solution, refuted_solution
 from sdpdr.grade import STOPPED, Clock, grade, proved, ungraded, versions
 from sdpdr.landmark import landmark_plan, with_loss
@@ -25,14 +24,12 @@ from sdpdr.progress import Progress, show_progress
 from sdpdr.reduce import Composed, Dual, FacialReduction, Reduced
 from sdpdr.solvers.base import Outcome, Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
-from sdpdr.solvers.isolate import Task, run_isolated
-from sdpdr.solvers.screen import admit, failure, screen
+from sdpdr.solvers.running import run_solver, runs_apart
+from sdpdr.solvers.screen import screen
 
 _SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 # Order of matrices up to which a second, general solver takes seconds at most.
 SMALL = 60
-# Seconds for a child process to start and to answer, beyond a time limit that the solver keeps.
-GRACE = 30.0
 _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 
@@ -78,19 +75,19 @@ def solve(
     tol : float, default 1e-6
         Relative gap aimed at.
     time_limit : float, optional
-        Seconds for the solver; graphs, compilation, reductions and grading are not counted. One
-        that knows no such limit runs in a child process, and is stopped. ``lowrank`` looks at the
-        clock once an iteration, then certifies what it has: it is late by one iteration and two
-        factorizations of the graph's Laplacian, a tenth of a second for hundreds of points and
-        about one for 10,000. The answer joins the best feasible point and the best bound so far.
+        Seconds for the solver; graphs, reductions and grading are not counted. All solvers but
+        ``lowrank`` then run in a worker process, which is ended less than a second late, whatever
+        it is doing. ``lowrank`` looks at the clock within its steps and then certifies what it
+        has. The answer joins the best feasible point and the best bound so far, if any.
     max_iter : int, optional
     seed : int, default 0
     verbose : bool, default False
         Let the solver print its own log.
     isolate : bool, optional
-        Run the solver in a child process even if it obeys a time limit, so that a crash of its
-        native code is reported rather than suffered; or never do, and leave a solver alone that
-        does not obey. Default: where a time limit is to be kept that the solver does not know.
+        Run the solver in a worker process (`sdpdr.solvers.isolate`), so that a crash of its
+        native code is reported rather than suffered; or never do, and let it be late. Default:
+        where a time limit is to be kept by code that is not ours. ``sdpa`` always runs in a
+        worker, since it may end the process that it runs in.
     rigorous : bool, default False
         Account for all rounding on both sides, so that they are theorems about the numbers stored
         in the program: ``solution.enclosure`` is an interval that contains the optimum.
@@ -242,9 +239,9 @@ def _solve_reduced(
         if request.start is not None:
             given["start"] = _pushed(sdp, reduced, chosen, request.start)
     # A callback cannot follow the solver into a child process.
-    follow = None if _is_isolated(chosen.solver, request.isolate) else report
+    follow = None if runs_apart(chosen.solver, request.isolate) else report
     task = partial(chosen.solver.run, reduced.sdp, follow, **given)
-    outcome = _run(chosen.solver, task, request.isolate)
+    outcome = run_solver(chosen.solver, task, request.isolate)
     outcome = screen(reduced.sdp, outcome)
     clock.add(outcome.seconds)
     if any(isinstance(step, Dual) for step in chosen.reductions):
@@ -265,7 +262,7 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, request: _Request) 
     with clock("render"):
         rendered = render_model(model)
     task = partial(chosen.solver.run_rendered, rendered)
-    outcome = _run(chosen.solver, task, request.isolate)
+    outcome = run_solver(chosen.solver, task, request.isolate)
     clock.add(outcome.seconds)
     if chosen.sdp is not None:
         point = _standard_point(chosen.sdp, outcome.point)
@@ -310,46 +307,6 @@ def _standard_point(sdp: SDP, point: Point) -> Point:
     labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
     duals = {label: y for label, y in point.duals.items() if label in labels}
     return Point({**slack, **point.values} if point.values else {}, duals)
-
-
-def _run(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
-    """Run a solver here or in a child process; whatever becomes of it is an outcome."""
-    limit, start = solver.time_limit, time.perf_counter()
-    try:
-        if not _is_isolated(solver, isolate):
-            outcome = admit(task(), solver.name)
-            return replace(outcome, seconds=_checked(outcome, time.perf_counter() - start))
-        patience = limit if limit is None or not solver.obeys_time_limit else limit + GRACE
-        outcome = admit(run_isolated(task, solver.name, patience), solver.name)
-        elapsed = time.perf_counter() - start
-        return replace(outcome, seconds=_checked(outcome, elapsed, isolated=True))
-    except SdpdrError:
-        raise
-    except Exception as error:  # Solvers are other people's code, and may raise anything.
-        seconds = {"solve": time.perf_counter() - start}
-        return replace(failure(solver.name, error), seconds=seconds)
-
-
-def _checked(outcome: Outcome, elapsed: float, *, isolated: bool = False) -> dict[str, float]:
-    """Seconds by our own clock; a solver only says which of them went into compiling.
-
-    The start of a child process is not the solver's: there it is believed what it says of its own
-    time, as long as that fits in.
-    """
-    compiling = float(outcome.seconds.get("compile", 0.0))
-    if not 0.0 <= compiling <= elapsed:  # which refuses nan as well
-        compiling = 0.0
-    solving = elapsed - compiling
-    told = float(outcome.seconds.get("solve", solving))
-    if isolated and 0.0 <= told <= solving:
-        solving = told
-    return {"compile": compiling, "solve": solving}
-
-
-def _is_isolated(solver: Solver, isolate: bool | None) -> bool:
-    if isolate is not None:
-        return isolate
-    return solver.time_limit is not None and not solver.obeys_time_limit
 
 
 def _mirrored(outcome: Outcome) -> Outcome:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import RawTextHelpFormatter
+from argparse import Namespace, RawTextHelpFormatter
 from collections.abc import Sequence
 
 from sdpdr import __version__
 from sdpdr.cli import demo, doctor, embed, export, problems, sdpa, solve, study
 from sdpdr.cli.console import complain, warnings_in_one_line
+from sdpdr.cli.endings import like_ctrl_c
 from sdpdr.cli.exits import Exit, of_error
 from sdpdr.cli.options import Parser
 from sdpdr.errors import SdpdrError
 from sdpdr.solvers.starved import starved_words
+from sdpdr.solvers.workers import prepare_by_fork
 
 _DESCRIPTION = """\
 Semidefinite formulations of dimensionality reduction, solved by any solver and graded by us.
@@ -58,9 +60,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         A code of `sdpdr.cli.exits.Exit`; a command line that is not understood ends the process
-        with 2, as `argparse` does.
+        with 2, as `argparse` does. 128 and the number of the signal where one asked it to end.
     """
+    if argv is None:
+        # This process has imported everything and computed nothing, which is the time to fork.
+        prepare_by_fork()
     args = parser().parse_args(argv)
+    with like_ctrl_c() as heard:
+        code = _run(args)
+    # As a shell reports a process that a signal has ended.
+    return 128 + heard[0] if heard and code == Exit.INTERRUPTED else code
+
+
+def _run(args: Namespace) -> int:
+    """Run a command, and say in one line what went wrong."""
     try:
         with warnings_in_one_line():
             code = args.run(args)

@@ -162,10 +162,9 @@ def run(args: Namespace) -> Exit:
     record = _record(learned, args, X, Y)
     if "y" in beside:
         record["side"]["read_as"] = in_words(beside["y"])
-    code = answers.exit_of(learned)
-    write_all({} if code is Exit.INTERRUPTED else _files(Y, args, colour, record))
+    write_all(_files(Y, args, colour, record))
     _tell(learned, args, Y, record)
-    return code
+    return answers.exit_of(learned)
 
 
 def _given(args: Namespace) -> dict[str, Any]:

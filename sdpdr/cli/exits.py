@@ -26,7 +26,7 @@ class Exit(IntEnum):
     BAD_INPUT = 3, "the data, a file, a card or a name cannot be used"
     NO_SOLVER = 4, "the solver is missing, has no licence, or does not take the program"
     NO_ANSWER = 5, "infeasible, unbounded, or the solver failed"
-    INTERRUPTED = 130, "interrupted"
+    INTERRUPTED = 130, "interrupted (143: by SIGTERM); the best point so far, if any, is written"
 
 
 _OF_STATUS = {

@@ -60,7 +60,7 @@ def run(args: Namespace) -> Exit:
         return Exit.OK
     findings = card.check(solution)
     record = solution.record() | {"card": card.name, "findings": comparison_record(findings)}
-    if args.out is not None and solution.status is not Status.INTERRUPTED:
+    if args.out is not None:
         _write(args.out, card, solution, record)
     if args.json:
         say_json(record)
@@ -74,6 +74,8 @@ def run(args: Namespace) -> Exit:
 
 def _exit(solution: Solution, findings: list[Finding]) -> Exit:
     """As expected is OK, even if what is expected is that there is no answer."""
+    if solution.status is Status.INTERRUPTED:
+        return Exit.INTERRUPTED
     if all(finding.holds for finding in findings):
         return Exit.OK
     return of_status(solution.status) or Exit.UNCERTIFIED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import importlib.metadata
+import os
 import weakref
 from functools import cache
 from typing import Any
@@ -51,19 +52,33 @@ class Pardiso:
     def __init__(self, indptr: _Numbers, indices: _Numbers) -> None:
         self.n = len(indptr) - 1
         self._indptr, self._indices = indptr.astype(np.int32), indices.astype(np.int32)
-        self._handle = np.zeros(64, dtype=np.int64)
+        self._data = np.zeros(len(indices))
         self._parameters = p = np.zeros(64, dtype=np.int32)
         p[0] = 1  # the values below, not the defaults
         p[1] = 2  # nested dissection
         p[9] = _PERTURBATION
-        p[17] = -1  # count the entries of the factor
         p[20] = 1  # pivots of order one and two
         p[34] = 1  # indices from zero
-        self._data = np.zeros(len(indices))
-        self._analysed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        """A handle without factors."""
+        self._generation = _Forked.generation
+        self._handle = np.zeros(64, dtype=np.int64)
+        self._parameters[17] = -1  # count the entries of the factor
+        self._analysed = self._factored = False
         self._finalizer = weakref.finalize(
             self, _release, self._handle, self.n, self._parameters, self._indptr, self._indices
         )
+
+    def _take_over(self) -> bool:
+        """Begin again in a forked process; whether there were factors, made for other threads."""
+        if self._generation == _Forked.generation:
+            return False
+        had_factors = self._factored
+        self._finalizer.detach()
+        self._begin()
+        return had_factors
 
     def factorize(self, data: Array) -> int:
         """Number of negative eigenvalues; -1 where the matrix is singular.
@@ -73,15 +88,19 @@ class Pardiso:
         MemoryError
             When the factor does not fit.
         """
+        self._take_over()
         self._data = np.ascontiguousarray(data, dtype=float)
         if not self._analysed:
             self._call(_ANALYSE)
             self._analysed = True
         failed = self._call(_FACTORIZE)
+        self._factored = not failed
         return -1 if failed or self._parameters[13] else int(self._parameters[22])
 
     def solve(self, right: Array) -> Array:
         """Solution with the last factors."""
+        if self._take_over():
+            self.factorize(self._data)
         right = np.ascontiguousarray(right, dtype=float)
         solution = np.empty_like(right)
         self._call(_SOLVE, right, solution)
@@ -108,6 +127,27 @@ class Pardiso:
         if error and phase == _ANALYSE:
             raise ValueError(f"PARDISO refuses the pattern (error {error}).")
         return error != 0
+
+
+class _Forked:
+    """What a fork leaves of MKL: its threads stay behind, and the child would wait for them."""
+
+    at_risk, generation = False, 0
+
+    @classmethod
+    def begin_again(cls) -> None:
+        """In a forked process, where MKL has computed before: compute without threads.
+
+        Factors that were computed with threads are of no use without, and are computed again.
+        """
+        cls.generation += 1
+        library = _library() if cls.at_risk else None
+        if library is not None:
+            library.MKL_Set_Num_Threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Forked.begin_again)
 
 
 @cache
@@ -141,6 +181,7 @@ def _pardiso(
 ) -> int:
     library = _library()
     assert library is not None
+    _Forked.at_risk = True
     error = ctypes.c_int32(0)
     library.pardiso(
         _address(handle),

@@ -55,7 +55,7 @@ class Status(Enum):
         "this means that the graph is disconnected, centring is missing, or the price of slack is "
         "too low."
     )
-    TIME_LIMIT = "The time limit was reached; the best point so far is graded and returned."
+    TIME_LIMIT = "The time limit was reached; the best point so far, if any, is graded."
     ITERATION_LIMIT = "The iteration limit was reached; the best point so far is graded."
     INTERRUPTED = "Interrupted; the best point so far is graded and returned."
     FAILED = "The solver gave up or crashed; see `claimed.message`, and try another one."

@@ -122,6 +122,10 @@ class Solver(ABC):
     takes_start: ClassVar[bool] = False
     # Whether a second solve in a process is as good as the first.
     warms_up: ClassVar[bool] = True
+    # Whether it is somebody else's code that looks at the clock seldom, if at all.
+    is_native: ClassVar[bool] = False
+    # Whether it may end the process that it runs in, and so never runs in that of the caller.
+    is_dangerous: ClassVar[bool] = False
     # Whether "auto" leaves it alone.
     by_name_only: ClassVar[bool] = False
     # What it is told of a tolerance; None for what the table says of it or of its base class.

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from threading import Event
 from typing import Any, ClassVar
 
 import cvxpy as cp
 import numpy as np
-from cvxpy.constraints import PSD
 
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.forked import native_code_runs
+from sdpdr.solvers.incumbent import deaf, is_worker
 from sdpdr.solvers.isolate import run_isolated
 from sdpdr.solvers.render import Rendered, render
-from sdpdr.solvers.silence import silence
+from sdpdr.solvers.silence import quiet, silence
 from sdpdr.solvers.starved import is_starved, starved_words
 
 _VERDICTS = {
@@ -35,6 +36,9 @@ _VERDICTS = {
     cp.UNBOUNDED_INACCURATE: Verdict.UNBOUNDED,
 }
 
+# SCS's own words for a run cut short before it could tell, and for an inaccurate solution.
+_INDETERMINATE, _INACCURATE = -3, 2
+
 # What native codes raise through cvxpy when they give up: their failure, not the caller's.
 _GIVING_UP = (cp.SolverError, ArithmeticError, ValueError, RuntimeError)
 
@@ -44,6 +48,7 @@ class CvxpySolver(Solver):
     """A solver that cvxpy knows (options as in `Solver`)."""
 
     backend: ClassVar[str]
+    is_native: ClassVar[bool] = True
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi", "cvxpy")
 
     @abstractmethod
@@ -65,13 +70,12 @@ class CvxpySolver(Solver):
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem and read its point; the value is that of its minimisation."""
         problem, start = rendered.problem, time.perf_counter()
+        native_code_runs()
         options = {**self.native_options(), **self.options}
         try:
-            with warnings.catch_warnings(), nullcontext() if self.verbose else silence():
-                # Our own grading replaces warnings that a solution may be inaccurate.
-                warnings.simplefilter("ignore", UserWarning)
-                warnings.simplefilter("ignore", RuntimeWarning)
-                problem.solve(solver=self.backend, verbose=self.verbose, **options)
+            # Our own grading replaces warnings that a solution may be inaccurate.
+            with quiet(), deaf(), nullcontext() if self.verbose else silence():
+                self._solve(problem, options)
         except _GIVING_UP as error:
             seconds = {"compile": rendering, "solve": time.perf_counter() - start}
             words = f"{type(error).__name__}: {error}"
@@ -88,11 +92,17 @@ class CvxpySolver(Solver):
         claim = Claim(str(problem.status), value, iterations, self._remark(problem.status))
         return Outcome(_point(rendered), self._verdict(problem.status, seconds), claim, seconds)
 
+    def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
+        """Have cvxpy solve a problem."""
+        problem.solve(solver=self.backend, verbose=self.verbose, **options)
+
     def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
+        limit = self.time_limit
+        late = limit is not None and seconds["solve"] >= 0.9 * limit
+        if status in (cp.USER_LIMIT, cp.OPTIMAL_INACCURATE) and late:
+            return Verdict.TIME_LIMIT
         if status == cp.USER_LIMIT:
-            limit = self.time_limit
-            late = limit is not None and seconds["solve"] >= 0.9 * limit
-            return Verdict.TIME_LIMIT if late else Verdict.ITERATION_LIMIT
+            return Verdict.ITERATION_LIMIT
         return _VERDICTS.get(status, Verdict.FAILED)
 
     def _remark(self, status: str) -> str:
@@ -149,6 +159,15 @@ class Scs(CvxpySolver):
         most = self.max_iter or (None if self.defaults else 100_000)
         return self.tolerances() | _given(max_iters=most, time_limit_secs=self.time_limit)
 
+    def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
+        """Solve in steps, since cvxpy drops the point of a run that was cut short."""
+        data, chain, inverse = problem.get_problem_data(self.backend)
+        found = chain.solve_via_data(problem, data, verbose=self.verbose, solver_opts=dict(options))
+        info = found["info"]
+        if info["status_val"] == _INDETERMINATE and np.isfinite(found["x"]).all():
+            info["status_val"] = _INACCURATE
+        problem.unpack_results(found, chain, inverse)
+
 
 @dataclass(frozen=True)
 class Cvxopt(CvxpySolver):
@@ -169,13 +188,30 @@ class Cvxopt(CvxpySolver):
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem, and undo what cvxpy has done to CVXOPT's global options."""
         options = _global_options()
-        before = dict(options)
-        try:
-            return super().run_rendered(rendered, rendering)
-        finally:
-            # cvxpy does so itself, unless CVXOPT breaks down.
-            options.clear()
-            options.update(before)
+        # Other threads would read them too; CVXOPT computes one at a time in any case.
+        with _Options.lock:
+            before = dict(options)
+            try:
+                return super().run_rendered(rendered, rendering)
+            finally:
+                # cvxpy does so itself, unless CVXOPT breaks down.
+                options.clear()
+                options.update(before)
+
+
+class _Options:
+    """Who uses CVXOPT's global options."""
+
+    lock = threading.Lock()
+
+    @classmethod
+    def begin_again(cls) -> None:
+        """In a forked process nobody does."""
+        cls.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Options.begin_again)
 
 
 def _global_options() -> dict[str, Any]:
@@ -193,10 +229,9 @@ class Sdpa(CvxpySolver):
 
     Notes
     -----
-    SDPA remembers from a first solve whether its linear systems were dense. After one whose were,
-    sparse ones, which programs with several matrices have, come out wrong. Such a program is
-    therefore solved in a child process, a second or two slower, unless it is the first that this
-    process gives to SDPA.
+    It always runs in a worker, a process of its own. SDPA ends the process that it runs in on some
+    programs, with exit status 0; and it remembers from a first solve whether its linear systems
+    were dense, after which sparse ones, which programs with several matrices have, come out wrong.
     """
 
     name: ClassVar[str] = "sdpa"
@@ -206,6 +241,7 @@ class Sdpa(CvxpySolver):
     licence: ClassVar[str] = "GPL-2.0"
     obeys_time_limit: ClassVar[bool] = False
     warms_up: ClassVar[bool] = False
+    is_dangerous: ClassVar[bool] = True
     backend: ClassVar[str] = cp.SDPA
 
     def native_options(self) -> dict[str, Any]:
@@ -213,12 +249,11 @@ class Sdpa(CvxpySolver):
         return self.tolerances() | _given(maxIteration=self.max_iter)
 
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
-        """Solve a cvxpy problem, where SDPA remembers nothing that would spoil it."""
-        if _SDPA_REMEMBERS.is_set() and _count_matrices(rendered.problem) > 1:
-            task = partial(self.run_rendered, rendered, rendering)
-            return run_isolated(task, self.name, self.time_limit)
-        _SDPA_REMEMBERS.set()
-        return super().run_rendered(rendered, rendering)
+        """Solve a cvxpy problem in a worker, unless this process is one."""
+        if is_worker():
+            return super().run_rendered(rendered, rendering)
+        task = partial(self.run_rendered, rendered, rendering)
+        return run_isolated(task, self.name, self.time_limit, show=self.verbose)
 
     def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
         # cvxpy says "infeasible" where SDPA says only that one of the two programs, or both, is.
@@ -230,16 +265,6 @@ class Sdpa(CvxpySolver):
         if status == cp.INFEASIBLE:
             return "SDPA found the program infeasible or unbounded, and cannot tell which"
         return super()._remark(status)
-
-
-# Set by the first solve of a process. Forked processes inherit it, as they do SDPA's memory.
-_SDPA_REMEMBERS = Event()
-
-
-def _count_matrices(problem: cp.Problem) -> int:
-    """Matrices that a problem wants to be positive semidefinite."""
-    variables = sum(bool(v.attributes["PSD"]) for v in problem.variables())
-    return variables + sum(isinstance(c, PSD) for c in problem.constraints)
 
 
 @dataclass(frozen=True)

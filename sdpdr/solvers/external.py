@@ -28,12 +28,12 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.ends import crash_claim, last_said
 from sdpdr.solvers.external_files import (
     Answer,
     FiledProgram,
     filed,
 )
-from sdpdr.solvers.isolate import crash_claim, last_said
 
 PROBLEM, SOLUTION, SAID = "problem.dat-s", "solution", "said"
 # One thread, as for all solvers.
@@ -61,6 +61,8 @@ class ExternalSolver(Solver):
     module: ClassVar[str] = ""
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi")
     by_name_only: ClassVar[bool] = True
+    # To write a large file takes long.
+    is_native: ClassVar[bool] = True
     # Words that make it tell its version and do nothing else.
     version_words: ClassVar[tuple[str, ...]] = ()
     # What to say of some of its own words for failures.
@@ -102,7 +104,7 @@ class ExternalSolver(Solver):
             try:
                 # The whole path, since it runs in another folder.
                 path = os.path.abspath(shutil.which(self.program) or self.program)
-                code = self._wait(folder, [path, *self.command(folder)])
+                code = self._wait(folder, [path, *self.command(folder)], spent=seconds["compile"])
             except subprocess.TimeoutExpired:
                 words = f"{self.name} was stopped after {self.time_limit:g} s; it had no point"
                 seconds["solve"] = float(self.time_limit or 0.0)
@@ -113,12 +115,13 @@ class ExternalSolver(Solver):
             seconds["solve"] = time.perf_counter() - start
             return self._outcome(code, folder, program, seconds)
 
-    def _wait(self, folder: Path, command: list[str]) -> int:
+    def _wait(self, folder: Path, command: list[str], spent: float) -> int:
         """Exit status of the program; all that it has started is ended with it."""
+        limit = None if self.time_limit is None else max(0.0, self.time_limit - spent)
         with open(folder / SAID, "wb") as said:
             child = _start(command, said, folder)
         try:
-            return child.wait(self.time_limit)
+            return child.wait(limit)
         finally:
             _end_group(child)
 

@@ -31,6 +31,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
 from sdpdr.solvers.edges import edge_form, to_point, why_not
+from sdpdr.solvers.incumbent import deaf
 from sdpdr.solvers.lowrank import EdgeProgram
 from sdpdr.solvers.lowrank.start import isomap_start, require_bounded
 from sdpdr.solvers.silence import silence
@@ -59,6 +60,7 @@ class Ipopt(Solver):
     module: ClassVar[str] = "ipyopt"
     extra: ClassVar[str] = "ipopt"
     forms: ClassVar[tuple[str, ...]] = ("factor",)
+    is_native: ClassVar[bool] = True
     licence: ClassVar[str] = "EPL-2.0"
 
     @classmethod
@@ -103,7 +105,7 @@ class Ipopt(Solver):
         }
         compiled = time.perf_counter()
         run = _with_ipyopt if find_spec("ipyopt") else _with_cyipopt
-        with nullcontext() if self.verbose else silence():
+        with deaf(), nullcontext() if self.verbose else silence():
             x, multipliers, status = run(nlp, options)
         seconds = {"compile": compiled - start, "solve": time.perf_counter() - compiled}
         factor, weights = nlp.read(x, multipliers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from sdpdr.program.solution import Claim
 from sdpdr.solvers import edges, factored, lowrank
 from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
 from sdpdr.solvers.edges import EdgeForm
+from sdpdr.solvers.incumbent import is_worker, post
 from sdpdr.solvers.lowrank.newton import estimated_fill
 from sdpdr.solvers.lowrank.start import isomap_start
 from sdpdr.solvers.tolerance import translate
@@ -171,6 +173,8 @@ class LowRank(Solver):
     ) -> Outcome:
         begin = time.perf_counter()
         options = lowrank.Options(**self._options(lowrank.Options, progress))
+        if is_worker():
+            options = replace(options, keep=partial(_post, sdp, form))
         told = self.defaults or "tol" in self.options
         if not told and not np.isfinite(form.program.lower).any():
             # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
@@ -236,6 +240,10 @@ class LowRank(Solver):
         if self.max_iter is not None:
             uniform["max_iter"] = self.max_iter
         return uniform | {name: v for name, v in self.options.items() if name in taken}
+
+
+def _post(sdp: SDP, form: EdgeForm, R: Array, weights: Array) -> None:
+    post(partial(edges.to_point, sdp, form, R, weights))
 
 
 def _first_factor(sdp: SDP, start: Point | None) -> Array | None:

@@ -18,6 +18,7 @@ from select import select
 from typing import NoReturn
 
 from sdpdr.errors import StudyError
+from sdpdr.solvers.incumbent import listen
 from sdpdr.study.watch import end_orphans, end_tree, reserved
 
 try:
@@ -87,6 +88,7 @@ def _child(folder: Path, parent: int) -> NoReturn:
     """Do what the folder asks for, and leave the answer there."""
     try:
         _separate(folder, parent)
+        listen(lambda point: None)  # a process of its own, whose end hurts nobody
         with open(folder / "question", "rb") as stream:
             path, memory_limit, cpu_limit = pickle.load(stream)
             sys.path[:] = path

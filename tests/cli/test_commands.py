@@ -301,10 +301,11 @@ def test_sdp_of_a_file_that_is_none_is_3(sdpdr, tmp_path, text, words):
     assert words in ran.err
 
 
-def test_an_interrupted_solve_is_graded_but_not_written(sdpdr, tmp_path, monkeypatch):
+def test_an_interrupted_solve_is_graded_and_its_best_point_written(sdpdr, tmp_path, monkeypatch):
     best = replace(library()["path-graph"].solve(), status=package.Status.INTERRUPTED)
     monkeypatch.setattr(Card, "solve", lambda self, **options: best)
     ran = sdpdr("solve path-graph --out results")
     assert ran.code == Exit.INTERRUPTED
     assert "INTERRUPTED: Interrupted; the best point so far" in ran.out
-    assert list(tmp_path.iterdir()) == []
+    names = {path.name for path in (tmp_path / "results").iterdir()}
+    assert names == {f"path-graph.{kind}" for kind in ("json", "csv", "svg")}

@@ -5,16 +5,20 @@ They live in a module of their own, so that a child process can import them as w
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
+import subprocess
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from sdpdr.program import SDP, Claim, Point, PsdVariable
 from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
+from sdpdr.solvers.incumbent import post
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,49 @@ class Hangs(Faulty):
 
     def run(self, sdp, progress=None):
         time.sleep(120.0)
+
+
+class Stubborn(Faulty):
+    """Hangs, and does not hear when it is asked to end."""
+
+    def run(self, sdp, progress=None):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        time.sleep(120.0)
+
+
+class Posts(Stubborn):
+    """Hands over a point, then a better one, and hangs."""
+
+    def run(self, sdp, progress=None):
+        outcome = super(Stubborn, self).run(sdp)
+        post(with_values(outcome, lambda value: 0.5 * value).point)
+        post(with_values(outcome, lambda value: 0.9 * value).point)
+        return super().run(sdp)
+
+
+class PostsAndDies(Faulty):
+    def run(self, sdp, progress=None):
+        post(super().run(sdp).point)
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class LeavesAChild(Faulty):
+    """Starts a process in a session of its own and hangs."""
+
+    def run(self, sdp, progress=None):
+        child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        Path(self.options["pids"]).write_text(f"{os.getpid()} {child.pid}")
+        time.sleep(120.0)
+
+
+class Prints(Faulty):
+    """Prints garbage, from Python, from C, and a great deal of it; then it is honest."""
+
+    def run(self, sdp, progress=None):
+        print("=" * 100_000)
+        os.write(1, b"\xff\x00?" * 100_000)
+        ctypes.CDLL(None).puts(b"from C")
+        return super().run(sdp)
 
 
 class Silent(Faulty):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +15,7 @@ from sdpdr import Status, graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import NotAcceptedError, SolveFailedError
 from sdpdr.model import from_cvxpy
-from sdpdr.solvers import Clarabel, Outcome, Solver
+from sdpdr.solvers import Clarabel, Outcome, Solver, isolate
 
 OPTIMUM = 5 / (4 * np.sin(np.pi / 5) ** 2)  # a ring of five unit edges unfolds to a pentagon
 
@@ -96,17 +95,16 @@ def test_a_solver_that_ignores_its_time_limit_is_stopped(model, faulty):
     assert_can_be_told(solution)
 
 
-def test_a_solver_that_promised_to_obey_is_stopped_a_little_later(model, faulty, monkeypatch):
-    monkeypatch.setattr(sys.modules["sdpdr.solve"], "GRACE", 1.5)
+def test_a_solver_that_promised_to_obey_is_stopped_as_well(model, faulty, monkeypatch):
     monkeypatch.setattr(faulty.Hangs, "obeys_time_limit", True)
     solution = sdpdr.solve(model, faulty.Hangs(), time_limit=0.5, isolate=True)
     assert solution.status is Status.TIME_LIMIT
-    assert "stopped after 2 s" in solution.claimed.message
+    assert "stopped after 0.5 s" in solution.claimed.message
 
 
 def test_an_isolated_solver_that_keeps_its_time_limit_may_still_answer(model, monkeypatch):
-    """The start of the child process is not taken from the solver's own time."""
-    monkeypatch.setattr(sys.modules["sdpdr.solve"], "GRACE", 200.0)
+    """Those that keep it themselves are late by a step, for which there is some patience."""
+    monkeypatch.setattr(isolate, "PATIENCE", 200.0)
     solution = sdpdr.solve(model, "lowrank", time_limit=1e-9, isolate=True)
     assert solution.claimed.status == "time_limit"
     assert np.isfinite(solution.value)

@@ -1,13 +1,15 @@
-"""SDPA keeps something of a solve that spoils a later one; the adapter does not let it."""
+"""SDPA spoils later solves and may end its process; the adapter lets it do neither."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
+from sdpdr.linalg import InnerProduct, Trace
 from sdpdr.plan import reductions_for
-from sdpdr.program import Claim, Point
+from sdpdr.program import SDP, Claim, Point, PsdVariable, Rows
 from sdpdr.reduce import Composed
 from sdpdr.solvers import Outcome, Sdpa, Verdict, cvxpy_solvers
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
@@ -73,35 +75,34 @@ def test_blocks_after_a_dense_program_are_right(blocks, form):
     assert solution.claimed.status.startswith("optimal")
 
 
-@pytest.fixture
-def asked(monkeypatch):
-    """Names of the solvers that were sent to a child process."""
-    names = []
+def test_it_never_runs_where_it_is_asked(monkeypatch):
+    """Not even where isolation is declined: it may end the process that it runs in."""
+    asked = []
 
-    def record(task, name, limit):
-        names.append((name, limit))
+    def record(task, name, limit, *, show=False):
+        asked.append((name, limit))
         return Outcome(Point(), Verdict.FAILED, Claim("not run"))
 
     monkeypatch.setattr(cvxpy_solvers, "run_isolated", record)
-    return names
-
-
-def test_one_matrix_stays_in_this_process(asked):
-    for _ in range(2):
-        assert sdpdr.solve(DENSE, "sdpa", "gram").certified(1e-5)
-    assert asked == []
-
-
-def test_several_matrices_leave_it_from_the_second_solve_on(blocks, asked):
+    Sdpa(time_limit=9.0).run(reduced_dense())
     Sdpa().run(reduced_dense())
-    Sdpa(time_limit=9.0).run(blocks[0])
-    assert asked == [("sdpa", 9.0)]
+    assert asked == [("sdpa", 9.0), ("sdpa", None)]
 
 
-def test_the_first_solve_of_a_process_stays(blocks, asked, monkeypatch):
-    monkeypatch.setattr(cvxpy_solvers, "_SDPA_REMEMBERS", cvxpy_solvers.Event())
-    monkeypatch.setattr(CvxpySolver, "run_rendered", lambda self, rendered, rendering: rendering)
-    Sdpa().run_rendered(render(blocks[0]), 3.0)
-    assert asked == []
-    Sdpa().run_rendered(render(blocks[0]), 3.0)
-    assert len(asked) == 1
+def test_a_program_on_which_it_ends_its_process_has_an_outcome():
+    """The first program of the gallery: exit status 0, without a word."""
+    E = {entry: np.zeros((4, 4)) for entry in ((0, 0), (2, 2), (3, 3))}
+    for i, j in E:
+        E[i, j][i, j] = 1.0
+    link = E[2, 2].copy()
+    link[0, 1] = link[1, 0] = 1.0
+    rows = (
+        Rows("corner", "==", {"X": InnerProduct(E[0, 0])}, np.zeros(1)),
+        Rows("link", "==", {"X": InnerProduct(link)}, np.ones(1)),
+        Rows("unit", "==", {"X": InnerProduct(E[3, 3])}, np.ones(1)),
+        Rows("size", "<=", {"X": Trace(4)}, np.array([1e5])),
+    )
+    sdp = SDP((PsdVariable("X", 4),), {"X": InnerProduct(E[2, 2] + E[3, 3])}, rows)
+    for isolate in (None, False, True):
+        solution = sdpdr.solve(sdp, "sdpa", "gram", isolate=isolate)
+        assert not solution.certified() or solution.value == pytest.approx(2.0)

@@ -46,6 +46,12 @@ class Journal:
         limit = self._options.time_limit
         return limit is not None and self.seconds > limit
 
+    @property
+    def left(self) -> float:
+        """Seconds until time is up."""
+        limit = self._options.time_limit
+        return float("inf") if limit is None else limit - self.seconds
+
     def note(
         self, value: float, penalty: float, infeasibility: float, stationarity: float, rank: int
     ) -> None:

@@ -25,7 +25,9 @@ from sdpdr.solvers.factored.lagrangian import Lagrangian, Layout, Local
 from sdpdr.solvers.factored.options import Options
 from sdpdr.solvers.factored.problem import Problem
 from sdpdr.solvers.factored.ranks import grown, shrunk
+from sdpdr.solvers.factored.spectrum import dense_seconds
 from sdpdr.solvers.factored.verdict import Verdict, broken, judge, relative, violation
+from sdpdr.solvers.incumbent import post
 
 _FIRST_ACCURACY, _NEXT = 0.1, 0.2
 _PROGRESS, _FACTOR = 0.1, 4.0
@@ -74,14 +76,14 @@ class Search:
         """Go on from a point until it is good enough, or a limit is reached."""
         local = Lagrangian(layout, multipliers, 1.0).at(vector)
         if self._watched:
-            first = judge(local, self.options.seed)
+            first = self._judge(local)
             self._prove(first, first.point(), always=True)
         penalty = _first_penalty(local)
         accuracy, before, patience, least = _FIRST_ACCURACY, np.inf, _PATIENCE, np.inf
         for _ in range(_ROUNDS):
             function = Lagrangian(local.function.layout, multipliers, penalty)
             local = self.inner.minimize(function.at(local.vector), accuracy)
-            verdict = judge(local, self.options.seed)
+            verdict = self._judge(local)
             better = self.best is None or verdict.error < 0.5 * self.best.error
             if verdict.infeasibility < _CLOSER * least:
                 better, least = True, verdict.infeasibility
@@ -97,10 +99,15 @@ class Search:
             accuracy = max(0.1 * self.options.tol, _NEXT * min(accuracy, verdict.error))
             local = self._with_rank(local, verdict)
 
+    def _judge(self, local: Local) -> Verdict:
+        """A verdict on a point; a quick one where there is no time for another."""
+        needed = dense_seconds(block.n for block in self.problem.blocks if not block.scalar)
+        return judge(local, self.options.seed, quick=2.0 * needed > self.journal.left)
+
     def judge_current(self, layout: Layout, vector: Array, multipliers: Array) -> None:
         """Take a verdict on the point reached so far, or on the first one."""
         local = self.inner.latest or Lagrangian(layout, multipliers, 1.0).at(vector)
-        verdict = judge(local, self.options.seed)
+        verdict = judge(local, self.options.seed, quick=True)
         point = self._take(verdict)
         self._prove(verdict, point, always=True)
 
@@ -137,6 +144,7 @@ class Search:
             return
         if broken(sdp, values) <= self.options.tol:
             self.feasible = values, value
+            post(lambda: Point(values))
 
     def _prove(self, verdict: Verdict, point: Point, always: bool = False) -> bool | None:
         """Whether a bound meets the tolerance; None if no argument gives a bound at all."""

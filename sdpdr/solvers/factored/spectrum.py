@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
@@ -11,11 +13,27 @@ from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import Array
 from sdpdr.solvers.factored.forms import Slack
 
-# Up to this order all eigenvalues are found by a dense method.
-_DENSE = 1500
+# Up to this order all eigenvalues are found by a dense method, which takes about a second; and up
+# to this one where there is no time.
+_DENSE, _DENSE_QUICK = 1500, 300
+# Seconds of a dense method, over the cube of the order, on a slow machine.
+_SLOWEST = 1e-9
 
 
-def lowest(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, Array]:
+def dense_seconds(orders: Iterable[int]) -> float:
+    """Most that the dense method is expected to take for matrices of such orders.
+
+    Examples
+    --------
+    >>> dense_seconds([100]) < 0.01 < dense_seconds([1500]), dense_seconds([2000])
+    (True, 0.0)
+    """
+    return sum((_SLOWEST * float(n) ** 3 for n in orders if n <= _DENSE), start=0.0)
+
+
+def lowest(
+    slack: Slack, face: Array, count: int, seed: int, *, quick: bool = False
+) -> tuple[Array, Array]:
     """The smallest eigenvalues, ascending, and their vectors, orthogonal to the face.
 
     Dense for moderate orders, by shifted Lanczos for sparse matrices (a single pair then), and
@@ -28,6 +46,8 @@ def lowest(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, Arr
         Orthonormal columns to leave out.
     count : int
     seed : int
+    quick : bool, default False
+        Use the dense method for small orders only.
 
     Returns
     -------
@@ -41,7 +61,7 @@ def lowest(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, Arr
     >>> lowest(Slack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
     array([-2.])
     """
-    if slack.n <= _DENSE:
+    if slack.n <= (_DENSE_QUICK if quick else _DENSE):
         return _dense(slack.toarray(), face, count)
     if slack.weights.size == 0 and sp.issparse(slack.sparse):
         value, vector = smallest_eigenvalue(slack.sparse, sp.csr_array(face))

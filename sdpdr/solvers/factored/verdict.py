@@ -136,8 +136,11 @@ def stationarity(local: Local, gradient: Array) -> float:
     return 0.5 * size / scale_of(local)
 
 
-def judge(local: Local, seed: int) -> Verdict:
-    """Measure an iterate together with the multipliers it suggests."""
+def judge(local: Local, seed: int, *, quick: bool = False) -> Verdict:
+    """Measure an iterate together with the multipliers it suggests.
+
+    Where it has to be quick, one eigenvector of large sparse slacks is looked at, not several.
+    """
     layout, problem = local.function.layout, local.function.layout.problem
     factors, _ = layout.split(local.vector)
     scale, negativity, lows = scale_of(local), 0.0, []
@@ -148,7 +151,7 @@ def judge(local: Local, seed: int) -> Verdict:
             low = diagonal[order], np.eye(block.n)[:, order]
             trace = float(np.max(np.square(factor), initial=0.0))
         else:
-            low = lowest(slack, block.face, _DIRECTIONS, seed)
+            low = lowest(slack, block.face, _DIRECTIONS, seed, quick=quick)
             trace = float(np.sum(np.square(factor)))
         lows.append(low)
         least = float(np.min(low[0], initial=0.0))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import qdldl
@@ -48,15 +50,25 @@ class Verdict:
         return max(self.gap, self.infeasibility)
 
 
-def judge(program: EdgeProgram, R: Matrix, weights: Vector, tol: float, seed: int = 0) -> Verdict:
-    """Certify a point of a program by any multipliers, reinforced where that helps the bound."""
+def judge(
+    program: EdgeProgram,
+    R: Matrix,
+    weights: Vector,
+    tol: float,
+    seed: int = 0,
+    late: Callable[[], bool] = lambda: False,
+) -> Verdict:
+    """Certify a point of a program by any multipliers, reinforced where that helps the bound.
+
+    Nothing is reinforced once ``late`` says that time is up.
+    """
     weights = clip_weights(program, weights)
     low_end = found = connectivity(program, weights, tol, seed)
     value, infeasibility = primal_value(program, R)
     bound = dual_bound(program, weights, low_end.lower)
     best = Verdict(R, weights, value, bound, infeasibility, found)
     for _ in range(_REINFORCEMENTS):
-        if best.gap <= tol or not low_end.escape.shape[1]:
+        if best.gap <= tol or not low_end.escape.shape[1] or late():
             break
         weights = clip_weights(program, reinforced(program, weights, low_end))
         low_end = connectivity(program, weights, tol, seed)
@@ -305,6 +317,16 @@ def heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:
     >>> heavy_weights(cheap)[1]
     0.8
     """
+    if program not in _heavy:
+        _heavy[program] = _heaviest(program)
+    return _heavy[program]
+
+
+# They depend on the program alone, and cost as much as a few certificates.
+_heavy: WeakKeyDictionary[EdgeProgram, tuple[Vector, float]] = WeakKeyDictionary()
+
+
+def _heaviest(program: EdgeProgram) -> tuple[Vector, float]:
     ceiling = clip_weights(program, np.full(program.m, np.inf))
     unit = np.where(np.isfinite(program.upper), 1 / program.sqdist, 0.0)
     strength = connectivity(program, unit, _COARSE).lower

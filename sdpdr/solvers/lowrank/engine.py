@@ -76,6 +76,9 @@ def solve_edge_program(
     scaled = units.scale(program)
     journal = Journal(options, units.value)
     search = Search(scaled, options, journal)
+    if options.keep is not None:
+        keep = options.keep
+        search.keep = lambda one: keep(one.R * units.length, one.weights * units.weight)
     R = _first_factor(scaled, options, None if start is None else np.asarray(start) / units.length)
     if weights is not None and (np.shape(weights) != (program.m,) or start is None):
         raise ShapeError(

@@ -43,9 +43,12 @@ class Journal:
         """The limit that has been reached, or None."""
         if len(self.records) >= self._options.max_iter:
             return "max_iter"
-        if self._options.time_limit is not None and self.seconds > self._options.time_limit:
-            return "time_limit"
-        return None
+        return "time_limit" if self.late() else None
+
+    def late(self) -> bool:
+        """Whether time is up."""
+        limit = self._options.time_limit
+        return limit is not None and self.seconds > limit
 
     def note(
         self,

@@ -157,6 +157,8 @@ class Options:
         Largest number of nonzeros of the Newton factor (12 bytes each) that will be tried.
     callback : callable, optional
         Called with a `Record` once per iteration, and once more when it has been certified.
+    keep : callable, optional
+        Called with the factor and the weights of every better point within the limits.
     """
 
     tol: float = 1e-8
@@ -167,6 +169,7 @@ class Options:
     max_rank: int | None = None
     max_fill: int = 300_000_000
     callback: Callable[[Record], Any] | None = None
+    keep: Callable[[Matrix, Vector], Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
@@ -18,7 +20,7 @@ _NEAR = 1e-6  # share of the length within which a limit counts as active
 _REACHED = 1e-14
 
 
-def restored(program: EdgeProgram, R: Matrix) -> Matrix:
+def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda: False) -> Matrix:
     r"""A point nearby that keeps all hard limits, by Gauss-Newton steps of least length.
 
     With large multipliers a violation of 1e-8 is worth more than the gap aimed at: the value is
@@ -30,6 +32,8 @@ def restored(program: EdgeProgram, R: Matrix) -> Matrix:
     ----------
     program : EdgeProgram
     R : (n, r) array
+    late : callable, optional
+        Says when time is up; no further step is then begun.
 
     Returns
     -------
@@ -48,7 +52,7 @@ def restored(program: EdgeProgram, R: Matrix) -> Matrix:
         active, missing, worst = _missing(program, R)
         if worst < least:
             best, least = R, worst
-        if worst <= _REACHED or not active.any():
+        if worst <= _REACHED or not active.any() or late():
             break
         J = _derivatives(program, R, active)
         normal = sp.csc_array(J @ J.T + _DAMPING * sp.eye_array(J.shape[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -50,6 +51,8 @@ class Search:
     feasible, proved : Verdict or None
         Those with the largest value within the limits, and with the smallest bound: together,
         what a run that is stopped has to offer.
+    keep : callable or None
+        Called with every better `feasible`.
     message : str
         Why the search stopped early, or empty.
 
@@ -64,6 +67,7 @@ class Search:
         self.latest: Verdict | None = None
         self.feasible: Verdict | None = None
         self.proved: Verdict | None = None
+        self.keep: Callable[[Verdict], object] | None = None
         self.message = ""
         self._max_rank = min(options.max_rank or _pataki(goal.m), goal.n - 1)
         self._graph_fill = estimated_fill(goal.edges, goal.n, 1, goal.objective)
@@ -139,7 +143,7 @@ class Search:
         """Bring the best point onto limits that it misses by a little, where that costs little."""
         if self.best is None or self.goal.m > _RESTORABLE:
             return
-        R = restored(self.goal, self.best.R)
+        R = restored(self.goal, self.best.R, self.journal.late)
         value, infeasibility = primal_value(self.goal, R)
         verdict = replace(self.best, R=R, value=value, infeasibility=infeasibility)
         tol, error = self.options.tol, self.best.error
@@ -211,7 +215,8 @@ class Search:
 
     def _verdict(self, at: InteriorPoint, point: Iterate) -> Verdict:
         weights = at.rows.weights(point.y)
-        return judge(self.goal, point.R, weights, self.options.tol, self.options.seed)
+        options = self.options
+        return judge(self.goal, point.R, weights, options.tol, options.seed, self.journal.late)
 
     def _take(self, verdict: Verdict) -> Verdict:
         self.latest = verdict
@@ -219,6 +224,8 @@ class Search:
             self.best = verdict
         if self._is_better(verdict):
             self.feasible = verdict
+            if self.keep is not None:
+                self.keep(verdict)
         if self.proved is None or verdict.bound < self.proved.bound:
             self.proved = verdict
         self._tell(self.feasible or self.best, self.proved)

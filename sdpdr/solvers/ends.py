@@ -1,0 +1,41 @@
+"""How processes end that gave no answer, in words."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from sdpdr.program.solution import Claim
+from sdpdr.solvers.starved import is_starved, starved_words
+
+# Bytes of what a process printed; the end is what tells.
+_ENOUGH = 100_000
+
+
+def last_said(path: Path) -> str:
+    """The end of what a process printed, which may be a great deal."""
+    with open(path, "rb") as stream:
+        stream.seek(max(0, path.stat().st_size - _ENOUGH))
+        return stream.read().decode("utf-8", errors="replace")
+
+
+def crash_claim(name: str, code: int, said: str) -> Claim:
+    """What to say of a process that ended without an answer.
+
+    Examples
+    --------
+    >>> crash_claim("sdpa", 0, "").message
+    'sdpa crashed: its process ended with exit status 0 and without an answer.'
+    """
+    last = (said.strip().splitlines() or [""])[-1]
+    if is_starved(said):
+        return Claim("out of memory", message=starved_words(name, last))
+    if code >= 0:
+        words = f"{name} crashed: its process ended with exit status {code} and without an answer."
+        return Claim("crashed", message=f"{words} {last}".strip())
+    known = {number.value: number.name for number in signal.Signals}
+    killer = known.get(-code, f"signal {-code}")
+    words = f"{name} crashed: its process was ended by {killer}."
+    if killer == "SIGKILL":
+        words += " Systems end processes so when memory runs out; it may not have fitted in."
+    return Claim("crashed", message=f"{words} {last}".strip())

@@ -1,0 +1,88 @@
+"""A solver runs, here or in a worker; whatever becomes of it is an outcome."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from sdpdr.errors import NotAcceptedError, SdpdrError
+from sdpdr.solvers import workers
+from sdpdr.solvers.base import Outcome, Solver
+from sdpdr.solvers.forked import is_fork_of_native
+from sdpdr.solvers.isolate import Task, run_isolated
+from sdpdr.solvers.screen import admit, failure
+
+
+def runs_apart(solver: Solver, isolate: bool | None) -> bool:
+    """Whether a solver is to run in a worker.
+
+    By default where there is a time limit and the code is not ours: set-up, compilation and a
+    long step look at no clock. Also in a fork of a process where native code has computed. A
+    solver that may end the process that it runs in always does.
+    """
+    if isolate is not None:
+        return isolate or solver.is_dangerous
+    limited = solver.time_limit is not None
+    native = solver.is_native and (limited or workers.is_prepared() or is_fork_of_native())
+    return native or solver.is_dangerous or (limited and not solver.obeys_time_limit)
+
+
+def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
+    """Run a solver here or in a worker, within its time limit.
+
+    Parameters
+    ----------
+    solver : Solver
+    task : callable without arguments
+        Has it run; for instance ``functools.partial(solver.run, sdp)``.
+    isolate : bool, optional
+        See `sdpdr.solve`. Without it, a solver that obeys its time limit runs here where it cannot
+        be sent to another process.
+
+    Returns
+    -------
+    Outcome
+        Never an exception for a solver's failure.
+
+    Raises
+    ------
+    SdpdrError
+        That which the solver raised; `NotAcceptedError` if it cannot be sent to a worker.
+    """
+    start = time.perf_counter()
+    apart = runs_apart(solver, isolate)
+    try:
+        if apart:
+            try:
+                found = run_isolated(task, solver.name, solver.time_limit, show=solver.verbose)
+            except NotAcceptedError:
+                if isolate or not solver.obeys_time_limit or solver.is_dangerous:
+                    raise
+                apart, start = False, time.perf_counter()
+                found = task()
+        else:
+            found = task()
+        outcome = admit(found, solver.name)
+        elapsed = time.perf_counter() - start
+        return replace(outcome, seconds=_checked(outcome, elapsed, isolated=apart))
+    except SdpdrError:
+        raise
+    except Exception as error:  # Solvers are other people's code, and may raise anything.
+        seconds = {"solve": time.perf_counter() - start}
+        return replace(failure(solver.name, error), seconds=seconds)
+
+
+def _checked(outcome: Outcome, elapsed: float, *, isolated: bool = False) -> dict[str, float]:
+    """Seconds by our own clock; a solver only says which of them went into compiling.
+
+    The start of a worker is not the solver's: there it is believed what it says of its own time,
+    as long as that fits in.
+    """
+    compiling = float(outcome.seconds.get("compile", 0.0))
+    if not 0.0 <= compiling <= elapsed:  # which refuses nan as well
+        compiling = 0.0
+    solving = elapsed - compiling
+    told = float(outcome.seconds.get("solve", solving))
+    if isolated and 0.0 <= told <= solving:
+        solving = told
+    return {"compile": compiling, "solve": solving}

@@ -1,0 +1,191 @@
+"""Threads, forks and copies around a solve."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.linalg import mkl
+from sdpdr.linalg.factorization import BACKENDS, symmetric_factor
+from sdpdr.solvers import Cvxopt, Sdpa
+from sdpdr.solvers.silence import quiet
+
+HANG = 300.0  # seconds that tell a hang from a slow machine
+
+
+def script(text, **environment):
+    """What a script prints; threads of native code as they are by default."""
+    unset = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    ran = subprocess.run(
+        [sys.executable, "-c", text],
+        env=unset | environment,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+# -- threads ------------------------------------------------------------------------------------
+
+THREADS = """
+import threading, sdpdr
+from sdpdr import graphs, methods
+model = methods.mvu(graphs.cycle(6))
+ways = [("clarabel", "lmi"), ("scs", "gram"), ("lowrank", "factor"), *{more}]
+def run(way, into):
+    into[way] = sdpdr.solve(model, *way, progress=False).value
+alone, together = {{}}, {{}}
+for way in ways:
+    run(way, alone)
+for _ in range(3):
+    threads = [threading.Thread(target=run, args=(way, together)) for way in ways]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == alone, (together, alone)
+print("first")
+print("second")
+"""
+
+
+def test_threads_lose_no_output_and_find_the_same_answers():
+    installed = [cls for cls in (Cvxopt, Sdpa) if cls.availability().usable]
+    more = [(cls.name, "lmi") for cls in installed]
+    assert script(THREADS.format(more=more), OMP_NUM_THREADS="1") == "first\nsecond\n"
+
+
+def test_filters_of_warnings_are_put_back_whoever_leaves_last():
+    before = warnings.filters[:]
+    first, second = quiet(), quiet()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    assert warnings.filters == before
+
+
+# -- forks --------------------------------------------------------------------------------------
+
+FORKS = """
+import os, sdpdr
+from sdpdr import datasets, graphs, methods
+model = methods.mvu(graphs.knn(datasets.swiss_roll(24, seed=0)[0], n_neighbors=5, connect="mst"))
+def run(solver, form):
+    return sdpdr.solve(model, solver, form, progress=False).value
+ways = {ways}
+values = [run(*way) for way in ways]
+child = os.fork()
+if child == 0:
+    found = [run(*way) for way in ways]
+    os._exit(0 if all(abs(a - b) <= 1e-6 * abs(b) for a, b in zip(found, values)) else 1)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_fork_after_a_solve_can_solve():
+    ways = [("lowrank", "factor"), ("clarabel", "lmi")]
+    if Cvxopt.availability().usable:
+        ways.append(("cvxopt", "lmi"))
+    assert script(FORKS.format(ways=ways)).strip() == "0"
+
+
+FACTORS = """
+import os
+import numpy as np
+import scipy.sparse as sp
+from sdpdr.linalg.factorization import symmetric_factor
+path = sp.diags_array([np.full(3000, 3.0), np.full(2999, -1.0)], offsets=[0, 1])
+upper = sp.csc_array(path)
+upper.sort_indices()
+one, other = (symmetric_factor(upper, {backend!r}) for _ in range(2))
+assert one.factorize(upper.data) == other.factorize(upper.data) == 0
+right = np.ones(3000)
+wanted, nnz = one.solve(right), one.nnz
+child = os.fork()
+if child == 0:
+    same = np.allclose(one.solve(right), wanted) and one.nnz == nnz
+    same &= other.factorize(2.0 * upper.data) == 0 and np.allclose(2.0 * other.solve(right), wanted)
+    del one, other
+    os._exit(0 if same else 1)
+print(os.waitpid(child, 0)[1])
+assert np.allclose(one.solve(right), wanted)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("backend", [b for b in BACKENDS if b != "mkl" or mkl.available()])
+def test_factors_serve_in_a_fork_as_well(backend):
+    assert symmetric_factor is not None
+    assert script(FACTORS.format(backend=backend)).strip() == "0"
+
+
+# -- copies -------------------------------------------------------------------------------------
+
+
+def answer(n):
+    """Solve in another process."""
+    return sdpdr.solve(methods.mvu(graphs.cycle(n)), progress=False)
+
+
+def ring():
+    return methods.mvu(graphs.cycle(5))
+
+
+def table():
+    return np.random.default_rng(0).standard_normal((12, 3))
+
+
+THINGS = {
+    "model": ring,
+    "program": lambda: ring().to_sdp(),
+    "plan": lambda: sdpdr.plan(ring()),
+    "plan of a named solver": lambda: sdpdr.plan(ring(), "clarabel", "lmi"),
+    "with a history": lambda: sdpdr.solve(ring(), "lowrank", progress=[].append),
+    "proved": lambda: sdpdr.solve(ring(), "clarabel", "gram", rigorous=True),
+    "late": lambda: sdpdr.solve(ring(), "lowrank", time_limit=0.0),
+    "as written": lambda: sdpdr.solve(ring(), "clarabel", "cvxpy"),
+    "estimator": lambda: sdpdr.MVU(n_components=2),
+    "fitted": lambda: sdpdr.MVU(n_neighbors=4, connect="mst").fit(table()),
+}
+
+
+@pytest.mark.parametrize("name", THINGS)
+@pytest.mark.parametrize("again", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
+def test_what_a_solve_takes_and_gives_can_be_copied(name, again):
+    thing = THINGS[name]()
+    other = again(thing)
+    assert type(other) is type(thing)
+    if isinstance(thing, sdpdr.Solution):
+        assert other.record() == thing.record()
+        assert other.values.keys() == thing.values.keys()
+    else:
+        assert repr(other) == repr(thing)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "method", [m for m in ("fork", "spawn") if m in multiprocessing.get_all_start_methods()]
+)
+def test_a_pool_of_processes_gives_the_same_answers(method):
+    wanted = [answer(n).value for n in (4, 5, 6)]
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        found = [solution.value for solution in pool.map(answer, (4, 5, 6), timeout=HANG)]
+    assert found == pytest.approx(wanted, rel=1e-9)

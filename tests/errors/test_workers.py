@@ -1,0 +1,241 @@
+"""Workers: whatever a solver does in one, the caller has an outcome, and nothing lives on."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status, graphs, methods
+from sdpdr.program.point import Point
+from sdpdr.solvers import Clarabel, Verdict, alone, incumbent, workers
+from sdpdr.solvers.isolate import run_isolated
+
+pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")
+HANG = 60.0  # seconds that tell a hang from a slow machine
+VALUE = 14.0 / 3.0
+
+
+@pytest.fixture
+def model():
+    return methods.mvu(graphs.path([1.0, 2.0]))
+
+
+@pytest.fixture(autouse=True)
+def ready():
+    """A zygote, so that no test waits for imports."""
+    workers.hire().close()
+
+
+def lives(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def is_gone(pid):
+    for _ in range(int(20 * HANG)):
+        if not lives(pid):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+# -- limits -----------------------------------------------------------------------------------
+
+
+def test_who_does_not_hear_is_ended(model, faulty):
+    begin = time.perf_counter()
+    solution = sdpdr.solve(model, faulty.Stubborn(), time_limit=0.5, isolate=True)
+    assert time.perf_counter() - begin < HANG
+    assert solution.status is Status.TIME_LIMIT
+    assert solution.claimed.message == "faulty was stopped after 0.5 s; it had no point to offer"
+
+
+def test_who_hears_hands_over_its_point(model, faulty, monkeypatch):
+    monkeypatch.setattr("sdpdr.solvers.isolate.GRACE", HANG)
+    solution = sdpdr.solve(model, faulty.Waits(), time_limit=0.5, isolate=True)
+    assert solution.claimed.verdict == "time limit"
+    assert "asked to end after 0.5 s" in solution.claimed.message
+    assert solution.value == pytest.approx(VALUE, rel=1e-6)
+
+
+def test_what_was_posted_last_is_kept_when_time_is_up(model, faulty):
+    solution = sdpdr.solve(model, faulty.Posts(), time_limit=8.0, isolate=True)
+    assert solution.status is Status.TIME_LIMIT
+    assert solution.claimed.message.endswith("its best point is kept")
+    assert solution.value == pytest.approx(0.9 * VALUE, rel=1e-6)
+
+
+def test_what_was_posted_is_kept_when_the_process_dies(model, faulty):
+    sdp = sdpdr.plan(model, "clarabel", "gram").reductions[0].apply(model.to_sdp()).sdp
+    outcome = run_isolated(partial(faulty.PostsAndDies().run, sdp), "faulty", None)
+    assert outcome.verdict is Verdict.FAILED
+    assert "SIGSEGV" in outcome.claim.message
+    assert outcome.point.values
+
+
+def test_our_solver_posts_feasible_points():
+    """Ended at any moment, it has lost at most a quarter of a second."""
+    posted = []
+    graph = graphs.cycle(30)
+    incumbent.listen(posted.append)
+    try:
+        for engine in ("edges", "general"):
+            solver = sdpdr.solvers.LowRank(options={"engine": engine})
+            sdpdr.solve(methods.mvu(graph), solver, progress=False)
+            assert posted
+            assert all(isinstance(point, Point) for point in posted)
+            posted.clear()
+            incumbent._last = -np.inf
+    finally:
+        incumbent.listen(None)
+
+
+# -- output, children, ends -------------------------------------------------------------------
+
+
+def test_what_a_solver_prints_stays_in_its_process(model, faulty, capfd):
+    solution = sdpdr.solve(model, faulty.Prints(), isolate=True)
+    assert solution.status is Status.SOLVED
+    assert capfd.readouterr().out == ""
+
+
+def test_what_a_solver_prints_is_shown_on_request(model, faulty, capsys):
+    solution = sdpdr.solve(model, faulty.Prints(), isolate=True, verbose=True)
+    assert solution.status is Status.SOLVED
+    assert "=====" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
+def test_what_a_solver_starts_ends_with_it(model, faulty, tmp_path):
+    pids = tmp_path / "pids"
+    solver = faulty.LeavesAChild(options={"pids": str(pids)})
+    solution = sdpdr.solve(model, solver, time_limit=5.0, isolate=True)
+    assert solution.status is Status.TIME_LIMIT
+    assert all(is_gone(int(pid)) for pid in pids.read_text().split())
+
+
+def test_a_zygote_that_was_ended_is_replaced(model):
+    os.kill(workers._process.pid, signal.SIGKILL)
+    solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
+    assert solution.status is Status.SOLVED
+
+
+def test_a_zygote_that_cannot_start_is_an_outcome(model, monkeypatch):
+    workers._dismiss(workers._control)
+    monkeypatch.setattr(workers, "_PROGRAM", "raise ImportError('no such module')")
+    solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
+    assert solution.status is Status.FAILED
+    assert "no such module" in solution.claimed.message
+
+
+def test_threads_have_workers_of_their_own(model):
+    found = {}
+
+    def run(k):
+        found[k] = sdpdr.solve(model, ("clarabel", "scs")[k % 2], "gram", isolate=True).value
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(HANG)
+    assert len(found) == 6
+    for k, value in found.items():
+        assert value == found[k % 2]
+
+
+def test_an_isolated_answer_is_the_answer(model):
+    inside = sdpdr.solve(model, "clarabel", "gram", isolate=False)
+    outside = sdpdr.solve(model, "clarabel", "gram", isolate=True)
+    assert outside.value == inside.value
+    assert outside.bound == inside.bound
+
+
+def test_a_worker_sees_paths_and_surroundings_of_now(model, faulty, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SDPDR_TEST", "now")
+    folder, value = run_isolated_anything(here)
+    assert (folder, value) == (str(tmp_path), "now")
+
+
+def run_isolated_anything(task):
+    """What a function returns in a worker."""
+    with workers.hire() as worker:
+        worker.ask(pickle.dumps((workers.surroundings(), "test", pickle.dumps(task))))
+        while not worker.is_done:
+            worker.step(HANG)
+        return pickle.loads(worker.answer)
+
+
+def here():
+    return os.getcwd(), os.environ.get("SDPDR_TEST")
+
+
+def test_without_forks_there_is_a_process_for_each(model, monkeypatch):
+    monkeypatch.setattr(workers, "POSSIBLE", False)
+    solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
+    assert solution.status is Status.SOLVED
+    monkeypatch.setattr(alone, "_START", 0.0)
+    late = sdpdr.solve(model, "clarabel", "gram", isolate=True, time_limit=1e-3)
+    assert late.status is Status.TIME_LIMIT
+
+
+def test_what_cannot_travel_runs_here_under_a_limit_that_it_keeps(model):
+    class Local(Clarabel):
+        pass
+
+    assert sdpdr.solve(model, Local(), "gram", time_limit=HANG).status is Status.SOLVED
+    with pytest.raises(sdpdr.errors.NotAcceptedError, match="cannot be sent"):
+        sdpdr.solve(model, Local(), "gram", isolate=True)
+
+
+# -- scripts, whose modules nobody can import ----------------------------------------------------
+
+FROM_STDIN = """
+import os, sys, sdpdr
+from sdpdr import graphs, methods
+from sdpdr.solvers import workers
+model = methods.mvu(graphs.path([1.0, 2.0]))
+solve = lambda: sdpdr.solve(model, "clarabel", "gram", isolate=True, progress=False)
+print(solve().status.name, flush=True)
+first = workers._process.pid
+if os.fork() == 0:
+    print(solve().status.name, workers._process.pid != first, flush=True)
+    sys.stdout.flush()
+    os._exit(0)
+os.wait()
+print(solve().status.name, workers._process.pid == first, first)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
+def test_a_script_without_home_and_a_fork_of_it_have_workers_that_end_with_them():
+    bare = {k: v for k, v in os.environ.items() if k not in ("HOME", "TMPDIR")}
+    ran = subprocess.run(
+        [sys.executable, "-"],
+        input=FROM_STDIN,
+        env=bare,
+        capture_output=True,
+        text=True,
+        timeout=5 * HANG,
+        check=True,
+    )
+    first, forked, again = ran.stdout.splitlines()
+    assert first == "SOLVED"
+    assert forked == "SOLVED True"
+    assert again.startswith("SOLVED True")
+    assert is_gone(int(again.split()[-1]))
+    assert ran.stderr == ""
