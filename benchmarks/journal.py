@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -57,6 +58,8 @@ def carry_out(
     left = sum(task["key"] not in done for task in tasks)
     path.parent.mkdir(parents=True, exist_ok=True)
     start, count = time.monotonic(), 0
+    # Ended politely, it ends its children first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with path.open("a", encoding="utf-8") as journal:
         for result in _results(waiting, work, workers, limit):
             done[result["key"]] = result
@@ -111,6 +114,7 @@ def _start(task: Task, work: Work, limit: float) -> _Running:
 
 def _child(task: Task, work: Work, answer: Connection) -> None:
     os.setsid()  # so that its own children end with it
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
