@@ -49,6 +49,7 @@ def solve(
     verbose: bool | None = None,
     isolate: bool | None = None,
     rigorous: bool = False,
+    gap_scale: float = 0.0,
     start: Solution | Point | None = None,
     progress: Progress | bool | None = None,
 ) -> Solution:
@@ -90,8 +91,11 @@ def solve(
         native code is reported rather than suffered; or never do, and leave a solver alone that
         does not obey. Default: where a time limit is to be kept that the solver does not know.
     rigorous : bool, default False
-        Account for all rounding in the bound, so that it is a theorem about the numbers stored in
-        the program; see `sdpdr.program.certify`.
+        Account for all rounding on both sides, so that they are theorems about the numbers stored
+        in the program: ``solution.enclosure`` is an interval that contains the optimum.
+    gap_scale : float, default 0
+        A size of objective below which the gap is absolute, for programs whose optimum is zero: a
+        gap relative to zero is infinite.
     start : Solution or Point, optional
         Where to begin: the answer to a nearby program, values and multipliers. Matters to
         solvers that can use it (``lowrank``); the others refuse it.
@@ -118,7 +122,7 @@ def solve(
     (4.66667, True)
     """
     clock = Clock()
-    request = _Request(model, isolate, rigorous, start, progress)
+    request = _Request(model, isolate, rigorous, gap_scale, start, progress)
     if form == "landmark":
         options = {"tol": tol, "time_limit": time_limit, "seed": seed, "verbose": verbose}
         with clock("build"):
@@ -158,6 +162,7 @@ class _Request:
     model: Model | SDP
     isolate: bool | None
     rigorous: bool
+    gap_scale: float
     start: Solution | Point | None
     progress: Progress | bool | None
 
@@ -166,7 +171,7 @@ def _execute(chosen: Plan, clock: Clock, request: _Request) -> Solution:
     with show_progress(request.progress, f"{chosen.solver.name}, {chosen.form} form") as report:
         if chosen.form == "cvxpy" and isinstance(request.model, Model):
             _refuse_start(chosen, request.start)
-            solution = _solve_written(request.model, chosen, clock, request.isolate)
+            solution = _solve_written(request.model, chosen, clock, request)
         else:
             assert chosen.sdp is not None
             try:
@@ -233,20 +238,32 @@ def _solve_reduced(
     claim = outcome.claim
     if claim.value is not None:
         claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
-    return grade(sdp, point, outcome.verdict, claim, outcome.history, chosen, clock)
+    return grade(
+        sdp, point, outcome.verdict, claim, outcome.history, chosen, clock, request.gap_scale
+    )
 
 
-def _solve_written(model: Model, chosen: Plan, clock: Clock, isolate: bool | None) -> Solution:
+def _solve_written(model: Model, chosen: Plan, clock: Clock, request: _Request) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
     assert isinstance(chosen.solver, CvxpySolver)
     with clock("render"):
         rendered = render_model(model)
-    outcome = _run(chosen.solver, partial(chosen.solver.run_rendered, rendered), isolate)
+    task = partial(chosen.solver.run_rendered, rendered)
+    outcome = _run(chosen.solver, task, request.isolate)
     clock.add(outcome.seconds)
     if chosen.sdp is not None:
         point = _standard_point(chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
-        return grade(chosen.sdp, outcome.point, outcome.verdict, outcome.claim, (), chosen, clock)
+        return grade(
+            chosen.sdp,
+            outcome.point,
+            outcome.verdict,
+            outcome.claim,
+            (),
+            chosen,
+            clock,
+            request.gap_scale,
+        )
     unknown = Residuals(*[float("nan")] * 6)
     value = float("nan") if outcome.claim.value is None else outcome.claim.value
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)

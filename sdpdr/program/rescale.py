@@ -12,6 +12,7 @@ satisfies it and leaves the others as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -43,14 +44,25 @@ def rescale(sdp: SDP, values: _Values) -> _Values:
     """
     for v in sdp.psd_variables:
         groups = [r for r in sdp.rows if v.name in r.lhs]
-        if any(set(r.lhs) != {v.name} or r.relation != "==" for r in groups):
-            continue
         if any(v.name in lmi.lhs for lmi in sdp.lmis):
             continue
-        factors = _diagonal(groups, v.name, v.n, values) or _single(groups, v.name, values)
-        if factors is not None:
-            values = {**values, v.name: _congruent(values[v.name], *factors)}
+        found = rescaled_by(groups, v.name, v.n, values)
+        if found is not None:
+            values = {**values, v.name: _congruent(values[v.name], found[0])}
     return values
+
+
+def rescaled_by(
+    groups: list[Rows], name: str, n: int, values: _Values
+) -> tuple[Array, Literal["diagonal", "single"]] | None:
+    """Factors for the rows of a factor, and which of the two forms fits; None if neither does."""
+    if any(set(r.lhs) != {name} or r.relation != "==" for r in groups):
+        return None
+    diagonal = _diagonal(groups, name, n, values)
+    if diagonal is not None:
+        return diagonal[0], "diagonal"
+    single = _single(groups, name, values)
+    return None if single is None else (np.broadcast_to(single[0], (n,)), "single")
 
 
 def _diagonal(groups: list[Rows], name: str, n: int, values: _Values) -> tuple[Array, ...] | None:
