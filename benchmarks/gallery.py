@@ -40,10 +40,12 @@ def pairs(lie: Lie) -> Iterator[tuple[str, str]]:
                 yield name, form
 
 
-def tasks(names: list[str]) -> Iterator[dict[str, Any]]:
-    """Every run, and a rigorous one of some."""
+def tasks(names: list[str], solvers: list[str]) -> Iterator[dict[str, Any]]:
+    """Every run, plain and rigorous."""
     for name in names:
         for solver, form in pairs(find_lie(name)):
+            if solvers and solver not in solvers:
+                continue
             for rigorous in (False, True):
                 key = f"{name} {solver} {form}{' rigorous' if rigorous else ''}"
                 run = {"lie": name, "solver": solver, "form": form, "rigorous": rigorous}
@@ -210,7 +212,8 @@ def main() -> None:
     """Run, print objections, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out/gallery.jsonl"), help="the journal")
-    parser.add_argument("--only", action="append", default=[], help="names of programs")
+    parser.add_argument("--only", action="append", default=[], help="names of programs; no table")
+    parser.add_argument("--solver", action="append", default=[], help="names of solvers; no table")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one run")
     parser.add_argument("--check", action="store_true", help="print objections, write no table")
@@ -220,11 +223,13 @@ def main() -> None:
         write([])
         return
     names = args.only or list(gallery())
-    results = carry_out(tasks(names), solve, args.out, workers=args.workers, limit=args.limit)
+    results = carry_out(
+        tasks(names, args.solver), solve, args.out, workers=args.workers, limit=args.limit
+    )
     for run in results:
         for words in run.get("objections", []) or [run[k] for k in ("error",) if k in run]:
             print(f"{run['key']}: {words}")
-    if not args.check:
+    if not (args.check or args.only or args.solver):
         write(results)
 
 

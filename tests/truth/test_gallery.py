@@ -88,10 +88,9 @@ def test_every_other_truth_has_objections(honest, truth, words):
 
 
 def test_statuses_need_a_ray_and_must_be_true(honest):
-    lost = replace(honest, status=Status.INFEASIBLE, ray=None)
-    said = TWO.objections(lost)
+    said = TWO.objections(replace(honest, status=Status.INFEASIBLE))
     assert "INFEASIBLE, but the program is optimal" in said
-    assert "INFEASIBLE without a ray that shows it" in said
+    assert "INFEASIBLE without a ray or a chain of faces that shows it" in said
 
 
 def test_silence_is_an_objection(honest):
@@ -102,9 +101,9 @@ def test_silence_is_an_objection(honest):
 
 
 def test_an_enclosure_must_contain_the_value(honest):
-    off = replace(honest, rigorous=True, enclosure=(2.1, 2.2))
+    off = replace(honest, rigorous=True, attained=2.1, bound=2.2)
     assert any("misses" in said for said in TWO.objections(off))
-    right = replace(honest, rigorous=True, enclosure=(1.9, 2.1))
+    right = replace(honest, rigorous=True, attained=1.9, bound=2.1)
     assert not any("misses" in said for said in TWO.objections(right))
 
 

@@ -158,8 +158,8 @@ class Truth:
                 continue
             if self.verdict != verdict:
                 yield f"{status.name}, but the program is {self.verdict}"
-            if solution.ray is None:
-                yield f"{status.name} without a ray that shows it"
+            if solution.ray is None and not solution.exposures:
+                yield f"{status.name} without a ray or a chain of faces that shows it"
 
     def _against_silence(self, solution: Solution) -> Iterator[str]:
         if solution.certified():
