@@ -20,6 +20,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 Task = Mapping[str, Any]
 Work = Callable[[Task], Mapping[str, Any]]
 
@@ -124,8 +126,19 @@ def _child(task: Task, work: Work, answer: Connection) -> None:
     except Exception as error:  # an exception is what we are looking for
         result = {"error": f"{type(error).__name__}: {error}"[:300]}
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    result.setdefault("cpu", time.process_time() - before + children.ru_utime + children.ru_stime)
+    spent = time.process_time() - before + children.ru_utime + children.ru_stime
+    result["cpu"] = spent + _seconds_of_living_children()
     answer.send(result)
+
+
+def _seconds_of_living_children() -> float:
+    """Processor time of processes that wait for more work, which no accounting has seen yet."""
+    total = 0.0
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            times = child.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total
 
 
 def _end(one: _Running) -> dict[str, Any]:

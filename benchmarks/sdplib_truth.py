@@ -156,7 +156,7 @@ def is_answer(run: Mapping[str, Any], reference: str) -> bool:
     if reference in WITHOUT:
         return bool(run.get("status") == WITHOUT[reference])
     wrong = off(run, reference)
-    return wrong is not None and wrong <= NEAR
+    return wrong is not None and wrong <= max(NEAR, digits(reference))
 
 
 def ratio(runs: list[dict[str, Any]], known: Mapping[str, str]) -> tuple[float, int]:

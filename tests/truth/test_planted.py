@@ -10,6 +10,8 @@ import pytest
 import sdpdr
 from sdpdr.errors import UnknownNameError
 from sdpdr.library.planted import KINDS, planted
+from sdpdr.library.planted.program import Cone
+from sdpdr.library.planted.trees import TreeInequality
 from sdpdr.program import VectorVariable
 
 from .exact import (
@@ -98,6 +100,31 @@ def test_rays_of_endless_programs_are_exact(seed):
     assert is_psd(direction)
     assert all((a * direction).sum() == 0 for a in matrices(rows.lhs["X1"]))
     assert (matrices(program.sdp.objective["X1"])[0] * direction).sum() < 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("slope", [-1, 0])
+def test_rows_see_the_direction_inwards_as_they_should(seed, slope):
+    """<A, W> = slope r (n - r) for W negative where x > 0, positive elsewhere, of trace zero."""
+    rng = np.random.default_rng(seed)
+    n, rank = 6, int(rng.integers(1, 6))
+    cone = Cone([Fraction(1)] * rank + [Fraction(0)] * (n - rank), [Fraction(0)] * n)
+    inwards = np.array([rank - n] * rank + [rank] * (n - rank))
+    assert inwards.sum() == 0
+    for _ in range(10):
+        row = cone.random_row(rng, slope=slope)
+        assert np.diagonal(row) @ inwards == slope * rank * (n - rank)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_tree_inequality_has_an_interior_on_both_sides(seed):
+    tree = TreeInequality.random(np.random.default_rng(seed), order=5, scalars=3)
+    ones = np.ones(5)
+    assert np.array_equal(tree.matrices[0], np.eye(5))
+    assert np.array_equal(tree.value @ ones, 0 * ones)
+    inwards = np.eye(5) - np.outer(ones, ones)
+    assert all((h * inwards).sum() == 0 for h in tree.matrices)
+    assert is_psd(tree.value)
 
 
 def test_the_same_seed_gives_the_same_program_and_another_gives_another():
