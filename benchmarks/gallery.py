@@ -25,6 +25,8 @@ from sdpdr.library.lies import CHAPTERS, Lie, find_lie, gallery
 from sdpdr.plan import CHORDAL
 from sdpdr.solvers.registry import SOLVERS
 
+# Seconds for a solve: some iterate for minutes towards an optimum at infinity.
+PATIENCE = 30.0
 # Programs of this order and more go to "auto" and these only.
 FAST = ("csdp", "clarabel", "scs", "lowrank")
 
@@ -59,7 +61,13 @@ def solve(task: Mapping[str, Any]) -> dict[str, Any]:
     try:
         # The child is a process of its own already.
         answer = sdpdr.solve(
-            lie.build(), solver, form, rigorous=task["rigorous"], isolate=False, progress=False
+            lie.build(),
+            solver,
+            form,
+            rigorous=task["rigorous"],
+            isolate=False,
+            progress=False,
+            time_limit=PATIENCE,
         )
     except NotAcceptedError as error:
         return {"refused": str(error)[:200]}

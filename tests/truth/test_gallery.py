@@ -51,6 +51,9 @@ def solve(name, solver="auto", form="auto", **options):
     """The answer; none where a solver turns the program down in words."""
     if solver == "auto":
         return sdpdr.solve(GALLERY[name].build(), **options)
+    # Some iterate for minutes towards an optimum at infinity; a limit changes nothing of the law.
+    if SOLVERS[solver].obeys_time_limit:
+        options.setdefault("time_limit", 20.0)
     try:
         return sdpdr.solve(GALLERY[name].build(), solver, form, **options)
     except NotAcceptedError:
