@@ -185,6 +185,18 @@ class Solution:
         return -_TRUSTED <= self.gap <= tol
 
     @property
+    def apparent_gap(self) -> float:
+        """Distance of the bound from `value`, relative to the value, in size.
+
+        Measured rather than proved: the point may be better than every feasible one. Infinite
+        without a bound or a point.
+        """
+        if self.bound is None or not np.isfinite(self.value):
+            return float("inf")
+        apart, size = abs(self.bound - self.value), max(abs(self.value), self.gap_scale)
+        return 0.0 if apart == 0.0 else apart / size if size > 0.0 else float("inf")
+
+    @property
     def enclosure(self) -> tuple[float, float] | None:
         """An interval that contains the optimal value; None unless `rigorous` proves both ends.
 

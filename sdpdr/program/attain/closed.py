@@ -125,7 +125,8 @@ def _normalised(
 
 def _scaling_error(sdp: SDP, name: str, factor: Array, groups: list[Rows], kind: str) -> float:
     """How far the objective of the point scaled exactly may be from that of the rounded one."""
-    terms = 2 * factor.shape[1] + 16
+    # Sums of a diagonal may have as many terms as there are rows.
+    terms = 2 * factor.shape[1] + factor.shape[0] + 16
     if kind == "diagonal":
         return float(gamma(2 * terms)) * _size(sdp.objective.get(name), factor)
     rows = next(r for r in groups if np.any(r.rhs))

@@ -159,7 +159,6 @@ class ConeProgram:
             rows,
         )
 
-
     def _typical(self, x: Array) -> Array:
         """For every entry the size that would fill one of its rows, the smallest such."""
         entries = abs(self.A).tocoo()
@@ -199,7 +198,8 @@ def cone_program(sdp: SDP) -> ConeProgram:
     position = 0
     for v in equal.variables:
         if isinstance(v, PsdVariable):
-            maps = [r.lhs[v.name] for r in rows if v.name in r.lhs]
+            found = (r.lhs.get(v.name) for r in rows)
+            maps = [a for a in found if isinstance(a, LinearMap)]
             bases[v.name] = face_basis(null_vectors(equal, v.name), maps)
             size = svec_size(bases[v.name].order)
             if size:

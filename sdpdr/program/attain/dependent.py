@@ -29,7 +29,7 @@ def follow_exactly(scaled: Scaled, rows: Index, others: Index) -> str:
     words = "rows depend on others, and it is not shown that they follow from them exactly"
     if scaled.A.nnz + scaled.b.size > _LARGEST:
         return words
-    basis = {}
+    basis: dict[int, dict[int, Fraction]] = {}
     for e in np.concatenate([rows, others]):
         row = _reduced(_row(scaled, int(e)), basis)
         if not row:

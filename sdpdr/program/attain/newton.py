@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import SQRT2, Array, smat, svec, svec_pairs
+from sdpdr.linalg.svec import SQRT2, Array, Index, smat, svec, svec_pairs
 from sdpdr.program.attain.cone import Block, ConeProgram
 
 # Pairs of coefficients up to which all products are formed at once.
@@ -21,9 +21,9 @@ SHARE = 0.9
 class _Terms:
     """Coefficients of a block's rows in natural coordinates: row, i, j, weight of X_ij."""
 
-    row: Array
-    i: Array
-    j: Array
+    row: Index
+    i: Index
+    j: Index
     weight: Array
 
 
