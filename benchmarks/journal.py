@@ -148,6 +148,7 @@ def _end(one: _Running) -> dict[str, Any]:
             result = one.answer.recv()
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(one.process.pid, signal.SIGKILL)
+    one.process.kill()  # where it was too young to have a group of its own
     late = time.monotonic() >= one.deadline
     one.process.join()
     if not result:
