@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Solvers and BLAS are fastest here with one thread each; tests run in parallel instead.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo study test slow docs lint bench clean
+.PHONY: help demo study test slow truth docs lint bench clean
 help:  ## list the goals
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -28,6 +28,10 @@ test: $(VENV)/.ready  ## all tests but the slow ones, in parallel
 
 slow: $(VENV)/.ready  ## the slow tests
 	$(BIN)/python -m pytest --numprocesses auto -m slow
+
+truth: $(VENV)/.ready  ## the gallery of lies, and 10,000 solves of programs with exactly known optima; takes hours
+	$(BIN)/python benchmarks/gallery.py
+	$(BIN)/python benchmarks/known_optima.py
 
 docs: $(VENV)/.ready  ## the documentation, into docs/_build/html; warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

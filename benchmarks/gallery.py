@@ -1,0 +1,245 @@
+"""What raw solvers say of the programs that lie, and what sdpdr says; tables for the guide.
+
+Every program of `sdpdr.library.lies` goes to "auto" and to every solver here in every form it
+takes. ``claimed`` is the solver's own status and value; beside it stand our status, value, attained
+value and bound, and whether any of them contradicts the truth. ``--check`` only prints objections.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from journal import carry_out
+from tables import FOLDER, write_table
+
+import sdpdr
+from sdpdr.errors import NotAcceptedError
+from sdpdr.files import write_text
+from sdpdr.library.lies import CHAPTERS, Lie, find_lie, gallery
+from sdpdr.plan import CHORDAL
+from sdpdr.solvers.registry import SOLVERS
+
+# Seconds for a solve: some iterate for minutes towards an optimum at infinity.
+PATIENCE = 30.0
+# Programs of this order and more go to "auto" and these only.
+FAST = ("csdp", "clarabel", "scs", "lowrank")
+
+
+def pairs(lie: Lie) -> Iterator[tuple[str, str]]:
+    """Solvers and forms for a program."""
+    yield "auto", "auto"
+    for name, cls in SOLVERS.items():
+        if not cls.availability().usable or (lie.large and name not in FAST):
+            continue
+        for form in cls.forms:
+            if form not in CHORDAL and not (lie.large and form == "cvxpy"):
+                yield name, form
+
+
+def tasks(names: list[str], solvers: list[str]) -> Iterator[dict[str, Any]]:
+    """Every run, plain and rigorous."""
+    for name in names:
+        for solver, form in pairs(find_lie(name)):
+            if solvers and solver not in solvers:
+                continue
+            for rigorous in (False, True):
+                key = f"{name} {solver} {form}{' rigorous' if rigorous else ''}"
+                run = {"lie": name, "solver": solver, "form": form, "rigorous": rigorous}
+                yield {"key": key, **run}
+
+
+def solve(task: Mapping[str, Any]) -> dict[str, Any]:
+    """One run, judged."""
+    lie = find_lie(task["lie"])
+    solver, form = task["solver"], task["form"]
+    try:
+        # The child is a process of its own already.
+        answer = sdpdr.solve(
+            lie.build(),
+            solver,
+            form,
+            rigorous=task["rigorous"],
+            isolate=False,
+            progress=False,
+            time_limit=PATIENCE,
+        )
+    except NotAcceptedError as error:
+        return {"refused": str(error)[:200]}
+    return {
+        "claimed": answer.claimed.status,
+        "claimed_value": _number(answer.claimed.value),
+        "verdict": answer.claimed.verdict,
+        "status": answer.status.name,
+        "by": answer.solver,
+        "value": _number(answer.value),
+        "attained": _number(answer.attained),
+        "bound": _number(answer.bound),
+        "gap": _number(answer.gap),
+        "certified": answer.certified(),
+        "enclosure": answer.enclosure,
+        "attained_by": answer.attained_by,
+        "argument": answer.argument,
+        "objections": list(lie.truth.objections(answer)),
+    }
+
+
+def _number(x: float | None) -> float | None:
+    return None if x is None or x != x or abs(x) == float("inf") else float(x)
+
+
+# -- tables -------------------------------------------------------------------------------------
+
+
+def shown(x: float | None) -> str:
+    """A number in eight digits."""
+    return "–" if x is None else f"{x:.8g}"
+
+
+def said(run: Mapping[str, Any]) -> list[str]:
+    """What a solver claims and what we say, as cells."""
+    if "error" in run:
+        return ["–", "–", f"*{run['error']}*", "–", "–"]
+    status = run["status"]
+    word = f"**{status}**" if run["certified"] else status
+    claim = f"{run['claimed']}" + (" (!)" if is_deceived(run) else "")
+    return [
+        claim,
+        shown(run["claimed_value"]),
+        word,
+        shown(run["attained"]),
+        shown(run["bound"]),
+    ]
+
+
+def is_deceived(run: Mapping[str, Any]) -> bool:
+    """Whether a solver calls solved what is off by more than a thousandth, or has no answer."""
+    if run.get("verdict") not in ("solved",) or run["claimed_value"] is None:
+        return False
+    truth = find_lie(run["lie"]).truth
+    return truth.verdict != "optimal" or _far(truth, run["claimed_value"])
+
+
+def _far(truth: Any, value: float) -> bool:
+    nearest = min(max(value, float(truth.lower)), float(truth.upper))
+    return bool(abs(value - nearest) > 1e-3 * max(abs(nearest), 1e-3))
+
+
+def exact(lie: Lie) -> str:
+    """The truth in a cell."""
+    truth = lie.truth
+    if truth.verdict != "optimal":
+        return truth.verdict
+    if truth.value is None:
+        return f"{float(truth.lower):.9g} … {float(truth.upper):.9g}"
+    value = truth.value
+    text = str(value) if len(str(value)) < 16 else f"{float(value):.12g}"
+    return text if truth.dual is None else f"{text} (dual: {truth.dual})"
+
+
+HEAD = ("Solver, form", "It says", "Its value", "sdpdr says", "Attained", "Bound")
+COMMAND = "python benchmarks/gallery.py"
+
+
+def write(results: list[dict[str, Any]]) -> None:
+    """A text with tables for each chapter, and a table that counts."""
+    by_lie: dict[str, list[dict[str, Any]]] = {}
+    for run in results:
+        if "refused" not in run:
+            by_lie.setdefault(run["lie"], []).append(run)
+    for chapter in CHAPTERS:
+        lies = [lie for lie in gallery().values() if lie.chapter == chapter]
+        text = "\n\n".join(section(lie, by_lie.get(lie.name, [])) for lie in lies)
+        write_text(FOLDER / f"gallery_{chapter}.rst", f".. Written by {COMMAND}\n\n{text}\n")
+    if results:
+        counted(by_lie)
+
+
+def section(lie: Lie, runs: list[dict[str, Any]]) -> str:
+    """A program: what it is, what is true, why it deceives, and what everybody says."""
+    source = [f"*{lie.reference}.*"] if lie.reference else []
+    plain = [run for run in runs if not run["rigorous"]]
+    parts = [
+        f"{lie.name}\n{'-' * len(lie.name)}",
+        f".. code-block:: text\n\n   {lie.program}",
+        f"**True:** {exact(lie)}. {lie.proof}",
+        f"**It deceives** because {lie.why}.",
+        f"**Seen:** {lie.seen}.",
+        *source,
+        table(plain) if plain else f"Run ``{COMMAND}`` to see what the solvers here say.",
+    ]
+    return "\n\n".join(parts)
+
+
+def table(runs: list[dict[str, Any]]) -> str:
+    """Every solver's claim beside our grade."""
+    lines = [".. list-table::", "   :header-rows: 1", "   :class: facts", ""]
+    for row in (HEAD, *([f"``{r['solver']}``, {r['form']}", *said(r)] for r in runs)):
+        lines += [f"   {'  ' if k else '* '}- {cell}" for k, cell in enumerate(row)]
+    return "\n".join(lines)
+
+
+def counted(by_lie: Mapping[str, list[dict[str, Any]]]) -> None:
+    """How many solvers each program deceives, and us."""
+    rows = []
+    for lie in gallery().values():
+        runs = by_lie.get(lie.name, [])
+        plain = [run for run in runs if not run["rigorous"]]
+        first = next((run for run in plain if run["solver"] == "auto"), None)
+        rows.append(
+            [
+                f"``{lie.name}``",
+                exact(lie),
+                f"{sum(is_deceived(run) for run in plain)} of {len(plain)}",
+                "–" if first is None else said(first)[2],
+                sum(bool(run.get("certified")) for run in plain),
+                sum(bool(run.get("objections")) or "error" in run for run in runs),
+            ]
+        )
+    write_table(
+        "gallery",
+        ["Program", "Exact", "Solvers deceived", "auto", "Certified", "Not true of ours"],
+        rows,
+        command=COMMAND,
+        notes=[
+            "*Deceived*: a solver in a form that calls solved what has no answer, or is off by "
+            "more than a thousandth (of 1e-3, where the value is smaller). *Certified*: our grade, "
+            "in plain mode. The last column counts answers, plain and rigorous, with a certificate,"
+            " bound, attained value, enclosure or status that contradicts the exact answer, and "
+            "solves that ended in an error.",
+        ],
+    )
+
+
+def main() -> None:
+    """Run, print objections, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out/gallery.jsonl"), help="the journal")
+    parser.add_argument("--only", action="append", default=[], help="names of programs; no table")
+    parser.add_argument("--solver", action="append", default=[], help="names of solvers; no table")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one run")
+    parser.add_argument("--check", action="store_true", help="print objections, write no table")
+    parser.add_argument("--text", action="store_true", help="write texts without any run")
+    args = parser.parse_args()
+    if args.text:
+        write([])
+        return
+    names = args.only or list(gallery())
+    results = carry_out(
+        tasks(names, args.solver), solve, args.out, workers=args.workers, limit=args.limit
+    )
+    for run in results:
+        for words in run.get("objections", []) or [run[k] for k in ("error",) if k in run]:
+            print(f"{run['key']}: {words}")
+    if not (args.check or args.only or args.solver):
+        write(results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""On programs that lie, every answer is right and certified, or not certified and says why."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from math import inf
+
+import pytest
+
+import sdpdr
+from sdpdr.cli import main
+from sdpdr.errors import FileFormatError, NotAcceptedError, SdpdrError, UnknownNameError
+from sdpdr.library.lies import CHAPTERS, Truth, find_lie, gallery
+from sdpdr.library.lies.families import unfolding
+from sdpdr.library.lies.scales import straight
+from sdpdr.plan import CHORDAL
+from sdpdr.program import Status, read_sdpa, write_sdpa
+from sdpdr.solvers.registry import SOLVERS
+
+from .exact import left_sides, objective
+
+GALLERY = gallery()
+SMALL = [name for name, lie in GALLERY.items() if not lie.large]
+LARGE = [name for name, lie in GALLERY.items() if lie.large]
+USABLE = [
+    (name, form)
+    for name, cls in SOLVERS.items()
+    if cls.availability().usable
+    for form in cls.forms
+    if form not in CHORDAL
+]
+RUNS = [
+    pytest.param(name, solver, form, id=f"{name}-{solver}-{form}")
+    for name in SMALL
+    for solver, form in USABLE
+]
+WRITTEN = (
+    "hidden-face-1e5",
+    "hidden-face-1e6",
+    "gap",
+    "beside-a-billion",
+    "weakly",
+    "beside-large",
+)
+
+
+def solve(name, solver="auto", form="auto", **options):
+    """The answer; none where a solver turns the program down in words."""
+    if solver == "auto":
+        return sdpdr.solve(GALLERY[name].build(), **options)
+    # Some iterate for minutes towards an optimum at infinity; a limit changes nothing of the law.
+    if SOLVERS[solver].obeys_time_limit:
+        options.setdefault("time_limit", 20.0)
+    try:
+        return sdpdr.solve(GALLERY[name].build(), solver, form, **options)
+    except NotAcceptedError:
+        return None
+
+
+# -- the judge ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def honest():
+    """A certified answer of value 2."""
+    return sdpdr.solve(sdpdr.methods.mvu(sdpdr.graphs.path([1.0, 1.0])), tol=1e-6)
+
+
+TWO = Truth.exactly(2, maximize=True)
+
+
+def test_an_honest_answer_has_no_objections(honest):
+    assert TWO.objections(honest) == ()
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"),
+    [
+        (Truth.exactly(3, maximize=True), "bound"),
+        (Truth.exactly(1, maximize=True), "attained"),
+        (Truth.exactly(Fraction(21, 10), maximize=True), "certified to 1e-02"),
+        (Truth.infeasible(maximize=True), "the program is infeasible"),
+        (Truth.unbounded(maximize=True), "the program is unbounded"),
+    ],
+)
+def test_every_other_truth_has_objections(honest, truth, words):
+    assert any(words in said for said in truth.objections(honest))
+
+
+def test_statuses_need_a_ray_and_must_be_true(honest):
+    said = TWO.objections(replace(honest, status=Status.INFEASIBLE))
+    assert "INFEASIBLE, but the program is optimal" in said
+    assert "INFEASIBLE without a ray or a chain of faces that shows it" in said
+
+
+def test_silence_is_an_objection(honest):
+    silent = replace(honest, attained=None, attained_by="", bound=None, argument=" ")
+    said = TWO.objections(silent)
+    assert "no attained value, and no word why" in said
+    assert "no bound, and no word why" in said
+
+
+def test_an_enclosure_must_contain_the_value(honest):
+    off = replace(honest, rigorous=True, attained=2.1, bound=2.2)
+    assert any("misses" in said for said in TWO.objections(off))
+    right = replace(honest, rigorous=True, attained=1.9, bound=2.1)
+    assert not any("misses" in said for said in TWO.objections(right))
+
+
+# -- the gallery itself -------------------------------------------------------------------------
+
+
+def test_every_program_tells_what_is_true_and_why():
+    for lie in GALLERY.values():
+        assert lie.chapter in CHAPTERS
+        assert len(lie.proof.split()) >= 3, lie
+        assert len(lie.why.split()) >= 5, lie
+        assert lie.program
+        assert lie.seen
+        assert lie.sdp().variables
+        assert re.fullmatch(r"[a-z0-9^-]+", lie.name)
+    assert {lie.chapter for lie in GALLERY.values()} == set(CHAPTERS)
+
+
+def test_a_program_is_found_by_its_name():
+    assert find_lie("gap") is GALLERY["gap"]
+    with pytest.raises(UnknownNameError, match="hidden-face-1e5"):
+        find_lie("hidden-face-1e7")
+
+
+POINTS = {
+    "hidden-face-1e5": {"X": [[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]},
+    "ladder-2": {"X": [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 7, 0], [0, 0, 0, 1]]},
+    "gap": {"X": [[0, 0, 0], [0, 5, 0], [0, 0, 1]]},
+    "twins": {"X": [[1, 1, -1], [1, 1, -1], [-1, -1, 4]]},
+    "twice": {"X": [[1, 1], [1, 1]]},
+    "stress-6": {"X": [[1] * 6] * 6},
+    "hilbert-5": {"X": [[int(i == j) for j in range(5)] for i in range(5)]},
+    "split-scalar": {"X": [[0, 0], [0, 0]], "z": [5, 4]},
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_points_known_in_closed_form_have_the_exact_value(name):
+    sdp, truth = GALLERY[name].sdp(), GALLERY[name].truth
+    for rows in sdp.rows:
+        for reached, b in zip(left_sides(rows, POINTS[name]), rows.rhs.tolist(), strict=True):
+            assert reached == b if rows.relation == "==" else reached <= b
+    value = objective(sdp, POINTS[name])
+    assert (-value if sdp.maximize else value) == truth.value
+
+
+def test_a_positive_gap_is_between_primal_and_dual():
+    for name in ("gap", "ladder-2", "gap-of-inequality"):
+        truth = GALLERY[name].truth
+        assert truth.dual < truth.value
+
+
+# -- the solvers --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "solver", "form"), RUNS)
+def test_no_solver_makes_us_say_what_is_not_true(name, solver, form):
+    answer = solve(name, solver, form)
+    if answer is not None:
+        assert GALLERY[name].truth.objections(answer) == ()
+
+
+@pytest.mark.parametrize("rigorous", [False, True])
+@pytest.mark.parametrize("name", SMALL)
+def test_auto_says_nothing_that_is_not_true(name, rigorous):
+    assert GALLERY[name].truth.objections(solve(name, rigorous=rigorous)) == ()
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("solver", "form"), [("clarabel", "lmi"), ("scs", "gram")])
+def test_theorems_are_true_whoever_gave_the_numbers(name, solver, form):
+    answer = solve(name, solver, form, rigorous=True)
+    if answer is not None:
+        assert GALLERY[name].truth.objections(answer) == ()
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_random_cuts_are_certified_and_right(name):
+    answer = solve(name)
+    assert answer.certified(1e-5)
+    assert GALLERY[name].truth.objections(answer) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["csdp", "clarabel", "scs", "lowrank"])
+@pytest.mark.parametrize("name", LARGE)
+def test_random_cuts_by_every_solver(name, solver):
+    if not SOLVERS[solver].availability().usable:
+        pytest.skip(f"{solver} is not here")
+    assert GALLERY[name].truth.objections(solve(name, solver)) == ()
+
+
+@pytest.mark.parametrize("name", ["even-ring", "two-clusters"])
+def test_a_minimised_cost_without_a_diagonal_is_a_minimisation(name):
+    answer = solve(name)
+    assert answer.maximize is False
+    assert answer.value == pytest.approx(float(GALLERY[name].truth.value), rel=1e-5)
+
+
+@pytest.mark.parametrize(("vectors", "value"), [(5, 2498.2), (10, 3202.4), (20, 3575.9)])
+def test_a_basis_that_leaves_tiny_rows_gives_the_value_of_the_narrow_program(vectors, value):
+    """Rows of size 1e-30 are rounding, not rows; blown up, they cost nine tenths of the value."""
+    model = unfolding()
+    answer = sdpdr.solve(model, form="landmark", landmarks=vectors, basis="laplacian")
+    whole = sdpdr.solve(model)
+    assert answer.value == pytest.approx(value, rel=1e-4)
+    assert answer.bound is None or answer.bound >= whole.value * (1 - 1e-6)
+    assert answer.attained is None or answer.attained <= whole.bound * (1 + 1e-12)
+
+
+# -- units --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [-60, -30, 30])
+def test_the_gap_does_not_depend_on_the_unit_of_length(power):
+    """Scaling all lengths by a power of two changes no bit but those of exponents."""
+    graph = sdpdr.graphs.path([1.0, 2.0, 3.0])
+    scaled = sdpdr.graphs.path([x * 2.0**power for x in (1.0, 2.0, 3.0)])
+    one, other = (sdpdr.solve(sdpdr.methods.mvu(g), "clarabel", "lmi") for g in (graph, scaled))
+    assert one.certified(1e-5) == other.certified(1e-5)
+    truth = float(straight((1.0, 2.0, 3.0)))
+    for answer, unit in ((one, 1.0), (other, 4.0**power)):
+        if answer.certified(1e-5):
+            assert answer.value / unit == pytest.approx(truth, rel=1e-5)
+
+
+# -- files and the command line -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_command_line_tells_the_truth_of_a_written_file(name, tmp_path, capsys):
+    path = tmp_path / "lie.dat-s"
+    write_sdpa(GALLERY[name].sdp(), path)
+    code = main(["sdp", str(path), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    truth = GALLERY[name].truth
+    if code == 0:
+        assert told["status"] == "SOLVED"
+        assert truth.verdict == "optimal"
+        assert truth.off(told["value"]) <= told["tol"]
+    else:
+        assert code in (1, 5)
+        assert told["status"] != "SOLVED"
+    assert truth.objections(sdpdr.solve(read_sdpa(path))) == ()
+
+
+FILE = "1\n1\n2\n{right}\n0 1 1 1 -1.0\n1 1 1 2 {entry}\n"
+
+
+@pytest.mark.parametrize("entry", ["1e300", "-1e300", "1e-320", "4.9e-324"])
+@pytest.mark.parametrize("place", ["right", "entry"])
+def test_numbers_at_the_ends_of_doubles_are_typed_errors_or_honest_answers(place, entry, tmp_path):
+    path = tmp_path / "extreme.dat-s"
+    path.write_text(FILE.format(**{"right": "1.0", "entry": "1.0", place: entry}))
+    try:
+        answer = sdpdr.solve(read_sdpa(path))
+    except SdpdrError:
+        return
+    assert not answer.certified()
+
+
+def test_infinity_is_no_number_of_a_file(tmp_path):
+    path = tmp_path / "extreme.dat-s"
+    path.write_text(FILE.format(right="1e400", entry="1.0"))
+    with pytest.raises(FileFormatError, match="line 4"):
+        read_sdpa(path)
+
+
+def test_values_without_a_point_are_infinite_by_convention():
+    assert Truth.infeasible().value == inf
+    assert Truth.infeasible(maximize=True).value == -inf
+    assert Truth.unbounded().verdict == "unbounded"

@@ -1,0 +1,160 @@
+"""Planted programs have the values they say, in exact arithmetic; solvers are judged by them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr.errors import UnknownNameError
+from sdpdr.library.planted import KINDS, planted
+from sdpdr.library.planted.program import Cone
+from sdpdr.library.planted.trees import TreeInequality
+from sdpdr.program import VectorVariable
+
+from .exact import (
+    dual_slack,
+    dual_value,
+    fractions,
+    is_positive,
+    is_psd,
+    left_sides,
+    matrices,
+    objective,
+)
+
+SEEDS = range(4)
+WITHOUT_POINT = {"chain", "chain-to-nothing", "impossible"}
+WITHOUT_MULTIPLIERS = WITHOUT_POINT | {"face-unattained", "endless"}
+
+
+def instances(seeds, without=frozenset()):
+    pairs = [(kind, seed) for kind in KINDS if kind not in without for seed in seeds]
+    return [pytest.param(kind, seed, id=f"{kind}-{seed}") for kind, seed in pairs]
+
+
+def in_sense(sdp, value):
+    return -value if sdp.maximize else value
+
+
+def is_free(sdp, name):
+    v = sdp.variable(name)
+    return isinstance(v, VectorVariable) and not v.nonnegative
+
+
+@pytest.mark.parametrize(("kind", "seed"), instances(SEEDS, WITHOUT_POINT))
+def test_planted_points_are_feasible_and_have_the_value_exactly(kind, seed):
+    program = planted(kind, seed)
+    sdp = program.sdp
+    for rows in sdp.rows:
+        for reached, b in zip(left_sides(rows, program.values), rows.rhs.tolist(), strict=True):
+            assert reached == b if rows.relation == "==" else reached <= b
+    for v in sdp.variables:
+        assert is_free(sdp, v.name) or is_positive(sdp, v.name, program.values[v.name])
+    if program.truth.verdict == "optimal":
+        assert in_sense(sdp, objective(sdp, program.values)) == program.truth.value
+
+
+@pytest.mark.parametrize(("kind", "seed"), instances(SEEDS, WITHOUT_MULTIPLIERS))
+def test_planted_multipliers_are_feasible_and_have_the_same_value_exactly(kind, seed):
+    program = planted(kind, seed)
+    sdp, duals = program.sdp, program.duals
+    for v in sdp.variables:
+        slack = dual_slack(sdp, v.name, duals)
+        if is_free(sdp, v.name):
+            assert all(s == 0 for s in slack)
+        else:
+            assert is_positive(sdp, v.name, slack)
+    assert all(y >= 0 for y in duals.get("limits", ()))
+    assert in_sense(sdp, dual_value(sdp, duals)) == program.truth.value
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_matrix_inequality_is_on_a_tree_and_stored_exactly(seed):
+    sdp = planted("matrix-inequality", seed).sdp
+    (lmi,) = sdp.lmis
+    stored = np.concatenate([lmi.constant, lmi.lhs["z"].matrix().toarray().ravel()])
+    assert (stored == np.round(stored)).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rays_of_impossible_programs_are_exact(seed):
+    """A combination of the rows is psd, and its right side is negative."""
+    program = planted("impossible", seed)
+    (rows,) = program.sdp.rows
+    for name, linear_map in rows.lhs.items():
+        weighted = zip(program.ray["equations"], matrices(linear_map), strict=True)
+        assert is_positive(program.sdp, name, sum(y * a for y, a in weighted))
+    right = zip(program.ray["equations"], rows.rhs.tolist(), strict=True)
+    assert sum(y * Fraction(b) for y, b in right) < 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rays_of_endless_programs_are_exact(seed):
+    """A psd direction that no row sees, and that improves."""
+    program = planted("endless", seed)
+    (rows,) = program.sdp.rows
+    direction = fractions(program.ray["X1"])
+    assert is_psd(direction)
+    assert all((a * direction).sum() == 0 for a in matrices(rows.lhs["X1"]))
+    assert (matrices(program.sdp.objective["X1"])[0] * direction).sum() < 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("slope", [-1, 0])
+def test_rows_see_the_direction_inwards_as_they_should(seed, slope):
+    """<A, W> = slope r (n - r) for W negative where x > 0, positive elsewhere, of trace zero."""
+    rng = np.random.default_rng(seed)
+    n, rank = 6, int(rng.integers(1, 6))
+    cone = Cone([Fraction(1)] * rank + [Fraction(0)] * (n - rank), [Fraction(0)] * n)
+    inwards = np.array([rank - n] * rank + [rank] * (n - rank))
+    assert inwards.sum() == 0
+    for _ in range(10):
+        row = cone.random_row(rng, slope=slope)
+        assert np.diagonal(row) @ inwards == slope * rank * (n - rank)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_tree_inequality_has_an_interior_on_both_sides(seed):
+    tree = TreeInequality.random(np.random.default_rng(seed), order=5, scalars=3)
+    ones = np.ones(5)
+    assert np.array_equal(tree.matrices[0], np.eye(5))
+    assert np.array_equal(tree.value @ ones, 0 * ones)
+    inwards = np.eye(5) - np.outer(ones, ones)
+    assert all((h * inwards).sum() == 0 for h in tree.matrices)
+    assert is_psd(tree.value)
+
+
+def test_the_same_seed_gives_the_same_program_and_another_gives_another():
+    first, again, other = planted("mixed", 1), planted("mixed", 1), planted("mixed", 2)
+    assert first.truth == again.truth
+    assert np.array_equal(first.sdp.rows[0].rhs, again.sdp.rows[0].rhs)
+    assert first.sdp.rows[0].rhs.tolist() != other.sdp.rows[0].rhs.tolist()
+
+
+def test_an_unknown_kind_offers_the_nearest():
+    with pytest.raises(UnknownNameError, match="several"):
+        planted("severl", 0)
+
+
+def test_exact_definiteness_can_fail():
+    assert is_psd([[1, 1], [1, 1]])
+    assert not is_psd([[1, 1], [1, Fraction(1) - Fraction(1, 2**60)]])
+    assert not is_psd([[0, 1], [1, 5]])
+
+
+@pytest.mark.parametrize(("kind", "seed"), instances(range(100, 105)))
+def test_auto_says_nothing_wrong_about_planted_programs(kind, seed):
+    program = planted(kind, seed)
+    for rigorous in (False, True):
+        assert program.truth.objections(sdpdr.solve(program.sdp, rigorous=rigorous)) == ()
+
+
+def test_auto_certifies_nearly_all_that_have_an_interior_on_both_sides():
+    """The slow command asks for 99 of 100; here is room for one failure among the few."""
+    inside = [planted(k, seed) for k in KINDS for seed in range(200, 203) if planted(k, 0).interior]
+    answers = [sdpdr.solve(program.sdp, tol=1e-6) for program in inside]
+    missed = [p for p, a in zip(inside, answers, strict=True) if not a.certified(1e-6)]
+    assert len(missed) <= 1, missed
