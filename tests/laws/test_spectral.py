@@ -27,7 +27,7 @@ def rng(seed=0):
 
 def symmetric(n, density, seed):
     root = sp.random_array(
-        (n, n), density=density, rng=rng(seed), data_sampler=rng(seed + 1).normal
+        (n, n), density=density, random_state=rng(seed), data_sampler=rng(seed + 1).normal
     )
     return sp.csr_array(root + root.T)
 

@@ -357,3 +357,12 @@ def test_a_sum_of_distances_is_at_most_what_the_variable_allows():
     R = np.vstack([F, units])
     assert model.objective({"Z": R @ R.T}) == pytest.approx(np.linalg.norm(images, axis=1).sum())
     assert model.violations({"Z": R @ R.T})["distances.unit"] < 1e-12
+
+
+def test_components_of_equal_length_are_eigenvectors_and_not_some_rotation_of_them():
+    """Else rounding would turn the picture: at cap 1/2 every basis of the plane gives the metric."""
+    C = np.random.default_rng(3).standard_normal((6, 6))
+    C = C + C.T
+    L = closed_form(C, cap=0.5).components
+    turned = L @ C @ L.T
+    np.testing.assert_allclose(turned, np.diag(np.linalg.eigvalsh(C)[:2]) / 2.0, atol=1e-12)
