@@ -360,7 +360,7 @@ def test_a_sum_of_distances_is_at_most_what_the_variable_allows():
 
 
 def test_components_of_equal_length_are_eigenvectors_and_not_some_rotation_of_them():
-    """Else rounding would turn the picture: at cap 1/2 every basis of the plane gives the metric."""
+    """Else rounding would turn the picture: any basis of the plane gives the same metric."""
     C = np.random.default_rng(3).standard_normal((6, 6))
     C = C + C.T
     L = closed_form(C, cap=0.5).components
