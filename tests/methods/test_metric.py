@@ -202,7 +202,8 @@ def test_too_few_steps_are_not_called_exact():
 )
 def test_every_solver_finds_the_sum_of_eigenvalues(solver, cap, value):
     model = methods.ghodsi(X, **GIVEN, normalize=False, cap=cap)
-    solution = sdpdr.solve(model, solver, tol=1e-8)
+    # Beyond 2e-8 CVXOPT breaks down with some builds of LAPACK.
+    solution = sdpdr.solve(model, solver, tol=1e-6 if solver == "cvxopt" else 1e-8)
     answer = closed_form(methods.contrast(PAIRS, normalize=False), cap=cap)
     assert answer.value == pytest.approx(value, abs=5e-5)
     assert solution.value == pytest.approx(answer.value, rel=1e-6)
