@@ -6,12 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.linalg.rounding import UNIT
+from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import Array
 from sdpdr.program.certificate.bound import Duals
 from sdpdr.program.sdp import SDP, Rows
 
-_PASSES = 4
+_PASSES = 8
 _CANCELLED = 1e-14
 
 
@@ -59,11 +59,12 @@ def project(columns: sp.csr_array, right: Array, y: Array) -> Array:
     """
     if columns.shape[1] == 0:
         return y
+    rounding = gamma(2 + np.diff(columns.tocsc().indptr))
     for _ in range(_PASSES):
         residual = right - columns.T @ y
         # An equation between multipliers of 1e-22 must be met to 1e-38, which least squares do not
         # see beside the rounding of equations between larger ones.
-        residual[np.abs(residual) <= UNIT * (np.abs(right) + abs(columns).T @ np.abs(y))] = 0.0
+        residual[np.abs(residual) <= rounding * (np.abs(right) + abs(columns).T @ np.abs(y))] = 0.0
         if not np.any(residual):
             break
         step = spl.lsqr(columns.T, residual, atol=1e-15, btol=1e-15)[0]
