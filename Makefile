@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Solvers and BLAS are fastest here with one thread each; tests run in parallel instead.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo study test slow truth docs lint bench clean
+.PHONY: help demo study test slow truth rooms kernels versions docs lint bench clean
 help:  ## list the goals
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -33,6 +33,15 @@ truth: $(VENV)/.ready  ## the gallery of lies, and 10,000 solves of programs wit
 	$(BIN)/python benchmarks/gallery.py
 	$(BIN)/python benchmarks/known_optima.py
 
+rooms: $(VENV)/.ready  ## the numerical tests under two kernels, the oldest and the widest
+	$(BIN)/python benchmarks/machines.py kernels Prescott SkylakeX --rooms
+
+kernels: $(VENV)/.ready  ## all tests under five processor settings; rewrites the table of the docs
+	$(BIN)/python benchmarks/machines.py kernels --keep
+
+versions: $(VENV)/.ready  ## all tests with the lowest and newest versions, each in an environment
+	$(BIN)/python benchmarks/machines.py versions --keep
+
 docs: $(VENV)/.ready  ## the documentation, into docs/_build/html; warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
@@ -46,4 +55,4 @@ bench: $(VENV)/.ready  ## speed beside cvxpy's solvers; rewrites benchmarks/RESU
 	$(BIN)/python benchmarks/mvu_speed.py
 
 clean:  ## remove everything that the goals made
-	rm -rf $(VENV) out docs/_build docs/gallery_output docs/api/generated docs/studies/generated
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-newest out docs/_build docs/gallery_output docs/api/generated docs/studies/generated

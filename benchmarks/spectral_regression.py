@@ -193,7 +193,7 @@ def million() -> None:
     A = rng.standard_normal((m, 3))
     for kind in ("sparse", "dense"):
         if kind == "sparse":
-            X: Any = sp.random_array((n, m), density=0.05, format="csr", rng=rng)
+            X: Any = sp.random_array((n, m), density=0.05, format="csr", random_state=rng)
             stored = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
         else:
             X = rng.standard_normal((n, m))

@@ -23,6 +23,7 @@ class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     """What estimators of a whole matrix from some of its entries have in common."""
 
     X_: Array
+    tol: float
 
     def decision_function(self, pairs: ArrayLike | None = None) -> Array:
         """Values of the matrix found, of which `predict` takes the signs or counts them.
@@ -38,6 +39,16 @@ class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         """
         check_is_fitted(self, "X_")
         return self._at(self.X_, pairs)
+
+    def _signs(self, pairs: ArrayLike | None) -> Index:
+        """Signs of the matrix found; 0 where an entry is no larger than the tolerance.
+
+        Symmetric data put entries on zero exactly, and their computed sign is that of rounding.
+        """
+        check_is_fitted(self, "X_")
+        blurred = self.tol * np.max(np.abs(self.X_), initial=0.0)
+        values = self._at(self.X_, pairs)
+        return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
 
     def _at(self, matrix: Array, pairs: ArrayLike | None) -> Any:
         if pairs is None:
@@ -189,7 +200,7 @@ class MMMF(_Completion):
         return self
 
     def predict(self, pairs: ArrayLike | None = None) -> Index:
-        """Signs of the matrix found; 0 where it is zero.
+        """Signs of the matrix found; 0 where an entry is at most ``tol`` times the largest.
 
         Parameters
         ----------
@@ -200,7 +211,7 @@ class MMMF(_Completion):
         -------
         array of int, shape (m,) or (p, q)
         """
-        return np.sign(self.decision_function(pairs)).astype(np.int64)
+        return self._signs(pairs)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the signs in X that are predicted.
@@ -222,9 +233,10 @@ class RatingMMMF(_Completion):
 
     For thresholds :math:`\theta_1 < \dots < \theta_{r-1}` between the r levels, `MMMF` completes
     the signs of :math:`R - \theta_t`. The level predicted is the one above as many thresholds as
-    have a positive sign; the sum of all matrices ranks items in finer steps. Each of the programs
-    is solved to a proven gap; that levels are cut one at a time is a simplification, not an
-    optimum of anything joint.
+    have a positive sign, and a threshold on which an item sits, within the tolerance, is not
+    passed; the sum of all matrices ranks items in finer steps. Each of the programs is solved to a
+    proven gap; that levels are cut one at a time is a simplification, not an optimum of anything
+    joint.
 
     Parameters
     ----------
@@ -254,7 +266,7 @@ class RatingMMMF(_Completion):
     >>> nan = float("nan")
     >>> R = [[5, 1, nan, 4], [4, 1, 1, nan], [1, nan, 5, 1], [nan, 5, 4, 1]]
     >>> sdpdr.RatingMMMF(c=1.0).fit(R).predict()
-    array([[5., 1., 4., 4.],
+    array([[5., 1., 1., 4.],
            [4., 1., 1., 4.],
            [1., 4., 5., 1.],
            [1., 5., 4., 1.]])
@@ -327,7 +339,7 @@ class RatingMMMF(_Completion):
         array of shape (m,) or (p, q)
         """
         check_is_fitted(self, "X_")
-        passed = np.sum([model.decision_function(pairs) > 0.0 for model in self.models_], axis=0)
+        passed = np.sum([model.predict(pairs) > 0 for model in self.models_], axis=0)
         return np.asarray(self.levels_[passed])
 
     def score(self, X: Any, y: Any = None) -> float:

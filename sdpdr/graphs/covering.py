@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.csgraph import dijkstra
 
 from sdpdr.errors import DataError
 from sdpdr.graphs import validate
 from sdpdr.graphs.arrays import Index
 from sdpdr.graphs.neighbor_graph import NeighborGraph
+from sdpdr.linalg.walks import dijkstra, short_indices
 
 
 def landmarks(graph: NeighborGraph | int, count: int, seed: int = 0) -> Index:
@@ -55,7 +55,7 @@ def landmarks(graph: NeighborGraph | int, count: int, seed: int = 0) -> Index:
     if not isinstance(graph, NeighborGraph):
         return rng.permutation(n)[:count]
     chosen = [int(rng.integers(n))]
-    lengths = graph.adjacency(np.sqrt(graph.sqdist))
+    lengths = short_indices(graph.adjacency(np.sqrt(graph.sqdist)))
     nearest = np.full(n, np.inf)
     while len(chosen) < count:
         # What lies further away than any node does from the landmarks before gains nothing.

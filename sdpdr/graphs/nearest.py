@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.graphs import validate
 from sdpdr.graphs.approximate import approximate_nearest
@@ -15,6 +14,7 @@ from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import ALGORITHMS, BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
+from sdpdr.linalg.walks import connected_components
 from sdpdr.progress import Progress, show_count
 
 SYMMETRIZE = ("union", "mutual")
@@ -203,7 +203,7 @@ def _merged(labels: Index, arcs: Index, k: int, symmetrize: str) -> Index:
         both = np.isin(there, j * n + i)
         i, j = i[both], j[both]
     joined = csr_array((np.ones(len(i)), (labels[i], labels[j])), shape=(parts, parts))
-    _, merged = connected_components(joined, directed=False)
+    _, merged = connected_components(joined)
     return np.asarray(merged, dtype=np.int64)[labels]
 
 

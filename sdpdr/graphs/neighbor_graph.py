@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.graphs import validate
@@ -17,6 +16,7 @@ from sdpdr.graphs.arrays import Array, Index
 from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
 from sdpdr.graphs.space import Space
 from sdpdr.linalg.admissible import LARGEST, SMALLEST, is_admissible
+from sdpdr.linalg.walks import connected_components
 
 
 def _unset() -> Index:
@@ -146,7 +146,7 @@ class NeighborGraph:
     def components(self) -> Index:
         """Label of the connected component of each node, shape (n,)."""
         half = csr_array((np.ones(self.m), tuple(self.edges.T)), shape=(self.n, self.n))
-        _, labels = connected_components(half, directed=False)
+        _, labels = connected_components(half)
         return _fixed(np.asarray(labels, dtype=np.int64))
 
     @property

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from sdpdr.graphs.arrays import Array, Index
 from sdpdr.graphs.neighbor_graph import NeighborGraph
+from sdpdr.linalg.walks import dijkstra, short_indices
 
 
 def routing_weights(
@@ -56,13 +56,11 @@ def routing_weights(
     nodes = np.asarray(sources).ravel()
     weight = np.asarray(graph.counts if mass is None else mass, dtype=float)
     plain = np.sqrt(graph.sqdist)
-    lengths = graph.adjacency(plain)
+    lengths = short_indices(graph.adjacency(plain))
     place = _places(graph)
     total = np.zeros(graph.m)
     for source in nodes:
-        distance, before = dijkstra(
-            lengths, directed=False, indices=int(source), return_predecessors=True
-        )
+        distance, before = dijkstra(lengths, indices=int(source), return_predecessors=True)
         carried = _carried(before, distance * weight)
         joined = np.flatnonzero(before >= 0)
         edge = np.asarray(place[joined, before[joined]]).ravel() - 1

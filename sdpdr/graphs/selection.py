@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.graphs import validate
@@ -16,6 +15,7 @@ from sdpdr.graphs.nearest import SYMMETRIZE, smallest_connecting_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
+from sdpdr.linalg.walks import connected_components
 
 RULES = ("connected", "rate", "reconstruct", "label", "density")
 K_MAX = 15
@@ -227,7 +227,7 @@ def _parts(table: Index, symmetrize: str) -> Array:
     for k in range(1, table.shape[1] + 1):
         near = from_table(table[:, :k])
         joined = near if symmetrize == "union" else near.multiply(near.T)
-        parts[k - 1], _ = connected_components(joined, directed=False)
+        parts[k - 1], _ = connected_components(joined)
     return parts
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import dijkstra
 
 from sdpdr.errors import DataError
 from sdpdr.graphs.arrays import Array
 from sdpdr.graphs.neighbor_graph import NeighborGraph
+from sdpdr.linalg.walks import dijkstra
 
 
 def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
@@ -50,4 +50,4 @@ def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
             "graph.index translates rows of X to nodes."
         )
     lengths = graph.adjacency(np.sqrt(graph.sqdist))
-    return np.asarray(dijkstra(lengths, directed=False, indices=nodes))
+    return np.asarray(dijkstra(lengths, indices=nodes))

@@ -13,13 +13,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.errors import DataError
 from sdpdr.graphs import validate
 from sdpdr.graphs.arrays import Array, Index
 from sdpdr.graphs.extremes import furthest_points
 from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search_among
+from sdpdr.linalg.walks import connected_components
 from sdpdr.progress import Count
 
 # Odd factors that spread every bit of a number over all of them (the finalizer of MurmurHash3 by
@@ -199,7 +199,7 @@ class Precomputed:
 
     def representatives(self) -> Index:
         """See `Space.representatives`. Equal means at distance zero."""
-        _, labels = connected_components(csr_array(self.matrix == 0.0), directed=False)
+        _, labels = connected_components(csr_array(self.matrix == 0.0))
         _, first = np.unique(labels, return_index=True)
         same = first[labels]
         error = np.abs(np.sqrt(self.matrix) - np.sqrt(self.matrix[same])).max(axis=1)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.graphs.arrays import Array, Index
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space
+from sdpdr.linalg.walks import connected_components
 
 # Neighbours of each point looked up beforehand. Edges of a minimum spanning tree are so short that
 # these hold nearly all of them: of a swiss roll of 100,000 points all but a few hundred.
@@ -64,7 +64,7 @@ def shortest_links(space: Space, labels: Index) -> Index:
         joined = csr_array(
             (np.ones(len(start)), (labels[start], labels[end])), shape=(parts, parts)
         )
-        parts, merged = connected_components(joined, directed=False)
+        parts, merged = connected_components(joined)
         labels = merged.astype(np.int64)[labels]
     return sorted_pairs(np.concatenate(links))[0]
 

@@ -9,7 +9,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.graphs import validate
@@ -17,6 +16,7 @@ from sdpdr.graphs.arrays import Index
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.linalg.trees import spanning_forest
+from sdpdr.linalg.walks import connected_components
 
 Labels: TypeAlias = "str | Sequence[Hashable] | np.ndarray"
 
@@ -293,7 +293,7 @@ def _places(n: int, source: Index, target: Index, action: Index) -> Index:
 def _components(n: int, links: Index) -> Index:
     """Number of the connected part of each of n things."""
     joined = csr_array((np.ones(len(links)), tuple(links.T)), shape=(n, n))
-    return np.asarray(connected_components(joined, directed=False)[1], dtype=np.int64)
+    return np.asarray(connected_components(joined)[1], dtype=np.int64)
 
 
 def _forest(before: Index, after: Index) -> Index:

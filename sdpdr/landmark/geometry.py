@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.csgraph import dijkstra
 
 from sdpdr.errors import DataError, ModelError, NotAcceptedError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.arrays import Index
+from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Block, Model
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.edges import EdgeForm, edge_form
@@ -37,9 +37,7 @@ class Geometry:
         if self.form is None:
             return {}
         lengths = self.graph.adjacency(np.sqrt(self.graph.sqdist))
-        nearest = dijkstra(
-            lengths, directed=False, indices=centres, min_only=True, return_predecessors=True
-        )[2]
+        nearest = dijkstra(lengths, indices=centres, min_only=True, return_predecessors=True)[2]
         first = self.form.program.edges[:, 0]
         return {label: nearest[first[edge]] for label, edge in self.form.edge_of.items()}
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import minimum_spanning_tree
+
+from sdpdr.linalg.walks import short_indices
 
 
 def spanning_forest(weights: Any) -> sp.csr_array:
@@ -23,7 +24,4 @@ def spanning_forest(weights: Any) -> sp.csr_array:
     >>> [(int(i), int(j)) for i, j in zip(*forest.nonzero())]
     [(0, 1), (1, 2)]
     """
-    graph = sp.csr_array(weights)
-    # Older SciPy takes no other type of index here.
-    parts = (graph.data, graph.indices.astype(np.int32), graph.indptr.astype(np.int32))
-    return sp.csr_array(minimum_spanning_tree(sp.csr_array(parts, shape=graph.shape)))
+    return sp.csr_array(minimum_spanning_tree(short_indices(sp.csr_array(weights))))

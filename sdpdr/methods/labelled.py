@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import dijkstra
 
 from sdpdr.blocks.separation import UNLABELLED
 from sdpdr.errors import DataError, InfeasibleError, ShapeError
 from sdpdr.graphs import NeighborGraph, geodesics, validate
 from sdpdr.linalg.svec import Array, Index
+from sdpdr.linalg.walks import dijkstra
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def _nearest_other(graph: NeighborGraph, codes: Index, count: int) -> Array:
     nearest = np.full(graph.n, np.inf)
     for c in range(count):
         others = np.flatnonzero((codes != c) & (codes != UNLABELLED))
-        away = dijkstra(lengths, directed=False, indices=others, min_only=True)
+        away = dijkstra(lengths, indices=others, min_only=True)
         nearest[codes == c] = away[codes == c]
     return nearest
 

@@ -77,7 +77,11 @@ def components_of(factor: Array) -> Array:
     array of shape (k, n)
     """
     vectors, sizes, _ = np.linalg.svd(factor, full_matrices=False)
-    rows = (vectors * sizes).T
+    return oriented((vectors * sizes).T)
+
+
+def oriented(rows: Array) -> Array:
+    """Components with the sign that makes the largest entry of each positive."""
     if not rows.size:
         return rows
     largest = np.take_along_axis(rows, np.argmax(np.abs(rows), axis=1)[:, None], axis=1)

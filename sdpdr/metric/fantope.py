@@ -22,7 +22,7 @@ import numpy as np
 
 from sdpdr.errors import DataError, InfeasibleError
 from sdpdr.linalg.svec import Array
-from sdpdr.metric.answer import MetricAnswer, components_of
+from sdpdr.metric.answer import MetricAnswer, oriented
 
 # Eigenvalues of C closer than this, relative to its size, count as tied.
 _TIED = 1e-10
@@ -92,7 +92,8 @@ def closed_form(
         a, bound = _linear(w, cap)
     price = 0.5 * ridge * a @ a + entropy * np.sum(a * np.log(np.where(a > 0.0, a, 1.0)))
     kept = a > 0.0
-    components = components_of(vectors[:, kept] * np.sqrt(a[kept]))
+    # The weights descend. A singular value decomposition would turn components of equal length.
+    components = oriented((vectors[:, kept] * np.sqrt(a[kept])).T)
     unique = ridge + entropy > 0.0 or _is_unique(w, a, cap)
     value, size = float(w @ a + price), float(np.max(np.abs(w)))
     return MetricAnswer(components, value, bound, _ARGUMENT, unique=unique, scale=size)
@@ -137,7 +138,7 @@ def frobenius_form(scatter: Array) -> MetricAnswer:
     size = float(np.linalg.norm(w[wanted]))
     factor = vectors[:, wanted] * np.sqrt(-w[wanted] / (size or 1.0))
     argument = "the negative part of C is all that a positive semidefinite matrix can gain"
-    return MetricAnswer(components_of(factor), -size, -size, argument)
+    return MetricAnswer(oriented(factor.T), -size, -size, argument)
 
 
 def _linear(w: Array, cap: float) -> tuple[Array, float]:

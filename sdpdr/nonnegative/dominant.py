@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.errors import DataError
 from sdpdr.linalg.svec import Array, Index
+from sdpdr.linalg.walks import connected_components
 from sdpdr.nonnegative.copositive import Certificate
 from sdpdr.nonnegative.symmetric import symmetric_matrix
 
@@ -243,7 +243,7 @@ def components(A: Array) -> list[Index]:
     >>> [part.tolist() for part in components(np.diag([1.0, 0.0, 2.0]))]
     [[0], [2]]
     """
-    count, label = connected_components(A != 0.0, directed=False)
+    count, label = connected_components(A != 0.0)
     parts = [np.flatnonzero(label == c) for c in range(count)]
     return [part for part in parts if np.any(A[np.ix_(part, part)])]
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 
 from sdpdr.linalg.svec import Array, Index
+from sdpdr.linalg.walks import dijkstra
 
 # Lengths of paths are sums of as many rounded numbers as a path has edges.
 _ROUNDING = 4.0 * 2.0**-53
@@ -44,7 +44,7 @@ def norms_from_anchors(n: int, edges: Index, lengths: Array, norms: Array) -> Ar
     graph = _graph(
         n + 1, np.vstack([edges, to_anchors]), np.concatenate([lengths, norms[anchored]])
     )
-    reached = np.asarray(dijkstra(graph, directed=False, indices=n))[:n]
+    reached = np.asarray(dijkstra(graph, indices=n))[:n]
     return np.asarray(np.minimum(norms, reached * (1.0 + n * _ROUNDING)))
 
 
@@ -72,7 +72,7 @@ def spread_about_centre(n: int, edges: Index, lengths: Array, weights: Array) ->
 
 
 def _distances(graph: sp.csr_array, root: int) -> Array:
-    return np.asarray(dijkstra(graph, directed=False, indices=root))
+    return np.asarray(dijkstra(graph, indices=root))
 
 
 def _graph(n: int, edges: Index, lengths: Array) -> sp.csr_array:

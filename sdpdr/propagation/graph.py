@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.graphs.validate import listed
 from sdpdr.linalg.svec import Array, Index, Matrix
+from sdpdr.linalg.walks import connected_components
 from sdpdr.propagation.pencil import Pencil
 
 # Relative to the largest entry: what rounding may leave between S and its transpose.
@@ -102,7 +102,7 @@ class LabelledGraph:
     @cached_property
     def parts(self) -> Index:
         """Number of the connected part of every node, by similar pairs alone; shape (n,)."""
-        return np.asarray(connected_components(sp.csr_array(self.positive), directed=False)[1])
+        return np.asarray(connected_components(sp.csr_array(self.positive))[1])
 
     @cached_property
     def unreached(self) -> Index:

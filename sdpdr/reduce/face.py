@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.errors import InfeasibleError, UnknownNameError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.svec import Array, Index, Matrix
 from sdpdr.linalg.trees import spanning_forest
+from sdpdr.linalg.walks import connected_components
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP, Expression, Rows
@@ -158,7 +158,7 @@ def _tree_basis(n: int, pattern: Index, u: Array) -> sp.csr_array:
     degree = np.bincount(pairs.ravel(), minlength=n)
     weights = (degree[pairs[:, 0]] + degree[pairs[:, 1]]).astype(float)
     graph = sp.csr_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    count, part = connected_components(graph, directed=False)
+    count, part = connected_components(graph)
     tree = spanning_forest(graph).tocoo()
     heads = np.array([np.flatnonzero(part == c)[0] for c in range(count)])
     i = np.concatenate([tree.row, heads[:-1]])

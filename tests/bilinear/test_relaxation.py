@@ -207,7 +207,8 @@ def test_invariances():
 def test_tall_matrices_and_different_numbers(ks):
     stack = stack_of(1, (6, 12, 3))
     found = interior_point(stack, ks)
-    assert 0.0 <= found.gap <= 1e-6
+    # With all twelve columns kept, value and bound are two sums of the same numbers.
+    assert -1e-13 <= found.gap <= 1e-6
     assert ascent(stack, ks, n_starts=3).value <= found.bound * (1.0 + 1e-12)
 
 

@@ -167,6 +167,18 @@ def test_ratings_held_back_are_predicted():
     assert np.corrcoef(ranks, held[~np.isnan(held)])[0, 1] > 0.8
 
 
+def test_entries_on_ties_have_no_sign_and_pass_no_threshold():
+    """Two groups of users and items that tell nothing of each other: rounding decides nothing."""
+    R = np.array([[5, 1, np.nan, 4], [4, 1, 1, np.nan], [1, np.nan, 5, 1], [np.nan, 5, 4, 1]])
+    model = RatingMMMF(c=1.0).fit(R)
+    middle = model.models_[1]
+    tied = ([0, 1, 2, 3], [2, 3, 1, 0])
+    np.testing.assert_allclose(middle.X_[tied], 0.0, atol=1e-9)
+    assert not middle.predict()[tied].any()
+    assert np.abs(middle.predict()).sum() == 12
+    np.testing.assert_array_equal(model.predict()[tied], [1, 4, 4, 1])
+
+
 def test_two_levels_are_signs():
     R = np.where(Y3 == 0, np.nan, np.where(Y3 > 0, 5.0, 2.0))
     model = RatingMMMF(c=0.5, tol=1e-6).fit(R)

@@ -27,7 +27,7 @@ def rng(seed=0):
 
 def symmetric(n, density, seed):
     root = sp.random_array(
-        (n, n), density=density, rng=rng(seed), data_sampler=rng(seed + 1).normal
+        (n, n), density=density, random_state=rng(seed), data_sampler=rng(seed + 1).normal
     )
     return sp.csr_array(root + root.T)
 
@@ -46,7 +46,7 @@ def laplacian(n, seed, share_negative=0.0):
 def smallest_by_lapack(matrix, null, mass):
     """Smallest eigenvalue of the pencil on an orthonormal basis of the complement."""
     n = matrix.shape[0]
-    basis = np.eye(n) if null is None else sl.null_space(null.T)
+    basis = np.eye(n) if null is None or null.shape[1] == 0 else sl.null_space(null.T)
     weight = None if mass is None else basis.T @ mass.toarray() @ basis
     return sl.eigh(basis.T @ matrix.toarray() @ basis, weight, eigvals_only=True)[0]
 

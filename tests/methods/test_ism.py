@@ -65,7 +65,8 @@ def test_forms_agree(form):
 
 @pytest.mark.parametrize(("isometry", "largest"), [("inequality", 5.79255), ("equality", 4.34358)])
 def test_largest_margin(isometry, largest):
-    solution = solved(methods.separation_margin(GRAPH, Y, [ANCHOR], isometry), "clarabel")
+    # With equalities Clarabel ends at seven digits on one processor and at five on another.
+    solution = solved(methods.separation_margin(GRAPH, Y, [ANCHOR], isometry), "cvxopt")
     assert solution.value == pytest.approx(largest, rel=2e-6)
     assert solution.bound == pytest.approx(largest, rel=2e-6)
     assert solution.duals["separation"].sum() == pytest.approx(1.0, abs=1e-5)

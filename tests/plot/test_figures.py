@@ -70,7 +70,9 @@ FIGURES = {
     "convergence": lambda: plot.convergence(HISTORY),
     "one iteration": lambda: plot.convergence(HISTORY[:1]),
     "sparsity": lambda: plot.sparsity(graphs.path([1.0, 2.0]).laplacian(), blocks=[1, 2]),
-    "large sparsity": lambda: plot.sparsity(sp.random_array((700, 700), density=0.01, rng=0)),
+    "large sparsity": lambda: plot.sparsity(
+        sp.random_array((700, 700), density=0.01, random_state=0)
+    ),
     "empty sparsity": lambda: plot.sparsity(np.zeros((2, 2))),
     "runs": lambda: plot.runs(["a", "b", "c"], [1e-9, 0.1, np.inf], [0.1, 3.0, 8.0], 1e-6),
     "no run ended": lambda: plot.runs(["a"], [np.nan], [0.0], 1e-6),

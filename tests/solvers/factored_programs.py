@@ -23,7 +23,9 @@ class Known:
 def random_rows(rng, n, m, density=0.3):
     """Random sparse symmetric matrices as the rows of a map."""
     shape = (m, n * (n + 1) // 2)
-    entries = sp.random_array(shape, density=density, rng=rng, data_sampler=rng.standard_normal)
+    entries = sp.random_array(
+        shape, density=density, random_state=rng, data_sampler=rng.standard_normal
+    )
     return SvecMap(n, entries)
 
 

@@ -130,7 +130,7 @@ def test_who_hangs_is_ended(doubles, ring, where, obeys, monkeypatch):
     monkeypatch.setattr(doubles.Hanger, "obeys_time_limit", obeys)
     begin = time.perf_counter()
     solution = run(ring, doubles.Hanger(where=where), limit=2.0)
-    assert time.perf_counter() - begin < 30.0
+    assert time.perf_counter() - begin < 120.0
     assert solution.status is Status.TIME_LIMIT
     assert solution.claimed.status == "killed"
     assert "stopped after 2 s; it had no point to offer" in solution.claimed.message

@@ -325,7 +325,7 @@ def test_what_is_no_program_is_a_failure_too(cls, ring, fake):
 
 def gone(pid):
     """Whether a process has ended, perhaps without anybody to ask how."""
-    for _ in range(100):
+    for _ in range(1200):
         path = Path(f"/proc/{pid}/stat")
         try:
             if path.read_text().rpartition(")")[2].split()[0] == "Z":
@@ -344,7 +344,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(cls, ring, fake, tmp_pa
     workers.hire().close()  # the first takes as long as imports do
     begin = time.perf_counter()
     solution = sdpdr.solve(ring, cls(), "gram", time_limit=1.0)
-    assert time.perf_counter() - begin < 30.0
+    assert time.perf_counter() - begin < 120.0
     assert solution.status is Status.TIME_LIMIT
     assert "was stopped after 1 s" in solution.claimed.message
     assert all(gone(int(pid)) for pid in pids.read_text().split())
@@ -366,7 +366,7 @@ def test_a_program_ends_with_the_process_that_asked(fake, tmp_path, number):
     pids = tmp_path / "bin" / "pids"
     fake(f"echo $$ > {pids}\nexec sleep 600")
     with subprocess.Popen([sys.executable, "-c", CALLER], stderr=subprocess.DEVNULL) as caller:
-        for _ in range(600):
+        for _ in range(2400):
             if pids.exists() and pids.read_text().strip():
                 break
             time.sleep(0.05)
@@ -380,7 +380,7 @@ def test_a_version_is_asked_for_without_patience(fake):
     fake("sleep 600", ask="")
     begin = time.perf_counter()
     assert SdpaProgram.availability().version == "unknown"
-    assert time.perf_counter() - begin < 8.0
+    assert time.perf_counter() - begin < 120.0
 
 
 @pytest.mark.parametrize("cls", PROGRAMS)

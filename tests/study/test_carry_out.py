@@ -17,7 +17,7 @@ from sdpdr.study.environment import digest, environment
 from sdpdr.study.schema import COLUMNS, FINDINGS, HONESTY, OUTCOMES, fitted
 from sdpdr.study.task import Contestant, Limits, Task
 
-LIMITS = Limits(time_limit=20.0, warmup=False)
+LIMITS = Limits(time_limit=100.0, warmup=False)
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ def test_an_answer_that_comes_late_is_late():
 def test_the_clock_is_ours(told):
     """A solver that says it was fast is not: the seconds that rank it are measured by us."""
     row = run("path-graph", altered(sleep=0.3, seconds=told))
-    assert 0.3 <= row["solve"] < 30.0
-    assert 0.0 <= row["compile"] < 30.0
+    assert 0.3 <= row["solve"] < 120.0
+    assert 0.0 <= row["compile"] < 120.0
 
 
 def test_a_claim_that_misses_by_little_is_near_and_by_much_overstated():

@@ -6,11 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
+from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import Array
 from sdpdr.program.certificate.bound import Duals
 from sdpdr.program.sdp import SDP, Rows
 
-_PASSES = 3
+_PASSES = 8
+_CANCELLED = 1e-14
 
 
 def stack(rows: list[Rows], y: Duals) -> Array:
@@ -40,8 +42,8 @@ def free_columns(sdp: SDP, rows: list[Rows]) -> tuple[sp.csr_array, Array]:
 def project(columns: sp.csr_array, right: Array, y: Array) -> Array:
     """The nearest y with ``columns^T y = right``, by least squares and refinement.
 
-    Rounding leaves a residual of its own size; where the equations contradict each other, a
-    residual of theirs.
+    Rounding leaves every equation a residual as large as the rounding of its own terms; where the
+    equations contradict each other, a residual of theirs.
 
     Parameters
     ----------
@@ -57,9 +59,15 @@ def project(columns: sp.csr_array, right: Array, y: Array) -> Array:
     """
     if columns.shape[1] == 0:
         return y
+    rounding = gamma(2 + np.diff(columns.tocsc().indptr))
     for _ in range(_PASSES):
         residual = right - columns.T @ y
+        # An equation between multipliers of 1e-22 must be met to 1e-38, which least squares do not
+        # see beside the rounding of equations between larger ones.
+        residual[np.abs(residual) <= rounding * (np.abs(right) + abs(columns).T @ np.abs(y))] = 0.0
         if not np.any(residual):
             break
-        y = y + spl.lsqr(columns.T, residual, atol=1e-15, btol=1e-15)[0]
+        step = spl.lsqr(columns.T, residual, atol=1e-15, btol=1e-15)[0]
+        # What opposite numbers leave of each other is rounding: such a multiplier must be zero.
+        y = np.where(np.abs(y + step) <= _CANCELLED * np.abs(y), 0.0, y + step)
     return y

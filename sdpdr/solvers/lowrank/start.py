@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sdpdr.errors import DisconnectedGraphError, ModelError
+from sdpdr.linalg.walks import connected_components, dijkstra
 from sdpdr.solvers.lowrank.certificate import heavy_weights
 from sdpdr.solvers.lowrank.objective import Matrix
 from sdpdr.solvers.lowrank.program import EdgeProgram
@@ -31,7 +31,7 @@ def require_bounded(program: EdgeProgram) -> None:
     limited = np.isfinite(program.upper)
     i, j = program.edges[limited].T
     graph = csr_matrix((np.ones(len(i)), (i, j)), shape=(program.n, program.n))
-    count, label = connected_components(graph, directed=False)
+    count, label = connected_components(graph)
     if count > 1:
         parts = sorted((np.flatnonzero(label == k) for k in range(count)), key=len, reverse=True)
         raise DisconnectedGraphError(
@@ -88,7 +88,7 @@ def isomap_start(
     landmarks = rng.choice(program.n, min(n_landmarks, program.n), replace=False)
     i, j = program.edges.T
     graph = csr_matrix((np.sqrt(program.sqdist), (i, j)), shape=(program.n, program.n))
-    sqdist = dijkstra(graph, directed=False, indices=landmarks) ** 2
+    sqdist = dijkstra(graph, indices=landmarks) ** 2
     mean = sqdist[:, landmarks].mean(axis=0)
     block = -0.5 * (sqdist[:, landmarks] - mean - mean[:, None] + mean.mean())
     spectrum, basis = np.linalg.eigh(block)

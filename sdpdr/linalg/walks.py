@@ -1,0 +1,69 @@
+"""Walks along sparse graphs: SciPy's routines with the one type of index that every version takes.
+
+Before SciPy 1.15 they refuse 64-bit indices ("Buffer dtype mismatch"), which sparse arrays built
+from 64-bit pairs have. Every other module calls them here or in `sdpdr.linalg.trees`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csgraph
+
+
+def connected_components(graph: Any) -> tuple[int, NDArray[np.int32]]:
+    """Number of components of an undirected graph, and the component of each node.
+
+    Parameters
+    ----------
+    graph : sparse array or ndarray of shape (n, n)
+        An edge wherever an entry is not zero, in one triangle at least.
+
+    Examples
+    --------
+    >>> count, part = connected_components(np.diag([1.0, 0.0], 1))
+    >>> count, part.tolist()
+    (2, [0, 0, 1])
+    """
+    count, part = csgraph.connected_components(short_indices(graph), directed=False)
+    return int(count), part
+
+
+def dijkstra(lengths: Any, indices: ArrayLike, *, directed: bool = False, **options: Any) -> Any:
+    """Lengths of shortest paths from some nodes; see `scipy.sparse.csgraph.dijkstra`.
+
+    Parameters
+    ----------
+    lengths : sparse array of shape (n, n)
+        Lengths of the edges, not negative.
+    indices : int or array_like of int
+        Where the paths begin.
+    directed : bool
+        Whether an edge is walked from its row to its column only.
+    **options
+        ``limit``, ``min_only``, ``return_predecessors``, as in SciPy.
+
+    Examples
+    --------
+    >>> dijkstra(sp.csr_array(np.diag([1.0, 2.0], 1)), 0)
+    array([0., 1., 3.])
+    """
+    return csgraph.dijkstra(short_indices(lengths), directed=directed, indices=indices, **options)
+
+
+def short_indices(graph: Any) -> Any:
+    """The graph with 32-bit indices, enough for two thousand million edges.
+
+    Examples
+    --------
+    >>> short_indices(sp.eye_array(2, format="csr")).indices.dtype
+    dtype('int32')
+    """
+    if not sp.issparse(graph):
+        return graph
+    rows = sp.csr_array(graph)
+    indices, indptr = (a.astype(np.int32, copy=False) for a in (rows.indices, rows.indptr))
+    return sp.csr_array((rows.data, indices, indptr), shape=rows.shape)
