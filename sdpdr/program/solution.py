@@ -18,6 +18,7 @@ from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.residuals import Residuals
+from sdpdr.program.run import Run
 
 
 class Status(Enum):
@@ -125,6 +126,13 @@ class Solution:
     backward_error : float
         How far data would have to move, relatively, for the point to be exactly feasible
         (`sdpdr.program.backward`); ``nan`` if there is no point or nothing to measure with.
+    attained : float or None
+        Value of a point proved feasible, in the sense the person wrote.
+    attained_by : str
+        How it was proved, or why not.
+    runs : tuple of Run
+        Every solver that took part, in order, and what it has come to; one unless the solver was
+        "auto". Point and bound are the best of all of them.
     """
 
     status: Status
@@ -146,6 +154,9 @@ class Solution:
     rigorous: bool = False
     gap_scale: float = 0.0
     backward_error: float = float("nan")
+    attained: float | None = None
+    attained_by: str = ""
+    runs: tuple[Run, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -242,6 +253,7 @@ class Solution:
             "timings": dict(self.timings),
             "seed": self.seed,
             "versions": dict(self.versions),
+            "runs": [run.record() for run in self.runs],
             "history": [{k: _plain(v) for k, v in entry.items()} for entry in self.history],
         }
 

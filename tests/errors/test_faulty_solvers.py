@@ -97,7 +97,7 @@ def test_a_solver_that_ignores_its_time_limit_is_stopped(model, faulty):
 
 
 def test_a_solver_that_promised_to_obey_is_stopped_a_little_later(model, faulty, monkeypatch):
-    monkeypatch.setattr(sys.modules["sdpdr.solve"], "GRACE", 1.5)
+    monkeypatch.setattr(sys.modules["sdpdr.attempt"], "GRACE", 1.5)
     monkeypatch.setattr(faulty.Hangs, "obeys_time_limit", True)
     solution = sdpdr.solve(model, faulty.Hangs(), time_limit=0.5, isolate=True)
     assert solution.status is Status.TIME_LIMIT
@@ -106,7 +106,7 @@ def test_a_solver_that_promised_to_obey_is_stopped_a_little_later(model, faulty,
 
 def test_an_isolated_solver_that_keeps_its_time_limit_may_still_answer(model, monkeypatch):
     """The start of the child process is not taken from the solver's own time."""
-    monkeypatch.setattr(sys.modules["sdpdr.solve"], "GRACE", 200.0)
+    monkeypatch.setattr(sys.modules["sdpdr.attempt"], "GRACE", 200.0)
     solution = sdpdr.solve(model, "lowrank", time_limit=1e-9, isolate=True)
     assert solution.claimed.status == "time_limit"
     assert np.isfinite(solution.value)

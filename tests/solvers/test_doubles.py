@@ -126,7 +126,7 @@ def test_errors_of_our_own_come_out_of_isolation(ring):
 
 @pytest.mark.parametrize(("where", "obeys"), [("python", True), ("c", False)])
 def test_who_hangs_is_ended(doubles, ring, where, obeys, monkeypatch):
-    monkeypatch.setattr(sys.modules["sdpdr.solve"], "GRACE", 1.0)
+    monkeypatch.setattr(sys.modules["sdpdr.attempt"], "GRACE", 1.0)
     monkeypatch.setattr(doubles.Hanger, "obeys_time_limit", obeys)
     begin = time.perf_counter()
     solution = run(ring, doubles.Hanger(where=where), limit=2.0)
