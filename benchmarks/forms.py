@@ -142,9 +142,13 @@ def processor_seconds() -> float:
 
 
 def peak_memory() -> int:
-    """Bytes of this process and of the largest that it has waited for."""
+    """Bytes of this process, and those of the largest that it has waited for beyond its own.
+
+    A process that starts another counts for as much as itself until the other begins.
+    """
     whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return 1024 * sum(resource.getrusage(who).ru_maxrss for who in whose)
+    own, others = (resource.getrusage(who).ru_maxrss for who in whose)
+    return 1024 * (own + max(0, others - own))
 
 
 def is_settled(solution: Solution) -> bool:
@@ -242,6 +246,7 @@ def main() -> None:
     if arguments.run:
         return
     runs = [run for run in read_kept().values() if run["problem"] in known]
+    known = {name: known[name] for name in {run["problem"]: None for run in runs}}
     structures = {name: Structure(sdp) for name, (_, sdp) in known.items()}
     write_rates(fit(runs, structures))
     TABLE.write_text(report(runs, structures, set(library())), encoding="utf-8")

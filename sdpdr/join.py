@@ -55,7 +55,7 @@ def join(solutions: Sequence[Solution], sdp: SDP | None = None) -> Solution:
     >>> model = methods.mvu(graphs.path([1.0, 2.0]))
     >>> rough = sdpdr.solve(model, "scs", "gram", max_iter=5)
     >>> exact = sdpdr.solve(model, "lowrank")
-    >>> both = join([rough, exact], model.to_sdp())
+    >>> both = sdpdr.join([rough, exact], model.to_sdp())
     >>> both.certified(), both.solver, len(both.runs)
     (True, 'lowrank', 2)
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import inf, isfinite
+from math import inf
 
 from sdpdr.costs import patience, shares
 from sdpdr.join import join
@@ -15,9 +15,11 @@ from sdpdr.program.solution import Solution, Status
 
 Attempt = Callable[[Plan, str], Solution]
 
-# Gap from which on an answer is worth having, so that others get no more than `MORE` times the
-# seconds spent so far, and `AT_LEAST` so many, to improve on it.
-USABLE, MORE, AT_LEAST = 1e-2, 4.0, 3.0
+# Gap from which on an answer is worth having. All others together get no more than `MORE` times the
+# seconds that it took to improve on it, and `AT_LEAST` so many.
+USABLE, MORE, AT_LEAST = 1e-2, 4.0, 10.0
+# Each of them gets so many times what it is predicted to take, and seconds at least.
+HURRY, HURRY_AT_LEAST = 5.0, 3.0
 # Candidates that may find a program optimal for data nearby before the others are spared.
 OPINIONS = 2
 # Times their patience, and seconds at least, that one who stalled gets if nobody has an answer.
@@ -82,9 +84,13 @@ class Turns:
     begin : float
         When the first turn began, by ``time.perf_counter``.
     found : list of Solution
+    stopped : list of Plan
+        Those whose time was up.
     failed : list of Run
         Those that raised an error.
     errors : list of Exception
+    usable_at : float
+        Seconds after which there was an answer worth having; infinite until then.
     """
 
     chosen: Plan
@@ -94,6 +100,7 @@ class Turns:
     stopped: list[Plan] = field(default_factory=list)
     failed: list[Run] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
+    usable_at: float = inf
 
     @property
     def limit(self) -> float:
@@ -118,7 +125,7 @@ class Turns:
         while not self._is_enough() and place < len(self.chosen.sequence):
             self._take_in_order(place)
             place += 1
-        if self.stopped and not self._is_enough() and not self._is_usable():
+        if self.stopped and not self._is_enough() and self.usable_at == inf:
             one = self.stopped[0]
             longer = max(LAST_AT_LEAST, LAST_PATIENCE * patience(one.cost))
             self._take(one, min(self.left, longer), "once more")
@@ -134,10 +141,12 @@ class Turns:
         waiting = self.chosen.sequence[place:]
         one = waiting[0]
         share = shares([plan.cost for plan in waiting], self.left)[0]
-        if self._is_usable():
-            share = min(share, max(AT_LEAST, MORE * self.spent))
-            if one.cost is not None and one.cost.seconds > share:
+        if self.usable_at < inf:
+            budget = max(AT_LEAST, MORE * self.usable_at) - (self.spent - self.usable_at)
+            predicted = inf if one.cost is None else one.cost.seconds
+            if predicted > budget:
                 return
+            share = min(share, budget, max(HURRY_AT_LEAST, HURRY * predicted))
         self._take(one, share, f"candidate {place + 1} of {len(self.chosen.sequence)}")
 
     def _take(self, one: Plan, share: float, turn: str = "") -> None:
@@ -151,6 +160,8 @@ class Turns:
             self.failed.append(_failed(one, error, time.perf_counter() - begin))
             return
         self.found.append(solution)
+        if self.usable_at == inf and abs(self._best.gap) <= USABLE:
+            self.usable_at = self.spent
         if solution.status is Status.TIME_LIMIT:
             self.stopped.append(one)
 
@@ -203,10 +214,6 @@ class Turns:
     def _best(self) -> Solution:
         """What was found so far, without anything measured anew."""
         return join(self.found)
-
-    def _is_usable(self) -> bool:
-        """Whether there is an answer worth having."""
-        return bool(self.found) and isfinite(self._best.gap) and abs(self._best.gap) <= USABLE
 
 
 def _failed(one: Plan, error: Exception, seconds: float) -> Run:

@@ -8,7 +8,7 @@ from math import inf
 from sdpdr.costs.prediction import Cost
 
 # Times the seconds predicted, and seconds at least, after which a candidate has stalled.
-PATIENCE, AT_LEAST = 10.0, 10.0
+PATIENCE, AT_LEAST = 5.0, 10.0
 # The same of what is kept for a candidate that waits for its turn.
 NEED, NEED_AT_LEAST = 2.0, 1.0
 
@@ -37,7 +37,7 @@ def shares(costs: Sequence[Cost | None], seconds: float = inf) -> tuple[float, .
     --------
     >>> quick, slow = Cost(0.1, 0.0, 1.0), Cost(30.0, 0.0, 1.0)
     >>> shares([quick, slow])
-    (10.0, 300.0)
+    (10.0, 150.0)
     >>> shares([quick, slow, quick], 20.0)
     (10.0, 9.0, 1.0)
     """

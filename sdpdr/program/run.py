@@ -22,6 +22,14 @@ class Run:
         By the clock on the wall, from its reductions to its grading.
     words : str
         What the solver said, or the error that it raised.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> run, = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))).runs
+    >>> run.solver, run.form, run.status
+    ('lowrank', 'factor', 'SOLVED')
     """
 
     solver: str
