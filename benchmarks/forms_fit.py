@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import sdpdr
-from sdpdr.costs import Cost, Structure, patience, predict, priority
+from sdpdr.costs import Cost, Structure, method_of, patience, predict, priority
 from sdpdr.costs.prediction import FILES
 from sdpdr.costs.rate import TOLERANCES, Rate
 from sdpdr.costs.structure import KINDS
@@ -187,11 +187,12 @@ def in_turn(order: list[tuple[Run, Cost | None]]) -> tuple[float, bool]:
 
 
 def sequence(order: list[tuple[Run, Cost | None]]) -> list[tuple[Run, Cost | None]]:
-    """Other solvers first, then other forms of the same, as `sdpdr.plan` has it."""
+    """Other methods first, then other forms of the same, as `sdpdr.plan` has it."""
     others, again, seen = [], [], set()
     for item in order:
-        (again if item[0]["solver"] in seen else others).append(item)
-        seen.add(item[0]["solver"])
+        method = method_of(item[0]["solver"])
+        (again if method in seen else others).append(item)
+        seen.add(method)
     return [*others, *again][:LONGEST]
 
 

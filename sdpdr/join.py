@@ -123,10 +123,8 @@ def _point_rank(one: Solution, bound: float | None) -> tuple[bool, bool, float, 
     solved = one.status is Status.SOLVED
     if bound is not None:
         return (True, not solved, _error(replace(one, bound=bound)), 0.0)
-    primal = one.residuals.primal()
-    # Of points that are as good as feasible, that of the best value.
-    near = primal <= one.tol
-    return (True, not solved, 0.0 if near else primal, _minimised(one, one.value))
+    # A point a little beyond what is feasible may have any value, so that values tell nothing.
+    return (True, not solved, one.residuals.worst(), one.residuals.primal())
 
 
 def _error(one: Solution) -> float:

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf
 
-from sdpdr.costs import POSSIBLE, Candidate, Candidates, Cost, Structure, posed, priority, shares
+from sdpdr.costs import (
+    POSSIBLE,
+    Candidate,
+    Candidates,
+    Cost,
+    Structure,
+    method_of,
+    posed,
+    priority,
+    shares,
+)
 from sdpdr.errors import CompileError, NotAcceptedError, UnknownNameError
 from sdpdr.model import Model
 from sdpdr.program.face import exposing_rows
@@ -248,16 +258,17 @@ class _Choice:
         return Plan(solver, one.form, steps, why, sdp, self.known.no_sdp, one.cost)
 
     def further(self, first: Candidate) -> tuple[Plan, ...]:
-        """Who takes turns after the first: other solvers, then other forms of the same."""
+        """Who takes turns after the first: other methods, then other forms of the same."""
         words = f"{first.solver} ({first.form} form) fell short"
         others, again = list[Candidate](), list[Candidate]()
-        solvers, problems = {first.solver}, {posed(first.solver, first.form)}
+        methods, problems = {method_of(first.solver)}, {posed(first.solver, first.form)}
         for one in self.known.ranked(self.pairs):
             problem = posed(one.solver, one.form)
             if problem in problems or one.verdict != POSSIBLE or self._is_late(one):
                 continue
-            (again if one.solver in solvers else others).append(one)
-            solvers.add(one.solver)
+            method = method_of(one.solver)
+            (again if method in methods else others).append(one)
+            methods.add(method)
             problems.add(problem)
         return tuple(self.plan(one, words) for one in [*others, *again][: LONGEST - 1])
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from sdpdr.costs import patience, shares
+from sdpdr.costs import crowding, patience, shares
 from sdpdr.join import join
 from sdpdr.plan import Plan
 from sdpdr.program.run import Run
@@ -17,7 +17,7 @@ Attempt = Callable[[Plan, str], Solution]
 
 # Gap from which on an answer is worth having. All others together get no more than `MORE` times the
 # seconds that it took to improve on it, and `AT_LEAST` so many.
-USABLE, MORE, AT_LEAST = 1e-2, 4.0, 10.0
+USABLE, MORE, AT_LEAST = 1e-4, 4.0, 10.0
 # Each of them gets so many times what it is predicted to take, and seconds at least.
 HURRY, HURRY_AT_LEAST = 5.0, 3.0
 # Candidates that may find a program optimal for data nearby before the others are spared.
@@ -29,6 +29,8 @@ START = 20.0
 # Seconds predicted up to which a solver that looks at no clock is left to its limit of iterations
 # where the caller sets no time limit: a process to end it in would take as long.
 BRIEF = 1.0
+# Times as long as alone that anything may take where others use the processors as well, at most.
+CROWD = 10.0
 # Seconds below which no turn is worth taking.
 _MOMENT = 0.05
 _SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
@@ -127,27 +129,32 @@ class Turns:
             place += 1
         if self.stopped and not self._is_enough() and self.usable_at == inf:
             one = self.stopped[0]
-            longer = max(LAST_AT_LEAST, LAST_PATIENCE * patience(one.cost))
+            longer = self._stretched(max(LAST_AT_LEAST, LAST_PATIENCE * patience(one.cost)))
             self._take(one, min(self.left, longer), "once more")
 
     def _first_share(self) -> float:
         """Seconds for the first; the others are looked for only where they matter to it."""
         patient = patience(self.chosen.cost)
         if self.limit == inf or patient == inf or patient <= self.limit / 2.0:
-            return min(patient, self.limit)
+            return min(self._stretched(patient), self.limit)
         return self.chosen.shares[0]
 
     def _take_in_order(self, place: int) -> None:
         waiting = self.chosen.sequence[place:]
         one = waiting[0]
-        share = shares([plan.cost for plan in waiting], self.left)[0]
+        share = self._stretched(shares([plan.cost for plan in waiting], self.left)[0])
         if self.usable_at < inf:
-            budget = max(AT_LEAST, MORE * self.usable_at) - (self.spent - self.usable_at)
-            predicted = inf if one.cost is None else one.cost.seconds
+            budget = max(self._stretched(AT_LEAST), MORE * self.usable_at)
+            budget -= self.spent - self.usable_at
+            predicted = inf if one.cost is None else self._stretched(one.cost.seconds)
             if predicted > budget:
                 return
-            share = min(share, budget, max(HURRY_AT_LEAST, HURRY * predicted))
+            share = min(share, budget, max(self._stretched(HURRY_AT_LEAST), HURRY * predicted))
         self._take(one, share, f"candidate {place + 1} of {len(self.chosen.sequence)}")
+
+    def _stretched(self, seconds: float) -> float:
+        """Seconds of a processor as those of a clock; a deadline is by the clock as it is."""
+        return seconds if self.limit < inf else seconds * min(CROWD, crowding())
 
     def _take(self, one: Plan, share: float, turn: str = "") -> None:
         if share < _MOMENT and (self.found or self.errors):

@@ -1,8 +1,8 @@
 """What each solver would cost in each form: predicted from sizes, cliques and fill."""
 
 from sdpdr.costs.candidates import POSSIBLE, Candidate, Candidates
-from sdpdr.costs.prediction import Cost, posed, predict, priority
-from sdpdr.costs.sharing import patience, shares
+from sdpdr.costs.prediction import Cost, method_of, posed, predict, priority
+from sdpdr.costs.sharing import crowding, patience, shares
 from sdpdr.costs.structure import Structure
 
 __all__ = [
@@ -11,6 +11,8 @@ __all__ = [
     "Candidates",
     "Cost",
     "Structure",
+    "crowding",
+    "method_of",
     "patience",
     "posed",
     "predict",

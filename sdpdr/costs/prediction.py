@@ -17,6 +17,8 @@ from sdpdr.costs.work import Work, has_detail, least_work, work
 STAND_IN = "sdpa"
 # Programs near to a solver that was measured, for the forms in which they were not.
 LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa", "dsdp": "sdpa"}
+# The same method by another way; where one falls short, so mostly does the other.
+METHOD = {"sdpa-file": "sdpa"}
 # Programs that are written to files.
 FILES = tuple(LIKE)
 # Their files are the same for a program and for its dual, whose multipliers are the unknowns.
@@ -146,6 +148,11 @@ def priority(cost: Cost | None, time_limit: float = inf) -> Priority:
     late = not cost.keeps_point and cost.seconds > IN_TIME * time_limit
     seconds = max(cost.doubt * cost.seconds, NOTICEABLE) / max(cost.reach, 1e-3) ** 2
     return (cost.memory > memory.available(), late, cost.reach < TRUSTED, seconds)
+
+
+def method_of(solver: str) -> str:
+    """The same for solvers that are the same method."""
+    return METHOD.get(solver, solver)
 
 
 def posed(solver: str, form: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from math import inf
 
@@ -16,6 +17,22 @@ NEED, NEED_AT_LEAST = 2.0, 1.0
 def patience(cost: Cost | None) -> float:
     """Seconds after which a candidate has stalled; infinite where nothing is known of its cost."""
     return inf if cost is None else max(AT_LEAST, PATIENCE * cost.seconds)
+
+
+def crowding() -> float:
+    """How many times as long as alone a process is likely to take here and now; at least one.
+
+    Seconds predicted are those of a processor. Where more wants to run than there are processors,
+    a candidate must not pass for stalled because others were served.
+
+    Examples
+    --------
+    >>> crowding() >= 1.0
+    True
+    """
+    if not hasattr(os, "getloadavg"):  # Windows
+        return 1.0
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def shares(costs: Sequence[Cost | None], seconds: float = inf) -> tuple[float, ...]:

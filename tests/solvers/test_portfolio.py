@@ -111,6 +111,7 @@ def test_whoever_hangs_without_a_deadline_gives_way(only, model, monkeypatch):
     monkeypatch.setattr("sdpdr.costs.sharing.AT_LEAST", 0.5)
     monkeypatch.setattr("sdpdr.turns.START", 0.5)
     monkeypatch.setattr("sdpdr.turns.BRIEF", 0.0)
+    monkeypatch.setattr("sdpdr.turns.CROWD", 1.0)
     only("hanging", "honest")
     solution = sdpdr.solve(model)
     assert solution.status is Status.SOLVED
@@ -191,6 +192,25 @@ def test_shares_are_of_the_whole_and_leave_nobody_waiting_in_vain(seed, seconds)
     assert all(share > 0.0 for share in found) or seconds == 0.0
     if np.isfinite(seconds):
         assert sum(found) == pytest.approx(seconds)
+
+
+def test_a_busy_machine_makes_nobody_pass_for_stalled(only, model, monkeypatch):
+    told = []
+
+    def attempt(chosen, clock, request, turn=""):
+        if not turn.startswith(" (candidate"):
+            told.append(chosen.solver.time_limit)
+        return made(chosen.solver.name)
+
+    monkeypatch.setattr(sys.modules["sdpdr.solve"], "attempt", attempt)
+    only("failing", "honest")
+    for load in (1.0, 4.0):
+        monkeypatch.setattr("sdpdr.turns.crowding", lambda load=load: load)
+        sdpdr.solve(model)
+        sdpdr.solve(model, time_limit=5.0)
+    alone, limited, crowded, as_limited = told
+    assert crowded == 4.0 * alone
+    assert limited == as_limited
 
 
 def test_a_solver_alone_gets_all_the_time():
