@@ -12,6 +12,7 @@ from sdpdr.join import join
 from sdpdr.plan import Plan
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution, Status
+from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 
 Attempt = Callable[[Plan, str], Solution]
 
@@ -26,8 +27,8 @@ OPINIONS = 2
 LAST_PATIENCE, LAST_AT_LEAST = 10.0, 600.0
 # Seconds that a process may take to start on a busy machine; those of a caller's limit count all.
 START = 20.0
-# Seconds predicted up to which a solver that looks at no clock is left to its limit of iterations
-# where the caller sets no time limit: a process to end it in would take as long.
+# Seconds predicted up to which an interior-point method is left to its limit of iterations where
+# the caller sets no time limit: a process to end it in would take as long.
 BRIEF = 1.0
 # Times as long as alone that anything may take where others use the processors as well, at most.
 CROWD = 10.0
@@ -174,9 +175,10 @@ class Turns:
 
     def _limited(self, one: Plan, share: float) -> Plan:
         """The plan with a time limit on its solver."""
+        if self.limit == inf and _is_brief(one):
+            return one
         if self.limit == inf and not one.solver.obeys_time_limit:
-            brief = one.cost is not None and one.cost.seconds <= BRIEF
-            share = inf if brief else share + START
+            share += START
         if share == inf:
             return one
         return replace(one, solver=replace(one.solver, time_limit=share))
@@ -221,6 +223,13 @@ class Turns:
     def _best(self) -> Solution:
         """What was found so far, without anything measured anew."""
         return join(self.found)
+
+
+def _is_brief(one: Plan) -> bool:
+    """Whether native code is bound to end soon by itself."""
+    if one.cost is None or one.cost.keeps_point or not isinstance(one.solver, CvxpySolver):
+        return False
+    return one.cost.seconds <= BRIEF
 
 
 def _failed(one: Plan, error: Exception, seconds: float) -> Run:

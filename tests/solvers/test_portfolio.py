@@ -110,7 +110,6 @@ def test_whoever_hangs_or_crashes_under_a_deadline_gives_way(only, model, bad):
 def test_whoever_hangs_without_a_deadline_gives_way(only, model, monkeypatch):
     monkeypatch.setattr("sdpdr.costs.sharing.AT_LEAST", 0.5)
     monkeypatch.setattr("sdpdr.turns.START", 0.5)
-    monkeypatch.setattr("sdpdr.turns.BRIEF", 0.0)
     monkeypatch.setattr("sdpdr.turns.CROWD", 1.0)
     only("hanging", "honest")
     solution = sdpdr.solve(model)
