@@ -41,6 +41,7 @@ class Request:
     model: Model | SDP
     isolate: bool | None
     rigorous: bool
+    gap_scale: float
     start: Solution | Point | None
     progress: Progress | bool | None
 
@@ -79,7 +80,7 @@ def attempt(chosen: Plan, clock: Clock, request: Request, turn: str = "") -> Sol
 
 def _carried_out(chosen: Plan, clock: Clock, request: Request, report: Progress | None) -> Solution:
     if chosen.form == "cvxpy" and isinstance(request.model, Model):
-        return _solve_written(request.model, chosen, clock, request.isolate)
+        return _solve_written(request.model, chosen, clock, request)
     assert chosen.sdp is not None
     try:
         return _solve_reduced(chosen.sdp, chosen, clock, request, report)
@@ -152,20 +153,32 @@ def _solve_reduced(
     claim = outcome.claim
     if claim.value is not None:
         claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
-    return grade(sdp, point, outcome.verdict, claim, outcome.history, chosen, clock)
+    return grade(
+        sdp, point, outcome.verdict, claim, outcome.history, chosen, clock, request.gap_scale
+    )
 
 
-def _solve_written(model: Model, chosen: Plan, clock: Clock, isolate: bool | None) -> Solution:
+def _solve_written(model: Model, chosen: Plan, clock: Clock, request: Request) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
     assert isinstance(chosen.solver, CvxpySolver)
     with clock("render"):
         rendered = render_model(model)
-    outcome = _run(chosen.solver, partial(chosen.solver.run_rendered, rendered), isolate)
+    task = partial(chosen.solver.run_rendered, rendered)
+    outcome = _run(chosen.solver, task, request.isolate)
     clock.add(outcome.seconds)
     if chosen.sdp is not None:
         point = _standard_point(chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
-        return grade(chosen.sdp, outcome.point, outcome.verdict, outcome.claim, (), chosen, clock)
+        return grade(
+            chosen.sdp,
+            outcome.point,
+            outcome.verdict,
+            outcome.claim,
+            (),
+            chosen,
+            clock,
+            request.gap_scale,
+        )
     unknown = Residuals(*[float("nan")] * 6)
     value = float("nan") if outcome.claim.value is None else outcome.claim.value
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)

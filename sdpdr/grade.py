@@ -12,14 +12,14 @@ from importlib.metadata import version
 import numpy as np
 
 from sdpdr.plan import Plan
-from sdpdr.program.backward import backward_error
+from sdpdr.program.attain import Attained, attain, made_psd
+from sdpdr.program.backward import backward_error, dual_backward_error
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import gap_scale
 from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.solvers.base import Solver, Verdict
 from sdpdr.solvers.starved import starved_words
@@ -29,11 +29,10 @@ STOPPED = {
     Verdict.ITERATION_LIMIT: Status.ITERATION_LIMIT,
     Verdict.INTERRUPTED: Status.INTERRUPTED,
     Verdict.FAILED: Status.FAILED,
-    Verdict.INFEASIBLE: Status.INFEASIBLE,
-    Verdict.UNBOUNDED: Status.UNBOUNDED,
+    # A claim alone; where a ray proves it, the status says so (`sdpdr.solve`).
+    Verdict.INFEASIBLE: Status.UNVERIFIED,
+    Verdict.UNBOUNDED: Status.UNVERIFIED,
 }
-# Primal error up to which the point of zeros counts as feasible.
-_FEASIBLE = 1e-12
 
 
 def grade(
@@ -44,27 +43,33 @@ def grade(
     history: tuple[Mapping[str, object], ...],
     chosen: Plan,
     clock: Clock,
+    gap_scale: float = 0.0,
 ) -> Solution:
-    """Repair a point, measure it, prove a bound, and say what it is worth."""
-    claim = replace(claim, verdict=verdict.value)
+    """Prove a bound, make a point feasible and prove that, and say what the two are worth."""
+    solver, claim = chosen.solver, replace(claim, verdict=verdict.value)
     with clock("certify"):
-        values = repair(sdp, point.values) if point.values else {}
-        point = Point(values, point.duals)
-        residuals = dimacs_errors(sdp, point)
+        values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
+        point = Point(values, complete_multipliers(sdp, point.duals))
         certificate = _certificate(sdp, point)
-        value = sdp.report(sdp.primal_value(values)) if values else float("nan")
-        scale, error = gap_scale(sdp), backward_error(sdp, values)
-        refutation = _refutation(sdp, verdict, certificate)
+        attained = _attained(sdp, point, certificate, solver.tol)
+        if attained.duals:
+            certificate = _better(sdp, certificate, _certificate(sdp, Point({}, attained.duals)))
+        point = Point(attained.values, point.duals)
+        residuals = dimacs_errors(sdp, point)
+        value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
+        error = backward_error(sdp, point.values)
+        refutation = _refutation(sdp, verdict, certificate, attained)
     if refutation:
-        verdict = Verdict.INACCURATE if values else Verdict.FAILED
+        verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
         claim = replace(claim, message=f"{claim.message} {refutation}".strip())
-    solver = chosen.solver
     solution = Solution(
         status=Status.SOLVED,
         value=value,
+        attained=attained.value,
+        attained_by=attained.argument,
         bound=certificate.bound,
         argument=certificate.argument,
-        values=values,
+        values=point.values,
         duals=point.duals,
         residuals=residuals,
         claimed=claim,
@@ -76,42 +81,79 @@ def grade(
         versions=versions(solver),
         history=history,
         maximize=sdp.maximize,
-        rigorous=certificate.rigorous,
-        gap_scale=scale,
+        gap_scale=gap_scale,
         backward_error=error,
     )
-    return _with_status(solution, verdict)
+    return with_status(sdp, solution, verdict)
 
 
 def _certificate(sdp: SDP, point: Point, rigorous: bool = False) -> Certificate:
     if not point.duals:
         return Certificate(None, "the solver returned no multipliers")
-    return certify(sdp, complete_multipliers(sdp, point.duals), rigorous=rigorous)
+    return certify(sdp, point.duals, rigorous=rigorous)
 
 
-def _refutation(sdp: SDP, verdict: Verdict, certificate: Certificate) -> str | None:
+def _attained(
+    sdp: SDP, point: Point, certificate: Certificate, tol: float, rigorous: bool = False
+) -> Attained:
+    goal = float("nan") if certificate.bound is None else certificate.bound
+    return attain(sdp, point, goal=goal, tol=tol, rigorous=rigorous)
+
+
+def _better(sdp: SDP, one: Certificate, other: Certificate) -> Certificate:
+    """The tighter of two bounds, the first one on ties."""
+    if other.bound is None or one.bound is None:
+        return one if other.bound is None else other
+    tighter = other.bound < one.bound if sdp.maximize else other.bound > one.bound
+    return other if tighter else one
+
+
+def _refutation(
+    sdp: SDP, verdict: Verdict, certificate: Certificate, attained: Attained
+) -> str | None:
     """Why a program is not what the solver says of it; None where nothing contradicts it."""
     if verdict is Verdict.UNBOUNDED and certificate.bound is not None:
         return "It cannot be unbounded, since its multipliers prove a bound."
     if verdict is not Verdict.INFEASIBLE:
         return None
-    origin = Point(repair(sdp, sdp.zero_point().values))
-    if dimacs_errors(sdp, origin).primal() <= _FEASIBLE:
+    if attained.value is not None:
+        return "It cannot be infeasible, since a point is proved feasible."
+    if attain(sdp, sdp.zero_point()).value is not None:
         return "It cannot be infeasible, since zero satisfies all constraints; is it unbounded?"
     return None
 
 
-def _with_status(solution: Solution, verdict: Verdict) -> Solution:
-    if solution.certified() or _is_beyond_proof(solution):
-        return solution
-    return replace(solution, status=STOPPED.get(verdict, Status.INACCURATE))
+def with_status(sdp: SDP, solution: Solution, verdict: Verdict) -> Solution:
+    """The solution with what is proved of it as its status, and the word of the solver after it."""
+    if solution.certified():
+        return replace(solution, status=Status.SOLVED, epsilon=0.0)
+    solution = replace(solution, epsilon=_epsilon(sdp, solution))
+    if verdict in STOPPED:
+        return replace(solution, status=STOPPED[verdict])
+    nearby = _is_optimal_nearby(sdp, solution)
+    return replace(solution, status=Status.OPTIMAL_NEARBY if nearby else Status.INACCURATE)
 
 
-def _is_beyond_proof(solution: Solution) -> bool:
-    """Whether no bound can be had, but all six error measures meet the tolerance."""
-    if solution.bound is not None or not np.isfinite(solution.value):
+def _epsilon(sdp: SDP, solution: Solution) -> float:
+    """The larger of the backward errors of the sides that are not proved."""
+    primal = 0.0 if solution.attained is not None else solution.backward_error
+    dual = 0.0
+    if solution.bound is None:
+        dual = dual_backward_error(sdp, solution.duals) if solution.duals else float("nan")
+    return float(np.max([primal, dual]))
+
+
+def _is_optimal_nearby(sdp: SDP, solution: Solution) -> bool:
+    """Whether point and multipliers agree, and are feasible for data within the tolerance."""
+    if solution.attained is not None and solution.bound is not None:
         return False
-    return solution.residuals.worst() <= solution.tol
+    if not solution.epsilon <= solution.tol:
+        return False
+    bound = solution.bound
+    if bound is None:
+        bound = sdp.report(sdp.dual_value(solution.duals))
+    size = max(abs(solution.value), solution.gap_scale)
+    return abs(solution.value - bound) <= solution.tol * size
 
 
 class Clock:
@@ -144,16 +186,26 @@ def versions(solver: Solver) -> dict[str, str]:
 
 
 def proved(sdp: SDP, solution: Solution) -> Solution:
-    """The solution with a bound that accounts for all rounding instead of the one it has."""
-    was_solved = solution.status is Status.SOLVED
-    certificate = _certificate(sdp, Point({}, solution.duals), rigorous=True)
+    """The solution with both sides proved anew, all rounding accounted for."""
+    if solution.status in (Status.INFEASIBLE, Status.UNBOUNDED):
+        return solution
+    point = Point(solution.values, complete_multipliers(sdp, solution.duals))
+    certificate = _certificate(sdp, point, rigorous=True)
+    attained = _attained(sdp, point, certificate, solution.tol, rigorous=True)
+    if attained.duals:
+        again = _certificate(sdp, Point({}, attained.duals), rigorous=True)
+        certificate = _better(sdp, certificate, again)
     solution = replace(
         solution,
+        attained=attained.value,
+        attained_by=attained.argument,
+        values=attained.values,
         bound=certificate.bound,
         argument=certificate.argument,
-        rigorous=certificate.rigorous,
+        rigorous=certificate.rigorous or attained.rigorous,
     )
-    return _with_status(solution, Verdict.SOLVED) if was_solved else solution
+    ended = {status: verdict for verdict, status in STOPPED.items()}
+    return with_status(sdp, solution, ended.get(solution.status, Verdict.SOLVED))
 
 
 def ungraded(sdp: SDP, chosen: Plan, clock: Clock, error: MemoryError) -> Solution:

@@ -7,10 +7,13 @@ from dataclasses import replace
 from math import isfinite
 
 from sdpdr.errors import DataError
+from sdpdr.grade import STOPPED, with_status
+from sdpdr.program.attain import attain
 from sdpdr.program.point import Point
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
+from sdpdr.solvers.base import Verdict
 
 # From the best on; all others are alike, and their gaps decide.
 _ORDER = {
@@ -21,6 +24,11 @@ _ORDER = {
 }
 _OTHER, _REFUTED = 3, 4
 _CLAIMS = (Status.INFEASIBLE, Status.UNBOUNDED)
+# Of solvers that were stopped; by others, points and multipliers are taken for answers.
+_VERDICTS = {
+    STOPPED[verdict]: verdict
+    for verdict in (Verdict.TIME_LIMIT, Verdict.ITERATION_LIMIT, Verdict.INTERRUPTED)
+}
 
 
 def join(solutions: Sequence[Solution], sdp: SDP | None = None) -> Solution:
@@ -79,35 +87,47 @@ def _merged(found: list[Solution], sdp: SDP | None) -> Solution:
         key=lambda one: _minimised(one, one.bound),
         default=None,
     )
-    bound = None if prover is None else prover.bound
     finder = min(
         (one for one in found if one.values),
-        key=lambda one: _point_rank(one, bound),
+        key=lambda one: _point_rank(one, prover),
         default=prover or found[0],
     )
     if prover is None or prover is finder:
         return finder
-    residuals = finder.residuals
-    if sdp is not None:
-        residuals = dimacs_errors(sdp, Point(finder.values, prover.duals))
     merged = replace(
         finder,
         bound=prover.bound,
         argument=f"{prover.argument} (multipliers of {prover.solver}, {prover.form} form)",
         duals=prover.duals,
-        rigorous=prover.rigorous,
-        residuals=residuals,
+        rigorous=prover.rigorous and (finder.rigorous or finder.attained is None),
         versions={**prover.versions, **finder.versions},
     )
-    return replace(merged, status=_status(merged))
+    # With a point of one and a bound of another, nothing has failed and nothing is a mere claim.
+    verdict = _VERDICTS.get(merged.status, Verdict.INACCURATE)
+    if sdp is None:
+        status = Status.SOLVED if merged.certified() else Status[verdict.name]
+        return replace(merged, status=status)
+    merged = _attained(sdp, merged)
+    residuals = dimacs_errors(sdp, Point(merged.values, merged.duals))
+    return with_status(sdp, replace(merged, residuals=residuals), verdict)
 
 
-def _status(merged: Solution) -> Status:
-    if merged.certified():
-        return Status.SOLVED
-    # With a point of one and a bound of another, nothing has failed.
-    unlikely = (Status.SOLVED, Status.FAILED, *_CLAIMS)
-    return Status.INACCURATE if merged.status in unlikely else merged.status
+def _attained(sdp: SDP, merged: Solution) -> Solution:
+    """The solution with its point proved feasible, which may take multipliers and a bound."""
+    if merged.attained is not None:
+        return merged
+    goal = float("nan") if merged.bound is None else merged.bound
+    point = Point(merged.values, merged.duals)
+    found = attain(sdp, point, goal=goal, tol=merged.tol, rigorous=merged.rigorous)
+    if found.value is None:
+        return merged
+    return replace(
+        merged,
+        attained=found.value,
+        attained_by=found.argument,
+        values=found.values,
+        value=sdp.report(sdp.primal_value(found.values)),
+    )
 
 
 def _minimised(one: Solution, value: float | None) -> float:
@@ -116,26 +136,26 @@ def _minimised(one: Solution, value: float | None) -> float:
     return -value if one.maximize else value
 
 
-def _point_rank(one: Solution, bound: float | None) -> tuple[bool, bool, float, float]:
+def _point_rank(one: Solution, prover: Solution | None) -> tuple[bool, float, float]:
     """Points proved feasible first, by value; others by how near they are to the bound."""
     if one.attained is not None:
-        return (False, False, _minimised(one, one.attained), 0.0)
-    solved = one.status is Status.SOLVED
-    if bound is not None:
-        return (True, not solved, _error(replace(one, bound=bound)), 0.0)
-    # A point a little beyond what is feasible may have any value, so that values tell nothing.
-    return (True, not solved, one.residuals.worst(), one.residuals.primal())
+        return (False, _minimised(one, one.attained), 0.0)
+    if prover is None:
+        # A point a little beyond what is feasible may have any value, so that values tell nothing.
+        return (True, one.residuals.worst(), one.residuals.primal())
+    return (True, _error(replace(one, bound=prover.bound)), 0.0)
 
 
 def _error(one: Solution) -> float:
     """Gap or primal residual, whichever is larger; infinite where one is missing."""
-    error = max(abs(one.gap), one.residuals.primal())
+    gap = one.gap if isfinite(one.gap) else one.apparent_gap
+    error = max(abs(gap), one.residuals.primal())
     return error if isfinite(error) else float("inf")
 
 
-def _rank(one: Solution, feasible: bool, bounded: bool) -> tuple[int, bool, bool, float]:
+def _rank(one: Solution, feasible: bool, bounded: bool) -> tuple[int, bool, bool, bool, float]:
     place = _ORDER.get(one.status, _OTHER)
     refuted = feasible if one.status is Status.INFEASIBLE else bounded
     if one.status in _CLAIMS and refuted:
         place = _REFUTED
-    return (place, not one.values, one.bound is None, _error(one))
+    return (place, one.attained is None, one.bound is None, not one.values, _error(one))

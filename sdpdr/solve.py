@@ -33,6 +33,7 @@ def solve(
     verbose: bool | None = None,
     isolate: bool | None = None,
     rigorous: bool = False,
+    gap_scale: float = 0.0,
     start: Solution | Point | None = None,
     progress: Progress | bool | None = None,
 ) -> Solution:
@@ -79,8 +80,11 @@ def solve(
         does not obey. Default: where a time limit, or its share of the time, is to be kept that
         the solver does not know.
     rigorous : bool, default False
-        Account for all rounding in the bound, so that it is a theorem about the numbers stored in
-        the program; see `sdpdr.program.certify`.
+        Account for all rounding on both sides, so that they are theorems about the numbers stored
+        in the program: ``solution.enclosure`` is an interval that contains the optimum.
+    gap_scale : float, default 0
+        A size of objective below which the gap is absolute, for programs whose optimum is zero: a
+        gap relative to zero is infinite.
     start : Solution or Point, optional
         Where to begin: the answer to a nearby program, values and multipliers. Matters to
         solvers that can use it (``lowrank``); the others refuse it.
@@ -109,7 +113,7 @@ def solve(
     (4.66667, True)
     """
     clock = Clock()
-    request = Request(model, isolate, rigorous, start, progress)
+    request = Request(model, isolate, rigorous, gap_scale, start, progress)
     options = {"tol": tol, "time_limit": time_limit, "seed": seed, "verbose": verbose}
     if form == "landmark":
         _refuse_idle_in_landmarks(landmarks, basis, max_iter)

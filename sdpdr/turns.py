@@ -168,7 +168,7 @@ class Turns:
             self.failed.append(_failed(one, error, time.perf_counter() - begin))
             return
         self.found.append(solution)
-        if self.usable_at == inf and abs(self._best.gap) <= USABLE:
+        if self.usable_at == inf and _error_of(self._best) <= USABLE:
             self.usable_at = self.spent
         if solution.status is Status.TIME_LIMIT:
             self.stopped.append(one)
@@ -223,6 +223,11 @@ class Turns:
     def _best(self) -> Solution:
         """What was found so far, without anything measured anew."""
         return join(self.found)
+
+
+def _error_of(solution: Solution) -> float:
+    """How far point and bound are apart, whether or not the point is proved feasible."""
+    return min(abs(solution.gap), solution.apparent_gap)
 
 
 def _is_brief(one: Plan) -> bool:

@@ -24,8 +24,10 @@ def facts(solution: Solution) -> Table:
         {
             "status": f"{solution.status.name}{advice}",
             "value": shown(solution.value),
+            "attained": f"{shown(solution.attained)} ({solution.attained_by})",
             "bound": f"{shown(solution.bound)} ({solution.argument})",
             "gap": f"{shown(solution.gap, '.1e')}, aimed at {solution.tol:.0e}",
+            "epsilon": shown(solution.epsilon, ".1e"),
             "solver": f"{solution.solver}, {solution.form} form",
             "it claimed": f"{claimed.status}{iterations}{words}",
             "DIMACS errors": _errors(solution),

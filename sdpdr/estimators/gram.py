@@ -128,7 +128,7 @@ class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         if not solution.values:
             solution.raise_for_status()
-        if solution.status is not Status.SOLVED:
+        if solution.status not in (Status.SOLVED, Status.OPTIMAL_NEARBY):
             warnings.warn(
                 f"{solution.status.name}: {solution.status.advice} (gap {solution.gap:.1e})",
                 UncertifiedWarning,

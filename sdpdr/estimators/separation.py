@@ -28,7 +28,12 @@ _HOLDS = 0.05
 _NAMED = 4
 # Share of a class that priced rows should put on its side.
 _MOST = 0.75
-_PERHAPS_IMPOSSIBLE = (Status.INFEASIBLE, Status.INACCURATE, Status.FAILED)
+_PERHAPS_IMPOSSIBLE = (
+    Status.INFEASIBLE,
+    Status.UNVERIFIED,
+    Status.INACCURATE,
+    Status.FAILED,
+)
 
 
 class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn has no types

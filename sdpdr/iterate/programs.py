@@ -31,7 +31,7 @@ Start: TypeAlias = "Solution | Factor | ArrayLike"
 
 # Solvers that "auto" leaves out: a first-order method takes too long to the accuracy wanted here.
 _TOO_COARSE = ("scs",)
-_ENOUGH = (Status.SOLVED, Status.INTERRUPTED)
+_ENOUGH = (Status.SOLVED, Status.OPTIMAL_NEARBY, Status.INTERRUPTED)
 _SHORT = (Status.INACCURATE, Status.ITERATION_LIMIT, Status.FAILED)
 # Order up to which another solver is given a try where the one that serves falls short.
 _SMALL = 150
@@ -161,7 +161,7 @@ class Programs:
             second = self._auto(program, clock.left(), skip=(solution.solver,))
         except NotAcceptedError:
             return solution
-        return min(solution, second, key=lambda s: (self._is_poor(s), abs(s.gap)))
+        return min(solution, second, key=lambda s: (self._is_poor(s), s.apparent_gap))
 
     def _again(self, program: SDP, last: Solution, time_limit: float | None) -> Solution | None:
         """Solve with what answered the last program; None where that takes other programs only."""
@@ -177,7 +177,7 @@ class Programs:
 
     def _is_poor(self, solution: Solution) -> bool:
         """Whether an answer is so far from what was asked that another solver is worth its time."""
-        error = max(abs(solution.gap), solution.residuals.primal())
+        error = max(solution.apparent_gap, solution.residuals.primal())
         return solution.status in _SHORT and not error <= TOLERATED * self.accuracy
 
     def _ask(
@@ -198,6 +198,8 @@ class Programs:
             tol=self.accuracy,
             time_limit=time_limit,
             seed=self.seed,
+            # The optimum of a program that looks for a rank is zero once it is found.
+            gap_scale=gap_scale(program),
             start=last if takes_start else None,
             progress=False,
         )

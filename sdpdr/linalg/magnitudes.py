@@ -59,6 +59,33 @@ def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> 
     return SvecMap(linear_map.n, abs(linear_map.matrix())).adjoint(y)
 
 
+def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
+    """Sizes of the terms that make up ``matrix()``, entry by entry; sparse of the same shape.
+
+    Where terms cancel, an entry is smaller than the rounding errors of what it is a sum of.
+
+    Parameters
+    ----------
+    linear_map : LinearMap
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> twice = SquaredEdgeLengths(2, [[0, 1]]) - SquaredEdgeLengths(2, [[0, 1]])
+    >>> row_magnitudes(twice).toarray().round(3)
+    array([[2.   , 2.828, 2.   ]])
+    """
+    if isinstance(linear_map, Combined):
+        return sp.csr_array(abs(linear_map.weights) @ row_magnitudes(linear_map.inner))
+    if isinstance(linear_map, Stacked):
+        return sp.csr_array(sp.vstack([row_magnitudes(a) for a in linear_map.maps]))
+    if isinstance(linear_map, Summed):
+        return sp.csr_array(sum(row_magnitudes(a) for a in linear_map.maps))
+    if isinstance(linear_map, BilinearForms):
+        return BilinearForms(abs(linear_map.left), abs(linear_map.right)).matrix()
+    return sp.csr_array(abs(linear_map.matrix()))
+
+
 def adjoint_terms(linear_map: LinearMap | VectorMap) -> int:
     """Largest number of rounded operations behind one entry of the adjoint."""
     if isinstance(linear_map, Combined):

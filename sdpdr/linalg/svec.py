@@ -8,6 +8,7 @@ Every other convention (a solver's triangle, a file's) is converted where it ent
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,8 +54,8 @@ def svec(matrix: Matrix) -> Array:
     array([1.   , 2.828, 3.   ])
     """
     dense = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)
-    column, row = np.tril_indices(dense.shape[0])
-    return np.asarray(dense[row, column] * np.where(row == column, 1.0, SQRT2))
+    row, column, scale = _layout(dense.shape[0])
+    return np.asarray(dense[row, column] * scale)
 
 
 def smat(vector: ArrayLike) -> Array:
@@ -68,11 +69,21 @@ def smat(vector: ArrayLike) -> Array:
     """
     vector = np.asarray(vector, dtype=float)
     n = order_of(vector.size)
-    column, row = np.tril_indices(n)
+    row, column, scale = _layout(n)
     matrix = np.empty((n, n))
-    matrix[row, column] = vector / np.where(row == column, 1.0, SQRT2)
+    matrix[row, column] = vector / scale
     matrix[column, row] = matrix[row, column]
     return matrix
+
+
+@lru_cache(maxsize=8)
+def _layout(n: int) -> tuple[Index, Index, Array]:
+    """Row, column and scale of every entry; making them anew costs more than what uses them."""
+    column, row = np.tril_indices(n)
+    scale = np.where(row == column, 1.0, SQRT2)
+    for array in (row, column, scale):
+        array.flags.writeable = False
+    return row, column, scale
 
 
 def order_of(size: int) -> int:

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array
+from sdpdr.linalg.magnitudes import adjoint_magnitude
+from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.svec import Array, Matrix, svec
+from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.sizes import row_norms
@@ -54,6 +57,71 @@ def backward_error(sdp: SDP, values: Mapping[str, Value]) -> float:
     for lmi in sdp.lmis:
         errors.append(_negative_part(_eigenvalues(sdp.lmi_value(lmi, values))))
     return max(errors)
+
+
+def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
+    r"""Largest relative change of costs that makes multipliers feasible.
+
+    What the slack of a variable lacks, its lowest eigenvalue on the face or its negative part,
+    relative to the terms that it is the sum of: :math:`|C| + \sum_e |y_e| |A_e|`, at the largest
+    diagonal entry of a matrix.
+
+    Parameters
+    ----------
+    sdp : SDP
+    duals : mapping from label to array
+
+    Returns
+    -------
+    float
+        ``nan`` if a group of rows has no multipliers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.linalg import InnerProduct, Trace
+    >>> from sdpdr.program import PsdVariable
+    >>> rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
+    >>> sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.eye(2))}, (rows,))
+    >>> dual_backward_error(sdp, {"trace": np.array([-3.0])})  # 1 - 3, beside 1 + 3
+    0.5
+    """
+    labels = [r.label for r in sdp.rows] + [lmi.label for lmi in sdp.lmis]
+    if not all(label in duals for label in labels):
+        return float("nan")
+    errors = [0.0]
+    for v in sdp.psd_variables:
+        null, hidden = null_vectors(sdp, v.name), {r.label for r in exposing_rows(sdp, v.name)}
+        seen = {label: y for label, y in duals.items() if label not in hidden}
+        lowest = smallest_eigenvalue(sdp.dual_slack(v.name, seen), null)[0]
+        size = float(np.max(np.abs(_sizes(sdp, v.name, seen).diagonal()), initial=0.0))
+        errors.append(_share(max(0.0, -lowest), size))
+    for w in sdp.vector_variables:
+        if w.curvature is not None:
+            continue
+        slack = np.asarray(sdp.dual_slack(w.name, duals))
+        missed = np.maximum(-slack, 0.0) if w.nonnegative else np.abs(slack)
+        sizes = np.asarray(_sizes(sdp, w.name, duals))
+        errors += [_share(float(a), float(b)) for a, b in zip(missed, sizes, strict=True)]
+    errors += [_negative_part(duals[r.label]) for r in sdp.rows if r.relation == "<="]
+    errors += [_negative_part(_eigenvalues(duals[lmi.label])) for lmi in sdp.lmis]
+    return max(errors)
+
+
+def _sizes(sdp: SDP, name: str, duals: Mapping[str, Array]) -> Matrix:
+    """Sizes of the terms that a variable's dual slack is the sum of."""
+    total = abs(sdp.cost(name))
+    for r in sdp.rows:
+        if name in r.lhs and r.label in duals:
+            total = total + adjoint_magnitude(r.lhs[name], duals[r.label])
+    for lmi in sdp.lmis:
+        if name in lmi.lhs:
+            total = total + adjoint_magnitude(lmi.lhs[name], svec(duals[lmi.label]))
+    return total
+
+
+def _share(part: float, whole: float) -> float:
+    return 0.0 if part == 0.0 else part / whole if whole > 0.0 else float("inf")
 
 
 def _eigenvalues(matrix: Array) -> Array:

@@ -107,11 +107,12 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     columns = slack_columns(sdp)
     if columns is None:
         return values
-    values = _shrink(sdp, values, {c.label for c in columns})
-    return {**values, **_fill_slack(sdp, values, columns)}
+    values = shrink(sdp, values, {c.label for c in columns})
+    return {**values, **fill_slack(sdp, values, columns)}
 
 
-def _shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[str, Value]:
+def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[str, Value]:
+    """The point with its one matrix divided until all upper limits without slack hold."""
     if len(sdp.psd_variables) != 1 or sdp.lmis:
         return values
     name = sdp.psd_variables[0].name
@@ -129,9 +130,10 @@ def _shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping
     return {**values, name: np.asarray(value) / excess}
 
 
-def _fill_slack(
+def fill_slack(
     sdp: SDP, values: Mapping[str, Value], columns: list[SlackColumn]
 ) -> dict[str, Value]:
+    """The cheapest slack that satisfies the rows."""
     filled: dict[str, Array] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
     by_label: dict[str, Rows] = {r.label: r for r in sdp.rows}
     for column in columns:

@@ -234,7 +234,10 @@ class _Group:
             sizes[name] = _sums(entries.row, np.abs(terms), self.rhs.size)[0]
             longest += int(np.max(np.bincount(entries.row), initial=0))
         for name, (row, i, j, weight) in self._matrices.items():
-            largest = np.sqrt(diagonal[name][i]) * np.sqrt(diagonal[name][j])
+            first, second = np.sqrt(diagonal[name][i]), np.sqrt(diagonal[name][j])
+            # An entry beside a diagonal entry of zero vanishes, however large the other may be.
+            known = (first > 0.0) & (second > 0.0)
+            largest = np.multiply(first, second, out=np.zeros(first.size), where=known)
             on = i == j
             terms = np.where(on & (weight > 0.0), 0.0, -np.abs(weight) * largest)
             least[name], infinite[name] = _sums(row, terms, self.rhs.size)

@@ -1,8 +1,9 @@
 r"""Points brought back to equalities by a scaling that keeps them positive semidefinite.
 
 *Diagonal.* Where all rows on a matrix fix diagonal entries, :math:`X_{ii} = b_i > 0` (max-cut,
-correlation matrices), :math:`D X D` with :math:`D_{ii} = \sqrt{b_i / X_{ii}}` satisfies them: the
-rows of a factor are normalised.
+correlation matrices), or sums of them without an entry in common, :math:`\sum_i a_{ei} X_{ii} = b_e`
+with positive coefficients (a trace, boxes with slack on the diagonal), :math:`D X D` with
+:math:`D_{ii}^2 = b_e / \sum_k a_{ek} X_{kk}` satisfies them: the rows of a factor are scaled.
 
 *One number.* Where exactly one row has a right side that is not zero, and the others are
 equalities with zeros (a fixed trace, an ellipsoid), :math:`(b / \langle A, X\rangle)\, X`
@@ -12,6 +13,7 @@ satisfies it and leaves the others as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -43,38 +45,50 @@ def rescale(sdp: SDP, values: _Values) -> _Values:
     """
     for v in sdp.psd_variables:
         groups = [r for r in sdp.rows if v.name in r.lhs]
-        if any(set(r.lhs) != {v.name} or r.relation != "==" for r in groups):
-            continue
         if any(v.name in lmi.lhs for lmi in sdp.lmis):
             continue
-        factors = _diagonal(groups, v.name, v.n, values) or _single(groups, v.name, values)
-        if factors is not None:
-            values = {**values, v.name: _congruent(values[v.name], *factors)}
+        found = rescaled_by(groups, v.name, v.n, values)
+        if found is not None:
+            values = {**values, v.name: _congruent(values[v.name], found[0])}
     return values
 
 
-def _diagonal(groups: list[Rows], name: str, n: int, values: _Values) -> tuple[Array, ...] | None:
+def rescaled_by(
+    groups: list[Rows], name: str, n: int, values: _Values
+) -> tuple[Array, Literal["diagonal", "single"]] | None:
+    """Factors for the rows of a factor, and which of the two forms fits; None if neither does."""
+    if any(set(r.lhs) != {name} or r.relation != "==" for r in groups):
+        return None
+    diagonal = _diagonal(groups, name, n, values)
+    if diagonal is not None:
+        return diagonal, "diagonal"
+    single = _single(groups, name, values)
+    return None if single is None else (np.full(n, single), "single")
+
+
+def _diagonal(groups: list[Rows], name: str, n: int, values: _Values) -> Array | None:
     """Factors of the rows of a factor, where all that is asked for is a diagonal."""
-    wanted = np.zeros(n)
+    factors, seen = np.ones(n), np.zeros(n, dtype=bool)
+    present = _diagonal_of(values[name])
     for rows in groups:
+        if rows.m == 0:
+            continue
         linear_map = rows.lhs[name]
         assert isinstance(linear_map, LinearMap)
         if np.any(rows.rhs <= 0.0) or not _may_be_diagonal(linear_map):
             return None
         matrix = linear_map.matrix()
-        if np.any(np.diff(matrix.indptr) != 1):
-            return None
         i, j = svec_pairs(matrix.indices)
-        if np.any(i != j) or np.any(wanted[i]) or np.unique(i).size != i.size:
+        if np.any(i != j) or np.any(seen[i]) or np.unique(i).size != i.size:
             return None
-        wanted[i] = rows.rhs / matrix.data
-        if np.any(wanted[i] <= 0.0):
+        if np.any(matrix.data <= 0.0) or np.any(np.diff(matrix.indptr) == 0):
             return None
-    present = _diagonal_of(values[name])
-    fixed = wanted > 0.0
-    if not fixed.any() or np.any(present[fixed] <= 0.0):
-        return None
-    return (np.sqrt(np.where(fixed, wanted / np.where(fixed, present, 1.0), 1.0)),)
+        seen[i] = True
+        reached = np.add.reduceat(matrix.data * present[i], matrix.indptr[:-1])
+        if np.any(reached <= 0.0):
+            return None
+        factors[i] = np.repeat(np.sqrt(rows.rhs / reached), np.diff(matrix.indptr))
+    return factors if seen.any() else None
 
 
 def _may_be_diagonal(linear_map: LinearMap) -> bool:
@@ -84,7 +98,7 @@ def _may_be_diagonal(linear_map: LinearMap) -> bool:
     )
 
 
-def _single(groups: list[Rows], name: str, values: _Values) -> tuple[Array, ...] | None:
+def _single(groups: list[Rows], name: str, values: _Values) -> float | None:
     """One factor for all rows, where one equality alone has a right side."""
     found = [(r, e) for r in groups for e in np.flatnonzero(r.rhs)[:2]]
     if len(found) != 1:
@@ -97,7 +111,7 @@ def _single(groups: list[Rows], name: str, values: _Values) -> tuple[Array, ...]
         single.apply_factor(value.factor) if isinstance(value, Factor) else single.apply(value)
     )
     ratio = float(rows.rhs[e]) / float(reached[0]) if reached[0] else 0.0
-    return (np.array([np.sqrt(ratio)]),) if 0.0 < ratio < np.inf else None
+    return float(np.sqrt(ratio)) if 0.0 < ratio < np.inf else None
 
 
 def _diagonal_of(value: Value) -> Array:

@@ -20,33 +20,37 @@ from sdpdr.program.point import Factor, Value
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 
+# Rounding that plain proofs trust to be small, relative to the value.
+_TRUSTED = 1e-12
+
 
 class Status(Enum):
     """How a solve ended, by our own grading; the value of each member is advice."""
 
     SOLVED = (
-        "Our residuals meet the tolerance asked for, and so does our gap wherever a bound can be "
-        "proved."
+        "Certified: a point proved feasible and a proved bound agree to the tolerance asked for, "
+        "relative to the value."
     )
     OPTIMAL_NEARBY = (
-        "Optimal for data within `backward_error` of those given, but one side could not be "
-        "proved for the data as they are. Such programs have no interior, or rounding took it."
+        "Optimal for data within `epsilon` of those given, relatively and row by row; for the data "
+        "as they are, one side could not be proved. Often the program has no interior. Rows that "
+        "say less, or a solver of more digits, may help."
     )
     INACCURATE = (
-        "The solver stopped, but our gap or residuals miss the tolerance. Look at `gap` and "
-        "`residuals`; a tighter `tol`, another form, or another solver may help."
+        "The solver stopped, but what is proved misses the tolerance. Look at `attained`, `bound` "
+        "and `epsilon`; a tighter `tol`, another form, or another solver may help."
     )
     UNVERIFIED = (
-        "The solver says that it solved the problem, but a block is written in cvxpy directly, so "
-        "we cannot check. Write the block as terms to get a bound."
+        "The solver claims an answer (`claimed`), and nothing that we can do proves or refutes it."
     )
     INFEASIBLE = (
-        "The solver says that no point satisfies all constraints. Soften a block "
+        "No point satisfies all constraints: `ray` or `exposures` prove it. Soften a block "
         "(`soften(block, weight)`) or relax it (`relax(block, band)`)."
     )
     UNBOUNDED = (
-        "The objective grows without limit. For an unfolding this means that the graph is "
-        "disconnected, centring is missing, or the price of slack is too low."
+        "The objective grows without limit along `ray` from a feasible point. For an unfolding "
+        "this means that the graph is disconnected, centring is missing, or the price of slack is "
+        "too low."
     )
     TIME_LIMIT = "The time limit was reached; the best point so far is graded and returned."
     ITERATION_LIMIT = "The iteration limit was reached; the best point so far is graded."
@@ -96,12 +100,13 @@ class Solution:
     value : float
         Objective at the point returned, computed by us, in the sense the person wrote. ``nan``
         if there is no point.
+    attained : float or None
+        A value that a feasible point is proved to have. That point is the one returned, or
+        differs from it by rounding alone.
+    attained_by : str
+        How it was proved, or why it was not.
     bound : float or None
         Proven bound from the other side (see `argument`).
-    gap : float
-        ``|bound - value| / max(|value|, gap_scale)``, the gap relative to the value; negative if
-        the point lies beyond the bound because it is not feasible (see `residuals`), ``inf``
-        without a bound.
     argument : str
         Which argument proves the bound and how it was verified, or why there is none.
     values : mapping from variable name to array or Factor
@@ -109,7 +114,7 @@ class Solution:
         Multipliers; on inequalities they are >= 0, and for a maximisation they are the rate at
         which the optimum grows with the right side.
     residuals : Residuals
-        The six DIMACS errors, computed by us.
+        The six DIMACS errors, computed by us. They are for reading; nothing is decided by them.
     claimed : Claim
     timings : mapping from phase to seconds
     solver, form : str
@@ -119,17 +124,18 @@ class Solution:
         Progress of solvers that report it.
     maximize : bool
     rigorous : bool
-        Whether `bound` accounts for all rounding, and so is a theorem.
+        Whether `attained` and `bound`, where they are given, account for all rounding, and so are
+        theorems about the numbers stored in the program.
     gap_scale : float
-        The size of objective beside which a value counts as zero, for programs whose optimum is
-        (`sdpdr.program.sizes`): what one typical entry of the solution costs.
+        A size of objective below which gaps are absolute: as it was given to `sdpdr.solve`, zero
+        by default.
     backward_error : float
-        How far data would have to move, relatively, for the point to be exactly feasible
-        (`sdpdr.program.backward`); ``nan`` if there is no point or nothing to measure with.
-    attained : float or None
-        Value of a point proved feasible, in the sense the person wrote.
-    attained_by : str
-        How it was proved, or why not.
+        How far right sides would have to move, each relative to itself, for the point to be
+        exactly feasible (`sdpdr.program.backward`); ``nan`` if there is no point.
+    epsilon : float
+        How far data would have to move, relatively, for the point and the multipliers to be
+        optimal: the larger of the backward errors of the sides that are not proved; zero if both
+        are, ``nan`` if one has nothing to measure.
     runs : tuple of Run
         Every solver that took part, in order, and what it has come to; one unless the solver was
         "auto". Point and bound are the best of all of them.
@@ -154,25 +160,56 @@ class Solution:
     rigorous: bool = False
     gap_scale: float = 0.0
     backward_error: float = float("nan")
+    epsilon: float = float("nan")
     attained: float | None = None
     attained_by: str = ""
     runs: tuple[Run, ...] = ()
 
     @property
     def gap(self) -> float:
-        """Gap between the value and the proven bound, relative to the value.
+        """Distance of the proven bound from the value attained, relative to that value.
 
-        Where the value is smaller than `gap_scale`, zero for instance, relative to that.
+        Infinite where one side is not proved. Where the user gave a `gap_scale` and the value is
+        smaller, relative to that. An optimum of zero has no relative gap but zero.
+        """
+        if self.bound is None or self.attained is None:
+            return float("inf")
+        apart = self.bound - self.attained if self.maximize else self.attained - self.bound
+        size = max(abs(self.attained), self.gap_scale)
+        if apart == 0.0:
+            return 0.0
+        return apart / size if size > 0.0 else float("inf") * np.sign(apart)
+
+    def certified(self, tol: float | None = None) -> bool:
+        """Whether a value proved attainable and a proved bound agree to ``tol``.
+
+        A negative gap would contradict the proofs and is never certified, but for the rounding
+        that plain arithmetic trusts to be small.
+        """
+        tol = self.tol if tol is None else tol
+        return -_TRUSTED <= self.gap <= tol
+
+    @property
+    def apparent_gap(self) -> float:
+        """Distance of the bound from `value`, relative to the value, in size.
+
+        Measured rather than proved: the point may be better than every feasible one. Infinite
+        without a bound or a point.
         """
         if self.bound is None or not np.isfinite(self.value):
             return float("inf")
-        signed = self.bound - self.value if self.maximize else self.value - self.bound
-        return signed / max(abs(self.value), self.gap_scale, 1e-12)
+        apart, size = abs(self.bound - self.value), max(abs(self.value), self.gap_scale)
+        return 0.0 if apart == 0.0 else apart / size if size > 0.0 else float("inf")
 
-    def certified(self, tol: float | None = None) -> bool:
-        """Whether value and bound agree to ``tol`` at a point that is feasible to ``tol``."""
-        tol = self.tol if tol is None else tol
-        return abs(self.gap) <= tol and self.residuals.primal() <= tol
+    @property
+    def enclosure(self) -> tuple[float, float] | None:
+        """An interval that contains the optimal value; None unless `rigorous` proves both ends.
+
+        Both ends are theorems about the program whose data are the numbers stored.
+        """
+        if not self.rigorous or self.bound is None or self.attained is None:
+            return None
+        return (self.attained, self.bound) if self.maximize else (self.bound, self.attained)
 
     def raise_for_status(self) -> Solution:
         """Return the solution itself if it is `Status.SOLVED`; raise otherwise.
@@ -185,7 +222,7 @@ class Solution:
             return self
         raise SolveFailedError(
             f"{self.solver} ({self.form} form) ended {self.status.name}: {self.status.advice} "
-            f"It claimed {self.claimed.status!r}; our gap is {self.gap:.1e}. "
+            f"It claimed {self.claimed.status!r}; the proven gap is {self.gap:.1e}. "
             f"{self.claimed.message}"
         )
 
@@ -241,12 +278,16 @@ class Solution:
             "form": self.form,
             "tol": self.tol,
             "value": _plain(self.value),
+            "attained": _plain(self.attained),
+            "attained_by": self.attained_by,
             "bound": _plain(self.bound),
             "gap": _plain(self.gap),
             "argument": self.argument,
             "rigorous": self.rigorous,
             "gap_scale": _plain(self.gap_scale),
             "backward_error": _plain(self.backward_error),
+            "epsilon": _plain(self.epsilon),
+            "enclosure": self.enclosure,
             "certified": self.certified(),
             "residuals": {k: _plain(v) for k, v in asdict(self.residuals).items()},
             "claimed": {k: _plain(v) for k, v in asdict(self.claimed).items()},
@@ -263,9 +304,10 @@ class Solution:
 
     def __repr__(self) -> str:
         bound = "none" if self.bound is None else f"{self.bound:.8g}"
+        attained = "not proved attainable, " if self.attained is None else ""
         return (
             f"Solution({self.status.name} by {self.solver}, {self.form} form: "
-            f"value {self.value:.8g}, bound {bound}, gap {self.gap:.1e})"
+            f"value {self.value:.8g}, {attained}bound {bound}, gap {self.gap:.1e})"
         )
 
 

@@ -204,7 +204,10 @@ def _outcome(solution: Solution, seconds: float, limit: float) -> str:
 
 def _is_as_known(outcome: str, off: float | None, known: Known, tol: float) -> bool:
     # That there is no answer is a solver's word; it counts only where it is known beforehand.
-    if outcome != (known.status or Status.SOLVED).name:
+    wanted = (known.status or Status.SOLVED).name
+    # Without interior, an answer that is optimal for data nearby is the best there is.
+    nearby = wanted == Status.SOLVED.name and outcome == Status.OPTIMAL_NEARBY.name
+    if outcome != wanted and not (nearby and off is not None):
         return False
     return off is None or off <= max(known.rtol, DOUBT * tol)
 
@@ -213,9 +216,9 @@ def _honesty(verdict: str, solution: Solution, known: Known, tol: float) -> str:
     """What a claim was worth, in the words of `sdpdr.study.schema.HONESTY`."""
     claimed = _CLAIMS.get(verdict)
     if claimed is Status.SOLVED:
-        if solution.status is Status.SOLVED:
+        if solution.status in (Status.SOLVED, Status.OPTIMAL_NEARBY):
             return "true"
-        missed = max(abs(solution.gap), solution.residuals.worst())
+        missed = max(solution.apparent_gap, solution.residuals.worst())
         return "near" if missed <= NEAR * tol else "overstated"
     if claimed is not None:
         return "true" if solution.status is claimed is known.status else "overstated"

@@ -1,0 +1,11 @@
+r"""The other side of a proof: a value that some feasible point is proved to have.
+
+A bound says that no feasible point is better. That one is as good is a second theorem, and needs a
+point that is feasible, not nearly so: where a program is ill-posed, points that violate their rows
+by rounding alone can be better by half.
+"""
+
+from sdpdr.program.attain.attain import Attained, attain
+from sdpdr.program.attain.closed import made_psd
+
+__all__ = ["Attained", "attain", "made_psd"]

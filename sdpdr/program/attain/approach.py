@@ -1,0 +1,233 @@
+r"""Newton steps from near a feasible point into the interior of the feasible set.
+
+*Nearest.* From x in the interior of the cone, the step that satisfies A x = b and is shortest in
+the local norm :math:`\|\Delta\|_x^2 = \langle\Delta, X^{-1}\Delta X^{-1}\rangle` is
+:math:`\Delta = X A^*(w) X` with :math:`A(X A^*(w) X) = b - A x`. Where its length is below one it
+stays in the cone (the Dikin ellipsoid; Nesterov and Nemirovskii, 1994); longer ones are cut. The
+step changes small eigenvalues little and large ones freely, so that it leads to a feasible point
+close by where the feasible set has an interior.
+
+*Centred.* Where that ends too far from the optimum, primal-dual steps (Helmberg, Rendl,
+Vanderbei, Wolkowicz, SIAM J. Optim. 6, 1996) lead to the point of the central path whose duality
+gap is the one wanted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg as sl
+
+from sdpdr.linalg.svec import Array, smat, svec
+from sdpdr.program.attain.cone import ConeProgram, Scaled
+from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step
+
+_STEPS = 30
+# How much of their share eigenvalues may lose on the way.
+_THINNER = 1e-2
+# Steps shorter than this lead nowhere.
+_SHORTEST = 1e-4
+# Relative residual that further steps do not improve.
+_REACHED = 1e-13
+# How far products of eigenvalues may lie from those wanted.
+_CENTRED = 0.5
+
+
+def lifted(program: ConeProgram, x: Array, share: float, units: Array | None = None) -> Array:
+    """The point with eigenvalues of at least a share of the largest, of every matrix by itself.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    x : array of shape (N,)
+    share : float
+    units : array of shape (N,), optional
+        In which eigenvalues are compared; those that suit the point by default.
+    """
+    units = program.rescaled(x).units if units is None else units
+    y = x / units
+    for block in program.blocks:
+        values, vectors = np.linalg.eigh(smat(y[block.part]))
+        floor = share * (float(np.max(np.abs(values))) or 1.0)
+        y[block.part] = svec((vectors * np.maximum(values, floor)) @ vectors.T)
+    k = program.nonnegative
+    y[k] = np.maximum(y[k], share * float(np.max(np.abs(y[k]), initial=0.0)) or share)
+    return np.asarray(units * y)
+
+
+def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
+    """A feasible point near x, which lies in the interior of the cone; None if there is none.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    x : array of shape (N,)
+    share : float
+        Of the largest eigenvalue in the smallest. Where steps lead far below it, the equations
+        touch the cone at its boundary only.
+    """
+    scaled = program.rescaled(x)
+    schur = Schur(program, scaled.A)
+    y = x / scaled.units
+    before = np.inf
+    for _ in range(_STEPS):
+        residual = scaled.b - scaled.A @ y
+        missed = _relative(program, residual, scaled, y)
+        if missed <= _REACHED or (missed < 1e-9 and missed > 0.5 * before):
+            return scaled.units * y
+        before = missed
+        step = _shortest(program, schur, y, residual)
+        if step is None:
+            return None
+        try:
+            t = min(1.0, SHARE * longest_step(program, y, step))
+        except np.linalg.LinAlgError:
+            return None
+        y = y + t * step
+        if t < _SHORTEST or _least_share(program, y) < _THINNER * share:
+            return None
+    return None
+
+
+def _least_share(program: ConeProgram, y: Array) -> float:
+    """The smallest eigenvalue of any matrix relative to its largest entry."""
+    shares = [1.0]
+    for block in program.blocks:
+        matrix = smat(y[block.part])
+        lowest = sl.eigh(matrix, eigvals_only=True, subset_by_index=[0, 0])[0]
+        shares.append(float(lowest) / float(np.max(np.diagonal(matrix))))
+    return min(shares)
+
+
+def _relative(program: ConeProgram, residual: Array, scaled: Scaled, y: Array) -> float:
+    """Residuals relative to what rows would hold if no entries of a matrix cancelled."""
+    envelope = np.abs(y)
+    for block in program.blocks:
+        root = np.sqrt(np.diagonal(smat(y[block.part])))
+        envelope[block.part] = svec(np.outer(root, root))
+    size = abs(scaled.A) @ envelope + np.abs(scaled.b)
+    known = size > 0.0
+    return float(np.max(np.abs(residual[known]) / size[known], initial=0.0))
+
+
+def _shortest(program: ConeProgram, schur: Schur, y: Array, residual: Array) -> Array | None:
+    """The step shortest in the local norm; free scalars count by their own sizes."""
+    matrix = schur.matrix(y, y) + (schur.free @ schur.free.T).toarray()
+    w = _solve(matrix, residual)
+    if w is None:
+        return None
+    step = schur.apply(y, y, schur.A.T @ w)
+    step[program.free] = schur.free.T @ w
+    return step
+
+
+def _solve(matrix: Array, right: Array) -> Array | None:
+    """Least squares where rows depend on each other; None where numbers are lost."""
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
+    scaled = matrix * scale[:, None] * scale[None, :]
+    try:
+        root = sl.cho_factor(scaled + 1e-15 * np.eye(right.size), lower=True)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(scaled)
+        known = values > 1e-14 * values[-1]
+        part = vectors[:, known]
+        return np.asarray(scale * (part @ ((part.T @ (scale * right)) / values[known])))
+    found = scale * sl.cho_solve(root, scale * right)
+    found += scale * sl.cho_solve(root, scale * (right - matrix @ found))
+    return np.asarray(found) if np.isfinite(found).all() else None
+
+
+def centred(
+    program: ConeProgram, x: Array, y: Array, slack: Array, gap: float
+) -> tuple[Array, Array] | None:
+    """The point of the central path whose gap is the one given, and its multipliers.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    x, slack : arrays of shape (N,)
+        In the interior of the cone and of its dual; slack of free scalars is ignored.
+    y : array of shape (m,)
+        Multipliers, with ``c - A^T y`` near the slack.
+    gap : float
+
+    Returns
+    -------
+    x, y : arrays
+        None where steps get short.
+    """
+    scaled = program.rescaled(x)
+    schur = Schur(program, scaled.A)
+    units, rows = scaled.units, scaled.rows
+    cost, curvature = units * program.c, units * units * program.curvature
+    x, s, y = x / units, slack * units, y / rows
+    s[program.free] = 0.0
+    mu = gap / max(program.order, 1)
+    for _ in range(_STEPS):
+        residual = scaled.b - scaled.A @ x
+        off = cost + curvature * x - scaled.A.T @ y - s
+        if _relative(program, residual, scaled, x) <= _REACHED * 10 and _is_centred(
+            program, x, s, mu
+        ):
+            return units * x, rows * y
+        try:
+            step = _primal_dual(program, schur, x, s, residual, off, curvature, mu)
+            if step is None:
+                return None
+            dx, dy, ds = step
+            t = min(1.0, SHARE * longest_step(program, x, dx))
+            u = min(1.0, SHARE * longest_step(program, s, ds))
+        except np.linalg.LinAlgError:
+            return None
+        if max(t, u) < _SHORTEST:
+            return None
+        x, y, s = x + t * dx, y + u * dy, s + u * ds
+    return None
+
+
+def _primal_dual(
+    program: ConeProgram,
+    schur: Schur,
+    x: Array,
+    s: Array,
+    residual: Array,
+    off: Array,
+    curvature: Array,
+    mu: float,
+) -> tuple[Array, Array, Array] | None:
+    z = inverse(program, s)
+    free = program.free
+    target = mu * z - x
+    target[free] = 0.0
+    right = residual - schur.A @ (target - schur.apply(x, z, off))
+    matrix = schur.matrix(x, z)
+    if free.size:
+        columns = schur.free.toarray()
+        size = np.max(np.diagonal(matrix), initial=0.0)
+        corner = -np.diag(curvature[free]) - 1e-16 * size * np.eye(free.size)
+        joint = np.block([[matrix, columns], [columns.T, corner]])
+        found = np.linalg.lstsq(joint, np.concatenate([right, off[free]]), rcond=1e-16)[0]
+        dy, dz = found[: right.size], found[right.size :]
+    else:
+        solved = _solve(matrix, right)
+        if solved is None:
+            return None
+        dy, dz = solved, np.zeros(0)
+    ds = off - schur.A.T @ dy
+    ds[free] = 0.0
+    dx = target - schur.apply(x, z, ds)
+    dx[free] = dz
+    return dx, dy, ds
+
+
+def _is_centred(program: ConeProgram, x: Array, s: Array, mu: float) -> bool:
+    for block in program.blocks:
+        X, S = smat(x[block.part]), smat(s[block.part])
+        try:
+            root = sl.cholesky(X, lower=True)
+        except np.linalg.LinAlgError:
+            return False
+        values = np.linalg.eigvalsh(root.T @ S @ root) / mu
+        if np.any(np.abs(values - 1.0) > _CENTRED):
+            return False
+    k = program.nonnegative
+    return bool(np.all(np.abs(x[k] * s[k] / mu - 1.0) <= _CENTRED))

@@ -1,0 +1,221 @@
+"""From a point of any quality to a value that is proved attainable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdpdr.linalg.svec import Array, smat, svec
+from sdpdr.program.attain.approach import centred, lifted, nearest
+from sdpdr.program.attain.basis import TooLargeError
+from sdpdr.program.attain.box import Box, enclose
+from sdpdr.program.attain.closed import closed_form
+from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.point import Point, Value
+from sdpdr.program.sdp import SDP
+
+# Shares of the largest eigenvalue that the smallest are lifted to, in turn.
+_SHARES = (1e-9, 1e-6, 1e-3)
+# Gaps of central points, beside the one wanted, that are tried in turn.
+_WIDER = (1.0, 10.0, 100.0)
+# Order of a matrix, on its face, beyond which dense factorizations take minutes.
+_LARGEST_ORDER = 1200
+
+
+@dataclass(frozen=True, eq=False)
+class Attained:
+    """A value that some feasible point has, or the reason why none is proved.
+
+    Attributes
+    ----------
+    value : float or None
+        In the sense the person wrote: no less than a minimum, no more than a maximum.
+    argument : str
+        How it was proved, or why not.
+    values : mapping from variable name to array or Factor
+        The feasible point, rounded; the point as given where nothing is proved.
+    duals : mapping from label to array
+        Multipliers that came with the point; empty if none did.
+    rigorous : bool
+        Whether all rounding is accounted for, so that a point of the program whose data are the
+        numbers stored has a value at least as good.
+    """
+
+    value: float | None
+    argument: str
+    values: Mapping[str, Value]
+    duals: Mapping[str, Array] = field(default_factory=dict)
+    rigorous: bool = False
+
+
+def attain(
+    sdp: SDP,
+    point: Point,
+    *,
+    goal: float = np.nan,
+    tol: float = 1e-6,
+    rigorous: bool = False,
+) -> Attained:
+    r"""Make a point feasible and prove it.
+
+    In turn: an argument special to the program (`closed`), the nearest feasible points to the
+    one given, with its small eigenvalues lifted a little, and a point of the central path
+    (`approach`). The last two are verified by enclosing a solution of all equations in a box that
+    lies in the cone (`box`). The first point that comes near enough to the goal is taken, else the
+    best.
+
+    Parameters
+    ----------
+    sdp : SDP
+    point : Point
+        Values of all variables; multipliers, if there are any, serve to find the central path.
+    goal : float, optional
+        A value, in the sense of the person, that the optimum is near; a proven bound.
+    tol : float, default 1e-6
+        How near, relative to the value.
+    rigorous : bool, default False
+        Account for all rounding.
+
+    Returns
+    -------
+    Attained
+
+    References
+    ----------
+    Jansson, Chaykin, Keil, "Rigorous error bounds for the optimal value in semidefinite
+    programming", SIAM J. Numer. Anal. 46(1), 2007, section 4, for the upper bound of a minimum by
+    a box around a point in the interior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.linalg import InnerProduct, Trace
+    >>> from sdpdr.program import PsdVariable, Rows
+    >>> cost = InnerProduct(np.diag([1.0, 2.0]))
+    >>> rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
+    >>> sdp = SDP((PsdVariable("X", 2),), {"X": cost}, (rows,))
+    >>> found = attain(sdp, Point({"X": np.diag([1.001, -1e-3])}), rigorous=True)
+    >>> bool(1.0 <= found.value < 1.01)
+    True
+    """
+    if not all(v.name in point.values for v in sdp.variables):
+        return Attained(None, "there is no point", point.values)
+    found = closed_form(sdp, point.values, rigorous)
+    if found is not None:
+        value, values, words = found
+        return Attained(sdp.report(value), words, values, rigorous=rigorous)
+    trouble = _too_large(sdp)
+    if trouble:
+        return Attained(None, trouble, point.values)
+    try:
+        return _general(sdp, point, sdp.report(goal), tol, rigorous)
+    except TooLargeError as error:
+        return Attained(None, f"no point was proved feasible: {error}", point.values)
+
+
+def _too_large(sdp: SDP) -> str:
+    largest = max((v.n for v in sdp.psd_variables), default=0)
+    largest = max([largest, *(lmi.order for lmi in sdp.lmis)])
+    if largest > _LARGEST_ORDER:
+        return (
+            f"no point was proved feasible: matrices of order {largest} are too large for dense "
+            "factorizations, and no argument special to the program applies"
+        )
+    return ""
+
+
+def _general(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) -> Attained:
+    program = cone_program(sdp)
+    if rigorous and not program.is_exact:
+        words = "the face that the rows state is known to rounding only"
+        return Attained(None, words, point.values)
+    x = program.vector(point.values)
+    if not np.isfinite(x).all():
+        return Attained(None, "the point has entries that are not finite", point.values)
+    best: tuple[Box, str, Mapping[str, Array]] | None = None
+    trouble = "no interior point of the feasible set was found"
+    for candidate, words, duals in _candidates(program, x, point, goal, tol):
+        box = enclose(program, candidate, exact=rigorous)
+        if isinstance(box, str):
+            trouble = box
+            continue
+        if best is None or box.value < best[0].value:
+            best = (box, words, duals)
+        if not box.value - goal > 0.5 * tol * abs(box.value):
+            break
+    if best is None:
+        return Attained(None, f"no point was proved feasible: {trouble}", point.values)
+    box, words, duals = best
+    values = program.values(box.x, tuple(v.name for v in sdp.variables))
+    words += "; a box around it contains a feasible point and lies in the cone"
+    return Attained(sdp.report(box.value), words, values, duals, rigorous)
+
+
+def _candidates(
+    program: ConeProgram, x: Array, point: Point, goal: float, tol: float
+) -> Iterator[tuple[Array, str, Mapping[str, Array]]]:
+    """Points of the interior that nearly satisfy the equations, the most promising first."""
+    for share in _SHARES:
+        found = nearest(program, lifted(program, x, share), share)
+        if found is not None:
+            yield found, "the nearest point that satisfies all rows", {}
+            break
+    if not all(r.label in point.duals for r in program.sdp.rows):
+        return
+    size = abs(goal) if np.isfinite(goal) else abs(program.value(x))
+    for wider in _WIDER:
+        # A third of the tolerance is left for the bound, and for rounding.
+        start = _near_path(program, x, point.duals, wider * tol * size / 3.0)
+        found_pair = None if start is None else centred(program, *start)
+        if found_pair is not None:
+            central, y = found_pair
+            words = "a point of the central path"
+            yield central, words, _multipliers(program, point.duals, y)
+            return
+
+
+def _near_path(
+    program: ConeProgram, x: Array, duals: Mapping[str, Array], gap: float
+) -> tuple[Array, Array, Array, float] | None:
+    """A start for centring: eigenvalues that vanish get what the other side leaves them."""
+    if not gap > 0.0:
+        return None
+    y = -np.concatenate([np.zeros(0), *(_as_rows(duals[k]) for k in _labels(program))])
+    slack = program.c + program.curvature * x - program.A.T @ y
+    units = program.rescaled(x).units
+    mu = gap / max(program.order, 1)
+    sizes = _largest(program, x / units), _largest(program, slack * units)
+    share = np.sqrt(mu / max(sizes[0] * sizes[1], 1e-300))
+    share = float(min(max(share**2, 1e-14), 1e-2))
+    return (
+        lifted(program, x, share, units),
+        y,
+        lifted(program, slack, share, 1.0 / units),
+        gap,
+    )
+
+
+def _largest(program: ConeProgram, x: Array) -> float:
+    found = [float(np.max(np.abs(smat(x[block.part])))) for block in program.blocks]
+    return max([*found, float(np.max(np.abs(x[program.nonnegative]), initial=0.0))])
+
+
+def _labels(program: ConeProgram) -> list[str]:
+    return [r.label for r in program.rows]
+
+
+def _as_rows(dual: Array) -> Array:
+    """Multipliers of rows; those of a matrix inequality became those of its equations."""
+    return np.asarray(dual if np.ndim(dual) == 1 else -svec(dual))
+
+
+def _multipliers(program: ConeProgram, given: Mapping[str, Array], y: Array) -> dict[str, Array]:
+    """Multipliers of the program as it was written."""
+    found = dict(given)
+    for rows, part in zip(
+        program.rows, np.split(y, np.cumsum([r.m for r in program.rows])[:-1]), strict=True
+    ):
+        found[rows.label] = -part if np.ndim(given[rows.label]) == 1 else smat(part)
+    return found

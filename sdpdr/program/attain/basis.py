@@ -1,0 +1,186 @@
+r"""Matrices on their face, :math:`X = V M V^T`, and maps as maps of M with bounds on rounding.
+
+Two bases are in use. `Pivoted` solves for the rows of X that the null vectors determine.
+`Grounded` serves points about a centre, :math:`K u = 0` with u > 0, whose rows are lengths of
+edges: M is the Gram matrix of all points relative to one of them, and
+:math:`V = (I - \mathbf 1 u^T / u^T \mathbf 1) E` moves the centre to the origin. Lengths do not
+notice, so that rows on them are read off M as they are off K.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+
+from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap
+from sdpdr.linalg.magnitudes import row_magnitudes
+from sdpdr.linalg.rounding import UNIT
+from sdpdr.linalg.svec import SQRT2, Array, Index, svec_index, svec_pairs, svec_size
+from sdpdr.program.limits import edge_lengths
+
+# Numbers in a change of basis beyond which a program counts as too large to be treated so.
+_LARGEST = 30_000_000
+# Roundings behind an entry: a root of two, twice, two products and the sums of `matrix()`.
+_OPERATIONS = 8
+Image = tuple[sp.csr_array, sp.csr_array]
+
+
+class TooLargeError(ArithmeticError):
+    """A program is too large for dense linear algebra; the message says how large it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pivoted:
+    r"""X = V M V^T with V the identity on most rows and :math:`-N_P^{-T} N_R^T` on the others.
+
+    Parameters
+    ----------
+    null : sparse array of shape (n, p)
+        N, whose rows P are chosen by pivoting.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> Pivoted(sp.csr_array(np.ones((3, 1)))).matrix.toarray()
+    array([[-1., -1.],
+           [ 1.,  0.],
+           [ 0.,  1.]])
+    """
+
+    null: sp.csr_array
+
+    @cached_property
+    def _split(self) -> tuple[Index, Index]:
+        n, p = self.null.shape
+        if p == 0:
+            return np.zeros(0, dtype=np.int64), np.arange(n)
+        order = sl.qr(self.null.toarray().T, mode="r", pivoting=True)[1]
+        return np.sort(order[:p]), np.sort(order[p:])
+
+    @cached_property
+    def matrix(self) -> sp.csr_array:
+        """V, shape (n, n - p)."""
+        n, p = self.null.shape
+        chosen, kept = self._split
+        if p == 0:
+            return sp.eye_array(n, format="csr")
+        dense = self.null.toarray()
+        placed = np.zeros((n, n - p))
+        placed[kept, np.arange(n - p)] = 1.0
+        placed[chosen] = -np.linalg.solve(dense[chosen].T, dense[kept].T)
+        return sp.csr_array(placed)
+
+    @property
+    def order(self) -> int:
+        """Of M."""
+        return int(self.null.shape[0] - self.null.shape[1])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every entry of V is one quotient, and so has a known relative error."""
+        square = self.null.toarray()[self._split[0]]
+        return bool(np.all(np.count_nonzero(square, axis=0) == 1))
+
+    def reduced(self, gram: Array) -> Array:
+        """M of a matrix X on the face."""
+        kept = self._split[1]
+        return np.asarray(gram[np.ix_(kept, kept)])
+
+    def expanded(self, small: Array) -> Array:
+        """X of a matrix M."""
+        return np.asarray(self.matrix @ (self.matrix @ small).T)
+
+    def image(self, linear_map: LinearMap) -> Image:
+        """The map on svec(M), and bounds on the errors of its entries."""
+        size = row_magnitudes(linear_map)
+        basis = self._on_svec
+        summed = int(np.max(np.diff(size.indptr), initial=0)) if self.null.shape[1] else 0
+        error = 2.0 * UNIT * (summed + _OPERATIONS)
+        rows = sp.csr_array(linear_map.matrix())
+        return sp.csr_array(rows @ basis), sp.csr_array(error * (size @ abs(basis)))
+
+    @cached_property
+    def _on_svec(self) -> sp.csr_array:
+        """The matrix T with svec(V M V^T) = T svec(M)."""
+        basis = self.matrix
+        n, r = basis.shape
+        count = np.diff(basis.indptr)
+        if float(count.sum()) ** 2 > _LARGEST:
+            raise TooLargeError(f"a matrix of order {n} on a face is too large to be written out")
+        i, j = svec_pairs(np.arange(svec_size(n)))
+        products = count[i] * count[j]
+        row = np.repeat(np.arange(i.size), products)
+        within = np.arange(products.sum()) - np.repeat(np.cumsum(products) - products, products)
+        a = basis.indptr[i[row]] + within // np.maximum(count[j[row]], 1)
+        b = basis.indptr[j[row]] + within % np.maximum(count[j[row]], 1)
+        k, m = basis.indices[a], basis.indices[b]
+        # Of an entry (i, j): the sum of V_ik V_jm M_km, where M_km stands for both orders of k, m.
+        scale = np.where(i[row] == j[row], 1.0, SQRT2) / np.where(k == m, 1.0, SQRT2)
+        data = basis.data[a] * basis.data[b] * scale
+        return sp.csr_array((data, (row, svec_index(k, m))), shape=(i.size, svec_size(r)))
+
+
+@dataclass(frozen=True, eq=False)
+class Grounded:
+    """K about its centre as a Gram matrix with the first point at the origin.
+
+    Parameters
+    ----------
+    weights : array of shape (n,)
+        u > 0 with K u = 0.
+    """
+
+    weights: Array
+    is_exact = True
+
+    @property
+    def order(self) -> int:
+        """Of M."""
+        return self.weights.size - 1
+
+    @cached_property
+    def _basis(self) -> Array:
+        n = self.weights.size
+        moved = np.outer(np.ones(n), self.weights[1:] / float(np.sum(self.weights)))
+        return np.asarray(np.eye(n)[:, 1:] - moved)
+
+    def reduced(self, gram: Array) -> Array:
+        """M of a matrix K on the face."""
+        return np.asarray(gram[1:, 1:] - gram[1:, :1] - gram[:1, 1:] + gram[0, 0])
+
+    def expanded(self, small: Array) -> Array:
+        """K of a matrix M."""
+        return np.asarray(self._basis @ (small @ self._basis.T))
+
+    def image(self, linear_map: LinearMap) -> Image:
+        """The map on svec(M), and bounds on the errors of its entries."""
+        lengths = edge_lengths(linear_map)
+        if lengths is None:
+            return self._changed(linear_map)
+        edges, scale = lengths
+        n = self.weights.size
+        full = scale * SquaredEdgeLengths(n, edges)
+        pick = sp.eye_array(n, format="csr")[:, 1:]
+        rows = sp.csr_array(full.congruence(pick).matrix())
+        rows.eliminate_zeros()
+        return rows, sp.csr_array((2.0 * UNIT * _OPERATIONS) * abs(rows))
+
+    def _changed(self, linear_map: LinearMap) -> Image:
+        n = self.weights.size
+        if float(linear_map.m) * n * n > _LARGEST:
+            raise TooLargeError(f"{linear_map.m} rows on a matrix of order {n} are too many")
+        size = SvecMap(n, row_magnitudes(linear_map)).congruence(np.abs(self._basis)).matrix()
+        rows = linear_map.congruence(self._basis).matrix()
+        return sp.csr_array(rows), sp.csr_array((2.0 * UNIT * (3 * n + _OPERATIONS)) * size)
+
+
+def face_basis(null: sp.csr_array, maps: list[LinearMap]) -> Pivoted | Grounded:
+    """The basis that suits the rows on a matrix."""
+    dense = null.toarray() if null.shape[1] == 1 else np.zeros(1)
+    if np.all(dense > 0.0) and all(edge_lengths(a) is not None for a in maps):
+        return Grounded(dense.ravel())
+    return Pivoted(null)

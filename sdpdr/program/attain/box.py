@@ -1,0 +1,174 @@
+r"""Proof that a point nearby satisfies all equations and lies in the cone.
+
+Given x near a solution of A x = b, with rows B chosen independent, let :math:`w` solve
+:math:`A_B A_B^T w = b_B - A_B x`. Then :math:`x + A_B^T w` satisfies the rows B exactly. With R an
+approximate inverse of :math:`A_B A_B^T`, :math:`|b_B - A_B x| \le \rho` and
+:math:`\|I - R A_B A_B^T\|_\infty \le \alpha < 1`,
+
+.. math::  |w| \le R_\rho + \tfrac{\alpha}{1 - \alpha} \|R_\rho\|_\infty, \qquad R_\rho = |R| \rho,
+
+(Rump, "Verification methods", Acta Numerica 19, 2010, section 10.) So the exact point lies in a
+small box around x, entry by entry. The whole box is checked for positive definiteness
+(`sdpdr.linalg.verified`) and for signs, and its largest objective is the value attained.
+
+The bounds hold for every matrix within the radius of A, and all rounding is accounted for. What
+remains is rows that depend on others: they hold at the exact point if they follow from them, which
+`exact=True` demands to be shown in rational arithmetic; otherwise they must hold to rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+
+from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.svec import Array, Index, smat
+from sdpdr.linalg.verified import is_verified_positive
+from sdpdr.program.attain.basis import TooLargeError
+from sdpdr.program.attain.cone import ConeProgram, Scaled
+from sdpdr.program.attain.dependent import follow_exactly
+
+# Rows of a dense inverse that takes seconds.
+LARGEST = 3000
+# A row whose part independent of the others is this small, squared, depends on them.
+_DEPENDENT = 1e-13
+# How many times the bound on its rounding a dependent row may miss by.
+_ROUNDINGS = 8.0
+_REFINEMENTS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A box that contains a feasible point.
+
+    Attributes
+    ----------
+    x : array of shape (N,)
+        Its centre, in the units of the `ConeProgram`.
+    value : float
+        The largest objective in it.
+    """
+
+    x: Array
+    value: float
+
+
+def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
+    """A box around a point nearby that contains a feasible one, or why none was found.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    x : array of shape (N,)
+        In the interior of the cone.
+    exact : bool, default False
+        Demand that dependent rows are shown to follow from the others exactly.
+    """
+    scaled = program.rescaled(x)
+    system = _System(scaled)
+    y = system.nearest(x / scaled.units)
+    radius, missed = system.distance(y)
+    if radius is None:
+        return missed
+    missed = system.dependent_rows(y, exact)
+    if missed:
+        return missed
+    for block in program.blocks:
+        centre, around = smat(y[block.part]), smat(radius[block.part])
+        if not is_verified_positive(centre, around + 4.0 * UNIT * np.abs(centre)):
+            return f"{block.name!r} is not positive definite throughout the box around it"
+    low = y[program.nonnegative] - radius[program.nonnegative]
+    if np.any(low < 0.0):
+        return "a scalar that is to be non-negative may be negative in the box around it"
+    return Box(scaled.units * y, _largest_value(program, scaled.units * y, scaled.units * radius))
+
+
+def _largest_value(program: ConeProgram, x: Array, radius: Array) -> float:
+    reach = np.abs(x) + radius
+    linear = np.abs(program.c) @ radius + program.c_radius @ reach
+    quadratic = program.curvature @ (radius * (2.0 * np.abs(x) + radius))
+    size = np.abs(program.c) @ reach + program.curvature @ (reach * reach)
+    rounding = float(gamma(x.size + 8)) * (size + abs(program.sdp.constant))
+    return program.value(x) + 1.01 * float(linear + 0.5 * quadratic + rounding)
+
+
+class _System:
+    """The equations in units that suit a point, and an inverse of A A^T on independent rows."""
+
+    def __init__(self, scaled: Scaled) -> None:
+        self._all = scaled
+        rows = independent_rows(scaled.A)
+        self._rows = rows
+        self._others = np.setdiff1d(np.arange(scaled.b.size), rows)
+        if rows.size > LARGEST:
+            raise TooLargeError(f"{rows.size} rows are too many for a dense inverse")
+        self._A, self._b = scaled.A[rows], scaled.b[rows]
+        self._radius = scaled.radius[rows]
+        product = (self._A @ self._A.T).toarray()
+        self._inverse = sl.inv(product) if rows.size else product
+        self._alpha = self._departure(product)
+
+    def _departure(self, product: Array) -> float:
+        """A bound on the norm of I - R A A^T, whatever A is within its radius."""
+        m = product.shape[0]
+        if m == 0:
+            return 0.0
+        size = abs(self._A)
+        terms = int(np.max(np.diff(self._A.indptr), initial=0)) + 4
+        off = (size @ size.T) * float(gamma(terms)) + (self._radius @ size.T) * 1.01
+        off = (off + (self._radius @ (size + self._radius).T)).toarray()
+        inverse = np.abs(self._inverse)
+        residual = np.abs(np.eye(m) - self._inverse @ product)
+        rounding = gamma(m + 2) * (inverse @ np.abs(product) + np.eye(m))
+        return 1.01 * float(np.max((residual + rounding + inverse @ off).sum(axis=1)))
+
+    def nearest(self, y: Array) -> Array:
+        """The point moved onto the equations, as far as rounding lets it."""
+        for _ in range(_REFINEMENTS):
+            y = y + self._A.T @ (self._inverse @ (self._b - self._A @ y))
+        return y
+
+    def distance(self, y: Array) -> tuple[Array | None, str]:
+        """How far, entry by entry, a solution of the independent rows is at most."""
+        if not self._alpha < 1.0:
+            return None, "the equations are too close to dependent to be solved with a proof"
+        missed = np.abs(self._inverse) @ self._residual(self._A, self._radius, self._b, y)
+        worst = float(np.max(missed, initial=0.0))
+        w = 1.01 * (missed + self._alpha / (1.0 - self._alpha) * worst)
+        return 1.01 * ((abs(self._A) + self._radius).T @ w), ""
+
+    def _residual(self, A: sp.csr_array, radius: sp.csr_array, b: Array, y: Array) -> Array:
+        """Bounds on the size of b - A y for every A within its radius."""
+        size = np.abs(y)
+        terms = np.diff(A.indptr) + 2
+        rounding = gamma(terms) * (abs(A) @ size + np.abs(b)) + radius @ size
+        return np.abs(b - A @ y) + 1.01 * rounding
+
+    def dependent_rows(self, y: Array, exact: bool) -> str:
+        """Why a row that depends on others may not hold; empty if all do."""
+        if not self._others.size:
+            return ""
+        if exact:
+            return follow_exactly(self._all, self._rows, self._others)
+        A, b = self._all.A[self._others], self._all.b[self._others]
+        radius = self._all.radius[self._others]
+        size = np.abs(y)
+        rounding = gamma(np.diff(A.indptr) + 8) * (abs(A) @ size + np.abs(b)) + radius @ size
+        if np.any(np.abs(b - A @ y) > _ROUNDINGS * rounding):
+            return "rows that depend on others contradict them"
+        return ""
+
+
+def independent_rows(A: sp.csr_array) -> Index:
+    """Rows that span all others, to within rounding, by a pivoted Cholesky factorization."""
+    if A.shape[0] == 0:
+        return np.zeros(0, dtype=np.int64)
+    if A.shape[0] > 2 * LARGEST:
+        raise TooLargeError(f"{A.shape[0]} rows are too many to be told apart")
+    norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
+    unit = sp.diags_array(1.0 / np.where(norms > 0.0, norms, 1.0)) @ A
+    _, pivots, rank, _ = sl.lapack.dpstrf((unit @ unit.T).toarray(), tol=_DEPENDENT, lower=1)
+    return np.sort(pivots[:rank].astype(np.int64) - 1)

@@ -1,0 +1,284 @@
+r"""Points that are feasible by an argument special to the program, at any size.
+
+*Normalised.* Where all rows on a matrix fix diagonal entries, the rows of a factor are normalised;
+where one number alone is fixed, the matrix is scaled to it (`sdpdr.program.rescale`). The point
+meant is the one scaled exactly.
+
+*Shrunk.* Where all rows are upper limits, or have slack, and homogeneous equations state the face,
+the feasible set holds with every point all the points between it and zero. A matrix on its face is
+divided by the largest ratio of a row to its limit; slack takes what is left
+(`sdpdr.program.boxes`).
+
+With all rounding accounted for, the point is :math:`K = T R R^T T^T / s` with T exact: lengths of
+edges do not change when all points are moved by one vector, so that
+:math:`T = I - \mathbf 1 u^T / u^T \mathbf 1` brings the factor R onto the face K u = 0 and leaves
+them as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import LinearMap
+from sdpdr.linalg.magnitudes import row_magnitudes
+from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.spectral import project_psd
+from sdpdr.linalg.svec import SQRT2, Array, svec_pairs
+from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
+from sdpdr.program.face import exposing_rows, null_vectors
+from sdpdr.program.limits import edge_lengths
+from sdpdr.program.point import Factor, Value
+from sdpdr.program.rescale import rescaled_by
+from sdpdr.program.sdp import SDP, Rows
+
+Values = Mapping[str, Value]
+Found = tuple[float, Values, str]
+
+# How many times the bound on its rounding a row may miss its limit by, before it is shrunk.
+_ROUNDINGS = 16.0
+# A factor is shrunk by this more, relatively, which covers a few thousand roundings.
+_INWARDS = 1e-12
+_NORMALISED = "the rows of a factor normalised, or scaled to the one number that is fixed"
+_SHRUNK = "shrunk until all upper limits hold"
+
+
+def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
+    """Value (of the minimisation), point and words; None where no such argument applies."""
+    if sdp.lmis or not sdp.psd_variables:
+        return None
+    factors = {v.name: as_factor(values[v.name]) for v in sdp.psd_variables}
+    if not sdp.vector_variables:
+        found = _normalised(sdp, values, factors, rigorous)
+        if found is not None:
+            return found
+    if len(sdp.psd_variables) > 1:
+        return None
+    if rigorous:
+        return _shrunk_exactly(sdp, values, factors)
+    return _shrunk(sdp, values, factors)
+
+
+def made_psd(sdp: SDP, values: Values) -> Values:
+    """The values with negative eigenvalues of matrices taken as zero."""
+    found = dict(values)
+    for v in sdp.psd_variables:
+        value = values.get(v.name)
+        if value is None or isinstance(value, Factor) or not np.isfinite(value).all():
+            continue
+        symmetric = (np.asarray(value) + np.asarray(value).T) / 2.0
+        try:
+            np.linalg.cholesky(symmetric)
+        except np.linalg.LinAlgError:
+            symmetric = project_psd(symmetric)
+        found[v.name] = symmetric
+    return found
+
+
+def as_factor(value: Value) -> Factor:
+    """A factor of the positive semidefinite part of a matrix."""
+    if isinstance(value, Factor):
+        return value
+    gram = np.asarray(value)
+    eigenvalues, vectors = np.linalg.eigh((gram + gram.T) / 2.0)
+    return Factor(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
+
+
+def _returned(values: Values, factors: Mapping[str, Factor]) -> dict[str, Value]:
+    """The factors, as dense matrices where dense ones were given."""
+    return {
+        name: f if isinstance(values[name], Factor) else f.dense() for name, f in factors.items()
+    }
+
+
+# -- normalised -------------------------------------------------------------------------------
+
+
+def _normalised(
+    sdp: SDP, values: Values, factors: Mapping[str, Factor], rigorous: bool
+) -> Found | None:
+    total, scaled = sdp.constant, dict(factors)
+    for v in sdp.psd_variables:
+        groups = [r for r in sdp.rows if v.name in r.lhs]
+        found = rescaled_by(groups, v.name, v.n, factors)
+        if found is None:
+            return None
+        factors_of_rows, kind = found
+        exposing = {r.label for r in exposing_rows(sdp, v.name)}
+        if kind == "single":
+            others = [r for r in groups if r.label not in exposing and not np.any(r.rhs)]
+            # A group of more rows than the one with a right side has others that must hold.
+            if others or exposing or any(r.m > 1 for r in groups):
+                return None
+        scaled[v.name] = Factor(factors[v.name].factor * factors_of_rows[:, None])
+        value, error = _objective(sdp, v.name, scaled[v.name].factor)
+        # Of the exact scaling, the rounded one keeps all but a few units in each entry.
+        if rigorous:
+            error += _scaling_error(sdp, v.name, scaled[v.name].factor, groups, kind)
+            total = float(np.nextafter(total + value + 1.01 * error, np.inf))
+        else:
+            total += value
+    return total, _returned(values, scaled), _NORMALISED
+
+
+def _scaling_error(sdp: SDP, name: str, factor: Array, groups: list[Rows], kind: str) -> float:
+    """How far the objective of the point scaled exactly may be from that of the rounded one."""
+    # Sums of a diagonal may have as many terms as there are rows.
+    terms = 2 * factor.shape[1] + factor.shape[0] + 16
+    if kind == "diagonal":
+        return float(gamma(2 * terms)) * _size(sdp.objective.get(name), factor)
+    rows = next(r for r in groups if np.any(r.rhs))
+    linear_map = rows.lhs[name]
+    assert isinstance(linear_map, LinearMap)
+    reached = float(linear_map.apply_factor(factor)[0])
+    relative = float(gamma(factor.size + 16)) * _size(linear_map, factor) / abs(reached)
+    relative += abs(float(rows.rhs[0]) / reached - 1.0) + 4.0 * UNIT
+    return 1.01 * relative * _size(sdp.objective.get(name), factor)
+
+
+def _objective(sdp: SDP, name: str, factor: Array) -> tuple[float, float]:
+    """The part of the objective on a factor, and a bound on its rounding error."""
+    if name not in sdp.objective:
+        return 0.0, 0.0
+    linear_map = sdp.objective[name]
+    assert isinstance(linear_map, LinearMap)
+    value = float(linear_map.apply_factor(factor)[0])
+    terms = factor.size + linear_map.n + 16
+    return value, float(gamma(terms)) * _size(linear_map, factor)
+
+
+def _size(linear_map: object, factor: Array) -> float:
+    """The sum of all ``|C_ij| |r_i| |r_j|`` of a map with one row."""
+    if linear_map is None:
+        return 0.0
+    assert isinstance(linear_map, LinearMap)
+    return float(magnitudes(linear_map, factor)[0])
+
+
+def magnitudes(linear_map: LinearMap, factor: Array) -> Array:
+    """For every row the sum of ``|A_ij| |r_i| |r_j|``, shape (m,)."""
+    norms = np.sqrt(np.sum(np.square(factor), axis=1)) * (1.0 + 1e-12)
+    lengths = edge_lengths(linear_map)
+    if lengths is not None:
+        edges, scale = lengths
+        return np.asarray(np.abs(scale) * np.square(norms[edges[:, 0]] + norms[edges[:, 1]]))
+    entries = row_magnitudes(linear_map).tocoo()
+    i, j = svec_pairs(entries.col)
+    terms = entries.data * norms[i] * norms[j] * np.where(i == j, 1.0, SQRT2)
+    return np.bincount(entries.row, terms, minlength=linear_map.m).astype(float)
+
+
+# -- shrunk -----------------------------------------------------------------------------------
+
+
+def _shrinkable(sdp: SDP, columns: list[SlackColumn]) -> bool:
+    """Whether all rows are upper limits, state the face, or have slack."""
+    name = sdp.psd_variables[0].name
+    hidden = {r.label for r in exposing_rows(sdp, name)}
+    slacked = {c.label for c in columns}
+    return all(
+        r.label in hidden or r.label in slacked or (r.relation == "<=" and np.all(r.rhs > 0.0))
+        for r in sdp.rows
+    )
+
+
+def _shrunk(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:
+    columns = slack_columns(sdp)
+    if columns is None or not _shrinkable(sdp, columns):
+        return None
+    name = sdp.psd_variables[0].name
+    on_face = Factor(_onto_face(factors[name].factor, null_vectors(sdp, name)))
+    point: dict[str, Value] = {**values, name: on_face}
+    point = dict(shrink(sdp, point, {c.label for c in columns}))
+    point.update(fill_slack(sdp, point, columns))
+    if not _holds(sdp, name, point, {c.label for c in columns}):
+        return None
+    value = sdp.primal_value(point)
+    factor = point[name]
+    assert isinstance(factor, Factor)
+    return value, {**point, **_returned(values, {name: factor})}, _SHRUNK
+
+
+def _onto_face(factor: Array, null: sp.csr_array) -> Array:
+    if null.shape[1] == 0:
+        return factor
+    dense = null.toarray()
+    if dense.shape[1] == 1 and np.all(dense > 0.0):
+        # All points moved by one vector: lengths of edges stay as they are.
+        return np.asarray(factor - (dense.T @ factor) / float(dense.sum()))
+    q = np.linalg.qr(dense)[0]
+    return np.asarray(factor - q @ (q.T @ factor))
+
+
+def _holds(sdp: SDP, name: str, point: Values, slacked: set[str]) -> bool:
+    """Whether every row with slack holds to rounding; the others were shrunk until they do."""
+    factor = point[name]
+    assert isinstance(factor, Factor)
+    for rows in sdp.rows:
+        if rows.label not in slacked:
+            continue
+        left = sdp.slack(rows, point)
+        size = np.abs(rows.rhs)
+        for key, linear_map in rows.lhs.items():
+            if isinstance(linear_map, LinearMap):
+                size = size + magnitudes(linear_map, factor.factor)
+            else:
+                size = size + abs(linear_map.matrix()) @ np.abs(np.asarray(point[key]))
+        missed = np.abs(left) if rows.relation == "==" else -left
+        if np.any(missed > _ROUNDINGS * float(gamma(factor.factor.shape[1] + 8)) * size):
+            return False
+    return True
+
+
+def _shrunk_exactly(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:
+    """The same for edges alone, without slack, with all rounding accounted for."""
+    name = sdp.psd_variables[0].name
+    if sdp.vector_variables or not _shrinkable(sdp, []):
+        return None
+    null = null_vectors(sdp, name)
+    if null.shape[1] > 1 or (null.shape[1] and np.any(null.toarray() <= 0.0)):
+        return None
+    hidden = {r.label for r in exposing_rows(sdp, name)}
+    visible = [r for r in sdp.rows if r.label not in hidden]
+    if any(edge_lengths(r.lhs[name]) is None for r in visible):
+        return None
+    factor = _onto_face(factors[name].factor, null)
+    excess = 1.0
+    for rows in visible:
+        linear_map = rows.lhs[name]
+        assert isinstance(linear_map, LinearMap)
+        lengths = linear_map.apply_factor(factor)
+        # Differences of stored points, their squares and sums: relative errors of a few units.
+        highest = lengths * (1.0 + float(gamma(factor.shape[1] + 16)))
+        excess = max(excess, float(np.max(highest / rows.rhs, initial=0.0)) * (1.0 + 4.0 * UNIT))
+    value, error = _objective(sdp, name, factor)
+    if null.shape[1]:
+        error += _moved(sdp, name, factor, null.toarray().ravel())
+    excess *= 1.0 + _INWARDS
+    highest_value = float(np.nextafter(value + 1.01 * error, np.inf))
+    # Of a reward (negative), what is left after the division; of a price, no more than before.
+    total = highest_value / excess if highest_value < 0.0 else highest_value
+    total = float(np.nextafter(np.nextafter(total, np.inf) + sdp.constant, np.inf))
+    shrunk = Factor(factor / np.sqrt(excess))
+    return total, {**values, **_returned(values, {name: shrunk})}, _SHRUNK
+
+
+def _moved(sdp: SDP, name: str, factor: Array, u: Array) -> float:
+    """How much the objective may change when the factor is moved onto the face exactly."""
+    if name not in sdp.objective:
+        return 0.0
+    linear_map = sdp.objective[name]
+    assert isinstance(linear_map, LinearMap)
+    if edge_lengths(linear_map) is not None:
+        return 0.0
+    weighted = np.abs(u @ factor) + float(gamma(u.size + 4)) * (u @ np.abs(factor))
+    distance = 1.01 * float(np.linalg.norm(weighted)) / float(u.sum())
+    norms = np.sqrt(np.sum(np.square(factor), axis=1))
+    both = np.column_stack([norms + distance])
+    return (
+        _size(linear_map, both)
+        - _size(linear_map, norms[:, None])
+        + 1e-15 * _size(linear_map, both)
+    )

@@ -1,0 +1,287 @@
+r"""A program as equations over one cone: on its face, in units that make the numbers about one.
+
+Points are made feasible in coordinates where that is well posed. The program is brought to
+equalities (`sdpdr.program.standard`), every matrix to the face that its rows state,
+:math:`X = V M V^T`, and all is flattened to
+
+.. math::  \min\ c^T x + \tfrac12 x_f^T Q x_f \quad \text{s.t. } A x = b, \quad
+           x = (\operatorname{svec} M_1, \dots, z_+, z_f) \in K .
+
+V holds unit vectors and, for the entries that the null vectors determine, their quotients. Where
+all rows are on lengths of edges, which do not change when all points are moved by one vector,
+M is the Gram matrix with one point at the origin (`Grounded`), and rows stay sparse. The units are
+powers of two, of every row, of every scalar, and by a congruence of every matrix, so that they
+round nothing. The matrix A is known to within `radius`, entry by entry, which covers the roots of
+two of `svec` and the rounding of the change of basis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.svec import Array, Index, smat, svec, svec_pairs, svec_size
+from sdpdr.program.attain.basis import Grounded, Image, Pivoted, face_basis
+from sdpdr.program.face import exposing_rows, null_vectors
+from sdpdr.program.point import Value, as_dense
+from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.standard import without_inequalities, without_lmis
+from sdpdr.program.variables import PsdVariable
+
+Basis: TypeAlias = Pivoted | Grounded
+
+# The least unit of a scalar beside what fills its rows: rows whose slack all but vanishes would
+# look dependent in units of that slack.
+_SMALL = 1e-3
+
+
+@dataclass(frozen=True)
+class Block:
+    """A matrix variable on its face.
+
+    Attributes
+    ----------
+    name : str
+    order : int
+    start : int
+        Of its ``svec`` in x.
+    basis : Pivoted or Grounded
+    """
+
+    name: str
+    order: int
+    start: int
+    basis: Basis
+
+    @property
+    def part(self) -> slice:
+        """Its entries in x."""
+        return slice(self.start, self.start + svec_size(self.order))
+
+
+@dataclass(frozen=True, eq=False)
+class ConeProgram:
+    """Equations over a cone; see the module's text.
+
+    Attributes
+    ----------
+    A, radius : sparse arrays of shape (m, N)
+    b : array of shape (m,)
+    c, curvature : arrays of shape (N,)
+    c_radius : array of shape (N,)
+        Bounds on the error of c.
+    blocks : tuple of Block
+    nonnegative, free : arrays of int
+        Positions of scalars in x.
+    """
+
+    A: sp.csr_array
+    radius: sp.csr_array
+    b: Array
+    c: Array
+    c_radius: Array
+    curvature: Array
+    blocks: tuple[Block, ...]
+    nonnegative: Index
+    free: Index
+    sdp: SDP
+    rows: tuple[Rows, ...]
+    _starts: Mapping[str, slice]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every entry of A has a known error."""
+        return all(block.basis.is_exact for block in self.blocks)
+
+    @property
+    def order(self) -> int:
+        """Barrier parameter: rows of all matrices, and the non-negative scalars."""
+        return sum(block.order for block in self.blocks) + self.nonnegative.size
+
+    def value(self, x: Array) -> float:
+        """Objective of the minimisation, in floating point."""
+        return float(self.c @ x + 0.5 * (self.curvature @ (x * x)) + self.sdp.constant)
+
+    def vector(self, values: Mapping[str, Value]) -> Array:
+        """X of values of the variables; slack that they lack takes what its row leaves."""
+        values = _with_slack(self.sdp, values)
+        x = np.zeros(self.A.shape[1])
+        for block in self.blocks:
+            if block.name in values:
+                gram = as_dense(values[block.name])
+                x[block.part] = svec(block.basis.reduced((gram + gram.T) / 2.0))
+        for v in self.sdp.vector_variables:
+            if v.name in values:
+                x[self._starts[v.name]] = np.asarray(values[v.name])
+        return x
+
+    def values(self, x: Array, names: tuple[str, ...]) -> dict[str, Value]:
+        """Values of the variables named."""
+        found: dict[str, Value] = {
+            v.name: np.zeros((v.n, v.n)) for v in self.sdp.psd_variables if v.name in names
+        }
+        for block in self.blocks:
+            if block.name in names:
+                found[block.name] = block.basis.expanded(smat(x[block.part]))
+        for v in self.sdp.vector_variables:
+            if v.name in names:
+                found[v.name] = x[self._starts[v.name]].copy()
+        return found
+
+    def rescaled(self, x: Array) -> Scaled:
+        """The program in units in which the point has size about one, and so have the rows."""
+        units = np.ones(x.size)
+        roots = []
+        for block in self.blocks:
+            diagonal = np.abs(np.diagonal(smat(x[block.part])))
+            floor = 1e-8 * float(np.max(diagonal, initial=0.0)) or 1.0
+            root = _power(np.sqrt(np.maximum(diagonal, floor)))
+            i, j = svec_pairs(np.arange(svec_size(block.order)))
+            units[block.part] = root[i] * root[j]
+            roots.append(root)
+        scalars = np.concatenate([self.nonnegative, self.free])
+        size = np.maximum(np.abs(x[scalars]), _SMALL * self._typical(x)[scalars])
+        units[scalars] = _power(np.where(size > 0.0, size, 1.0))
+        scaled = self.A @ sp.diags_array(units)
+        largest = abs(scaled).max(axis=1).toarray().ravel()
+        rows = 1.0 / _power(np.where(largest > 0.0, largest, 1.0))
+        left, right = sp.diags_array(rows), sp.diags_array(units)
+        return Scaled(
+            sp.csr_array(left @ self.A @ right),
+            sp.csr_array(left @ self.radius @ right),
+            rows * self.b,
+            units,
+            rows,
+        )
+
+    def _typical(self, x: Array) -> Array:
+        """For every entry the size that would fill one of its rows, the smallest such."""
+        entries = abs(self.A).tocoo()
+        rows = abs(self.A) @ np.abs(x) + np.abs(self.b)
+        filling = np.full(x.size, np.inf)
+        known = (entries.data > 0.0) & (rows[entries.row] > 0.0)
+        sizes = rows[entries.row[known]] / entries.data[known]
+        np.minimum.at(filling, entries.col[known], sizes)
+        return np.where(np.isfinite(filling), filling, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """The equations of a `ConeProgram` in units of their own: A' = R A U, b' = R b, x = U x'."""
+
+    A: sp.csr_array
+    radius: sp.csr_array
+    b: Array
+    units: Array
+    rows: Array
+
+
+def cone_program(sdp: SDP) -> ConeProgram:
+    """Flatten a program.
+
+    Raises
+    ------
+    TooLargeError
+    """
+    equal = without_inequalities(without_lmis(sdp))
+    hidden = {r.label for v in equal.psd_variables for r in exposing_rows(equal, v.name)}
+    rows = [r for r in equal.rows if r.label not in hidden]
+    starts: dict[str, slice] = {}
+    bases: dict[str, Basis] = {}
+    blocks: list[Block] = []
+    signs: dict[bool, list[Index]] = {True: [], False: []}
+    position = 0
+    for v in equal.variables:
+        if isinstance(v, PsdVariable):
+            found = (r.lhs.get(v.name) for r in rows)
+            maps = [a for a in found if isinstance(a, LinearMap)]
+            bases[v.name] = face_basis(null_vectors(equal, v.name), maps)
+            size = svec_size(bases[v.name].order)
+            if size:
+                blocks.append(Block(v.name, bases[v.name].order, position, bases[v.name]))
+        else:
+            size = v.size
+            signs[v.nonnegative].append(np.arange(position, position + size))
+        starts[v.name] = slice(position, position + size)
+        position += size
+    sizes = {name: part.stop - part.start for name, part in starts.items()}
+    A, radius = _columns(equal, rows, bases, sizes)
+    curvature = np.zeros(position)
+    for w in equal.vector_variables:
+        if w.curvature is not None:
+            curvature[starts[w.name]] = w.curvature
+    c, c_radius = _cost(equal, starts, bases, position)
+    return ConeProgram(
+        A,
+        radius,
+        np.concatenate([np.zeros(0), *(r.rhs for r in rows)]),
+        c,
+        c_radius,
+        curvature,
+        tuple(blocks),
+        np.concatenate([np.zeros(0, dtype=np.int64), *signs[True]]),
+        np.concatenate([np.zeros(0, dtype=np.int64), *signs[False]]),
+        equal,
+        tuple(rows),
+        starts,
+    )
+
+
+def _columns(
+    sdp: SDP, rows: list[Rows], bases: Mapping[str, Basis], sizes: Mapping[str, int]
+) -> tuple[sp.csr_array, sp.csr_array]:
+    """The matrix of all rows on x, and bounds on the errors of its entries."""
+    width = sum(sizes.values())
+    if not rows:
+        return sp.csr_array((0, width)), sp.csr_array((0, width))
+    values, errors = [], []
+    for v in sdp.variables:
+        parts = [_image(r.lhs.get(v.name), bases.get(v.name), (r.m, sizes[v.name])) for r in rows]
+        values.append(sp.vstack([value for value, _ in parts], format="csr"))
+        errors.append(sp.vstack([error for _, error in parts], format="csr"))
+    return sp.hstack(values, format="csr"), sp.hstack(errors, format="csr")
+
+
+def _image(
+    linear_map: LinearMap | VectorMap | None, basis: Basis | None, shape: tuple[int, int]
+) -> Image:
+    if linear_map is None:
+        return sp.csr_array(shape), sp.csr_array(shape)
+    if isinstance(linear_map, VectorMap):
+        return linear_map.matrix(), sp.csr_array(shape)
+    assert basis is not None
+    return basis.image(linear_map)
+
+
+def _cost(
+    sdp: SDP, starts: Mapping[str, slice], bases: Mapping[str, Basis], size: int
+) -> tuple[Array, Array]:
+    c, error = np.zeros(size), np.zeros(size)
+    for name, linear_map in sdp.objective.items():
+        part = starts[name]
+        image = _image(linear_map, bases.get(name), (1, part.stop - part.start))
+        c[part], error[part] = (a.toarray().ravel() for a in image)
+    return c, error
+
+
+def _with_slack(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Values of the slack that bringing the program to equalities has added."""
+    known = dict(values)
+    for rows in sdp.rows:
+        missing = [name for name in rows.lhs if name not in known]
+        for name in missing:
+            given = {k: a for k, a in rows.lhs.items() if k in known}
+            left = rows.rhs - sdp.evaluate(given, known, rows.m)
+            # The coefficient is the identity for scalars, minus the identity for matrices.
+            known[name] = left if sdp.variable(name) in sdp.vector_variables else smat(-left)
+    return known
+
+
+def _power(size: Array) -> Array:
+    """The power of two next to a positive number."""
+    return np.asarray(np.exp2(np.round(np.log2(size))))

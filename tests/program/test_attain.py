@@ -1,0 +1,192 @@
+"""Laws of points proved feasible: never better than the optimum, never claimed without interior."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr import graphs, methods
+from sdpdr.linalg import (
+    Diagonal,
+    Entries,
+    InnerProduct,
+    SquaredEdgeLengths,
+    SvecMap,
+    Trace,
+    VectorMap,
+    svec,
+)
+from sdpdr.linalg.svec import smat
+from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, VectorVariable
+from sdpdr.program.attain import attain
+from sdpdr.program.attain.basis import Grounded, Pivoted
+from sdpdr.program.attain.box import Box, enclose, independent_rows
+from sdpdr.program.attain.cone import cone_program
+
+SQRT5 = np.sqrt(5.0)
+PENTAGON = [(i, (i + 1) % 5) for i in range(5)]
+
+
+def theta() -> SDP:
+    """Lovász's number of a pentagon, the root of five."""
+    rows = (
+        Rows("trace", "==", {"X": Trace(5)}, np.ones(1)),
+        Rows("edges", "==", {"X": Entries(5, PENTAGON)}, np.zeros(5)),
+    )
+    cost = InnerProduct(-np.ones((5, 5)))
+    return SDP((PsdVariable("X", 5),), {"X": cost}, rows, maximize=True)
+
+
+def theta_point(noise: float = 0.0) -> np.ndarray:
+    angles = 2.0 * np.pi * np.arange(5) / 5.0
+    second = np.cos(2.0 * (angles[:, None] - angles[None, :]))
+    # Of the optimal circulant, entries of neighbours vanish.
+    gram = 1.0 - second / np.cos(2.0 * angles[1])
+    gram /= np.trace(gram)
+    rng = np.random.default_rng(0)
+    off = rng.standard_normal((5, 5)) * noise
+    return gram + off + off.T
+
+
+def path(lengths: list[float]) -> tuple[SDP, np.ndarray, float]:
+    """Unfolding of a path, its optimal points on a line, and the optimum."""
+    sdp = methods.mvu(graphs.path(lengths)).to_sdp()
+    line = np.concatenate([[0.0], np.cumsum(lengths)])[:, None]
+    line = line - line.mean()
+    return sdp, line, float(np.sum(line**2))
+
+
+@pytest.mark.parametrize("rigorous", [False, True])
+@pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-6, 1e-3])
+def test_a_value_attained_is_no_better_than_the_optimum(noise, rigorous):
+    found = attain(theta(), Point({"X": theta_point(noise)}), rigorous=rigorous)
+    assert SQRT5 - 100 * noise - 1e-5 < found.value <= SQRT5
+    X = found.values["X"]
+    assert np.linalg.eigvalsh(X)[0] > 0.0
+    assert abs(np.trace(X) - 1.0) < 1e-12
+
+
+@pytest.mark.parametrize("scale", [2.0**-60, 2.0**-30, 2.0**30, 2.0**60])
+def test_what_is_attained_scales_with_the_data(scale):
+    """Lengths times s: the optimum and what is proved of it times s squared, to the last digit."""
+    sdp, line, _ = path([1.0, 2.0, 0.5])
+    scaled, _, _ = path([scale, 2.0 * scale, 0.5 * scale])
+    ours = attain(sdp, Point({"K": Factor(line)}), rigorous=True)
+    theirs = attain(scaled, Point({"K": Factor(scale * line)}), rigorous=True)
+    assert theirs.value == ours.value * scale**2
+
+
+def test_an_unfolding_shrunk_holds_every_length_in_rational_arithmetic():
+    sdp, line, optimum = path([16.0, 2048.0, 2.0**-11, 512.0, 0.125])
+    rng = np.random.default_rng(1)
+    found = attain(sdp, Point({"K": Factor(line + 1e-3 * rng.standard_normal(line.shape))}))
+    proved = attain(sdp, Point({"K": found.values["K"]}), rigorous=True)
+    factor = proved.values["K"].factor
+    rows = next(r for r in sdp.rows if r.label == "isometry")
+    for (i, j), limit in zip(rows.lhs["K"].edges, rows.rhs, strict=True):
+        square = sum(
+            (Fraction(a) - Fraction(b)) ** 2 for a, b in zip(factor[i], factor[j], strict=True)
+        )
+        assert square <= Fraction(limit)
+    assert 0.0 < proved.value <= found.value <= optimum * (1.0 + 1e-12)
+
+
+def test_negative_squared_lengths_are_not_attained():
+    """A Gram matrix with an eigenvalue of -0.33 has one, whatever its objective."""
+    sdp, line, optimum = path([16.0, 2048.0, 2.0**-11, 512.0, 0.125])
+    bad = line @ line.T
+    bad[2, 3] += 60.0
+    bad[3, 2] += 60.0
+    found = attain(sdp, Point({"K": bad}))
+    assert found.value <= optimum * (1.0 + 1e-12)
+    assert np.linalg.eigvalsh(found.values["K"])[0] > -1e-9 * optimum
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_diagonal_is_met_by_normalising(dense):
+    cost = InnerProduct(-np.array([[2.0, -1.0, -1.0], [-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0]]) / 4.0)
+    rows = (Rows("diagonal", "==", {"X": Diagonal(3)}, np.ones(3)),)
+    sdp = SDP((PsdVariable("X", 3),), {"X": cost}, rows, maximize=True)
+    angles = 2.0 * np.pi * np.arange(3) / 3.0
+    factor = 1.001 * np.column_stack([np.cos(angles), np.sin(angles)])
+    given = factor @ factor.T if dense else Factor(factor)
+    found = attain(sdp, Point({"X": given}), rigorous=True)
+    assert 2.25 - 1e-9 < found.value <= 2.25
+
+
+def test_without_interior_nothing_is_proved():
+    """X11 = 0 leaves singular matrices only; rounding would be worth the whole value."""
+    zero = SvecMap.from_entries(3, 1, np.array([0]), np.array([0]), np.array([0]), np.ones(1))
+    row, i, j = np.array([0, 0]), np.array([2, 0]), np.array([2, 1])
+    mixed = SvecMap.from_entries(3, 1, row, i, j, np.ones(2))
+    rows = (
+        Rows("zero", "==", {"X": zero}, np.zeros(1)),
+        Rows("mixed", "==", {"X": mixed}, np.ones(1)),
+    )
+    sdp = SDP((PsdVariable("X", 3),), {"X": InnerProduct(np.diag([0.0, 0.0, 1.0]))}, rows)
+    cheat = np.array([[1e-12, 0.5, 0.0], [0.5, 0.25e12, 0.0], [0.0, 0.0, 1e-9]])
+    found = attain(sdp, Point({"X": cheat}))
+    assert found.value is None
+    assert "no point was proved feasible" in found.argument
+
+
+def test_matrix_inequalities_inequalities_and_free_scalars_are_met():
+    """The least largest eigenvalue: min t with t I - A psd; and z free, bounded by rows."""
+    A = np.array([[2.0, 1.0], [1.0, 2.0]])
+    lmi = Lmi("eigen", 2, {"t": VectorMap(svec(np.eye(2))[:, None])}, -svec(A))
+    sdp = SDP((VectorVariable("t", 1),), {"t": VectorMap([[1.0]])}, (), (lmi,))
+    found = attain(sdp, Point({"t": np.array([3.0 - 1e-9])}), rigorous=True)
+    assert 3.0 <= found.value < 3.0 + 1e-5
+
+
+def test_dependent_rows_are_shown_to_follow_exactly_or_not_at_all():
+    """The trace twice is one row; with another right side there is no feasible point."""
+    cost = {"X": InnerProduct(np.diag([1.0, 2.0]))}
+    once = Rows("once", "==", {"X": Trace(2)}, np.ones(1))
+    twice = Rows("twice", "==", {"X": InnerProduct(2.0 * np.eye(2))}, 2.0 * np.ones(1))
+    other = Rows("other", "==", {"X": InnerProduct(3.0 * np.eye(2))}, 3.0 * np.ones(1) + 1e-9)
+    X = (PsdVariable("X", 2),)
+    point = Point({"X": np.diag([0.9, 0.1])})
+    assert attain(SDP(X, cost, (once, twice)), point, rigorous=True).value is not None
+    for rigorous in (False, True):
+        found = attain(SDP(X, cost, (once, other)), point, rigorous=rigorous)
+        assert found.value is None, found.argument
+
+
+@pytest.mark.parametrize("kind", ["grounded", "pivoted"])
+def test_maps_on_the_face_are_the_maps_themselves(kind):
+    rng = np.random.default_rng(2)
+    weights = np.array([1.0, 2.0, 0.5, 1.0])
+    null = sp.csr_array(weights[:, None])
+    basis = Grounded(weights) if kind == "grounded" else Pivoted(null)
+    root = rng.standard_normal((3, 3))
+    small = root @ root.T
+    K = basis.expanded(small)
+    np.testing.assert_allclose(K @ weights, 0.0, atol=1e-12)
+    np.testing.assert_allclose(basis.reduced(K), small, atol=1e-12)
+    for linear_map in (SquaredEdgeLengths(4, [(0, 1), (2, 3)]), InnerProduct(K + np.eye(4))):
+        rows, radius = basis.image(linear_map)
+        np.testing.assert_allclose(rows @ svec(small), linear_map.apply(K), rtol=1e-11)
+        assert np.all(radius.toarray() >= 0.0)
+
+
+def test_independent_rows_span_all():
+    rows = np.array([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
+    assert independent_rows(sp.csr_array(rows)).size == 2
+
+
+def test_a_box_holds_the_exact_solution():
+    """X with trace 1 and X12 = 0 about diag(0.5, 0.5): the exact point is within the box."""
+    rows = (
+        Rows("trace", "==", {"X": Trace(2)}, np.ones(1)),
+        Rows("entry", "==", {"X": Entries(2, [(0, 1)])}, np.zeros(1)),
+    )
+    sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.diag([1.0, 3.0]))}, rows)
+    program = cone_program(sdp)
+    found = enclose(program, svec(np.array([[0.5, 1e-10], [1e-10, 0.5 + 1e-10]])))
+    assert isinstance(found, Box)
+    assert found.value == pytest.approx(2.0, abs=1e-9)
+    np.testing.assert_allclose(np.trace(smat(found.x)), 1.0, atol=1e-15)
