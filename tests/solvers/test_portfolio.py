@@ -40,14 +40,15 @@ def only(monkeypatch):
     """Make "auto" choose among doubles, in the order given."""
     monkeypatch.syspath_prepend(Path(__file__).parent)
     doubles = importlib.import_module("portfolio_doubles").BY_NAME
+    kept = dict(SOLVERS)
 
     def install(*names):
-        for name in list(SOLVERS):
-            monkeypatch.delitem(SOLVERS, name)
-        for name in names:
-            monkeypatch.setitem(SOLVERS, name, doubles[name])
+        SOLVERS.clear()
+        SOLVERS.update({name: doubles[name] for name in names})
 
     yield install
+    SOLVERS.clear()
+    SOLVERS.update(kept)  # in their order, which tables of solvers show
     sys.modules.pop("portfolio_doubles")
 
 
