@@ -18,9 +18,12 @@ from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
+from sdpdr.program.rays import Ray
+from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.refute import refute
 from sdpdr.solvers.base import Solver, Verdict
 from sdpdr.solvers.starved import starved_words
 
@@ -29,10 +32,11 @@ STOPPED = {
     Verdict.ITERATION_LIMIT: Status.ITERATION_LIMIT,
     Verdict.INTERRUPTED: Status.INTERRUPTED,
     Verdict.FAILED: Status.FAILED,
-    # A claim alone; where a ray proves it, the status says so (`sdpdr.solve`).
+    # A claim alone.
     Verdict.INFEASIBLE: Status.UNVERIFIED,
     Verdict.UNBOUNDED: Status.UNVERIFIED,
 }
+_PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
 def grade(
@@ -59,6 +63,10 @@ def grade(
         value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
         error = backward_error(sdp, point.values)
         refutation = _refutation(sdp, verdict, certificate, attained)
+        ray = None
+        if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+            ray, words = _ray(sdp, verdict, point, attained, solver)
+            claim = replace(claim, message=f"{claim.message} {words}".strip())
     if refutation:
         verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
         claim = replace(claim, message=f"{claim.message} {refutation}".strip())
@@ -83,8 +91,30 @@ def grade(
         maximize=sdp.maximize,
         gap_scale=gap_scale,
         backward_error=error,
+        ray=ray,
     )
     return with_status(sdp, solution, verdict)
+
+
+def _ray(
+    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, solver: Solver
+) -> tuple[Ray | None, str]:
+    """What proves that there is no point or no limit, and words where nothing does."""
+    feasible = attained.value is not None
+    found = refute(sdp, verdict, point, feasible=feasible, time_limit=solver.time_limit)
+    if isinstance(found, str):
+        return None, found
+    if found.kind == "recession":
+        # Without a feasible point the program may be infeasible as well.
+        if attain_any(sdp, solver.tol):
+            return replace(found, kind="unbounded"), ""
+        return found, "a direction of unlimited gain is proved, but no feasible point to begin from"
+    return found, ""
+
+
+def attain_any(sdp: SDP, tol: float) -> bool:
+    """Whether some feasible point is proved, whatever its objective."""
+    return attain(without_objective(sdp), sdp.zero_point(), tol=tol).value is not None
 
 
 def _certificate(sdp: SDP, point: Point, rigorous: bool = False) -> Certificate:
@@ -127,6 +157,8 @@ def with_status(sdp: SDP, solution: Solution, verdict: Verdict) -> Solution:
     """The solution with what is proved of it as its status, and the word of the solver after it."""
     if solution.certified():
         return replace(solution, status=Status.SOLVED, epsilon=0.0)
+    if solution.ray is not None and solution.ray.kind in _PROVED_BY:
+        return replace(solution, status=_PROVED_BY[solution.ray.kind], epsilon=0.0)
     solution = replace(solution, epsilon=_epsilon(sdp, solution))
     if verdict in STOPPED:
         return replace(solution, status=STOPPED[verdict])

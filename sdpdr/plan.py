@@ -21,6 +21,7 @@ from sdpdr.costs import (
 from sdpdr.errors import CompileError, NotAcceptedError, UnknownNameError
 from sdpdr.model import Model
 from sdpdr.program.face import exposing_rows
+from sdpdr.program.range import require_admissible
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
 from sdpdr.solvers.base import FORMS, Solver
@@ -286,9 +287,9 @@ def _is_free(name: str, classes: Mapping[str, type[Solver]], skip: Collection[st
 
 def _standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
     if isinstance(model, SDP):
-        return model, ""
+        return require_admissible(model), ""
     try:
-        return model.to_sdp(), ""
+        return require_admissible(model.to_sdp()), ""
     except CompileError as error:
         return None, str(error)
 

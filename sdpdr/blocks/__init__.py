@@ -19,7 +19,7 @@ from sdpdr.blocks.entries import (
     TraceAtMost,
     UnitDiagonal,
 )
-from sdpdr.blocks.expressions import Agree, Costs, Fits
+from sdpdr.blocks.expressions import Agree, Costs, Fits, Rewards
 from sdpdr.blocks.factor_norms import MaxNorm, ProductLift, TraceNorm
 from sdpdr.blocks.flat import Flat
 from sdpdr.blocks.floor import VarianceFloor
@@ -128,6 +128,7 @@ __all__ = [
     "ProductSums",
     "Reach",
     "Relation",
+    "Rewards",
     "RootDeterminant",
     "RowSums",
     "SameCorner",

@@ -13,7 +13,7 @@ from sdpdr.errors import ShapeError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import Entries, QuadraticForms
 from sdpdr.linalg.svec import Array, Index
-from sdpdr.model import AtMost, Block, Equal, Minimize, Var
+from sdpdr.model import AtMost, Block, Equal, Maximize, Var
 from sdpdr.model.terms import Term
 from sdpdr.program.variables import PsdVariable
 
@@ -175,4 +175,4 @@ class VarianceAboutMean(Block):
         c = np.asarray(self.weights, dtype=float)
         squares = c[None, :] @ QuadraticForms(self.vectors)
         mean = QuadraticForms((c @ self.vectors)[None, :])
-        yield Minimize((1.0 / c.sum()) * mean @ Var(self.gram) - squares @ Var(self.gram))
+        yield Maximize(squares @ Var(self.gram) - (1.0 / c.sum()) * mean @ Var(self.gram))

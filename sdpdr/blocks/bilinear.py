@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sdpdr.blocks.factor_norms import ProductLift
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import Array, Index, svec_index, svec_pairs, svec_size
-from sdpdr.model import Affine, Block, Equal, InCone, Minimize, Var
+from sdpdr.model import Affine, Block, Equal, InCone, Maximize, Var
 from sdpdr.model.terms import Term
 from sdpdr.program.variables import Variable, VectorVariable
 
@@ -144,4 +144,4 @@ class KeptNorms(Block):
             middle = sp.csr_array((np.full(entry.size, np.sqrt(2.0)), where), shape)
             sides = left @ Var(self.left) + right @ Var(self.right)
             yield InCone(sides + middle @ Var(self.product), "psd", f"keep{i}")
-        yield Minimize(-(self.matrices.reshape(1, -1) @ Var(self.product)))
+        yield Maximize(self.matrices.reshape(1, -1) @ Var(self.product))

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sdpdr.blocks.lift import FactorLift
 from sdpdr.linalg import Entries
 from sdpdr.linalg.svec import SQRT2, Array, Index, svec, svec_index, svec_size
-from sdpdr.model import Affine, AtMost, Block, Equal, Minimize, Var, VectorVariable
+from sdpdr.model import Affine, AtMost, Block, Equal, Maximize, Minimize, Var, VectorVariable
 from sdpdr.model.terms import Term
 from sdpdr.program.variables import PsdVariable, Variable
 
@@ -35,7 +35,7 @@ class Along(Block):
     def terms(self) -> Iterable[Term]:
         """The inner product."""
         weights = np.asarray(self.direction, dtype=float).reshape(1, -1)
-        yield Minimize(-(weights @ self.lift.entries(self.lift.left())))
+        yield Maximize(weights @ self.lift.entries(self.lift.left()))
 
 
 @dataclass(frozen=True, eq=False)

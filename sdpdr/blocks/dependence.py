@@ -9,7 +9,7 @@ import numpy as np
 
 from sdpdr.linalg import QuadraticForms
 from sdpdr.linalg.svec import Array
-from sdpdr.model import Block, Minimize, Var
+from sdpdr.model import Block, Maximize, Var
 from sdpdr.model.terms import Term
 
 
@@ -42,4 +42,4 @@ class Dependence(Block):
         F = np.asarray(self.side, dtype=float)
         forms = QuadraticForms((F - F.mean(axis=0)).T)
         signs = np.ones(forms.m) if self.signs is None else np.asarray(self.signs, dtype=float)
-        yield Minimize(-(signs[None, :] @ forms @ Var(self.gram)))
+        yield Maximize(signs[None, :] @ forms @ Var(self.gram))

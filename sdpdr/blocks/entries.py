@@ -19,7 +19,7 @@ from sdpdr.linalg import (
     Trace,
 )
 from sdpdr.linalg.svec import Array, Index
-from sdpdr.model import AtMost, Block, Equal, Minimize, Var
+from sdpdr.model import AtMost, Block, Equal, Maximize, Minimize, Var
 from sdpdr.model.terms import Term
 
 
@@ -240,6 +240,5 @@ class Dispersion(Block):
         """The squares less the square of the mean."""
         c = np.ones(self.n) if self.weights is None else np.asarray(self.weights, dtype=float)
         mean = (1.0 / c.sum()) * QuadraticForms(c[None, :])
-        sign = -1.0 if self.most else 1.0
         variance = Trace(self.n, self.weights) @ Var(self.gram) - mean @ Var(self.gram)
-        yield Minimize(sign * variance)
+        yield Maximize(variance) if self.most else Minimize(variance)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sdpdr.linalg.svec import Array
-from sdpdr.model import Affine, Block, Equal, Minimize, Penalize
+from sdpdr.model import Affine, Block, Equal, Maximize, Minimize, Penalize
 from sdpdr.model.terms import Term
 
 
@@ -65,3 +65,19 @@ class Costs(Block):
     def terms(self) -> Iterable[Term]:
         """The objective."""
         yield Minimize(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Rewards(Block):
+    """Maximises an expression of one value.
+
+    Parameters
+    ----------
+    value : Affine
+    """
+
+    value: Affine
+
+    def terms(self) -> Iterable[Term]:
+        """The objective."""
+        yield Maximize(self.value)

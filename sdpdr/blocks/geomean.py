@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.errors import ModelError
 from sdpdr.linalg.svec import SQRT2
-from sdpdr.model import Affine, AtMost, Block, InCone, Minimize, Var
+from sdpdr.model import Affine, AtMost, Block, InCone, Maximize, Var
 from sdpdr.model.terms import Term
 from sdpdr.program.variables import VectorVariable
 
@@ -89,7 +89,7 @@ class GeometricMean(Block):
         mean = np.full((1, m), (1.0 if m == 1 else 2.0) / m)
         yield AtMost(root - mean @ self.values, 0.0, "arithmetic")
         if self.at_least is None:
-            yield Minimize(-root)
+            yield Maximize(root)
         else:
             yield AtMost(-root, -self.at_least, "root")
 

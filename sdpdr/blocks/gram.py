@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sdpdr.linalg import Products, Trace
 from sdpdr.linalg.svec import Array
-from sdpdr.model import Block, Equal, Minimize, PsdVariable, Var
+from sdpdr.model import Block, Equal, Maximize, PsdVariable, Var
 from sdpdr.model.terms import Term
 
 
@@ -88,4 +88,4 @@ class Variance(Block):
 
     def terms(self) -> Iterable[Term]:
         """Maximise the (weighted) trace."""
-        yield Minimize(-(Trace(self.n, self.weights) @ Var(self.gram)))
+        yield Maximize(Trace(self.n, self.weights) @ Var(self.gram))

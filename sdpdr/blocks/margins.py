@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg.svec import Array
-from sdpdr.model import Affine, AtMost, Block, Minimize, Var
+from sdpdr.model import Affine, AtMost, Block, Maximize, Var
 from sdpdr.model.terms import Term
 from sdpdr.program.variables import VectorVariable
 
@@ -71,4 +71,4 @@ class MarginMultipliers(Block):
         if np.isfinite(self.c):
             every = sp.eye_array(self.size, format="csr")
             yield AtMost(every @ Var(self.multipliers), self.c, symbol="c")
-        yield Minimize(-(np.ones((1, self.size)) @ Var(self.multipliers)))
+        yield Maximize(np.ones((1, self.size)) @ Var(self.multipliers))

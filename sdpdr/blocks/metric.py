@@ -16,6 +16,7 @@ from sdpdr.model import (
     Block,
     Equal,
     InCone,
+    Maximize,
     Minimize,
     Penalize,
     PsdVariable,
@@ -208,7 +209,7 @@ class Distances(Block):
         q, n_features = self.differences.shape
         half = sp.csr_array(0.5 * self.differences.T)
         cost = sp.block_array([[None, half], [half.T, None]], format="csr")
-        yield Minimize(-(InnerProduct(cost) @ Var(self.gram)))
+        yield Maximize(InnerProduct(cost) @ Var(self.gram))
         lengths = Diagonal(self.order)[n_features:]
         yield Equal(lengths @ Var(self.gram), np.ones(q), "unit")
 

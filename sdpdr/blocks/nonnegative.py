@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from sdpdr.linalg import Combined, Entries, InnerProduct, SvecMap, Trace
 from sdpdr.linalg.svec import Array, Index, svec, svec_index, svec_size
-from sdpdr.model import AtMost, Block, Equal, InCone, Minimize, Var
+from sdpdr.model import AtMost, Block, Equal, InCone, Maximize, Minimize, Var
 from sdpdr.model.terms import Term
 from sdpdr.program.variables import PsdVariable, VectorVariable
 
@@ -192,4 +192,4 @@ class Overlap(Block):
         """The inner product."""
         half = sp.csr_array(0.5 * self.values)
         cost = sp.block_array([[None, half], [half.T, None]], format="csr")
-        yield Minimize(-(InnerProduct(cost) @ Var(self.gram)))
+        yield Maximize(InnerProduct(cost) @ Var(self.gram))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from sdpdr.linalg import InnerProduct
 from sdpdr.linalg.svec import Matrix, svec
-from sdpdr.model import Affine, Block, Equal, InCone, Minimize, Var
+from sdpdr.model import Affine, Block, Equal, InCone, Maximize, Minimize, Var
 from sdpdr.model.terms import Term
 from sdpdr.program.variables import VectorVariable
 
@@ -78,7 +78,7 @@ class LargestMultiple(Block):
     def terms(self) -> Iterable[Term]:
         """The matrix inequality, and the multiple to maximise."""
         yield InCone(_shifted(self.above, self.below, self.multiple), "psd")
-        yield Minimize(-(np.ones((1, 1)) @ Var(self.multiple)))
+        yield Maximize(np.ones((1, 1)) @ Var(self.multiple))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class FixedScaleDual(Block):
         corner = sp.csr_array(([1.0], ([0], [0])), shape=(pencil.m, 1))
         level = corner @ Var(self.multiple) - corner @ Var(self.bound)
         yield InCone(pencil + level, "psd")
-        yield Minimize(-(np.ones((1, 1)) @ Var(self.bound)))
+        yield Maximize(np.ones((1, 1)) @ Var(self.bound))
 
 
 def _shifted(above: Matrix, below: Matrix, multiple: str) -> Affine:

@@ -11,7 +11,7 @@ import numpy as np
 from sdpdr.errors import DataError, ModelError
 from sdpdr.linalg import Entries, Trace
 from sdpdr.linalg.svec import Array, Index
-from sdpdr.model import AtMost, Block, Minimize, Var
+from sdpdr.model import AtMost, Block, Maximize, Var
 from sdpdr.model.terms import Term
 from sdpdr.program.variables import VectorVariable
 
@@ -104,7 +104,7 @@ class LargestMargin(Block):
         sides = -signs * Entries(len(self.labels), pairs) @ Var(self.gram)
         t = Var(self.margin)
         yield AtMost(np.ones((len(pairs), 1)) @ t + sides, 0.0)
-        yield Minimize(-(np.ones((1, 1)) @ t))
+        yield Maximize(np.ones((1, 1)) @ t)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.svec import Array, Index
-from sdpdr.model import AtMost, Block, Minimize, Var
+from sdpdr.model import AtMost, Block, Maximize, Var
 from sdpdr.model.terms import Term
 
 
@@ -42,7 +42,7 @@ class Spread(Block):
         """Maximise the sum."""
         lengths = SquaredEdgeLengths(self.n, self.pairs)
         weights = np.ones(lengths.m) if self.weights is None else np.asarray(self.weights, float)
-        yield Minimize(-(weights[None, :] @ lengths @ Var(self.gram)))
+        yield Maximize(weights[None, :] @ lengths @ Var(self.gram))
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ def embedding(learned: Any, X: Array) -> Array:
 def exit_of(learned: Any) -> Exit:
     """The exit code: of a metric by its gap, of an iteration by how it ended as well."""
     if hasattr(learned, "gap_"):
-        return Exit.OK if learned.gap_ <= learned.tol else Exit.UNCERTIFIED
+        return Exit.OK if learned.gap_ <= learned.tol_ else Exit.UNCERTIFIED
     code = of_status(learned.solution_.status)
     if not hasattr(learned, "iteration_"):
         return code
@@ -97,7 +97,7 @@ def grade(learned: Any) -> Table:
         {
             "value": shown(learned.value_),
             "bound": f"{shown(learned.bound_)} ({learned.argument_})",
-            "gap": f"{shown(learned.gap_, '.1e')}, aimed at {learned.tol:.0e}",
+            "gap": f"{shown(learned.gap_, '.1e')}, aimed at {learned.tol_:.0e}",
             "solver": str(learned.solver),
         }
     )
@@ -112,7 +112,7 @@ def _graded(learned: Any) -> dict[str, Any]:
         "status": status.name,
         "advice": status.advice,
         "solver": str(learned.solver),
-        "tol": learned.tol,
+        "tol": learned.tol_,
         "value": _plain(learned.value_),
         "bound": _plain(learned.bound_),
         "gap": _plain(learned.gap_),

@@ -92,9 +92,9 @@ class AnchoredMVU(GramEmbedding):
         solver: Any = "auto",
         form: str = "auto",
         landmarks: int | None = None,
-        tol: float = 1e-6,
+        tol: float | None = None,
         time_limit: float | None = None,
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -178,7 +178,7 @@ def insert(
     jointly: bool = False,
     isometry: Relation | None = None,
     solver: Any = "auto",
-    tol: float = 1e-6,
+    tol: float | None = None,
 ) -> Placed:
     r"""Put new points into a finished embedding, near to their neighbours.
 
@@ -200,7 +200,8 @@ def insert(
     isometry : {"inequality", "equality"}, Band or Slack, optional
         Default: a relative ``Slack`` so dear that lengths change by about one percent.
     solver : str or Solver, default "auto"
-    tol : float, default 1e-6
+    tol : float, optional
+        By default that of a configured solver, or 1e-6.
 
     Returns
     -------

@@ -50,12 +50,12 @@ class ARE(GramEmbedding):
     solver : str or Solver, default "auto"
     form : str, default "auto"
         See `sdpdr.solve`.
-    tol : float, default 1e-6
-        Relative certified gap aimed at.
+    tol : float, optional
+        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
     time_limit : float, optional
         Seconds.
-    random_state : int, default 0
-        Seed.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
 
     Attributes
     ----------
@@ -116,9 +116,9 @@ class ARE(GramEmbedding):
         extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
-        tol: float = 1e-6,
+        tol: float | None = None,
         time_limit: float | None = None,
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors

@@ -30,7 +30,7 @@ class Extending:
     extension: str | None
     metric: str
     n_neighbors: int
-    random_state: int
+    random_state: int | None
     embedding_: Array
     extension_: Extension
 
@@ -48,7 +48,7 @@ class Extending:
             self.extension,
             precomputed=precomputed,
             n_neighbors=self.n_neighbors,
-            seed=self.random_state,
+            seed=self.random_state or 0,
         )
         # Columns of distances to samples that were left out of the graph.
         self._placed = np.flatnonzero(np.isfinite(self.embedding_).all(axis=1))

@@ -48,9 +48,10 @@ class GhodsiMetric(MetricLearner):
         As of `XingMetric`.
     solver : str or Solver, default "closed"
         ``"closed"`` is the closed form; any other is one of `sdpdr.solve`.
-    tol : float, default 1e-6
-        Of a solver.
-    random_state : int, default 0
+    tol : float, optional
+        Of a solver; by default that of a configured one, or 1e-6.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
 
     Attributes
     ----------
@@ -94,8 +95,8 @@ class GhodsiMetric(MetricLearner):
         kernel_params: Mapping[str, Any] | None = None,
         kernel_components: int | None = None,
         solver: Any = "closed",
-        tol: float = 1e-6,
-        random_state: int = 0,
+        tol: float | None = None,
+        random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.normalize = normalize
@@ -141,8 +142,8 @@ class GhodsiMetric(MetricLearner):
             ridge=self.ridge,
             scale=self.scale,
         )
-        solution = self._solved(model, self.tol)
-        factor = trimmed(factor_of(as_dense(solution.values["A"])), self.tol)
+        solution = self._solved(model)
+        factor = trimmed(factor_of(as_dense(solution.values["A"])), self.tol_)
         bound = -np.inf if solution.bound is None else solution.bound
         return MetricAnswer(
             components_of(factor),

@@ -79,9 +79,9 @@ class LOOCVUnfolding(KernelEmbedding):
         extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
-        tol: float = 1e-6,
+        tol: float | None = None,
         time_limit: float | None = None,
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors

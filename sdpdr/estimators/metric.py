@@ -31,6 +31,7 @@ from sdpdr.metric import (
 from sdpdr.model import Model
 from sdpdr.program import Solution
 from sdpdr.solve import solve
+from sdpdr.solvers.base import configured, tolerance
 
 
 class MetricLearner(
@@ -45,8 +46,9 @@ class MetricLearner(
     kernel_params: Mapping[str, Any] | None
     kernel_components: int | None
     solver: Any
-    tol: float
-    random_state: int
+    tol: float | None
+    random_state: int | None
+    tol_: float
 
     solution_: Solution | None
 
@@ -80,7 +82,7 @@ class MetricLearner(
         validate_data(self, X, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
-        return self._fit(pairs_from_labels(points, y, self.n_pairs, self.random_state))
+        return self._fit(pairs_from_labels(points, y, self.n_pairs, self.random_state or 0))
 
     def fit_pairs(self, pairs: Any, y: Any) -> MetricLearner:
         """Learn from pairs of points, as metric-learn's weakly supervised estimators do.
@@ -106,7 +108,7 @@ class MetricLearner(
         return self._fit(found)
 
     def _fit(self, pairs: Pairs) -> MetricLearner:
-        self.solution_ = None
+        self.solution_, self.tol_ = None, tolerance(self.solver, self.tol)
         n_coordinates = self._n_coordinates()
         if self.kernel is None:
             answer = self._learn(pairs)
@@ -119,10 +121,10 @@ class MetricLearner(
         self.pairs_ = pairs
         self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
         self.argument_, self.n_iter_ = answer.argument, answer.iterations
-        if not answer.gap <= self.tol:
+        if not answer.gap <= self.tol_:
             warnings.warn(
                 f"the metric is certified to a relative gap of {answer.gap:.1e} only, not "
-                f"{self.tol:g}. Raise max_iter, or try another solver.",
+                f"{self.tol_:g}. Raise max_iter, or try another solver.",
                 UncertifiedWarning,
                 stacklevel=3,
             )
@@ -154,8 +156,9 @@ class MetricLearner(
             return None
         return validate.positive_integer("kernel_components", self.kernel_components)
 
-    def _solved(self, model: Model, tol: float) -> Solution:
-        """The model's solution, kept; an error if there is no point."""
+    def _solved(self, model: Model, share: float = 1.0) -> Solution:
+        """The model's solution, to a share of the tolerance; an error if there is no point."""
+        tol = None if self.tol is None and configured(self.solver) else share * self.tol_
         self.solution_ = solve(model, self.solver, tol=tol, seed=self.random_state)
         return self.solution_ if self.solution_.values else self.solution_.raise_for_status()
 

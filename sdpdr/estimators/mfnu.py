@@ -43,12 +43,12 @@ class MFNU(GramEmbedding):
         See `sdpdr.solve`.
     landmarks : int, optional
         Of the landmark form: how many.
-    tol : float, default 1e-6
-        Relative certified gap aimed at.
+    tol : float, optional
+        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
     time_limit : float, optional
         Seconds.
-    random_state : int, default 0
-        Seed.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
 
     Attributes
     ----------
@@ -89,9 +89,9 @@ class MFNU(GramEmbedding):
         solver: Any = "auto",
         form: str = "auto",
         landmarks: int | None = None,
-        tol: float = 1e-6,
+        tol: float | None = None,
         time_limit: float | None = None,
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors

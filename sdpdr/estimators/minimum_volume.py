@@ -33,15 +33,17 @@ class MVE(GramEmbedding):
     angles : bool, default False
     connect : {"error", "mst", "largest"}, default "error"
     solver, form : see `sdpdr.solve`
-    tol : float, default 1e-6
-        The objective has settled when an iteration lowers it by no more than this share.
+    tol : float, optional
+        The objective has settled when an iteration lowers it by no more than this share, 1e-6 by
+        default.
     max_iter : int, default 50
         Programs in each start.
     restarts : int, default 0
         Random starts that follow the first one.
     time_limit : float, optional
         Seconds, for all programs together.
-    random_state : int, default 0
+    random_state : int, optional
+        Seed of the starts and of a solver that is named; 0 by default.
 
     Attributes
     ----------
@@ -99,11 +101,11 @@ class MVE(GramEmbedding):
         extension: str | None = None,
         solver: Any = "auto",
         form: str = "auto",
-        tol: float = 1e-6,
+        tol: float | None = None,
         max_iter: int = 50,
         restarts: int = 0,
         time_limit: float | None = None,
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.kappa = kappa
@@ -151,13 +153,13 @@ class MVE(GramEmbedding):
             self.n_components,
             self.kappa,
             self.isometry,
-            tol=self.tol,
+            tol=1e-6 if self.tol is None else self.tol,
             max_iter=self.max_iter,
             restarts=self.restarts,
             solver=self.solver,
             form=self.form,
             time_limit=self.time_limit,
-            seed=self.random_state,
+            seed=self.random_state or 0,
         )
         self._keep(graph, state.solution)
         if state.status is not IterationStatus.SETTLED:

@@ -16,6 +16,7 @@ from sdpdr.errors import DataError, ShapeError, UnobservedWarning, WeakSeparatio
 from sdpdr.factorize import MarginFactorization, mmmf
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.methods import Signs, observed_signs
+from sdpdr.solvers.base import unless_configured
 
 
 class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -82,8 +83,8 @@ class MMMF(_Completion):
     norm : {"trace", "max"}, default "trace"
     solver : str or Solver, default "splitting"
         Any other is one of `sdpdr.solve`.
-    tol : float, default 1e-6
-        Of the relative gap.
+    tol : float, optional
+        Of the relative gap; by default that of a configured solver, or 1e-6.
     max_iter : int, default 5000
 
     Attributes
@@ -136,7 +137,7 @@ class MMMF(_Completion):
         *,
         norm: str = "trace",
         solver: Any = "splitting",
-        tol: float = 1e-6,
+        tol: float | None = None,
         max_iter: int = 5000,
     ) -> None:
         self.c = c
@@ -228,7 +229,7 @@ class RatingMMMF(_Completion):
     Parameters
     ----------
     c, norm, solver, tol, max_iter
-        As of `MMMF`; the default tolerance is 1e-4.
+        As of `MMMF`; the tolerance is 1e-4 by default.
 
     Attributes
     ----------
@@ -265,7 +266,7 @@ class RatingMMMF(_Completion):
         *,
         norm: str = "trace",
         solver: Any = "splitting",
-        tol: float = 1e-4,
+        tol: float | None = None,
         max_iter: int = 5000,
     ) -> None:
         self.c = c
@@ -345,9 +346,9 @@ class RatingMMMF(_Completion):
         return -float(np.mean(np.abs(self.predict(places) - ratings[tuple(places.T)])))
 
     def _one(self) -> MMMF:
-        return MMMF(
-            self.c, norm=self.norm, solver=self.solver, tol=self.tol, max_iter=self.max_iter
-        )
+        # Of a configured solver, MMMF takes what it brings.
+        tol = unless_configured(self.solver, 1e-4) if self.tol is None else self.tol
+        return MMMF(self.c, norm=self.norm, solver=self.solver, tol=tol, max_iter=self.max_iter)
 
 
 def _spread(signs: Signs, values: Array) -> sp.csr_array:

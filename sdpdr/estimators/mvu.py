@@ -40,12 +40,12 @@ class MVU(GramEmbedding):
         See `sdpdr.solve`; ``"landmark"`` for a million points.
     landmarks : int, optional
         Of the landmark form: how many.
-    tol : float, default 1e-6
-        Relative certified gap aimed at.
+    tol : float, optional
+        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
     time_limit : float, optional
         Seconds.
-    random_state : int, default 0
-        Seed.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
 
     Attributes
     ----------

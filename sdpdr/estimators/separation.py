@@ -124,9 +124,9 @@ class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn
         solver: Any = "auto",
         form: str = "auto",
         landmarks: int | None = None,
-        tol: float = 1e-6,
+        tol: float | None = None,
         time_limit: float | None = None,
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors

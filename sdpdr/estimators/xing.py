@@ -39,11 +39,12 @@ class XingMetric(MetricLearner):
     solver : str or Solver, default "ascent"
         ``"ascent"`` is the iteration of `sdpdr.metric.ascend`; any other is one of `sdpdr.solve`,
         for some hundred dissimilar pairs.
-    tol : float, default 1e-6
-        Relative gap aimed at.
+    tol : float, optional
+        Relative gap aimed at; by default that of a configured solver, or 1e-6.
     max_iter : int, default 10000
         Of the ascent.
-    random_state : int, default 0
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
 
     Attributes
     ----------
@@ -91,9 +92,9 @@ class XingMetric(MetricLearner):
         kernel_params: Mapping[str, Any] | None = None,
         kernel_components: int | None = None,
         solver: Any = "ascent",
-        tol: float = 1e-6,
+        tol: float | None = None,
         max_iter: int = 10_000,
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.diagonal = diagonal
         self.ridge = ridge
@@ -109,10 +110,10 @@ class XingMetric(MetricLearner):
     def _learn(self, pairs: Pairs) -> MetricAnswer:
         options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge}
         if isinstance(self.solver, str) and self.solver == "ascent":
-            return solve_xing(pairs, **options, tol=self.tol, max_iter=self.max_iter)
+            return solve_xing(pairs, **options, tol=self.tol_, max_iter=self.max_iter)
         model = xing(pairs.points, similar=pairs.similar, dissimilar=pairs.dissimilar, **options)
         # The gap of 1 / g^2 is twice that of g.
-        solution = self._solved(model, self.tol / 4.0)
+        solution = self._solved(model, 0.25)
         white = whiten(pairs, **options)
         r = white.basis.shape[1]
         factor = factor_of(as_dense(solution.values["Z"])[:r, :r])

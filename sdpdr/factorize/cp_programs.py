@@ -17,7 +17,7 @@ from sdpdr.nonnegative.copositive import Certificate, confirmed, multiplier_cert
 from sdpdr.nonnegative.symmetric import obvious_certificate, symmetric_matrix
 from sdpdr.program import Factor
 from sdpdr.solve import solve
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import Solver, unless_configured
 
 
 def cp_iteration(
@@ -133,7 +133,12 @@ def copositive_certificate(
     root = np.sqrt(np.diag(A)[kept])
     unit = A[np.ix_(kept, kept)] / np.outer(root, root)
     solution = solve(
-        copositive_cut(unit), solver, form, tol=tol, time_limit=time_limit, progress=False
+        copositive_cut(unit),
+        solver,
+        form,
+        tol=unless_configured(solver, tol),
+        time_limit=time_limit,
+        progress=False,
     )
     if not solution.values:
         return None

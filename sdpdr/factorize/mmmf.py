@@ -30,7 +30,7 @@ from sdpdr.model import Model, Var, soften
 from sdpdr.program.point import Factor, as_dense
 from sdpdr.progress import Progress, show_progress
 from sdpdr.solve import solve
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import Solver, tolerance, unless_configured
 
 # Eigenvalues of a matrix of products below this share of the largest are left out of factors.
 _NOISE = 1e-10
@@ -42,7 +42,7 @@ def mmmf(
     c: float = 1.0,
     norm: str = "trace",
     solver: str | Solver = "splitting",
-    tol: float = 1e-6,
+    tol: float | None = None,
     max_iter: int = 5000,
     progress: Progress | bool | None = None,
 ) -> MarginFactorization:
@@ -63,8 +63,8 @@ def mmmf(
     solver : str or Solver, default "splitting"
         Any other is one of `sdpdr.solve`, such as ``"lowrank"``, which needs no p q numbers of
         memory.
-    tol : float, default 1e-6
-        Of the relative gap.
+    tol : float, optional
+        Of the relative gap; by default that of a configured solver, or 1e-6.
     max_iter : int, default 5000
     progress : bool or callable, optional
         As for `sdpdr.solve`.
@@ -100,6 +100,7 @@ def mmmf(
     signs = X if isinstance(X, Signs) else observed_signs(X)
     check_price(c, norm)
     limit = validate.positive_integer("max_iter", max_iter)
+    tol = tolerance(solver, tol)
     what = f"maximum-margin factorization, {norm} norm"
     if isinstance(solver, str) and solver == "splitting":
         with show_progress(progress, what) as report:
@@ -193,7 +194,7 @@ def mmmf_primal(
     margins = Margins(BilinearForms(U[i], V[a]) @ Var("S"), signs.values)
     loss = soften(margins, c) if np.isfinite(c) else margins
     model = Model((Gram(k, "S"), LeastTrace(k, gram="S"), loss), name="mmmf_primal", maximize=False)
-    solution = solve(model, solver, tol=1e-8)
+    solution = solve(model, solver, tol=unless_configured(solver, 1e-8))
     if not solution.values:
         solution.raise_for_status()
     root = _factor(as_dense(solution.values["S"]))

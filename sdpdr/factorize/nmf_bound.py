@@ -21,7 +21,7 @@ from sdpdr.nonnegative.truncation import clipped_svd, closed_form, singular_tail
 from sdpdr.program import Factor, Solution
 from sdpdr.progress import Progress
 from sdpdr.solve import solve
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import Solver, unless_configured
 
 METHODS = ("auto", "eckart_young", "overlap", "cones")
 # Rows and columns together up to which "auto" solves the program, and an exact method is used.
@@ -256,7 +256,13 @@ def _overlap(
     unit, tol = V / norm, 1e-8 if small else 1e-4
     if solver == "auto":
         solver = "clarabel" if small else "scs"
-    solution = solve(nmf_overlap(unit, k), solver, tol=tol, time_limit=time_limit, progress=False)
+    solution = solve(
+        nmf_overlap(unit, k),
+        solver,
+        tol=unless_configured(solver, tol),
+        time_limit=time_limit,
+        progress=False,
+    )
     nothing = np.array([np.nan])
     duals = [solution.duals.get(label, nothing) for label in ("same_corner", "non_negative")]
     if not all(np.all(np.isfinite(values)) for values in duals):

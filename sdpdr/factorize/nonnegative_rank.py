@@ -12,7 +12,7 @@ from sdpdr.methods.nmf_bounds import nmf_dnn
 from sdpdr.nonnegative.fooling import fooling_set
 from sdpdr.nonnegative.inputs import nonnegative_matrix
 from sdpdr.solve import solve
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import Solver, unless_configured
 
 # The ratio is raised to an integer, so rounding must not lift it above one.
 _ROUNDING = 1e-12
@@ -118,7 +118,7 @@ def nonnegative_rank_bound(
 def _ratio(V: Array, solver: str | Solver) -> float:
     """The square of the proved bound on the norm over that of the length."""
     unit = V / np.linalg.norm(V)
-    solution = solve(nmf_dnn(unit), solver, tol=1e-8, rigorous=True)
+    solution = solve(nmf_dnn(unit), solver, tol=unless_configured(solver, 1e-8), rigorous=True)
     if solution.bound is None:
         return 1.0
     return max(1.0, solution.bound**2 / float(np.sum(unit * unit)))

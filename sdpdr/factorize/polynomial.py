@@ -29,7 +29,7 @@ from sdpdr.program import Solution
 from sdpdr.program.point import Value
 from sdpdr.progress import Progress
 from sdpdr.solve import solve
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import Solver, unless_configured
 
 # Sizes of a random start that are tried until its products are about as large as the data.
 _SIZES = np.geomspace(1e-3, 1e3, 61)
@@ -247,7 +247,14 @@ def polynomial(
     squares = LeastSquares(V, nonnegative, c is None, held.anchors, regularization or 0.0)
     size = float(np.sqrt(np.nansum(V**2)))
     if regularization is not None:
-        solution = solve(model, solver, form, tol=accuracy, seed=seed, time_limit=time_limit)
+        solution = solve(
+            model,
+            solver,
+            form,
+            tol=unless_configured(solver, accuracy),
+            seed=unless_configured(solver, seed),
+            time_limit=time_limit,
+        )
         return _from_relaxation(solution, _Reader(held, squares, c, polish), size)
     validate.positive_integer("restarts", restarts, at_least=0)
     validate.positive_number("tol", tol)

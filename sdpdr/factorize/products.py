@@ -16,6 +16,7 @@ from sdpdr.linalg.svec import Array
 from sdpdr.methods import nmf_products
 from sdpdr.program import SDP, Solution
 from sdpdr.solve import solve
+from sdpdr.solvers.base import unless_configured
 
 _ENDS = {
     "INFEASIBLE": IterationStatus.INFEASIBLE,
@@ -88,7 +89,12 @@ def search_products(
 def _solved(program: SDP, W: Array, H: Array, asked: _Options, left: float | None) -> Solution:
     program = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
     return solve(
-        program, asked.solver, asked.form, tol=asked.accuracy, time_limit=left, progress=False
+        program,
+        asked.solver,
+        asked.form,
+        tol=unless_configured(asked.solver, asked.accuracy),
+        time_limit=left,
+        progress=False,
     )
 
 

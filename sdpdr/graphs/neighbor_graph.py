@@ -16,6 +16,7 @@ from sdpdr.graphs import validate
 from sdpdr.graphs.arrays import Array, Index
 from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
 from sdpdr.graphs.space import Space
+from sdpdr.linalg.admissible import LARGEST, SMALLEST, is_admissible
 
 
 def _unset() -> Index:
@@ -346,12 +347,12 @@ def _checked_sqdist(sqdist: ArrayLike, m: int) -> Array:
     array = np.asarray(sqdist, dtype=float)
     if array.shape != (m,):
         raise ShapeError(f"sqdist has shape {array.shape} but there are {m} edges: pass one each.")
-    wrong = np.flatnonzero(~((array > 0) & np.isfinite(array)))
+    wrong = np.flatnonzero(~((array > 0) & is_admissible(array)))
     if wrong.size:
         raise DataError(
             f"edge {wrong[0]} has squared length {array[wrong[0]]}; it must be positive and "
-            "finite. Merge points that coincide, and rescale data so large or so small that its "
-            "squares overflow or vanish."
+            f"finite, from {SMALLEST:g} to {LARGEST:g}. Merge points that coincide, and rescale "
+            "data whose squares are beyond."
         )
     return array
 

@@ -23,10 +23,13 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.graphs.arrays import Array, Index
+from sdpdr.linalg.admissible import ALLOWED, is_admissible
 
 # Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
 # computed from inner products, sqrt(machine epsilon), with room to spare.
 ROUNDING = 1e-7
+# Beyond, squares overflow.
+_SQUARABLE = 1e150
 
 _ADVICE = {
     "Expected 2D": "X must have shape (n, D): one row per point, one column per feature; "
@@ -209,6 +212,12 @@ def _dense(X: Any, *, at_least: int) -> Array:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         words = str(error)
         raise kind(f"{words.rstrip('.')}. {_advice(X, words)}") from error
+    largest = float(np.abs(array).max())
+    if not is_admissible(largest**2 if largest < _SQUARABLE else np.inf):
+        raise DataError(
+            f"X holds {largest:g}, of which the square is beyond what is computed with "
+            f"({ALLOWED}). Choose another unit."
+        )
     return np.asarray(array)
 
 

@@ -82,7 +82,8 @@ class ConvexIteration:
         Of everything random.
     solver, form : see `sdpdr.solve`
     accuracy : float, default 1e-7
-        Relative gap asked of each solve.
+        Relative gap asked of each solve, unless the solver is a configured object, which keeps
+        its own, as it does its seed.
     time_limit : float, optional
         Seconds for the solvers in one call of `run`.
     progress : bool or callable, optional

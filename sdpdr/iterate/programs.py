@@ -24,7 +24,7 @@ from sdpdr.program.point import Value
 from sdpdr.program.sizes import gap_scale
 from sdpdr.program.variables import PsdVariable
 from sdpdr.solve import solve
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import find
 
 Start: TypeAlias = "Solution | Factor | ArrayLike"
@@ -56,6 +56,7 @@ class Programs:
     solver, form : see `sdpdr.solve`
     accuracy : float
     seed : int
+        Both of a solver that is named; a configured one keeps its own.
     """
 
     given: SDP
@@ -189,15 +190,14 @@ class Programs:
         last: Solution | None,
     ) -> Solution:
         """Solve, from the last answer where the solver can begin from a given point."""
-        name = solver if isinstance(solver, str) else solver.name
-        takes_start = find(name).takes_start
+        takes_start = (find(solver) if isinstance(solver, str) else solver).takes_start
         return solve(
             program,
             solver,
             form,
-            tol=self.accuracy,
+            tol=unless_configured(solver, self.accuracy),
             time_limit=time_limit,
-            seed=self.seed,
+            seed=unless_configured(solver, self.seed),
             # The optimum of a program that looks for a rank is zero once it is found.
             gap_scale=gap_scale(program),
             start=last if takes_start else None,

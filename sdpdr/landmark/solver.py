@@ -26,12 +26,13 @@ from sdpdr.plan import Plan, plan
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Factor, Point
+from sdpdr.program.range import require_admissible
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution
 from sdpdr.reduce import Composed
 from sdpdr.reduce.elastic import Elastic, rigid_rows
 from sdpdr.reduce.landmark import Landmark, on_face
-from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict, configured, unless_configured
 from sdpdr.solvers.screen import screen
 
 BASES = ("reconstruction", "laplacian")
@@ -153,8 +154,8 @@ class LandmarkSolver(Solver):
                     small,
                     self.inner,
                     form,
-                    tol=min(1e-5, 0.1 * self.tol),
-                    seed=self.seed,
+                    tol=unless_configured(self.inner, min(1e-5, 0.1 * self.tol)),
+                    seed=unless_configured(self.inner, self.seed),
                     verbose=self.verbose,
                     time_limit=time_limit,
                 )
@@ -198,7 +199,7 @@ def landmark_plan(
     if isinstance(basis, str) and basis not in BASES:
         raise UnknownNameError("basis", basis, BASES)
     try:
-        sdp = model if isinstance(model, SDP) else model.to_sdp()
+        sdp = require_admissible(model if isinstance(model, SDP) else model.to_sdp())
     except CompileError as error:
         raise NotAcceptedError(f"the landmark form needs a standard form: {error}") from error
     found = geometry(model, sdp)
@@ -207,7 +208,9 @@ def landmark_plan(
         reason = Landmark(np.asarray(basis, dtype=float)).accepts(sdp)
         if reason:
             raise NotAcceptedError(f"the landmark form cannot use this basis: {reason}.")
-    given = {name: value for name, value in options.items() if value is not None}
+    # What a configured solver says of itself holds for the whole, unless this call says otherwise.
+    own = {name: getattr(solver, name, None) for name in options if configured(solver)}
+    given = own | {name: value for name, value in options.items() if value is not None}
     chosen = LandmarkSolver(
         geometry=found,
         landmarks=count,

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.library.expectation import Expectation, Finding, Size
 from sdpdr.library.fields import Table
 from sdpdr.library.vocabulary import GRAPHS, METHODS, relation, takes_data, takes_points
+from sdpdr.linalg.admissible import ALLOWED, is_written_admissibly
 from sdpdr.model import Model
 from sdpdr.program import Solution
 from sdpdr.solve import solve
@@ -234,16 +235,26 @@ def read_toml(path: str | os.PathLike[str], kind: str) -> Table:
     Raises
     ------
     FileFormatError
-        It cannot be read or is not TOML.
+        It cannot be read, is not TOML, or holds a number beyond the range of
+        `sdpdr.linalg.admissible`.
     """
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text, parse_float=partial(_number, path.name, text, kind))
     except OSError as error:
         raise FileFormatError(f"{kind} {path} cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileFormatError(f"{kind} {path} is not TOML: {error}.") from None
     return Table(path.name, "", content, kind)
+
+
+def _number(name: str, text: str, kind: str, word: str) -> float:
+    """A number of a TOML file, which writes infinity and nan as words."""
+    if any(c.isdigit() for c in word) and not is_written_admissibly(word.replace("_", "")):
+        line = next((k for k, s in enumerate(text.split("\n"), start=1) if word in s), 0)
+        raise FileFormatError(f"{kind} {name}, line {line}: expected {ALLOWED}; found {word!r}.")
+    return float(word)
 
 
 def described(card: Table) -> dict[str, Any]:

@@ -57,6 +57,20 @@ def complement(null: Matrix) -> Array:
     return np.asarray(sl.null_space(dense.T))
 
 
+def lu(matrix: sp.csc_array) -> spl.SuperLU:
+    """Sparse LU factorization.
+
+    Raises
+    ------
+    ArithmeticError
+        If the matrix is singular to the last bit.
+    """
+    try:
+        return spl.splu(matrix)
+    except RuntimeError as error:
+        raise ArithmeticError(f"the matrix is singular: {error}") from None
+
+
 def smallest_eigenvalue(
     matrix: Matrix,
     null: Matrix | None = None,
@@ -83,7 +97,13 @@ def smallest_eigenvalue(
     Returns
     -------
     value : float
+        Infinite where ``null`` leaves nothing.
     vector : array of shape (n,)
+
+    Raises
+    ------
+    ArithmeticError
+        If the mass is not positive definite to working precision, or numbers are not finite.
     """
     n = matrix.shape[0]
     if isinstance(matrix, Outer):
@@ -101,7 +121,15 @@ def _smallest_dense(
     basis = complement(sp.csr_array((matrix.shape[0], 0)) if null is None else null)
     reduced = basis.T @ (matrix @ basis)
     weight = None if mass is None else basis.T @ (mass @ basis)
-    values, vectors = sl.eigh(reduced, weight, subset_by_index=[0, 0])
+    if basis.shape[1] == 0:
+        return np.inf, np.zeros(matrix.shape[0])
+    try:
+        values, vectors = sl.eigh(reduced, weight, subset_by_index=[0, 0])
+    except (np.linalg.LinAlgError, ValueError) as error:
+        text = f"the pencil has no eigenvalues to working precision: {error}"
+        raise ArithmeticError(text) from None
+    if values.size == 0:
+        raise ArithmeticError("the pencil has no finite eigenvalues")
     return float(values[0]), basis @ vectors[:, 0]
 
 
@@ -152,7 +180,7 @@ def _smallest_apart(matrix: Outer, null: Matrix) -> tuple[float, Array]:
     shift = _shift_below(matrix, identity, sp.csr_array(columns))
     shifted, beside = matrix - shift * identity, matrix.padded(columns)
     bordered = sp.block_array([[shifted.bordered(), beside], [beside.T, None]], format="csc")
-    solve = spl.splu(bordered).solve
+    solve = lu(bordered).solve
 
     def inverse(x: Array) -> Array:
         right = np.zeros(bordered.shape[0])
@@ -203,7 +231,7 @@ def _shifted(
         )
     blocks = [[shifted, null], [null.T, None]] if p else [[shifted]]
     bordered = sp.block_array(blocks, format="csc")
-    solve = spl.splu(bordered).solve
+    solve = lu(bordered).solve
 
     def inverse(x: Array) -> Array:
         right = np.concatenate([np.ravel(x), np.zeros(p)])

@@ -4,7 +4,7 @@ from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block, from_cvxpy, relax, soften
 from sdpdr.model.check import check_block
 from sdpdr.model.model import Model
-from sdpdr.model.terms import AtMost, Equal, InCone, Minimize, Penalize, Raw
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw
 from sdpdr.program.variables import PsdVariable, VectorVariable
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Block",
     "Equal",
     "InCone",
+    "Maximize",
     "Minimize",
     "Model",
     "Penalize",

@@ -7,7 +7,7 @@ import numpy as np
 from sdpdr.errors import UnknownNameError
 from sdpdr.model.affine import Affine
 from sdpdr.model.model import Model
-from sdpdr.model.terms import AtMost, Equal, InCone, Minimize, Penalize, Term
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Term
 from sdpdr.program.variables import PsdVariable, Variable
 
 _LATEX = {"Σ": r"\sum ", "−": "-", "≤": r"\le", "⪰": r"\succeq", "≥": r"\ge"}
@@ -50,8 +50,8 @@ def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
     rows: list[tuple[str, str]] = []
     for many in _runs(model):
         label, term = many[0]
-        if isinstance(term, Minimize):
-            goals.append(_affine(sign * term.lhs, k))
+        if isinstance(term, (Minimize, Maximize)):
+            goals.append(_affine(sign * term.cost, k))
         elif isinstance(term, Penalize):
             prices.append(("− " if sign < 0 else "") + _price(term, k))
             rows.append((("(priced)", r"\text{(priced)}")[k], f"{label}, {_count(term)}"))

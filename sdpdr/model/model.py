@@ -13,7 +13,7 @@ from sdpdr.linalg import LinearMap
 from sdpdr.linalg.svec import Array
 from sdpdr.model.affine import Affine
 from sdpdr.model.block import Block, relabel
-from sdpdr.model.terms import AtMost, Equal, InCone, Minimize, Penalize, Raw, Term
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP
 from sdpdr.program.variables import PsdVariable, Variable
@@ -30,8 +30,9 @@ class Model:
     ----------
     blocks : tuple of Block
     name : str, default ""
-    maximize : bool, default False
-        Whether people think of it as a maximisation; values are then reported in that sense.
+    maximize : bool, optional
+        Whether people think of it as a maximisation; values are then reported in that sense. By
+        default it is one if it has goals and all of them are `Maximize`.
 
     Examples
     --------
@@ -108,15 +109,11 @@ class Model:
 
     @property
     def is_maximization(self) -> bool:
-        """Whether values are reported as of a maximisation: as asked, else by the objective.
-
-        Without an explicit choice it is one if every affine objective is a negated one, which is
-        how `Variance` and its kin are stated.
-        """
+        """Whether values are reported as of a maximisation: as asked, else by the goals' words."""
         if self.maximize is not None:
             return self.maximize
-        objectives = [t for _, t in self.labelled_terms() if isinstance(t, Minimize)]
-        return bool(objectives) and all(_is_negated(t.lhs) for t in objectives)
+        goals = [t for _, t in self.labelled_terms() if isinstance(t, (Minimize, Maximize))]
+        return bool(goals) and all(isinstance(t, Maximize) for t in goals)
 
     # -- evaluating without a solver --------------------------------------------------------
 
@@ -124,8 +121,8 @@ class Model:
         """The objective at a point, penalties included, in the sense people think of it."""
         total = 0.0
         for label, term in self.labelled_terms():
-            if isinstance(term, Minimize):
-                total += float(evaluate(term.lhs, values)[0])
+            if isinstance(term, (Minimize, Maximize)):
+                total += float(evaluate(term.cost, values)[0])
             elif isinstance(term, Penalize):
                 total += term.cost(evaluate(term.lhs, values) - term.rhs)
             elif isinstance(term, Raw):
@@ -213,13 +210,3 @@ def _outside(term: InCone, values: Array) -> Array:
     from sdpdr.linalg import smat
 
     return np.asarray(-values if term.cone == "nonnegative" else -np.linalg.eigvalsh(smat(values)))
-
-
-def _is_negated(lhs: Affine) -> bool:
-    """Whether an objective takes only non-positive coefficients on the diagonal of matrices."""
-    for linear_map in lhs.maps.values():
-        cost = linear_map.adjoint(np.ones(1))
-        diagonal = cost.diagonal() if getattr(cost, "ndim", 1) == 2 else cost
-        if np.any(np.asarray(diagonal) > 0):
-            return False
-    return bool(lhs.maps)

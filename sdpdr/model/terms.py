@@ -1,4 +1,4 @@
-"""The whole vocabulary a block may use: equal, at most, in a cone, minimise, penalise.
+"""The whole vocabulary of blocks: equal, at most, in a cone, minimise, maximise, penalise.
 
 Left and right side stay apart, so that any term can be softened or relaxed.
 """
@@ -79,8 +79,21 @@ class InCone:
 
 
 @dataclass(frozen=True, eq=False)
-class Minimize:
-    """Adds an affine expression of one value to the objective; ``-lhs`` maximises.
+class _Goal:
+    lhs: Affine
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.lhs.m != 1:
+            raise ShapeError(f"an objective has one value; this expression has {self.lhs.m}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Minimize(_Goal):
+    """An affine expression of one value, as small as it can be.
+
+    The goals of a model add up. It is reported as a maximisation if all of them are `Maximize`,
+    as a minimisation if one is `Minimize`; the signs of the data have no say in it.
 
     Parameters
     ----------
@@ -88,12 +101,20 @@ class Minimize:
         One value.
     """
 
-    lhs: Affine
-    name: str = ""
+    @property
+    def cost(self) -> Affine:
+        """What it adds to the objective of the minimisation."""
+        return self.lhs
 
-    def __post_init__(self) -> None:
-        if self.lhs.m != 1:
-            raise ShapeError(f"an objective has one value; this expression has {self.lhs.m}.")
+
+@dataclass(frozen=True, eq=False)
+class Maximize(_Goal):
+    """An affine expression of one value, as large as it can be (parameters as for `Minimize`)."""
+
+    @property
+    def cost(self) -> Affine:
+        """What it adds to the objective of the minimisation."""
+        return -self.lhs
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,4 +182,4 @@ class Raw:
     name: str = ""
 
 
-Term: TypeAlias = "Equal | AtMost | InCone | Minimize | Penalize | Raw"
+Term: TypeAlias = "Equal | AtMost | InCone | Minimize | Maximize | Penalize | Raw"

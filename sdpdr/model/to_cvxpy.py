@@ -10,7 +10,7 @@ import cvxpy as cp
 from sdpdr.linalg.svec import full_from_svec, order_of
 from sdpdr.model.affine import Affine
 from sdpdr.model.model import Model
-from sdpdr.model.terms import AtMost, Equal, InCone, Minimize, Penalize, Raw
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw
 from sdpdr.solvers.render import Rendered, apply, declare
 
 
@@ -35,6 +35,9 @@ def render_model(model: Model) -> Rendered:
             else:
                 objective = objective + built
             continue
+        if isinstance(term, (Minimize, Maximize)):
+            objective = objective + cp.sum(express(term.cost, variables))
+            continue
         lhs = express(term.lhs, variables)
         if isinstance(term, Equal):
             constraints[label] = lhs == term.rhs
@@ -42,8 +45,6 @@ def render_model(model: Model) -> Rendered:
             constraints[label] = lhs <= term.rhs
         elif isinstance(term, InCone):
             constraints[label] = _in_cone(term, lhs)
-        elif isinstance(term, Minimize):
-            objective = objective + cp.sum(lhs)
         else:
             excess = cp.Variable(term.lhs.m, name=f"{label}.excess")
             excesses[label] = (excess, lhs - term.rhs)

@@ -12,7 +12,7 @@ from sdpdr.linalg import VectorMap
 from sdpdr.linalg.svec import order_of
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.model import Model
-from sdpdr.model.terms import AtMost, Equal, InCone, Minimize, Penalize, Raw, Term
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
 from sdpdr.program.variables import Variable, VectorVariable
 
@@ -53,8 +53,8 @@ class _Parts:
             self.lmis.append(
                 Lmi(label, order_of(term.lhs.m), dict(term.lhs.maps), term.lhs.constant)
             )
-        elif isinstance(term, Minimize):
-            self.objective = self.objective + term.lhs
+        elif isinstance(term, (Minimize, Maximize)):
+            self.objective = self.objective + term.cost
         elif isinstance(term, Penalize):
             self._penalty(label, term)
         elif isinstance(term, Raw):

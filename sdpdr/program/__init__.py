@@ -2,6 +2,7 @@
 
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.point import Factor, Point, Value, as_dense
+from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP, Lmi, Rows
@@ -18,6 +19,7 @@ __all__ = [
     "Lmi",
     "Point",
     "PsdVariable",
+    "Ray",
     "Residuals",
     "Rows",
     "Run",
@@ -29,6 +31,8 @@ __all__ = [
     "as_dense",
     "certify",
     "dimacs_errors",
+    "prove_infeasible",
+    "prove_unbounded",
     "read_sdpa",
     "to_equality_form",
     "write_sdpa",

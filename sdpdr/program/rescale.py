@@ -1,8 +1,9 @@
 r"""Points brought back to equalities by a scaling that keeps them positive semidefinite.
 
 *Diagonal.* Where all rows on a matrix fix diagonal entries, :math:`X_{ii} = b_i > 0` (max-cut,
-correlation matrices), or sums of them without an entry in common, :math:`\sum_i a_{ei} X_{ii} = b_e`
-with positive coefficients (a trace, boxes with slack on the diagonal), :math:`D X D` with
+correlation matrices), or sums of them without an entry in common,
+:math:`\sum_i a_{ei} X_{ii} = b_e` with positive coefficients (a trace, boxes with slack on the
+diagonal), :math:`D X D` with
 :math:`D_{ii}^2 = b_e / \sum_k a_{ek} X_{kk}` satisfies them: the rows of a factor are scaled.
 
 *One number.* Where exactly one row has a right side that is not zero, and the others are

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from sdpdr.errors import FileFormatError, ModelError
 from sdpdr.files import write_file
+from sdpdr.linalg.admissible import ALLOWED, is_admissible, is_written_admissibly
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.entries import Entries, entries_of
 from sdpdr.program.sdp import SDP, Rows
@@ -56,7 +57,8 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
 
     Comments, punctuation among the numbers of the first lines, words after the first numbers,
     Fortran exponents, entries in the lower triangle (or in both, if they agree) and zeros are
-    accepted. An entry given twice is not, because solvers disagree on what it means.
+    accepted. An entry given twice is not, because solvers disagree on what it means; nor is a
+    number beyond the range of `sdpdr.linalg.admissible`, 1e-100 to 1e100 in size.
 
     Parameters
     ----------
@@ -186,15 +188,21 @@ class _Source:
             self.fail(self.taken, f"{expected}; found {len(words)}")
         return self.numbers(words, np.full(m, self.taken))
 
-    def numbers(self, words: list[str], line: Index) -> Array:
-        """Finite numbers, where word k stands on ``line[k]``."""
+    def numbers(self, words: list[str], line: Index, every: int = 1) -> Array:
+        """Finite numbers, where word k stands on ``line[k]``; the last of ``every`` are data."""
         try:
             values = np.array(words, dtype=float)
         except ValueError:
             bad = next(k for k, word in enumerate(words) if not _is_number(word))
             self.fail(int(line[bad]), f"a number; found {words[bad]!r}")
         for k in np.flatnonzero(~np.isfinite(values)):
-            self.fail(int(line[k]), f"a finite number; found {words[k]!r}")
+            # 1e400 is a number, but not one that can be read.
+            kind = "a finite number" if words[k].lower().strip("+-")[:1] in ("i", "n") else ALLOWED
+            self.fail(int(line[k]), f"{kind}; found {words[k]!r}")
+        unclear = (values == 0.0) | ~is_admissible(values)
+        for k in every - 1 + every * np.flatnonzero(unclear[every - 1 :: every]):
+            if words[k] != "0" and not is_written_admissibly(words[k]):
+                self.fail(int(line[k]), f"{ALLOWED}; found {words[k]!r}")
         return values
 
     def entries(self, m: int, sizes: Index) -> Entries:
@@ -205,7 +213,8 @@ class _Source:
         for bad in np.flatnonzero((count != 0) & (count != 5)):
             self.fail(self.taken + bad + 1, f"{form}; found {count[bad]}")
         line = self.taken + 1 + np.flatnonzero(count)
-        table = self.numbers(list(chain.from_iterable(rest)), np.repeat(line, 5)).reshape(-1, 5)
+        table = self.numbers(list(chain.from_iterable(rest)), np.repeat(line, 5), every=5)
+        table = table.reshape(-1, 5)
 
         def insist(holds: NDArray[np.bool_], expected: str) -> None:
             for bad in np.flatnonzero(~holds):
@@ -254,7 +263,7 @@ def write_sdpa(sdp: SDP, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelError
-        If the program has a number that is not finite.
+        If the program has a number that is not finite, or beyond what `read_sdpa` takes.
     """
     path = Path(path)
     data = _render(to_equality_form(sdp)).encode("ascii")
@@ -271,6 +280,12 @@ def _render(sdp: SDP) -> str:
         raise ModelError(
             f"{sdp!r} cannot be written: it holds numbers that are not finite. Look at its rows, "
             "their right sides, its objective and its constant."
+        )
+    numbers = np.concatenate([[sdp.constant], rhs, entries.value])
+    for number in numbers[~is_admissible(numbers)]:
+        raise ModelError(
+            f"{sdp!r} cannot be written: it holds {number:g}, and a file may hold {ALLOWED}. "
+            "Choose other units."
         )
     sense = "maximise" if sdp.maximize else "minimise"
     sizes = (str(v.n if isinstance(v, PsdVariable) else -v.size) for v in variables)

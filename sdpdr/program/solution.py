@@ -17,6 +17,7 @@ from sdpdr.linalg.dimension import intrinsic_dimension
 from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Value
+from sdpdr.program.rays import Ray
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 
@@ -136,6 +137,8 @@ class Solution:
         How far data would have to move, relatively, for the point and the multipliers to be
         optimal: the larger of the backward errors of the sides that are not proved; zero if both
         are, ``nan`` if one has nothing to measure.
+    ray : Ray or None
+        The verified proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`).
     runs : tuple of Run
         Every solver that took part, in order, and what it has come to; one unless the solver was
         "auto". Point and bound are the best of all of them.
@@ -163,6 +166,7 @@ class Solution:
     epsilon: float = float("nan")
     attained: float | None = None
     attained_by: str = ""
+    ray: Ray | None = None
     runs: tuple[Run, ...] = ()
 
     @property
@@ -289,6 +293,7 @@ class Solution:
             "epsilon": _plain(self.epsilon),
             "enclosure": self.enclosure,
             "certified": self.certified(),
+            "ray": None if self.ray is None else {"kind": self.ray.kind, "margin": self.ray.margin},
             "residuals": {k: _plain(v) for k, v in asdict(self.residuals).items()},
             "claimed": {k: _plain(v) for k, v in asdict(self.claimed).items()},
             "timings": dict(self.timings),

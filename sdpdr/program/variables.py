@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from sdpdr.errors import ModelError
 from sdpdr.linalg.svec import Array, svec_size
 
 
@@ -52,9 +53,9 @@ class VectorVariable:
         if self.curvature is None:
             return
         if self.nonnegative:
-            raise ValueError(f"variable {self.name!r}: a quadratic cost needs a free vector.")
+            raise ModelError(f"variable {self.name!r}: a quadratic cost needs a free vector.")
         if np.shape(self.curvature) != (self.size,) or not np.all(self.curvature > 0):
-            raise ValueError(f"variable {self.name!r}: curvature must be {self.size} positives.")
+            raise ModelError(f"variable {self.name!r}: curvature must be {self.size} positives.")
 
 
 Variable: TypeAlias = PsdVariable | VectorVariable

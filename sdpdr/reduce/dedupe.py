@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from sdpdr.errors import InfeasibleError
 from sdpdr.linalg import LinearMap
+from sdpdr.linalg.exact import Number, exact_terms
+from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point
@@ -21,7 +24,11 @@ from sdpdr.reduce.base import Reduced, Reduction
 TOLERANCE = 1e-9
 # What rounding may leave of the largest right side where the true one is zero.
 ROUNDING = 1e-14
+# Relative difference of coefficients that rounding leaves between rows that are parallel.
+PARALLEL = 16.0 * UNIT
 Mask: TypeAlias = NDArray[np.bool_]
+# Of a coefficient: variable, and entry (i, j) with i <= j.
+Place: TypeAlias = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,10 @@ class Dedupe(Reduction):
 
     Of inequalities that differ in their right side only, the tightest stays. Redundant rows are
     what breaks interior-point methods on neighbour graphs that list (i, j) and (j, i).
+
+    Rows count as parallel if their coefficients differ by a few units in the last place. Two of
+    them with different right sides are called a contradiction only where the numbers stored are
+    exactly proportional; otherwise both stay.
 
     Multipliers of dropped rows are lifted as zeros.
     """
@@ -104,21 +115,57 @@ def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     size = float(np.max(np.abs(rhs[np.isfinite(rhs)]), initial=0.0))
     equality = groups[0].relation == "=="
     empty = np.diff(matrix.indptr) == 0
-    _check_empty(empty, rhs, owner, equality, TOLERANCE * size)
+    wrong = empty & _says_something(rhs, equality, TOLERANCE * size)
+    for e in np.flatnonzero(wrong):
+        if not _exact_row(sdp, groups, int(e))[0]:
+            relation = "=" if equality else "<="
+            raise InfeasibleError(f"a row of {owner[e]!r} says 0 {relation} {rhs[e]:.6g}.")
     scale = _scales(matrix, equality)
-    keep = ~empty
+    # What only rounding made empty is left alone.
+    keep = ~empty | wrong
     # Scaled in place: a product of sparse matrices would cost time in the n^2 columns.
     matrix.data /= np.repeat(scale, np.diff(matrix.indptr))
     for cluster in _clusters(matrix, ~empty):
         sides = rhs[cluster] / scale[cluster]
         noise = ROUNDING * size / np.abs(scale[cluster]).min()
         if equality and np.ptp(sides) > max(TOLERANCE * np.abs(sides).max(), noise):
-            owners = [owner[e] for e in cluster]
-            raise InfeasibleError(_contradiction(sides * scale[cluster[0]], owners))
+            ends = cluster[[np.argmin(sides), np.argmax(sides)]]
+            if _is_contradiction(sdp, groups, *ends):
+                owners = [owner[e] for e in cluster]
+                raise InfeasibleError(_contradiction(sides * scale[cluster[0]], owners))
+            # Parallel but for rounding, which may be all that reconciles them.
+            continue
         keep[cluster] = False
         least = sides.min() + ROUNDING * np.abs(sides).max()
         keep[cluster[0 if equality else np.flatnonzero(sides <= least)[0]]] = True
     return np.split(keep, np.cumsum([r.m for r in groups])[:-1])
+
+
+def _is_contradiction(sdp: SDP, groups: list[Rows], one: int, other: int) -> bool:
+    """Whether no point satisfies both rows, in exact arithmetic on the numbers stored."""
+    (a, side_a), (b, side_b) = _exact_row(sdp, groups, one), _exact_row(sdp, groups, other)
+    if a.keys() != b.keys() or not a:
+        return False
+    key = next(iter(a))
+    # Both parts of p + q sqrt 2 have the same ratio, or there is none.
+    part = 0 if b[key][0] else 1
+    ratio = a[key][part] / b[key][part]
+    same = all(a[k] == (ratio * p, ratio * q) for k, (p, q) in b.items())
+    return same and side_a != ratio * side_b
+
+
+def _exact_row(sdp: SDP, groups: list[Rows], e: int) -> tuple[dict[Place, Number], Fraction]:
+    """The coefficients of a row of several groups, none of them zero, and its right side."""
+    for rows in groups:
+        if e < rows.m:
+            break
+        e -= rows.m
+    total: dict[Place, Number] = {}
+    for name, linear_map in rows.lhs.items():
+        for _, i, j, (p, q) in exact_terms(linear_map, [e]):
+            before = total.get((name, i, j), (Fraction(0), Fraction(0)))
+            total[name, i, j] = (before[0] + p, before[1] + q)
+    return {k: c for k, c in total.items() if any(c)}, Fraction(float(rows.rhs[e]))
 
 
 def _contradiction(sides: Array, owner: list[str]) -> str:
@@ -141,14 +188,9 @@ def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     return sp.hstack(parts, format="csr")
 
 
-def _check_empty(
-    empty: Mask, rhs: Array, owner: list[str], equality: bool, tolerance: float
-) -> None:
-    wrong = empty & ((np.abs(rhs) > tolerance) if equality else (rhs < -tolerance))
-    if wrong.any():
-        e = int(np.flatnonzero(wrong)[0])
-        relation = "=" if equality else "<="
-        raise InfeasibleError(f"a row of {owner[e]!r} says 0 {relation} {rhs[e]:.6g}.")
+def _says_something(rhs: Array, equality: bool, tolerance: float) -> Mask:
+    """Which right sides contradict a left side of zero."""
+    return np.asarray(np.abs(rhs) > tolerance if equality else rhs < -tolerance)
 
 
 def _scales(matrix: sp.csr_array, equality: bool) -> Array:
@@ -179,7 +221,27 @@ def _clusters(matrix: sp.csr_array, candidates: Mask) -> list[Index]:
     if not close.any():
         return []
     breaks = np.flatnonzero(~close) + 1
-    return [np.sort(part) for part in np.split(order, breaks) if part.size > 1]
+    alike = [np.sort(part) for part in np.split(order, breaks) if part.size > 1]
+    return [part for group in alike for part in _parallel(matrix, group) if part.size > 1]
+
+
+def _parallel(matrix: sp.csr_array, group: Index) -> list[Index]:
+    """Rows of about the same hashes, in groups that differ by rounding only."""
+    parts = []
+    while group.size:
+        first = matrix[[group[0]]]
+        others = matrix[group]
+        sizes = np.diff(others.indptr) == first.nnz
+        same = np.zeros(group.size, dtype=bool)
+        if sizes.any():
+            inside = others[np.flatnonzero(sizes)]
+            columns = inside.indices.reshape(-1, first.nnz) == first.indices
+            data = inside.data.reshape(-1, first.nnz)
+            near = np.abs(data - first.data) <= PARALLEL * np.abs(first.data)
+            same[sizes] = (columns & near).all(axis=1)
+        parts.append(group[same])
+        group = group[~same]
+    return parts
 
 
 def _mix(index: Index, salt: int) -> Array:

@@ -6,18 +6,13 @@ the other way round; applied twice it gives back the first. See `sdpdr.program.s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-import scipy.sparse as sp
-
-from sdpdr.linalg import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.svec import Array, svec
+from sdpdr.linalg.svec import Array
+from sdpdr.program.dual import dual_of
 from sdpdr.program.point import Point, Value, as_dense
-from sdpdr.program.sdp import SDP, Lmi, Rows
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
 
 
@@ -32,52 +27,7 @@ class Dual(Reduction):
     name: ClassVar[str] = "dual"
 
     def _reduce(self, sdp: SDP) -> Reduced:
-        variables: list[Variable] = []
-        objective: dict[str, Any] = {}
-        rows: list[Rows] = []
-        lmis: list[Lmi] = []
-        for r in sdp.rows:
-            variables.append(VectorVariable(r.label, r.m, nonnegative=r.relation == "<="))
-            objective[r.label] = VectorMap(r.rhs[None, :])
-        for lmi in sdp.lmis:
-            variables.append(PsdVariable(lmi.label, lmi.order))
-            objective[lmi.label] = SvecMap(lmi.order, lmi.constant[None, :])
-        for v in sdp.variables:
-            column = dict(_column(sdp, v.name))
-            if isinstance(v, PsdVariable):
-                lmis.append(Lmi(v.name, v.n, column, svec(sdp.cost(v.name))))
-                continue
-            cost = np.asarray(sdp.cost(v.name))
-            negated = {label: -a for label, a in column.items()}
-            if v.nonnegative:
-                rows.append(Rows(v.name, "<=", negated, cost))
-            elif v.curvature is None:
-                rows.append(Rows(v.name, "==", negated, cost))
-            else:
-                conjugate = VectorVariable(f"{v.name}*", v.size, curvature=1.0 / v.curvature)
-                variables.append(conjugate)
-                unit = VectorMap(sp.eye_array(v.size, format="csr"))
-                rows.append(Rows(v.name, "==", {**negated, conjugate.name: unit}, cost))
-        dual = SDP(
-            variables=tuple(variables),
-            objective=objective,
-            rows=tuple(rows),
-            lmis=tuple(lmis),
-            constant=-sdp.constant,
-            maximize=not sdp.maximize,
-            name=sdp.name,
-        )
-        return Reduced(dual, lambda point: _lift(sdp, point), lambda value: -value)
-
-
-def _column(sdp: SDP, name: str) -> Iterator[tuple[str, LinearMap | VectorMap]]:
-    """The variable's part of every row group and LMI, transposed, in ``svec`` coordinates."""
-    for r in sdp.rows:
-        if name in r.lhs:
-            yield r.label, VectorMap(r.lhs[name].matrix().T)
-    for lmi in sdp.lmis:
-        if name in lmi.lhs:
-            yield lmi.label, SvecMap(lmi.order, -lmi.lhs[name].matrix().T)
+        return Reduced(dual_of(sdp), lambda point: _lift(sdp, point), lambda value: -value)
 
 
 def _lift(sdp: SDP, point: Point) -> Point:

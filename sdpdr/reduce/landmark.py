@@ -13,17 +13,29 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from sdpdr.linalg import BilinearForms, Combined, LinearMap, QuadraticForms, Summed, VectorMap
+from sdpdr.linalg import (
+    BilinearForms,
+    Combined,
+    LinearMap,
+    QuadraticForms,
+    Stacked,
+    Summed,
+    VectorMap,
+)
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
+from sdpdr.program.sizes import row_norms
 from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Singular values of a basis below this share of the largest are rounding.
 _RANK = 1e-7
+# So are vectors, and matrices, that are this much smaller within the span than they were outside.
+_VANISHED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +58,9 @@ class Landmark(Reduction):
     -----
     The reduced program is not equivalent to the given one: its cone is a part of the cone, and
     rows may be missing. Multipliers of missing rows are lifted as zeros.
+
+    Two points whose coordinates agree in every column have distance zero for every M, and what a
+    row says of it is rounding: such rows are left out where zero satisfies them.
 
     References
     ----------
@@ -80,7 +95,9 @@ class Landmark(Reduction):
         name = sdp.psd_variables[0].name
         basis = on_face(sdp, np.asarray(self.basis, dtype=float))
         hidden = {r.label for r in exposing_rows(sdp, name)}
-        kept = [_taken(r, self.rows.get(r.label)) for r in sdp.rows if r.label not in hidden]
+        seen = [r for r in sdp.rows if r.label not in hidden]
+        force = {r.label: self._in_force(r, basis) for r in seen}
+        kept = [_taken(r, force[r.label]) for r in seen]
         scalars = {v.name: _used(v, kept, sdp) for v in sdp.vector_variables}
 
         def restrict(expression: Expression) -> Expression:
@@ -106,19 +123,30 @@ class Landmark(Reduction):
                     full = np.zeros(v.n if isinstance(v, PsdVariable) else v.size)
                     full[scalars[v.name]] = np.asarray(point.values[v.name])
                     values[v.name] = full
-            return Point(values, complete_multipliers(sdp, self._duals(sdp, point.duals)))
+            return Point(values, complete_multipliers(sdp, _all_duals(sdp, force, point.duals)))
 
         return Reduced(reduced, lift)
 
-    def _duals(self, sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Array]:
-        """Multipliers of all rows, zero where a row is not in force."""
-        full = dict(duals)
-        for r in sdp.rows if duals else ():
-            if r.label in self.rows or r.label not in duals:
-                full[r.label] = np.zeros(r.m)
-                if r.label in duals:
-                    full[r.label][self.rows[r.label]] = duals[r.label]
-        return full
+    def _in_force(self, rows: Rows, basis: Array) -> Index | None:
+        """The rows asked for that say something about K = T M T^T; None if all do."""
+        chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
+        asked = _taken(rows, chosen) if rows.label in self.rows else rows
+        idle = _holds_at_zero(asked) & _vanishes(asked, basis)
+        return chosen[~idle] if rows.label in self.rows or idle.any() else None
+
+
+def _all_duals(
+    sdp: SDP, force: Mapping[str, Index | None], duals: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Multipliers of all rows, zero where a row is not in force."""
+    full = dict(duals)
+    for r in sdp.rows if duals else ():
+        chosen = force.get(r.label)
+        if chosen is not None or r.label not in duals:
+            full[r.label] = np.zeros(r.m)
+            if r.label in duals:
+                full[r.label][chosen] = duals[r.label]
+    return full
 
 
 def on_face(sdp: SDP, basis: Array) -> Array:
@@ -146,6 +174,44 @@ def on_face(sdp: SDP, basis: Array) -> Array:
     frame = basis @ (vectors[:, kept] / np.sqrt(spectrum[kept]))
     # Once more, for the digits that squaring lost.
     return np.asarray(np.linalg.solve(np.linalg.cholesky(frame.T @ frame), frame.T).T)
+
+
+def _holds_at_zero(rows: Rows) -> NDArray[np.bool_]:
+    return np.asarray(rows.rhs == 0.0 if rows.relation == "==" else rows.rhs >= 0.0)
+
+
+def _vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
+    """Rows of which nothing but rounding is left in the span of an orthonormal basis.
+
+    A form is judged by its vector, whose error is relative: squared, 1e-30 of it may be exact.
+    """
+    parts = [
+        row_norms(a) == 0.0 if isinstance(a, VectorMap) else _is_rounding(a, basis)
+        for a in rows.lhs.values()
+    ]
+    return np.logical_and.reduce([np.ones(rows.m, dtype=bool), *parts])
+
+
+def _is_rounding(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
+    if isinstance(linear_map, Combined):
+        heard = ~_is_rounding(linear_map.inner, basis)
+        return np.asarray(abs(linear_map.weights) @ heard.astype(float) == 0.0)
+    if isinstance(linear_map, Stacked):
+        return np.concatenate([_is_rounding(a, basis) for a in linear_map.maps])
+    if isinstance(linear_map, Summed):
+        return np.logical_and.reduce([_is_rounding(a, basis) for a in linear_map.maps])
+    if isinstance(linear_map, BilinearForms):
+        sides = {id(f): f for f in (linear_map.left, linear_map.right)}
+        small = [_norms(f @ basis) <= _VANISHED * _norms(f) for f in sides.values()]
+        return np.logical_or.reduce(small)
+    before, after = row_norms(linear_map), row_norms(linear_map.congruence(basis))
+    return np.asarray(after <= _VANISHED * before)
+
+
+def _norms(rows: Array | sp.csr_array) -> Array:
+    if sp.issparse(rows):
+        return np.sqrt(np.asarray((rows * rows).sum(axis=1)).ravel())
+    return np.asarray(np.linalg.norm(rows, axis=1))
 
 
 def _taken(rows: Rows, chosen: Index | None) -> Rows:

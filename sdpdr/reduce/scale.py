@@ -15,6 +15,9 @@ from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.variables import VectorVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
+# Right sides of inequalities beyond this many typical ones are out of reach.
+_REACH = 1e3
+
 
 @dataclass(frozen=True)
 class Scale(Reduction):
@@ -24,6 +27,8 @@ class Scale(Reduction):
     program is ``min f(sigma T x') / (sigma gamma)`` s.t. ``D A T x' = D b / sigma``; its
     multipliers lift as ``y = gamma D y'`` and ``Z = gamma Z'``. A factor of its own for each
     variable matters where a Gram matrix meets slack that is relative to the length of edges.
+    Rows get size one, but for inequalities that a variable of typical size is far from breaking:
+    of those the right side gets the size of a thousand typical ones, and the row is small beside.
 
     Parameters
     ----------
@@ -41,8 +46,8 @@ class Scale(Reduction):
         units |= {v.name: 1.0 / _coefficient(sdp, v.name) for v in own}
         sdp = _in_units(sdp, units)
         factors = {r.label: 1.0 / _row_sizes(r) for r in sdp.rows}
-        sides = np.concatenate([np.zeros(0), *(np.abs(r.rhs * factors[r.label]) for r in sdp.rows)])
-        sigma = float(np.median(sides[sides > 1e-9 * sides.max()])) if np.any(sides) else 1.0
+        sigma = _typical_side(sdp, factors)
+        factors = {r.label: _without_distant(r, factors[r.label], sigma) for r in sdp.rows}
         costs = [np.abs(a.matrix().data) for a in sdp.objective.values()]
         gamma = float(np.max(np.concatenate([np.zeros(1), *costs]))) or 1.0
         variables = tuple(
@@ -105,6 +110,33 @@ def _row_sizes(rows: Rows) -> Array:
     for linear_map in rows.lhs.values():
         squares += np.asarray(linear_map.matrix().multiply(linear_map.matrix()).sum(axis=1)).ravel()
     return np.where(squares > 0.0, np.sqrt(squares), 1.0)
+
+
+def _typical_side(sdp: SDP, factors: Mapping[str, Array]) -> float:
+    """Median size of right sides, where rows have size one and rounding does not count.
+
+    What is rounding is told beside the largest side that zero does not satisfy: inequalities that
+    it does satisfy may be as far away as anybody likes.
+    """
+    sides = np.concatenate([np.zeros(0), *(r.rhs * factors[r.label] for r in sdp.rows)])
+    away = [np.full(r.m, r.relation == "==") | (r.rhs < 0.0) for r in sdp.rows]
+    away = np.abs(sides[np.concatenate([np.zeros(0, dtype=bool), *away])])
+    sizes = np.abs(sides[sides != 0.0])
+    if sizes.size == 0:
+        return 1.0
+    largest = np.max(away) if np.any(away) else np.median(sizes)
+    return float(np.median(sizes[sizes > 1e-9 * largest]))
+
+
+def _without_distant(rows: Rows, factors: Array, sigma: float) -> Array:
+    """Factors of rows, so small where a right side is far out of reach that it is at the rim.
+
+    An inequality that is far from binding for variables of size sigma says nothing of the
+    solution, but the largest right side is what solvers measure their residuals by.
+    """
+    if rows.relation == "==":
+        return factors
+    return np.asarray(factors / np.maximum(rows.rhs * factors / (_REACH * sigma), 1.0))
 
 
 def _scaled(rows: Rows, factors: Array, sigma: float) -> Rows:

@@ -11,6 +11,7 @@ from sdpdr.solvers.external_programs import Csdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.lowrank_solver import LowRank
 from sdpdr.solvers.registry import SolverInfo, SolverTable, find, table
+from sdpdr.solvers.tolerance import Rule
 
 __all__ = [
     "FORMS",
@@ -24,6 +25,7 @@ __all__ = [
     "LowRank",
     "Mosek",
     "Outcome",
+    "Rule",
     "Scs",
     "Sdpa",
     "SdpaProgram",

@@ -10,15 +10,16 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from math import inf
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sdpdr.errors import DataError, SolverLicenceError, SolverMissingError
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.solvers.tolerance import translate
+from sdpdr.solvers.tolerance import TOLERANCES, Rule
 
 Progress = Callable[[Mapping[str, Any]], None]
+_Value = TypeVar("_Value")
 
 FORMS: Mapping[str, str] = {
     "cvxpy": "the model as written, through cvxpy; no reductions",
@@ -123,6 +124,8 @@ class Solver(ABC):
     warms_up: ClassVar[bool] = True
     # Whether "auto" leaves it alone.
     by_name_only: ClassVar[bool] = False
+    # What it is told of a tolerance; None for what the table says of it or of its base class.
+    rule: ClassVar[Rule | None] = None
 
     tol: float = 1e-6
     time_limit: float | None = None
@@ -179,8 +182,24 @@ class Solver(ABC):
             )
 
     def tolerances(self) -> dict[str, float]:
-        """The tolerance in the solver's own names; nothing where it keeps its defaults."""
-        return {} if self.defaults else translate(self.name, self.tol)
+        """The tolerance in the solver's own names; nothing where it keeps its defaults.
+
+        Raises
+        ------
+        DataError
+            Its class has no ``rule``, and neither it nor what it derives from is in the table.
+        """
+        if self.defaults:
+            return {}
+        if self.rule is not None:
+            return self.rule.told(self.tol)
+        for cls in type(self).__mro__:
+            if cls.__dict__.get("name") in TOLERANCES:
+                return TOLERANCES[cls.__dict__["name"]].told(self.tol)
+        raise DataError(
+            f"nobody knows what to tell solver {self.name!r} of a tolerance: give its class a "
+            "rule = Rule(options, divisor, own), from sdpdr.solvers."
+        )
 
     def accepts(self, sdp: SDP) -> str | None:
         """None if it can take the program, else the reason why not."""
@@ -193,6 +212,35 @@ class Solver(ABC):
         Where ``takes_start`` is true, it also takes ``start``: a `Point` to begin from, whose
         missing parts are filled in as usual.
         """
+
+
+def configured(solver: object) -> bool:
+    """Whether a solver is an object that somebody configured, rather than a name."""
+    return isinstance(solver, Solver)
+
+
+def unless_configured(solver: object, value: _Value) -> _Value | None:
+    """An option of ours for a solver that is named; None for one that brings its own.
+
+    Examples
+    --------
+    >>> unless_configured("clarabel", 1e-8)
+    1e-08
+    """
+    return None if configured(solver) else value
+
+
+def tolerance(solver: object, tol: float | None, default: float = 1e-6) -> float:
+    """The tolerance asked for: as given, else of the configured solver, else the default.
+
+    Examples
+    --------
+    >>> tolerance("clarabel", None), tolerance("clarabel", 1e-3)
+    (1e-06, 0.001)
+    """
+    if tol is not None:
+        return tol
+    return solver.tol if isinstance(solver, Solver) else default
 
 
 @lru_cache

@@ -1,5 +1,7 @@
 """One tolerance in every solver's own words: the table from which all adapters read.
 
+A solver that is not of this package carries a `Rule` of its own, as the ``rule`` of its class.
+
 A person asks for a relative gap and for residuals as *we* measure them: on the program as it was
 written, after the point has been lifted and repaired, with a bound that we prove. A solver measures
 something else: residuals relative to norms of its own, on scaled data, and a gap between two values
@@ -55,6 +57,10 @@ class Rule:
     def asked(self, tol: float) -> float:
         """The number that stands for a tolerance."""
         return min(self.ceiling, max(self.floor, tol / self.divisor))
+
+    def told(self, tol: float) -> dict[str, float]:
+        """What the solver is told of a tolerance, by its own names."""
+        return dict.fromkeys(self.options, self.asked(tol))
 
 
 _INTERIOR = (
@@ -179,5 +185,4 @@ def translate(name: str, tol: float) -> dict[str, float]:
     """
     if name not in TOLERANCES:
         raise UnknownNameError("rule of tolerances", name, TOLERANCES)
-    rule = TOLERANCES[name]
-    return dict.fromkeys(rule.options, rule.asked(tol))
+    return TOLERANCES[name].told(tol)

@@ -7,16 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from sdpdr.errors import DataTypeError, FileFormatError, UnknownNameError
 from sdpdr.files import write_file
+from sdpdr.linalg.admissible import ALLOWED, is_admissible, is_written_admissibly
 from sdpdr.linalg.svec import Array
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 HEADER = ("auto", "yes", "no")
+# Columns by name, and the lines of a text file that their rows stand on.
+_Read: TypeAlias = "tuple[dict[str, np.ndarray], list[int] | None]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +32,13 @@ class Frame:
         Name of the file, for messages.
     columns : mapping from name to array of shape (n,)
         Of text where a file holds text. Without a header the names are ``"1"``, ``"2"``, ...
+    lines : sequence of int, optional
+        Of the file, where each row stands.
     """
 
     file: str
     columns: Mapping[str, np.ndarray]
+    lines: Sequence[int] | None = None
 
     def select(self, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> Frame:
         """Keep the columns named (all if none is), less those dropped.
@@ -46,7 +52,7 @@ class Frame:
             if name not in self.columns:
                 raise UnknownNameError("column", name, self.columns)
         kept = {name: self.columns[name] for name in columns or self.columns if name not in drop}
-        return Frame(self.file, MappingProxyType(kept))
+        return Frame(self.file, MappingProxyType(kept), self.lines)
 
     def numbers(self) -> Array:
         """The columns side by side as floats, shape (n, D); a missing entry is ``nan``.
@@ -55,6 +61,8 @@ class Frame:
         ------
         DataTypeError
             A column holds something else; the message names it and how to leave it out.
+        FileFormatError
+            A number is beyond the range of `sdpdr.linalg.admissible`; the message names its line.
         """
         if not self.columns:
             raise DataTypeError(f"{self.file}: no column is left. Name or drop fewer of them.")
@@ -71,7 +79,9 @@ class Frame:
     def _floats(self, name: str) -> Array:
         column = self.columns[name]
         try:
-            return _as_floats(column)
+            return self._admissible(name, _as_floats(column))
+        except FileFormatError:
+            raise
         except (ValueError, TypeError):
             entries = column.tolist()
             row = next((i for i, entry in enumerate(entries) if not _is_number(entry)), 0)
@@ -79,6 +89,26 @@ class Frame:
                 f"{self.file}: column {name!r} holds {entries[row]!r} (row {row + 1}), which is "
                 f"not a number. Leave the column out with --drop {name}, or encode it."
             ) from None
+
+    def _admissible(self, name: str, numbers: Array) -> Array:
+        """The numbers, if they are in range; those that are not finite are for others to refuse."""
+        column = self.columns[name]
+        written = column.dtype.kind in "OUS"
+        for row in np.flatnonzero(~is_admissible(numbers) | (written & (numbers == 0.0))):
+            entry = column[row]
+            if isinstance(entry, str):
+                wrong = not _is_missing(entry) and _is_far(entry)
+            else:
+                wrong = bool(np.isfinite(numbers[row])) and not is_admissible(numbers[row])
+            if wrong:
+                place = (
+                    f"line {self.lines[int(row)]}" if self.lines is not None else f"row {row + 1}"
+                )
+                raise FileFormatError(
+                    f"{self.file}, {place}: column {name!r} holds {str(entry)!r}; expected "
+                    f"{ALLOWED}. Choose another unit."
+                )
+        return numbers
 
 
 def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> Frame:
@@ -123,7 +153,8 @@ def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> F
         raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
     if header not in HEADER:
         raise UnknownNameError("header", header, HEADER)
-    return Frame(path.name, MappingProxyType(_READERS[suffix](path, key, header)))
+    columns, lines = _READERS[suffix](path, key, header)
+    return Frame(path.name, MappingProxyType(columns), lines)
 
 
 def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None = None) -> None:
@@ -145,7 +176,7 @@ def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None =
 # -- reading ----------------------------------------------------------------------------------
 
 
-def _read_text(path: Path, key: str | None, header: str) -> dict[str, np.ndarray]:
+def _read_text(path: Path, key: str | None, header: str) -> _Read:
     delimiter = "," if path.suffix.lower() == ".csv" else "\t"
     try:
         # utf-8-sig also takes the mark that spreadsheets put first.
@@ -170,7 +201,8 @@ def _read_text(path: Path, key: str | None, header: str) -> dict[str, np.ndarray
         repeated = next(name for name in names if names.count(name) > 1)
         raise FileFormatError(f"{path.name}: two columns are called {repeated!r}. Rename one.")
     cells = np.array(rows, dtype=object).reshape(len(rows), width)
-    return {name: cells[:, k] for k, name in enumerate(names)}
+    numbers = [number for number, _ in lines][1 if named else 0 :]
+    return {name: cells[:, k] for k, name in enumerate(names)}, numbers
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -181,11 +213,11 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     return any(under and not above for above, under in zip(first, below, strict=True))
 
 
-def _read_npy(path: Path, key: str | None, header: str) -> dict[str, np.ndarray]:
-    return _columns(path, _loaded(path))
+def _read_npy(path: Path, key: str | None, header: str) -> _Read:
+    return _columns(path, _loaded(path)), None
 
 
-def _read_npz(path: Path, key: str | None, header: str) -> dict[str, np.ndarray]:
+def _read_npz(path: Path, key: str | None, header: str) -> _Read:
     with _loaded(path) as arrays:
         if key is None and len(arrays.files) != 1:
             raise FileFormatError(
@@ -198,7 +230,7 @@ def _read_npz(path: Path, key: str | None, header: str) -> dict[str, np.ndarray]
         columns = _columns(path, arrays[chosen])
         n = len(next(iter(columns.values())))
         others = {name: arrays[name] for name in arrays.files if name != chosen}
-    return columns | {name: x for name, x in others.items() if x.shape == (n,)}
+    return columns | {name: x for name, x in others.items() if x.shape == (n,)}, None
 
 
 def _loaded(path: Path) -> Any:
@@ -222,19 +254,20 @@ def _columns(path: Path, array: np.ndarray) -> dict[str, np.ndarray]:
     return {str(k + 1): array[:, k] for k in range(array.shape[1])}
 
 
-def _read_parquet(path: Path, key: str | None, header: str) -> dict[str, np.ndarray]:
+def _read_parquet(path: Path, key: str | None, header: str) -> _Read:
     pandas = _pandas()
     try:
         frame = pandas.read_parquet(path)
     except (ValueError, OSError) as error:
         raise FileFormatError(f"{path.name} cannot be read as Parquet: {error}.") from None
     numeric = set(frame.select_dtypes(["number", "bool"]).columns)
-    return {
+    columns = {
         str(name): frame[name].to_numpy(dtype=float, na_value=np.nan)
         if name in numeric
         else frame[name].to_numpy()
         for name in frame.columns
     }
+    return columns, None
 
 
 def _pandas() -> ModuleType:
@@ -259,6 +292,11 @@ def _as_floats(column: np.ndarray) -> Array:
 
 def _is_missing(entry: object) -> bool:
     return entry is None or (isinstance(entry, str) and entry.lower() in MISSING)
+
+
+def _is_far(entry: str) -> bool:
+    """Whether a word is a number beyond the range, and not one of the words for infinity."""
+    return any(c.isdigit() for c in entry) and not is_written_admissibly(entry)
 
 
 def _is_number(entry: object) -> bool:
@@ -296,7 +334,7 @@ def _write_parquet(path: Path, Y: Array, names: Sequence[str]) -> None:
     _pandas().DataFrame(Y, columns=list(names)).to_parquet(path, index=False)
 
 
-_READERS: Mapping[str, Callable[[Path, str | None, str], dict[str, np.ndarray]]] = MappingProxyType(
+_READERS: Mapping[str, Callable[[Path, str | None, str], _Read]] = MappingProxyType(
     {
         ".csv": _read_text,
         ".tsv": _read_text,

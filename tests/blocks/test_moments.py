@@ -8,7 +8,17 @@ import pytest
 
 import sdpdr
 from sdpdr import blocks, check_block
-from sdpdr.blocks import Agree, Costs, FactorLift, Fits, Known, Layers, MomentMatrix, Moments
+from sdpdr.blocks import (
+    Agree,
+    Costs,
+    FactorLift,
+    Fits,
+    Known,
+    Layers,
+    MomentMatrix,
+    Moments,
+    Rewards,
+)
 from sdpdr.errors import ModelError
 from sdpdr.iterate import ConvexIteration, IterationStatus
 from sdpdr.linalg.polynomials import add, compose, monomials, multiply, values
@@ -193,7 +203,7 @@ def test_homogeneous_rows_leave_the_product_of_zero_factors_only():
     printed = Known(4, lift.product(), 0.0)
     assert violation(printed, {"Z": zero}) == 0.0
     assert violation(Known(4, lift.product(), [1.0, 2.0]), {"Z": zero}) == 2.0
-    largest = Costs(-1.0 * lift.entries(lift.product()[:1]))
+    largest = Rewards(lift.entries(lift.product()[:1]))
     solution = sdpdr.solve(lift + printed + largest, "clarabel")
     assert solution.value == pytest.approx(0.0, abs=1e-9)
 

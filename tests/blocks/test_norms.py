@@ -9,7 +9,7 @@ from sdpdr import blocks, check_block
 from sdpdr.errors import ModelError, ShapeError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SvecMap
 from sdpdr.linalg.svec import smat, svec, svec_size
-from sdpdr.model import Affine, AtMost, Block, Equal, Minimize, Model, Var
+from sdpdr.model import Affine, AtMost, Block, Equal, Maximize, Minimize, Model, Var
 from sdpdr.program.variables import VectorVariable
 
 RNG = np.random.default_rng(5)
@@ -210,7 +210,7 @@ def test_the_max_norm_is_the_largest_scaled_trace_norm():
 def test_the_fantope_and_ky_fan_are_dual(k):
     class Reward(Block):
         def terms(self):
-            yield Minimize(-(InnerProduct(S) @ Var("F")))
+            yield Maximize(InnerProduct(S) @ Var("F"))
 
     model = Model((blocks.Fantope(5, k), Reward()), maximize=True)
     solution = sdpdr.solve(model, "clarabel", tol=1e-9)

@@ -93,7 +93,7 @@ MISTAKES = [
     (
         lambda: list(soften(Variance(3), 1.0).terms()),
         ModelError,
-        "'variance' has a Minimize term.*no right side.*Equal and AtMost",
+        "'variance' has a Maximize term.*no right side.*Equal and AtMost",
     ),
     (lambda: list(soften(RAW, 1.0).terms()), ModelError, "'first_norm' has a Raw term"),
     (

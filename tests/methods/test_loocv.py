@@ -20,7 +20,7 @@ from sdpdr.blocks import (
 )
 from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelError
 from sdpdr.methods.loocv import leave_one_out
-from sdpdr.model import Block, Minimize, Model, Var
+from sdpdr.model import Block, Maximize, Model, Var
 from sdpdr.model.model import evaluate
 from sdpdr.program import Factor, Status
 
@@ -167,7 +167,7 @@ def test_the_limits_on_sums_cut_nothing_off(graph, isometry):
 
         class Largest(Block):
             def terms(self, j=j):
-                yield Minimize(-(OtherSums(12)[[j]] @ Var("K")))
+                yield Maximize(OtherSums(12)[[j]] @ Var("K"))
 
         left_out = (SumsAtMost, GeometricMean)
         blocks = [b for b in model.blocks if not isinstance(b, left_out)]

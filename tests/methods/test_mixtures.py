@@ -6,7 +6,7 @@ import pytest
 import sdpdr
 from sdpdr import blocks, datasets, graphs, methods
 from sdpdr.linalg import SquaredEdgeLengths
-from sdpdr.model import AtMost, Block, Minimize, Var, VectorVariable
+from sdpdr.model import AtMost, Block, Maximize, Var, VectorVariable
 
 ROLL, ANGLE = datasets.swiss_roll(14, seed=0)
 GRAPH = graphs.knn(ROLL, 3)
@@ -177,7 +177,7 @@ class Shorter(Block):
     def terms(self):
         t = np.eye(1) @ Var("t")
         yield AtMost(SquaredEdgeLengths(6, [[0, 1]]) @ Var("K") + t, 1.0)
-        yield Minimize(-3.0 * t)
+        yield Maximize(3.0 * t)
 
 
 @pytest.mark.parametrize("solver", ["lowrank", "clarabel", "cvxopt"])

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from sdpdr import graphs, methods
 from sdpdr.blocks import Centered, Gram, Lengths, Variance
 from sdpdr.errors import InfeasibleError
-from sdpdr.linalg import InnerProduct, Products, SquaredEdgeLengths, SvecMap, VectorMap
+from sdpdr.linalg import Entries, InnerProduct, Products, SquaredEdgeLengths, SvecMap, VectorMap
 from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable, dimacs_errors
 from sdpdr.reduce import Dedupe
 
@@ -100,6 +101,52 @@ def test_contradicting_equalities_name_both_blocks_and_both_sides(scale):
 def test_equalities_that_differ_by_rounding_only_agree():
     sdp = program(lengths("road", [(0, 1)], [4.0]), lengths("rail", [(1, 0)], [4.0 * (1 + 1e-13)]))
     assert kept(sdp) == {"road": 1}
+
+
+def dense(label, coefficients, side, relation="=="):
+    coefficients = np.asarray(coefficients, dtype=float)
+    return Rows(label, relation, {"K": InnerProduct(coefficients)}, np.array([float(side)]))
+
+
+@pytest.mark.parametrize("small", [1e-11, 1e-13, 1e-15, 1e-17, 1e-300])
+def test_nearly_parallel_rows_may_both_hold(small):
+    """X11 = 1 and X11 + small X22 = 2 hold where X22 = 1 / small."""
+    rows = (dense("one", np.diag([1.0, 0.0]), 1.0), dense("other", np.diag([1.0, small]), 2.0))
+    assert kept(program(*rows, n=2)) == {"one": 1, "other": 1}
+
+
+@pytest.mark.parametrize("relation", ["==", "<="])
+@pytest.mark.parametrize("side", [1.0, 2.0])
+def test_coefficients_in_another_last_place_do_not_contradict(relation, side):
+    """Only rounding reconciles such rows, at points as large as its inverse."""
+    near = np.diag([1.0, np.nextafter(1.0, 2.0)])
+    sdp = program(dense("one", np.eye(2), 1.0, relation), dense("other", near, side, relation), n=2)
+    left = kept(sdp)
+    assert left["one"] == 1
+    if relation == "==":
+        assert ("other" in left) == (side != 1.0)
+
+
+@pytest.mark.parametrize("factor", [1.0, -3.0, 0.1, 1e-9, 2.0**-40])
+def test_rows_of_coordinates_contradict_where_they_are_exactly_proportional(factor):
+    """Coordinates carry roots of two, of which products with a factor are rounded."""
+    where = (np.zeros(2, int), np.array([0, 0]), np.array([0, 1]))
+    one = SvecMap.from_entries(5, 1, *where, np.array([1.0, 3.0]))
+    rows = [
+        Rows("one", "==", {"K": one}, np.ones(1)),
+        Rows("other", "==", {"K": factor * one}, np.array([2.0 * factor])),
+    ]
+    with pytest.raises(InfeasibleError, match="'one' and 'other'"):
+        Dedupe().apply(program(*rows))
+
+
+def test_a_row_that_cancels_only_in_rounding_is_no_contradiction():
+    """(1e17 + 1 - 1e17) X11 = 1 reads 0 = 1 in floating point."""
+    sums = sp.csr_array(np.array([[1.0, 1.0, -1.0]]))
+    inner = Entries(2, [[0, 0], [0, 0], [0, 0]])
+    scaled = np.array([1e17, 1.0, 1e17]) * inner
+    row = Rows("cancels", "==", {"K": sums @ scaled}, np.ones(1))
+    assert kept(program(row, n=2)) == {"cancels": 1}
 
 
 # -- rows of zeros ------------------------------------------------------------------------------

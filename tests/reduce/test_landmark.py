@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from sdpdr.landmark import landmark_plan
 from sdpdr.landmark.geometry import geometry
 from sdpdr.landmark.lazy import solve_lazily
 from sdpdr.landmark.settle import settle
-from sdpdr.linalg import Products, Trace
+from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
 from sdpdr.program.boxes import repair
@@ -98,6 +99,49 @@ def test_rows_left_out_come_back_with_zero_multipliers():
     np.testing.assert_array_equal(np.flatnonzero(lifted.duals["isometry"]), kept[1:] * 0 + kept[1:])
     assert lifted.values["isometry.over"][kept].tolist() == [1.0, 2.0, 3.0]
     assert lifted.values["isometry.over"].sum() == 6.0
+
+
+def swiss_roll_with_twins():
+    """Points of which two have the same neighbours, so that smooth functions agree on them."""
+    rng = np.random.default_rng(5)
+    u = rng.random(40)
+    t, height = 1.5 * np.pi * (1.0 + 2.0 * u), 12.0 * rng.random(40)
+    return graphs.knn(np.column_stack([t * np.cos(t), height, t * np.sin(t)]), 5, connect="mst")
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "lowrank"])
+@pytest.mark.parametrize(("count", "value"), [(5, 2498.1905), (10, 3202.4171), (20, 3575.9487)])
+def test_rows_of_which_rounding_is_left_say_nothing(solver, count, value):
+    model = methods.mvu(swiss_roll_with_twins())
+    found = sdpdr.solve(model, solver, form="landmark", landmarks=count, basis="laplacian")
+    assert found.value == pytest.approx(value, rel=1e-6)
+
+
+def rows_on_twins(tiny, weights=None):
+    """The squared distance of points 0 and 1, in a basis where it is ``tiny``, and of 1 and 2."""
+    lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
+    lhs = {"K": lengths if weights is None else weights @ lengths}
+    rows = Rows("lengths", "<=", lhs, np.ones(2))
+    basis = np.array([[1.0, 0.0], [1.0 + tiny, 0.0], [0.0, 1.0]])
+    return SDP((PsdVariable("K", 3),), {"K": -1.0 * Trace(3)}, (rows,)), basis
+
+
+@pytest.mark.parametrize("weights", [None, np.diag([2.0, 1e-3])])
+def test_a_row_vanishes_with_its_vector_and_not_with_its_square(weights):
+    for tiny, left in ((0.0, 1), (1e-15, 1), (1e-9, 2)):
+        sdp, basis = rows_on_twins(tiny, weights)
+        reduced = Landmark(basis).apply(sdp)
+        assert [r.m for r in reduced.sdp.rows] == [left]
+        duals = {"lengths": np.arange(1.0, 1.0 + left)}
+        lifted = reduced.lift(Point({"K": np.eye(2)}, duals)).duals["lengths"]
+        assert lifted.tolist() == ([0.0, 1.0] if left == 1 else [1.0, 2.0])
+
+
+def test_a_row_that_zero_does_not_satisfy_never_vanishes():
+    sdp, basis = rows_on_twins(0.0)
+    for relation, rhs in (("==", 1.0), ("<=", -1.0)):
+        rows = (replace(sdp.rows[0], relation=relation, rhs=np.full(2, rhs)),)
+        assert Landmark(basis).apply(replace(sdp, rows=rows)).sdp.n_rows == 2
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Slack
-from sdpdr.linalg import VectorMap
-from sdpdr.program import Factor, Point, PsdVariable, as_dense, dimacs_errors
+from sdpdr.linalg import InnerProduct, VectorMap
+from sdpdr.program import Factor, Point, PsdVariable, Rows, as_dense, dimacs_errors
 from sdpdr.reduce import Composed, Dual, Scale
 
 from .programs import optimal_program
@@ -110,6 +111,41 @@ def test_the_unit_of_length_makes_no_difference(size):
     for a, b in zip(one.rows, other.rows, strict=True):
         np.testing.assert_allclose(a.rhs, b.rhs, rtol=1e-12)
         np.testing.assert_allclose(a.lhs["K"].matrix().toarray(), b.lhs["K"].matrix().toarray())
+
+
+def with_limit(coefficient, limit, relation="<="):
+    """An unfolding of value 18.8 with a row on the square of the first point's distance."""
+    sdp = methods.mvu(graphs.path([1.0, 2.0, 1.5, 0.5])).to_sdp()
+    corner = np.zeros((5, 5))
+    corner[0, 0] = coefficient
+    row = Rows("limit", relation, {"K": InnerProduct(corner)}, np.array([limit]))
+    return replace(sdp, rows=(*sdp.rows, row))
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi"])
+@pytest.mark.parametrize("limit", [(1e-30, 1.0), (1e-12, 1.0), (1.0, 1e12), (1.0, 1e20)])
+def test_a_limit_out_of_reach_changes_nothing(limit, form):
+    solution = sdpdr.solve(with_limit(*limit), "clarabel", form=form)
+    assert solution.certified(1e-6)
+    assert solution.value == pytest.approx(18.8, rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-12, 1e12, 1e30])
+def test_a_limit_within_reach_holds_whatever_its_size(size):
+    solution = sdpdr.solve(with_limit(size, 5.0 * size), "clarabel", form="gram")
+    assert solution.certified(1e-6)
+    assert solution.value == pytest.approx(15.9375, rel=1e-6)
+    assert solution.values["K"][0, 0] == pytest.approx(5.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("relation", ["<=", "=="])
+def test_only_limits_out_of_reach_are_small_rows(relation):
+    reduced = Scale().apply(with_limit(1.0, 1e9, relation)).sdp
+    row = reduced.rows[-1]
+    size = np.sqrt(np.sum(row.lhs["K"].matrix().data ** 2))
+    assert size == pytest.approx(1.0) if relation == "==" else size < 1e-3
+    others = np.concatenate([r.rhs for r in reduced.rows[:-1]])
+    assert np.max(others) < 100.0
 
 
 def test_a_factor_is_lifted_as_a_factor():

@@ -7,7 +7,7 @@ import sdpdr
 from sdpdr import blocks, graphs, methods
 from sdpdr.errors import ModelError
 from sdpdr.linalg import InnerProduct
-from sdpdr.model import Minimize, Model, Var
+from sdpdr.model import Maximize, Model, Var
 from sdpdr.solvers.edges import edge_form, why_not
 from sdpdr.solvers.lowrank import EdgeProgram, Objective, Options, solve_edge_program
 from sdpdr.solvers.lowrank.newton import BlockLaplacian
@@ -86,7 +86,7 @@ def test_a_laplacian_given_as_a_matrix_is_pairs(graph):
 
     class Given(blocks.Gram):
         def terms(self):
-            yield Minimize(-(InnerProduct(pull) @ Var("K")))
+            yield Maximize(InnerProduct(pull) @ Var("K"))
 
     plain = methods.mvu(graph)
     model = Model((Given(graph.n), *plain.blocks[1:3]))

@@ -8,8 +8,9 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.errors import UnknownNameError
-from sdpdr.solvers import lowrank_solver
+from sdpdr.errors import DataError, UnknownNameError
+from sdpdr.program import Claim, Point
+from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict, lowrank_solver
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
@@ -68,6 +69,48 @@ def test_floor_and_ceiling():
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'clarabel'"):
         translate("clarable", 1e-6)
+
+
+# -- solvers from elsewhere ----------------------------------------------------------------------
+
+
+class Unknown(Solver):
+    name = "from-elsewhere"
+
+    def run(self, sdp, progress=None):
+        return Outcome(Point(), Verdict.SOLVED, Claim(str(self.tolerances())))
+
+
+class WithRule(Unknown):
+    rule = Rule(("eps",), 10.0, (1e-4,), floor=1e-9)
+
+
+class Renamed(Clarabel):
+    name = "renamed"
+
+
+class Sharper(Clarabel):
+    name = "sharper"
+    rule = Rule(("tol_gap_rel",), 1e3, (1e-8,))
+
+
+def test_a_solver_from_elsewhere_brings_a_rule():
+    assert WithRule(tol=1e-6).tolerances() == {"eps": pytest.approx(1e-7)}
+    assert WithRule(tol=1e-12).tolerances() == {"eps": 1e-9}
+    assert WithRule(defaults=True).tolerances() == {}
+
+
+def test_a_derived_solver_inherits_the_rule_unless_it_has_its_own(path):
+    assert Renamed(tol=1e-5).tolerances() == translate("clarabel", 1e-5)
+    assert Sharper(tol=1e-5).tolerances() == {"tol_gap_rel": pytest.approx(1e-8)}
+    for solver in (Renamed(), Sharper()):
+        assert sdpdr.solve(path, solver).status is Status.SOLVED
+
+
+def test_a_solver_without_a_rule_is_told_what_to_do():
+    with pytest.raises(DataError, match="tell solver 'from-elsewhere' .* rule = Rule"):
+        Unknown().tolerances()
+    assert Unknown(defaults=True).tolerances() == {}
 
 
 # -- adapters ----------------------------------------------------------------------------------

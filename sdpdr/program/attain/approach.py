@@ -83,7 +83,7 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
         except np.linalg.LinAlgError:
             return None
         y = y + t * step
-        if t < _SHORTEST or _least_share(program, y) < _THINNER * share:
+        if t < _SHORTEST or _least_share(program, y) < _THINNER * min(share, _THINNER):
             return None
     return None
 

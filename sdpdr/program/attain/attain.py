@@ -17,11 +17,13 @@ from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP
 
 # Shares of the largest eigenvalue that the smallest are lifted to, in turn.
-_SHARES = (1e-9, 1e-6, 1e-3)
+_SHARES = (1e-9, 1e-6, 1e-3, 1.0)
 # Gaps of central points, beside the one wanted, that are tried in turn.
 _WIDER = (1.0, 10.0, 100.0)
 # Order of a matrix, on its face, beyond which dense factorizations take minutes.
 _LARGEST_ORDER = 1200
+# Order up to which they take no time to speak of.
+_SMALL_ORDER = 150
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,28 +104,45 @@ def attain(
     """
     if not all(v.name in point.values for v in sdp.variables):
         return Attained(None, "there is no point", point.values)
-    found = closed_form(sdp, point.values, rigorous)
-    if found is not None:
-        value, values, words = found
-        return Attained(sdp.report(value), words, values, rigorous=rigorous)
-    trouble = _too_large(sdp)
-    if trouble:
-        return Attained(None, trouble, point.values)
+    closed = closed_form(sdp, point.values, rigorous)
+    if closed is not None:
+        value, values, words = closed
+        found = Attained(sdp.report(value), words, values, rigorous=rigorous)
+        # Shrinking all for the sake of one row may cost more than steps towards that row.
+        if _largest_order(sdp) > _SMALL_ORDER or not _is_far(value, sdp.report(goal), tol):
+            return found
+        return _better(sdp, found, _searched(sdp, point, sdp.report(goal), tol, rigorous))
+    return _searched(sdp, point, sdp.report(goal), tol, rigorous)
+
+
+def _searched(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) -> Attained:
+    """By Newton steps, where the program is small enough for dense factorizations."""
+    order = _largest_order(sdp)
+    if order > _LARGEST_ORDER:
+        words = (
+            f"no point was proved feasible: matrices of order {order} are too large for dense "
+            "factorizations, and no argument special to the program applies"
+        )
+        return Attained(None, words, point.values)
     try:
-        return _general(sdp, point, sdp.report(goal), tol, rigorous)
+        return _general(sdp, point, goal, tol, rigorous)
     except TooLargeError as error:
         return Attained(None, f"no point was proved feasible: {error}", point.values)
 
 
-def _too_large(sdp: SDP) -> str:
-    largest = max((v.n for v in sdp.psd_variables), default=0)
-    largest = max([largest, *(lmi.order for lmi in sdp.lmis)])
-    if largest > _LARGEST_ORDER:
-        return (
-            f"no point was proved feasible: matrices of order {largest} are too large for dense "
-            "factorizations, and no argument special to the program applies"
-        )
-    return ""
+def _largest_order(sdp: SDP) -> int:
+    return max([0, *(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)])
+
+
+def _is_far(value: float, goal: float, tol: float) -> bool:
+    """Whether a value of the minimisation leaves more than half of the tolerance to a bound."""
+    return value - goal > 0.5 * tol * abs(value)
+
+
+def _better(sdp: SDP, one: Attained, other: Attained) -> Attained:
+    if other.value is None or one.value is None:
+        return one if other.value is None else other
+    return other if sdp.report(other.value) < sdp.report(one.value) else one
 
 
 def _general(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) -> Attained:
@@ -143,7 +162,7 @@ def _general(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) ->
             continue
         if best is None or box.value < best[0].value:
             best = (box, words, duals)
-        if not box.value - goal > 0.5 * tol * abs(box.value):
+        if not _is_far(box.value, goal, tol):
             break
     if best is None:
         return Attained(None, f"no point was proved feasible: {trouble}", point.values)

@@ -35,8 +35,8 @@ from sdpdr.program.variables import PsdVariable
 
 Basis: TypeAlias = Pivoted | Grounded
 
-# The least unit of a scalar beside what fills its rows: rows whose slack all but vanishes would
-# look dependent in units of that slack.
+# The least unit of a non-negative scalar beside what fills its rows: rows whose slack all but
+# vanishes would look dependent in units of that slack. Free ones may take all that fills a row.
 _SMALL = 1e-3
 
 
@@ -144,9 +144,10 @@ class ConeProgram:
             i, j = svec_pairs(np.arange(svec_size(block.order)))
             units[block.part] = root[i] * root[j]
             roots.append(root)
-        scalars = np.concatenate([self.nonnegative, self.free])
-        size = np.maximum(np.abs(x[scalars]), _SMALL * self._typical(x)[scalars])
-        units[scalars] = _power(np.where(size > 0.0, size, 1.0))
+        typical = self._typical(x)
+        for scalars, least in ((self.nonnegative, _SMALL), (self.free, 1.0)):
+            size = np.maximum(np.abs(x[scalars]), least * typical[scalars])
+            units[scalars] = _power(np.where(size > 0.0, size, 1.0))
         scaled = self.A @ sp.diags_array(units)
         largest = abs(scaled).max(axis=1).toarray().ravel()
         rows = 1.0 / _power(np.where(largest > 0.0, largest, 1.0))

@@ -35,6 +35,9 @@ from sdpdr.program.face import null_vectors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.variables import VectorVariable
 
+# The least eigenvalue, beside the largest diagonal entry, of a matrix that is clearly definite.
+_CLEARLY = 1e-12
+
 
 class Arithmetic(Protocol):
     """How to check multipliers."""
@@ -187,13 +190,47 @@ def is_positive_matrix(matrix: Matrix, null: sp.csr_array) -> bool:
     return bool(np.all(pivots > rounding))
 
 
+def is_mass(matrix: Matrix, null: sp.csr_array) -> bool:
+    r"""Whether a matrix is so clearly positive definite on a face that pencils may be over it.
+
+    A singular matrix passes for positive definite when rounding happens to lift its least pivot,
+    and the eigenvalues of a pencil over it are rounding or do not exist. What is asked here is
+
+    .. math::  x^T M x > 10^{-12} \max_i |M_{ii}|\, x^T x
+
+    on the face; a matrix that is diagonal needs no more than positive entries.
+
+    Parameters
+    ----------
+    matrix : array, sparse array or Outer of shape (n, n)
+        M, symmetric.
+    null : sparse array of shape (n, p)
+        Columns that span the directions left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> laplacian = sp.csr_array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> ones = sp.csr_array(np.ones((2, 1)))
+    >>> is_mass(laplacian, sp.csr_array((2, 0))), is_mass(laplacian, ones)
+    (False, True)
+    """
+    diagonal = np.asarray(matrix.diagonal())
+    if null.shape[1] == 0 and sp.issparse(matrix) and matrix.nnz == np.count_nonzero(diagonal):
+        return bool(np.all(diagonal > 0.0))
+    floor = _CLEARLY * float(np.max(np.abs(diagonal), initial=0.0))
+    return is_positive_matrix(_shifted(matrix, -floor), null)
+
+
+def _shifted(matrix: Matrix, by: float) -> Matrix:
+    n = matrix.shape[0]
+    apart = sp.issparse(matrix) or isinstance(matrix, Outer)
+    return matrix + by * (sp.eye_array(n, format="csr") if apart else np.eye(n))
+
+
 def _lifted(sdp: SDP, name: str, y: Duals, lift: float) -> Matrix:
     slack = sdp.dual_slack(name, y)
-    if lift == 0.0:
-        return slack
-    n = slack.shape[0]
-    apart = sp.issparse(slack) or isinstance(slack, Outer)
-    return slack + lift * (sp.eye_array(n, format="csr") if apart else np.eye(n))
+    return slack if lift == 0.0 else _shifted(slack, lift)
 
 
 def _scalar_error(sdp: SDP, v: VectorVariable, y: Duals) -> Array:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 
 from sdpdr.linalg.svec import Array
@@ -14,6 +17,7 @@ from sdpdr.program.sdp import SDP
 
 # Multipliers this much smaller than the largest are noise that only underflows.
 _NOISE = 1e-100
+_Found = TypeVar("_Found")
 
 
 def certify(sdp: SDP, duals: Duals, *, rigorous: bool = False) -> Certificate:
@@ -59,23 +63,37 @@ def certify(sdp: SDP, duals: Duals, *, rigorous: bool = False) -> Certificate:
         return Certificate(sdp.report(sdp.constant), text, rigorous)
     arithmetic: Arithmetic = Rigorous() if rigorous else Plain()
     y = {label: _without_noise(np.asarray(duals[label], dtype=float)) for label in labels}
-    try:
-        return scaled_or_mixed(sdp, y, arithmetic) or _better(sdp, y, arithmetic)
-    except ArithmeticError as error:
-        return Certificate(None, str(error))
+    found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic)
+    return found or _better(sdp, y, arithmetic)
 
 
 def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic) -> Certificate:
     """The better of two arguments, the second of which may be long-winded."""
-    found = outweighed(sdp, y, arithmetic)
+    found = _unless_singular(outweighed, sdp, y, arithmetic)
     if found is not None and found[1]:
         return found[0]
-    other = general(sdp, y, arithmetic)
+    try:
+        other = general(sdp, y, arithmetic)
+    except ArithmeticError as error:
+        other = Certificate(None, str(error))
     if found is None or found[0].bound is None:
         return other
     if other.bound is None:
         return found[0]
     return found[0] if (found[0].bound < other.bound) == sdp.maximize else other
+
+
+def _unless_singular(
+    argument: Callable[[SDP, Duals, Arithmetic], _Found | None],
+    sdp: SDP,
+    y: Duals,
+    arithmetic: Arithmetic,
+) -> _Found | None:
+    """What an argument finds; nothing where its matrices are singular to working precision."""
+    try:
+        return argument(sdp, y, arithmetic)
+    except ArithmeticError:
+        return None
 
 
 def _without_noise(y: Array) -> Array:

@@ -25,7 +25,7 @@ from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic
 from sdpdr.program.certificate.bound import Certificate, Duals, visible_rows
 from sdpdr.program.certificate.free import free_columns, project, stack, unstack
-from sdpdr.program.certificate.moving import Move, distance, moves
+from sdpdr.program.certificate.moving import Move, distance, moves, reach
 from sdpdr.program.face import null_vectors
 from sdpdr.program.limits import Limits
 from sdpdr.program.sdp import SDP
@@ -111,9 +111,10 @@ def _moved(sdp: SDP, y: Duals, move: Move, account: Account) -> float | None:
     needed = distance(sdp, y, move)
     if not np.isfinite(needed):
         return None
+    unit = 1.0 if move.is_point else reach(sdp, y, move)
     n = max((v.n for v in sdp.psd_variables), default=1)
     for margin in account.arithmetic.margins(n):
-        moved = move.apply(y, needed * (1.0 + margin) + margin)
+        moved = move.apply(y, needed * (1.0 + margin) + margin * unit)
         value = account.value(_tidy(sdp, moved))
         if value is not None:
             return value

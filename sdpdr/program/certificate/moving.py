@@ -26,7 +26,7 @@ import scipy.sparse.linalg as spl
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import Array, Matrix, svec, svec_size
 from sdpdr.program.boxes import dual_box
-from sdpdr.program.certificate.arithmetic import is_positive_matrix
+from sdpdr.program.certificate.arithmetic import is_mass
 from sdpdr.program.certificate.bound import Duals, visible_rows
 from sdpdr.program.certificate.free import free_columns, project, unstack
 from sdpdr.program.face import null_vectors
@@ -69,18 +69,24 @@ def moves(sdp: SDP) -> Iterator[Move]:
     zero = {r.label: np.zeros(r.m) for r in rows}
     if _is_interior(sdp, zero):
         yield Move(zero, True, "multipliers shrunk towards the cost")
-    if sum(svec_size(v.n) for v in sdp.psd_variables) > LARGEST:
+    system = _system(sdp, rows)
+    if system is None:
         return
-    system = _System(sdp, rows)
-    along = system.solve(1.0, with_cost=False)
-    if _is_interior(sdp, along, with_cost=False):
-        yield Move(along, False, "multipliers shifted along rows that limit the trace")
+    along = _along(sdp, system)
+    if along is not None:
+        yield along
     # Scalars need slack of 0 or more only, and asking for more may cost the matrices theirs.
     for height, share in product(_HEIGHTS, (1.0, 0.0)):
         point = system.solve(height * system.scale, with_cost=True, share=share)
         if _is_interior(sdp, point):
             yield Move(point, True, "multipliers moved towards a strictly feasible dual point")
             return
+
+
+def direction(sdp: SDP) -> Move | None:
+    """Multipliers v with A*(v) positive definite on every face; None where none were found."""
+    system = _system(sdp, visible_rows(sdp))
+    return None if system is None else _along(sdp, system)
 
 
 def distance(sdp: SDP, y: Duals, move: Move) -> float:
@@ -91,7 +97,7 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
         slack, mass = sdp.dual_slack(v.name, y), _slack(sdp, v.name, move)
         try:
             t = max(t, -smallest_eigenvalue(slack, null, mass)[0])
-        except (ArithmeticError, np.linalg.LinAlgError):
+        except ArithmeticError:
             return float("inf")
     for w in sdp.vector_variables:
         if w.nonnegative:
@@ -99,6 +105,31 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
             low = s < 0.0
             t = max(t, float(np.max(-s[low] / towards[low].clip(1e-300), initial=0.0)))
     return t
+
+
+def _system(sdp: SDP, rows: list[Rows]) -> _System | None:
+    """The least squares problem; None where it would be too large."""
+    too_large = sum(svec_size(v.n) for v in sdp.psd_variables) > LARGEST
+    return None if too_large or not rows else _System(sdp, rows)
+
+
+def _along(sdp: SDP, system: _System) -> Move | None:
+    along = system.solve(1.0, with_cost=False)
+    if not _is_interior(sdp, along, with_cost=False):
+        return None
+    return Move(along, False, "multipliers shifted along rows that limit the trace")
+
+
+def reach(sdp: SDP, y: Duals, move: Move) -> float:
+    """How far along a direction its slack is as large as that of y: the unit of small steps."""
+    parts = [(sdp.dual_slack(v.name, y), _slack(sdp, v.name, move)) for v in sdp.variables]
+    sizes = [(_size(here), _size(there)) for here, there in parts]
+    return max((here / there for here, there in sizes if there > 0.0), default=0.0)
+
+
+def _size(slack: Matrix) -> float:
+    entries = slack if np.ndim(slack) == 1 else slack.diagonal()
+    return float(np.max(np.abs(entries), initial=0.0))
 
 
 def _slack(sdp: SDP, name: str, move: Move) -> Matrix:
@@ -109,7 +140,7 @@ def _slack(sdp: SDP, name: str, move: Move) -> Matrix:
 def _is_interior(sdp: SDP, y: Duals, with_cost: bool = True) -> bool:
     move = Move(y, with_cost, "")
     for v in sdp.psd_variables:
-        if not is_positive_matrix(_slack(sdp, v.name, move), null_vectors(sdp, v.name)):
+        if not is_mass(_slack(sdp, v.name, move), null_vectors(sdp, v.name)):
             return False
     for w in sdp.vector_variables:
         s = np.asarray(_slack(sdp, w.name, move))

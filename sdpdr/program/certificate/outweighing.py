@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spl
 
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.spectral import lu, smallest_eigenvalue
 from sdpdr.linalg.svec import Matrix
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
-from sdpdr.program.certificate.arithmetic import Arithmetic, is_positive_matrix
+from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass, is_positive_matrix
 from sdpdr.program.certificate.bound import Certificate, Duals, visible_rows
 from sdpdr.program.face import null_vectors
 from sdpdr.program.sdp import SDP
@@ -59,9 +58,7 @@ def _largest_share(sdp: SDP, y: Duals) -> float | None:
     for r in visible_rows(sdp):
         if name in r.lhs:
             weighted = weighted + r.lhs[name].adjoint(y[r.label])
-    # Clearly so: a pencil with a matrix that is singular but for rounding has no eigenvalues.
-    floor = _ROUNDING * float(np.abs(weighted.diagonal()).max())
-    if not is_positive_matrix(weighted - floor * sp.eye_array(reward.shape[0], format="csr"), null):
+    if not is_mass(weighted, null):
         return None
     if isinstance(reward, Outer):
         if np.any(reward.weights < 0.0) or reward.sparse.nnz or not sp.issparse(weighted):
@@ -79,5 +76,5 @@ def _share_of_columns(reward: Outer, weighted: Matrix, null: sp.csr_array) -> fl
     bordered = sp.block_array([[weighted, null], [null.T, None]], format="csc")
     right = np.zeros((bordered.shape[0], reward.weights.size))
     right[: reward.shape[0]] = reward.columns * np.sqrt(reward.weights)
-    products = right.T @ spl.splu(bordered).solve(right)
+    products = right.T @ lu(bordered).solve(right)
     return float(np.linalg.eigvalsh((products + products.T) / 2.0)[-1])

@@ -20,7 +20,7 @@ from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import Array
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
-from sdpdr.program.certificate.arithmetic import Arithmetic, is_positive_matrix
+from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass
 from sdpdr.program.certificate.bound import Certificate, Duals, visible_rows
 from sdpdr.program.face import null_vectors
 from sdpdr.program.limits import edge_lengths
@@ -126,10 +126,10 @@ def _largest_allowed(y: Array, lam: float, lower: Array, upper: Array) -> Array:
 
 
 def _pencil_value(sdp: SDP, y: Duals) -> float | None:
-    """Smallest eigenvalue of (A*(y), -C) on the face; None where -C is not positive there."""
+    """Smallest eigenvalue of (A*(y), -C) on the face; None where -C is not definite there."""
     name = sdp.psd_variables[0].name
     null, reward = null_vectors(sdp, name), -1.0 * sdp.cost(name)
-    if isinstance(reward, Outer) or not is_positive_matrix(reward, null):
+    if isinstance(reward, Outer) or not is_mass(reward, null):
         return None
     weighted = sdp.dual_slack(name, y) + reward
     return smallest_eigenvalue(weighted, null, reward, near=1.0)[0]

@@ -18,7 +18,6 @@ import numpy as np
 
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Point, Value
-from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.factored import refute
 from sdpdr.solvers.factored.inner import Inner
 from sdpdr.solvers.factored.journal import Journal
@@ -26,7 +25,7 @@ from sdpdr.solvers.factored.lagrangian import Lagrangian, Layout, Local
 from sdpdr.solvers.factored.options import Options
 from sdpdr.solvers.factored.problem import Problem
 from sdpdr.solvers.factored.ranks import grown, shrunk
-from sdpdr.solvers.factored.verdict import Verdict, broken, judge, violation
+from sdpdr.solvers.factored.verdict import Verdict, broken, judge, relative, violation
 
 _FIRST_ACCURACY, _NEXT = 0.1, 0.2
 _PROGRESS, _FACTOR = 0.1, 4.0
@@ -163,7 +162,7 @@ class Search:
             return self.certified[2]
         sdp, value, bound = self.problem.sdp, self.feasible[1], self.proved[1]
         signed = bound - value if sdp.maximize else value - bound
-        return signed / max(abs(value), gap_scale(sdp), 1e-12)
+        return relative(signed, value, sdp)
 
     def _is_better(self, value: float, bound: float) -> bool:
         """Whether a value beats another; turned around, whether a bound is the tighter one."""

@@ -11,7 +11,7 @@ from sdpdr.linalg.svec import Array
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Point, Value
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.factored.lagrangian import Layout, Local
 from sdpdr.solvers.factored.problem import Problem
@@ -74,7 +74,13 @@ class Verdict:
             return None
         value = sdp.report(sdp.primal_value(point.values))
         signed = bound - value if sdp.maximize else value - bound
-        return bound, signed / max(abs(value), gap_scale(sdp), 1e-12)
+        return bound, relative(signed, value, sdp)
+
+
+def relative(signed: float, value: float, sdp: SDP) -> float:
+    """A gap beside the value, or beside what counts as zero in the units of the program."""
+    scale = max(abs(value), gap_scale(sdp))
+    return signed / scale if scale > 0.0 else float(np.copysign(np.inf, signed)) if signed else 0.0
 
 
 def point_of(layout: Layout, vector: Array, multipliers: Array) -> Point:
@@ -86,17 +92,25 @@ def point_of(layout: Layout, vector: Array, multipliers: Array) -> Point:
 
 
 def broken(sdp: SDP, values: Mapping[str, Value]) -> float:
-    """Largest violation of a row by values whose matrices are semidefinite, as DIMACS has it."""
+    """Largest violation of a row by values whose matrices are semidefinite.
+
+    Beside the largest right side of the row's group, or of all where those are zeros, so that it
+    does not change with the unit of length.
+    """
     if sdp.lmis:
         return float("inf")
     worst = 0.0
+    overall = max((_largest(rows) for rows in sdp.rows), default=0.0) or 1.0
     for rows in sdp.rows:
         away = -np.asarray(sdp.slack(rows, values))
         if rows.relation == "==":
             away = np.abs(away)
-        scale = 1.0 + float(np.max(np.abs(rows.rhs), initial=0.0))
-        worst = max(worst, float(np.max(away, initial=0.0)) / scale)
+        worst = max(worst, float(np.max(away, initial=0.0)) / (_largest(rows) or overall))
     return worst
+
+
+def _largest(rows: Rows) -> float:
+    return float(np.max(np.abs(rows.rhs), initial=0.0))
 
 
 def violation(local: Local) -> float:

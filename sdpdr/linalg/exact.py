@@ -1,0 +1,127 @@
+r"""The numbers that a map stores, as fractions.
+
+Maps store fractions, as every double is one, or fractions times the root of two that ``svec``
+brings in. So a coefficient is :math:`p + q \sqrt 2` with fractions p and q, which vanishes only
+where both do, and whose sign is that of whole numbers. Slow, for the few rows on which a proof
+depends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg.combine import Combined, Stacked, Summed
+from sdpdr.linalg.forms import BilinearForms
+from sdpdr.linalg.maps import LinearMap, VectorMap
+from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.products import InnerProduct, Products
+from sdpdr.linalg.svec import Matrix, svec_pairs
+
+# p + q sqrt 2 as (p, q).
+Number: TypeAlias = tuple[Fraction, Fraction]
+# Row e, entry (i, j) of the variable with i <= j, and what it is multiplied by in the row.
+Term: TypeAlias = tuple[int, int, int, Number]
+
+
+def exact_terms(
+    linear_map: LinearMap | VectorMap, rows: Sequence[int] | None = None
+) -> Iterator[Term]:
+    """The terms of the rows of a map, without rounding; one entry may appear several times.
+
+    Parameters
+    ----------
+    linear_map : LinearMap or VectorMap
+        Of a vector, entry j is (j, j).
+    rows : sequence of int, optional
+        Which rows; all by default.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> terms = exact_terms(SquaredEdgeLengths(2, [[0, 1]]))
+    >>> [(i, j, int(p), int(q)) for _, i, j, (p, q) in terms]
+    [(0, 0, 1, 0), (0, 1, -1, 0), (0, 1, -1, 0), (1, 1, 1, 0)]
+    """
+    wanted = range(linear_map.m) if rows is None else rows
+    if isinstance(linear_map, Stacked):
+        starts = np.cumsum([0, *(a.m for a in linear_map.maps)])
+        for start, part in zip(starts, linear_map.maps, strict=False):
+            inside = [e - int(start) for e in wanted if start <= e < start + part.m]
+            yield from ((e + int(start), i, j, c) for e, i, j, c in exact_terms(part, inside))
+    elif isinstance(linear_map, Summed):
+        for part in linear_map.maps:
+            yield from exact_terms(part, wanted)
+    elif isinstance(linear_map, Combined):
+        yield from _combined(linear_map, wanted)
+    elif isinstance(linear_map, BilinearForms):
+        yield from _forms(linear_map, wanted)
+    elif isinstance(linear_map, InnerProduct) and not isinstance(linear_map.coefficients, Outer):
+        for i, j, c in _entries(linear_map.coefficients):
+            if len(wanted):
+                yield 0, min(i, j), max(i, j), (c, Fraction(0))
+    elif isinstance(linear_map, Products):
+        for e in wanted:
+            for j in map(int, np.flatnonzero(linear_map.vector)):
+                c = Fraction(float(linear_map.vector[j]))
+                yield e, min(e, j), max(e, j), (c, Fraction(0))
+    else:
+        yield from _coordinates(linear_map, wanted)
+
+
+def sign(number: Number) -> int:
+    """The sign of p + q sqrt 2.
+
+    Examples
+    --------
+    >>> sign((Fraction(-7, 5), Fraction(1))), sign((Fraction(-3, 2), Fraction(1)))
+    (1, -1)
+    """
+    p, q = number
+    if p >= 0 and q >= 0:
+        return int(p > 0 or q > 0)
+    if p <= 0 and q <= 0:
+        return -1
+    larger = 1 if p * p > 2 * q * q else -1
+    return larger if p > 0 else -larger
+
+
+def _combined(linear_map: Combined, wanted: Sequence[int]) -> Iterator[Term]:
+    weights = linear_map.weights[np.asarray(wanted, dtype=np.int64)]
+    shares: dict[int, list[tuple[int, Fraction]]] = {}
+    for k, inner, c in _entries(weights):
+        shares.setdefault(inner, []).append((wanted[k], c))
+    for inner, i, j, (p, q) in exact_terms(linear_map.inner, sorted(shares)):
+        for e, c in shares[inner]:
+            yield e, i, j, (c * p, c * q)
+
+
+def _forms(forms: BilinearForms, wanted: Sequence[int]) -> Iterator[Term]:
+    left, right = forms.left, forms.right
+    for e in wanted:
+        for a in range(left.indptr[e], left.indptr[e + 1]):
+            for b in range(right.indptr[e], right.indptr[e + 1]):
+                i, j = int(left.indices[a]), int(right.indices[b])
+                product = Fraction(float(left.data[a])) * Fraction(float(right.data[b]))
+                yield e, min(i, j), max(i, j), (product, Fraction(0))
+
+
+def _coordinates(linear_map: LinearMap | VectorMap, wanted: Sequence[int]) -> Iterator[Term]:
+    rows = linear_map.matrix()[np.asarray(wanted, dtype=np.int64)]
+    for k, column, c in _entries(rows):
+        if isinstance(linear_map, VectorMap):
+            yield wanted[k], column, column, (c, Fraction(0))
+            continue
+        i, j = (int(x[0]) for x in svec_pairs(np.array([column])))
+        yield wanted[k], i, j, ((c, Fraction(0)) if i == j else (Fraction(0), c))
+
+
+def _entries(matrix: Matrix) -> Iterator[tuple[int, int, Fraction]]:
+    entries = sp.csr_array(matrix).tocoo()
+    for e, j, c in zip(entries.row, entries.col, entries.data, strict=True):
+        if c:
+            yield int(e), int(j), Fraction(float(c))

@@ -1,0 +1,68 @@
+"""What proves that a program has no feasible point, or no limit to its objective."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sdpdr.linalg.svec import Array
+from sdpdr.program.point import Value
+from sdpdr.program.sdp import SDP
+
+Kind = Literal["infeasible", "unbounded", "recession"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ray:
+    r"""A verified ray: multipliers that contradict the rows, or a direction that always improves.
+
+    Attributes
+    ----------
+    kind : {"infeasible", "unbounded", "recession"}
+        ``"recession"`` is a direction that improves the objective without end, of a program that
+        was not shown to have a feasible point: its dual is infeasible, and no more is known.
+    margin : float
+        Between 0 and 1. Of multipliers, the amount by which they contradict the rows over the
+        size of its terms, :math:`\sum_e |b_e y_e| + |\langle g, Z\rangle|`: while every right
+        side changes by less than this share of itself, the same multipliers prove the same. Of a
+        direction, likewise with the costs, :math:`-\langle C, D\rangle` over the size of its
+        terms.
+    argument : str
+        In words, how it was verified.
+    rigorous : bool
+        Whether all rounding is accounted for, so that the ray is a theorem about the numbers
+        stored in the program.
+    duals : mapping from label to array
+        The multipliers of ``"infeasible"``: shape (m,) of rows, (order, order) of matrix
+        inequalities.
+    values : mapping from variable name to array
+        The direction of the other two kinds.
+    """
+
+    kind: Kind
+    margin: float
+    argument: str
+    rigorous: bool = False
+    duals: Mapping[str, Array] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    def check(self, sdp: SDP) -> bool:
+        """Whether it proves the same of a program, by a verification that starts afresh.
+
+        That a feasible point exists, which ``"unbounded"`` says as well, is not proved again.
+
+        Parameters
+        ----------
+        sdp : SDP
+        """
+        # The provers make rays, and so import this module.
+        from sdpdr.program.rays.farkas import prove_infeasible
+        from sdpdr.program.rays.recession import prove_unbounded
+
+        if self.kind == "infeasible":
+            again = prove_infeasible(sdp, self.duals, rigorous=self.rigorous)
+        else:
+            feasible = self.kind == "unbounded"
+            again = prove_unbounded(sdp, self.values, feasible=feasible, rigorous=self.rigorous)
+        return isinstance(again, Ray)

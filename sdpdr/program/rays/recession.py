@@ -1,0 +1,87 @@
+r"""Directions along which a program improves without end.
+
+With D in the cones, A(D) = 0 (not above 0 on inequalities), G(D) positive semidefinite and
+:math:`\langle C, D\rangle < 0`, a feasible point X stays feasible as X + t D while its objective
+falls by :math:`-t \langle C, D\rangle`. The same D are multipliers of the dual program, and prove
+it infeasible: what `sdpdr.program.rays.farkas` knows of rays serves here too. Where D must be
+singular, and its range no simple one, whole numbers near it are tried, and checked without any
+rounding (`sdpdr.program.rays.whole`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sdpdr.linalg.svec import Array, svec
+from sdpdr.program.dual import dual_of
+from sdpdr.program.point import Value, as_dense
+from sdpdr.program.rays.farkas import prove_infeasible
+from sdpdr.program.rays.ray import Kind, Ray
+from sdpdr.program.rays.whole import whole_direction
+from sdpdr.program.sdp import SDP
+from sdpdr.program.variables import PsdVariable, Variable
+
+
+def prove_unbounded(
+    sdp: SDP, values: Mapping[str, Value], *, feasible: bool, rigorous: bool = False
+) -> Ray | str:
+    """Prove from a nearly improving direction that there is one.
+
+    Parameters
+    ----------
+    sdp : SDP
+    values : mapping from variable name to array or Factor
+        The direction, of any scale. Variables that are missing do not move.
+    feasible : bool
+        Whether the caller has proved that the program has a feasible point. Without one it may
+        be infeasible just as well, and the ray is of the kind ``"recession"``.
+    rigorous : bool, default False
+        Accept a proof only if all rounding is accounted for.
+
+    Returns
+    -------
+    Ray or str
+        The ray, or why these values prove nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.linalg import Entries, Trace
+    >>> from sdpdr.program import SDP, PsdVariable, Rows
+    >>> fixed = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
+    >>> sdp = SDP((PsdVariable("X", 2),), {"X": -1.0 * Trace(2)}, (fixed,))
+    >>> ray = prove_unbounded(sdp, {"X": np.diag([1e-9, 1.0])}, feasible=True)
+    >>> ray.kind, ray.margin, ray.rigorous, ray.check(sdp)
+    ('unbounded', 1.0, True, True)
+    """
+    kind: Kind = "unbounded" if feasible else "recession"
+    dense = {v.name: as_dense(values[v.name]) for v in sdp.variables if v.name in values}
+    if not all(np.isfinite(x).all() for x in dense.values()):
+        return "the direction is not finite"
+    found = whole_direction(sdp, dense)
+    if found is not None:
+        words = "a direction of whole numbers, verified without rounding"
+        return Ray(kind, _margin(sdp, found), words, rigorous=True, values=found)
+    ray = prove_infeasible(dual_of(sdp), dense, rigorous)
+    if isinstance(ray, str):
+        return ray
+    moved = {v.name: ray.duals[v.name] for v in sdp.variables}
+    words = f"a direction that improves the objective: {ray.argument}"
+    return Ray(kind, ray.margin, words, ray.rigorous, values=moved)
+
+
+def _margin(sdp: SDP, direction: Mapping[str, Array]) -> float:
+    """What is gained along a direction, over the size of its terms."""
+    terms = [
+        sdp.objective[v.name].matrix().multiply(_coordinates(v, direction[v.name])[None, :]).data
+        for v in sdp.variables
+        if v.name in sdp.objective
+    ]
+    stacked = np.concatenate(terms)
+    return min(1.0, -float(stacked.sum()) / float(np.abs(stacked).sum()))
+
+
+def _coordinates(v: Variable, value: Array) -> Array:
+    return svec(value) if isinstance(v, PsdVariable) else value

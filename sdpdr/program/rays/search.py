@@ -1,0 +1,297 @@
+r"""Programs whose answers are rays, for any solver to answer.
+
+A solver that finds a program infeasible or unbounded seldom says why. But it can solve
+
+.. math::  \min\ \textstyle\sum_e (p_e + n_e) + \sum_l t_l \quad\text{s.t.}\quad
+           (A(X) + B z - b)_e / s_e = p_e - n_e, \quad G_l + s_l t_l I \succeq 0
+
+with p, n and t not negative,
+which has an interior and a value of zero or more; where that is positive, its multipliers are a
+ray, each of them at most 1 / s_e. The size s_e is that of the row's right side, so that a row
+counts by how far it is missed relatively. In the same way
+
+.. math::  \min\ \langle C, D\rangle \quad\text{s.t.}\quad
+           A(D) = 0,\ G(D) \succeq 0,\ \operatorname{tr} D_k \le 1,\ |z| \le 1
+
+has the feasible point zero, and a value below zero where there is an improving direction.
+
+Such answers lie at the boundary of what they prove, where factorizations do not decide. Inside lies
+
+.. math::  \min\ \textstyle\sum_e (p_e + n_e) \quad\text{s.t.}\quad
+           A(X) + B z - \theta b = p - n, \quad \operatorname{tr} X + \theta = 1
+
+with :math:`X \succeq 0` and :math:`\theta, p, n \ge 0`. Its value is the largest
+:math:`\lambda` with :math:`A^*(y) \succeq \lambda I`, :math:`-b^T y \ge \lambda` and
+:math:`|y| \le 1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.linalg import LinearMap, Trace, VectorMap
+from sdpdr.linalg.svec import Array, svec
+from sdpdr.program.certificate.bound import Duals
+from sdpdr.program.dual import dual_of
+from sdpdr.program.face import exposing_rows
+from sdpdr.program.point import Point
+from sdpdr.program.rays.farkas import complete, prove_infeasible
+from sdpdr.program.rays.ray import Ray
+from sdpdr.program.rays.recession import prove_unbounded
+from sdpdr.program.rays.relax import relaxations, without_objective
+from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.program.sizes import row_norms
+from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
+
+Solve = Callable[[SDP], Point]
+
+# Rows missed by less than this, relatively, count as met: no solver could tell.
+_HOPE = 1e-7
+# Relaxations whose middle is looked for.
+_ENOUGH = 4
+
+
+def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray | str:
+    """Look for multipliers that prove a program infeasible, with the help of a solver.
+
+    Parameters
+    ----------
+    sdp : SDP
+    solve : callable
+        Takes an `SDP` to the `Point` that some solver has for it; nothing is believed of it.
+    rigorous : bool, default False
+        Accept a proof only if all rounding is accounted for.
+
+    Returns
+    -------
+    Ray or str
+        The ray, or why none was found, which does not mean that the program is feasible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.linalg import Trace
+    >>> from sdpdr.program import SDP, Point, PsdVariable, Rows
+    >>> negative = Rows("trace", "==", {"X": Trace(2)}, -np.ones(1))
+    >>> sdp = SDP((PsdVariable("X", 2),), {}, (negative,))
+    >>> find_infeasibility(sdp, lambda softer: Point({}, {"trace": np.ones(1)})).kind
+    'infeasible'
+    """
+    trouble = ""
+    for sizes in (_sides(sdp), _norms(sdp)):
+        softer = softened(sdp, sizes)
+        multipliers = solve(softer).duals
+        if not all(r.label in multipliers for r in sdp.rows):
+            trouble = trouble or "no solver had multipliers for the softened rows"
+            continue
+        missed = softer.dual_value(multipliers)
+        if not missed > _HOPE * _largest_side(softer):
+            trouble = trouble or "the solver sees a point that meets the rows nearly"
+            continue
+        duals = _scaled(multipliers, sizes)
+        found = prove_infeasible(sdp, duals, rigorous)
+        if isinstance(found, str):
+            trouble, found = found, _inside(sdp, duals, solve, rigorous)
+        if isinstance(found, Ray):
+            return found
+    return trouble
+
+
+def _inside(sdp: SDP, duals: Duals, solve: Solve, rigorous: bool) -> Ray | str:
+    """Look again, in what these multipliers need of the program, for a ray in the middle."""
+    trouble = "the multipliers say nothing about the right sides"
+    with suppress(ArithmeticError):
+        y = complete(sdp, duals)
+        for relaxation in islice(relaxations(without_objective(sdp), y, rigorous), _ENOUGH):
+            sizes = _norms(relaxation.sdp)
+            centred = _scaled(solve(homogeneous(relaxation.sdp, sizes)).duals, sizes)
+            if set(sizes) <= set(centred):
+                found = prove_infeasible(sdp, relaxation.lift(centred), rigorous)
+                if isinstance(found, Ray):
+                    return found
+                trouble = found
+    return trouble
+
+
+def _scaled(duals: Duals, sizes: Mapping[str, Array]) -> dict[str, Array]:
+    """Multipliers of rows that were divided by these sizes, as those of the rows themselves."""
+    return {label: y / sizes[label] if label in sizes else y for label, y in duals.items()}
+
+
+def find_unboundedness(
+    sdp: SDP, solve: Solve, *, feasible: bool, rigorous: bool = False
+) -> Ray | str:
+    """Look for a direction that improves a program without end, with the help of a solver.
+
+    Parameters
+    ----------
+    sdp : SDP
+    solve : callable
+        Takes an `SDP` to the `Point` that some solver has for it; nothing is believed of it.
+    feasible : bool
+        Whether the caller has proved that the program has a feasible point.
+    rigorous : bool, default False
+        Accept a proof only if all rounding is accounted for.
+
+    Returns
+    -------
+    Ray or str
+    """
+    trouble = "no solver found a direction that improves the objective"
+    wanted = directions(sdp)
+    point = solve(wanted)
+    if point.values and wanted.primal_value(point.values) < -_HOPE:
+        found = prove_unbounded(sdp, point.values, feasible=feasible, rigorous=rigorous)
+        if isinstance(found, Ray):
+            return found
+        trouble = found
+    # Multipliers of the dual program are directions of this one.
+    ray = find_infeasibility(dual_of(sdp), solve, rigorous=rigorous)
+    if isinstance(ray, str):
+        return trouble
+    return prove_unbounded(sdp, ray.duals, feasible=feasible, rigorous=rigorous)
+
+
+def softened(sdp: SDP, sizes: dict[str, Array]) -> SDP:
+    """The program whose rows, divided by the sizes given, are missed by as little as possible.
+
+    Rows that are not mentioned stay as they are.
+    """
+    sdp = without_objective(sdp)
+    variables: list[Variable] = list(sdp.variables)
+    objective: dict[str, LinearMap | VectorMap] = {}
+    rows, lmis = [], []
+
+    def priced(name: str, size: int) -> str:
+        variables.append(VectorVariable(name, size, nonnegative=True))
+        objective[name] = VectorMap(np.ones((1, size)))
+        return name
+
+    for r in sdp.rows:
+        if r.label not in sizes:
+            rows.append(r)
+            continue
+        unit = sp.diags_array(1.0 / sizes[r.label], format="csr")
+        lhs = {name: unit @ linear_map for name, linear_map in r.lhs.items()}
+        one = sp.eye_array(r.m, format="csr")
+        lhs[priced(f"{r.label}: over", r.m)] = VectorMap(-one)
+        if r.relation == "==":
+            lhs[priced(f"{r.label}: under", r.m)] = VectorMap(one)
+        rows.append(Rows(r.label, r.relation, lhs, r.rhs / sizes[r.label]))
+    for lmi in sdp.lmis:
+        size = float(np.max(np.abs(lmi.constant), initial=0.0)) or 1.0
+        lift = VectorMap(size * svec(np.eye(lmi.order))[:, None])
+        lhs = {**lmi.lhs, priced(f"{lmi.label}: lift", 1): lift}
+        lmis.append(Lmi(lmi.label, lmi.order, lhs, lmi.constant))
+    return replace(
+        sdp,
+        variables=tuple(variables),
+        objective=objective,
+        rows=tuple(rows),
+        lmis=tuple(lmis),
+        name=f"{sdp.name} softened".strip(),
+    )
+
+
+def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
+    """The program whose multipliers are a ray as far from all boundaries as possible.
+
+    Parameters
+    ----------
+    sdp : SDP
+        Equalities alone, without objective.
+    sizes : mapping from row label to array
+        What rows are divided by. Rows that are not mentioned stay as they are.
+    """
+    variables: list[Variable] = [*sdp.variables, VectorVariable("theta", 1, nonnegative=True)]
+    objective: dict[str, LinearMap | VectorMap] = {}
+    whole: dict[str, LinearMap | VectorMap] = {"theta": VectorMap(np.ones((1, 1)))}
+    for v in sdp.variables:
+        if isinstance(v, PsdVariable):
+            whole[v.name] = Trace(v.n)
+        elif v.nonnegative:
+            whole[v.name] = VectorMap(np.ones((1, v.size)))
+    sides = {r.label: r.rhs / sizes[r.label] for r in sdp.rows if r.label in sizes}
+    largest = max((_largest(b) for b in sides.values()), default=0.0)
+    rows = [Rows("the whole", "==", whole, np.ones(1))]
+    for r in sdp.rows:
+        if r.label not in sizes:
+            rows.append(r)
+            continue
+        unit = sp.diags_array(1.0 / sizes[r.label], format="csr")
+        lhs = {name: unit @ linear_map for name, linear_map in r.lhs.items()}
+        lhs["theta"] = VectorMap(-sides[r.label][:, None] / (largest or 1.0))
+        for side, sign in (("over", -1.0), ("under", 1.0)):
+            slack = VectorVariable(f"{r.label}: {side}", r.m, nonnegative=True)
+            variables.append(slack)
+            objective[slack.name] = VectorMap(np.ones((1, r.m)))
+            lhs[slack.name] = VectorMap(sign * sp.eye_array(r.m, format="csr"))
+        rows.append(Rows(r.label, "==", lhs, np.zeros(r.m)))
+    return SDP(tuple(variables), objective, tuple(rows), name=f"{sdp.name} homogeneous".strip())
+
+
+def directions(sdp: SDP) -> SDP:
+    """The program for the direction of recession that improves the objective most."""
+    moving = tuple(v for v in sdp.variables if isinstance(v, PsdVariable) or v.curvature is None)
+    names = {v.name for v in moving}
+    norms = _norms(sdp)
+    rows = []
+    for r in sdp.rows:
+        unit = sp.diags_array(1.0 / norms.get(r.label, np.ones(r.m)), format="csr")
+        lhs = {name: unit @ a for name, a in r.lhs.items() if name in names}
+        rows.append(Rows(r.label, r.relation, lhs, np.zeros(r.m)))
+    for v in moving:
+        if isinstance(v, PsdVariable):
+            rows.append(Rows(f"{v.name}: size", "<=", {v.name: Trace(v.n)}, np.ones(1)))
+            continue
+        one = sp.eye_array(v.size, format="csr")
+        rows.append(Rows(f"{v.name}: most", "<=", {v.name: VectorMap(one)}, np.ones(v.size)))
+        if not v.nonnegative:
+            rows.append(Rows(f"{v.name}: least", "<=", {v.name: VectorMap(-one)}, np.ones(v.size)))
+    objective = {name: a for name, a in sdp.objective.items() if name in names}
+    cost = max((_largest(row_norms(a)) for a in objective.values()), default=0.0)
+    return SDP(
+        variables=moving,
+        objective={name: (1.0 / (cost or 1.0)) * a for name, a in objective.items()},
+        rows=tuple(rows),
+        lmis=tuple(
+            Lmi(m.label, m.order, {k: a for k, a in m.lhs.items() if k in names}, 0.0 * m.constant)
+            for m in sdp.lmis
+        ),
+        name=f"{sdp.name} directions".strip(),
+    )
+
+
+def _norms(sdp: SDP) -> dict[str, Array]:
+    """The size of the coefficients of every row but those that state a face."""
+    stated = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
+    sizes = {}
+    for r in sdp.rows:
+        if r.label not in stated:
+            squares = sum((np.square(row_norms(a)) for a in r.lhs.values()), np.zeros(r.m))
+            sizes[r.label] = np.where(squares > 0.0, np.sqrt(squares), 1.0)
+    return sizes
+
+
+def _sides(sdp: SDP) -> dict[str, Array]:
+    """The size of every right side; of the coefficients where that is zero."""
+    by_label = {r.label: r for r in sdp.rows}
+    return {
+        label: np.where(by_label[label].rhs == 0.0, norm, np.abs(by_label[label].rhs))
+        for label, norm in _norms(sdp).items()
+    }
+
+
+def _largest_side(sdp: SDP) -> float:
+    constants = (*(r.rhs for r in sdp.rows), *(lmi.constant for lmi in sdp.lmis))
+    return max((_largest(b) for b in constants), default=0.0)
+
+
+def _largest(numbers: Array) -> float:
+    return float(np.max(np.abs(numbers), initial=0.0))

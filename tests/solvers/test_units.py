@@ -1,0 +1,61 @@
+"""No engine knows the unit of the data: scaled by powers of two, everything scales with it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import datasets, graphs, methods
+from sdpdr.linalg import Diagonal, InnerProduct, Trace
+from sdpdr.program import SDP, PsdVariable, Rows, certify
+
+ROLL = methods.mvu(graphs.knn(datasets.swiss_roll(40, 0)[0], n_neighbors=5)).to_sdp()
+UNITS = [(30, 0), (-30, 0), (-90, 0), (0, 30), (0, -30), (-30, 30), (30, 30)]
+
+
+def max_cut():
+    rng = np.random.default_rng(3)
+    adjacency = np.triu(rng.random((30, 30)) < 0.2, 1).astype(float)
+    adjacency += adjacency.T
+    laplacian = np.diag(adjacency.sum(axis=1)) - adjacency
+    rows = (Rows("diagonal", "==", {"X": Diagonal(30)}, np.ones(30)),)
+    return SDP((PsdVariable("X", 30),), {"X": InnerProduct(-laplacian)}, rows, maximize=True)
+
+
+def in_units(sdp, k, c):
+    """The program in X' = 2^k X, with costs times 2^c: its value is 2^(k + c) times as large."""
+    rows = tuple(replace(r, rhs=np.exp2(k) * r.rhs) for r in sdp.rows)
+    costs = {name: np.exp2(c) * cost for name, cost in sdp.objective.items()}
+    return replace(sdp, rows=rows, objective=costs)
+
+
+@pytest.mark.parametrize(("k", "c"), UNITS)
+@pytest.mark.parametrize("sdp", [ROLL, max_cut()], ids=["interior point", "augmented Lagrangian"])
+def test_both_low_rank_engines_take_the_same_way_in_any_unit(sdp, k, c):
+    here, there = (sdpdr.solve(in_units(sdp, *by), "lowrank") for by in ((0, 0), (k, c)))
+    unit = np.exp2(k + c)
+    assert there.claimed.iterations == here.claimed.iterations
+    assert there.value / unit == pytest.approx(here.value, rel=1e-12)
+    assert there.bound / unit == pytest.approx(here.bound, rel=1e-12)
+
+
+@pytest.mark.parametrize(("k", "c"), [(-60, 0), (30, 30), (-30, 30)])
+@pytest.mark.parametrize(("solver", "form"), [("clarabel", "gram"), ("clarabel", "lmi")])
+@pytest.mark.parametrize("sdp", [ROLL, max_cut()], ids=["unfolding", "max-cut"])
+def test_other_solvers_are_as_good_in_any_unit(sdp, solver, form, k, c):
+    here = sdpdr.solve(sdp, solver, form)
+    there = sdpdr.solve(in_units(sdp, k, c), solver, form)
+    unit = np.exp2(k + c)
+    assert there.value / unit == pytest.approx(here.value, rel=1e-6)
+    assert abs(there.bound - there.value) <= 1e-6 * abs(there.value)
+
+
+@pytest.mark.parametrize("k", [-60, -30, 0, 30])
+def test_multipliers_are_moved_by_as_little_as_they_need_in_any_unit(k):
+    unit = np.exp2(k)
+    cost = np.array([[2.0, 1.0], [1.0, -1.0]])
+    rows = (Rows("trace", "==", {"X": Trace(2)}, np.ones(1)),)
+    sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(unit * cost)}, rows)
+    bound = certify(sdp, {"trace": np.array([0.0])}).bound
+    assert bound / unit == pytest.approx(np.linalg.eigvalsh(cost)[0], rel=1e-9)

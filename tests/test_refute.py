@@ -1,0 +1,167 @@
+"""A claim that there is no point, or no limit, becomes a proof or stays a claim."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sdpdr import graphs, methods
+from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace
+from sdpdr.program import SDP, Point, PsdVariable, Rows, read_sdpa
+from sdpdr.program.rays import Ray
+from sdpdr.refute import refute
+from sdpdr.solvers.base import Verdict
+from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Scs
+from sdpdr.solvers.external_programs import Csdp
+
+LIBRARY = Path(os.environ.get("SDPLIB", Path(__file__).parents[2] / "shared" / "data" / "sdplib"))
+
+
+def entries(pairs, rhs, n):
+    rows = Rows("entries", "==", {"X": Entries(n, pairs)}, np.array(rhs, dtype=float))
+    return SDP((PsdVariable("X", n),), {}, (rows,))
+
+
+INFEASIBLE = {
+    "a large diagonal beside an impossible block": entries(
+        [[0, 0], [1, 1], [2, 2], [1, 2]], [1e9, 1.0, 1.0, 5.0], 3
+    ),
+    "a slightly negative diagonal": entries([[0, 0]], [-1e-7], 3),
+    "a triangle that cannot close": SDP(
+        (PsdVariable("K", 4),),
+        {},
+        (
+            Rows(
+                "lengths",
+                "==",
+                {"K": SquaredEdgeLengths(4, [[0, 1], [1, 2], [0, 2]])},
+                np.array([1.0, 1.0, 9.0]),
+            ),
+        ),
+    ),
+}
+FEASIBLE = {
+    "only a huge entry will do": entries([[0, 0], [0, 1]], [1e-10, 1.0], 2),
+    "hardly any room": entries([[0, 0], [0, 1], [1, 1]], [1e-8, 1.0, 1e8 * (1 + 1e-9)], 2),
+    "a single point": entries([[0, 0], [0, 1], [1, 1]], [1.0, 1.0, 1.0], 2),
+    "an unfolding": methods.mvu(graphs.path([1.0, 2.0, 1e-3]), "equality").to_sdp(),
+}
+
+
+@pytest.mark.parametrize("rigorous", [False, True])
+@pytest.mark.parametrize("name", INFEASIBLE)
+def test_what_is_infeasible_is_proved_so(name, rigorous):
+    sdp = INFEASIBLE[name]
+    ray = refute(sdp, Verdict.INFEASIBLE, Point(), rigorous=rigorous)
+    assert isinstance(ray, Ray)
+    assert ray.kind == "infeasible"
+    assert ray.rigorous or not rigorous
+    assert ray.check(sdp)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INFEASIBLE, Verdict.UNBOUNDED])
+@pytest.mark.parametrize("name", FEASIBLE)
+def test_what_is_feasible_and_bounded_is_never_refuted(name, verdict):
+    found = refute(FEASIBLE[name], verdict, Point(), feasible=True)
+    assert isinstance(found, str)
+    assert f"the program is {verdict.value}, but no ray proves it" in found
+
+
+def test_weak_infeasibility_stays_a_claim():
+    assert isinstance(
+        refute(entries([[0, 0], [0, 1]], [0.0, 1.0], 2), Verdict.INFEASIBLE, Point()), str
+    )
+
+
+def spread(n):
+    edges = SquaredEdgeLengths(n, [[0, 1], [1, 2], [3, 4]])
+    rows = Rows("lengths", "==", {"K": edges}, np.array([1.0, 1.0, 4.0]))
+    return SDP((PsdVariable("K", n),), {"K": -1.0 * Trace(n)}, (rows,), maximize=True)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INFEASIBLE, Verdict.UNBOUNDED])
+def test_one_claim_mistaken_for_the_other_is_put_right(verdict):
+    sdp = spread(5)
+    ray = refute(sdp, verdict, Point(), feasible=True)
+    assert isinstance(ray, Ray)
+    assert ray.kind == "unbounded"
+    assert ray.check(sdp)
+    ray = refute(sdp, verdict, Point())
+    assert isinstance(ray, Ray)
+    assert ray.kind == "recession"
+
+
+TRUTHS = {
+    "infeasible": INFEASIBLE["a triangle that cannot close"],
+    "unbounded": spread(5),
+    "solvable": FEASIBLE["an unfolding"],
+}
+
+
+SOLVERS = [c for c in (Clarabel, Scs, Cvxopt, Csdp) if c.availability().usable]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_whatever_a_solver_says_a_ray_says_what_is_true(solver, truth):
+    outcome = solver().run(TRUTHS[truth])
+    found = refute(TRUTHS[truth], outcome.verdict, outcome.point, feasible=truth == "unbounded")
+    if truth == "solvable":
+        assert isinstance(found, str)
+    elif outcome.verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+        assert isinstance(found, Ray)
+        assert found.kind == truth
+
+
+def test_other_verdicts_are_left_alone():
+    found = refute(FEASIBLE["a single point"], Verdict.FAILED, Point())
+    assert found == "the solver does not say that the program is infeasible or unbounded"
+
+
+def test_a_rough_solver_will_do():
+    rng = np.random.default_rng(0)
+    factor = rng.integers(-2, 3, (5, 5))
+    coefficients = factor @ factor.T + np.eye(5)
+    negative = Rows("negative", "==", {"X": InnerProduct(coefficients)}, -np.ones(1))
+    sdp = SDP((PsdVariable("X", 5),), {}, (negative,))
+    ray = refute(sdp, Verdict.INFEASIBLE, Point(), solver=Scs(tol=1e-2))
+    assert isinstance(ray, Ray)
+    assert ray.kind == "infeasible"
+
+
+def test_a_time_limit_leaves_time_for_a_proof():
+    sdp = INFEASIBLE["a triangle that cannot close"]
+    ray = refute(sdp, Verdict.INFEASIBLE, Point(), time_limit=300.0)
+    assert isinstance(ray, Ray)
+
+
+def test_no_time_is_no_proof_and_no_failure():
+    found = refute(
+        INFEASIBLE["a triangle that cannot close"], Verdict.INFEASIBLE, Point(), time_limit=0.0
+    )
+    assert isinstance(found, str)
+
+
+@pytest.mark.skipif(not LIBRARY.exists(), reason="the SDPLIB files are not beside the project")
+@pytest.mark.parametrize(
+    ("name", "verdict", "kind"),
+    [
+        ("infd1", Verdict.INFEASIBLE, "infeasible"),
+        ("infp1", Verdict.UNBOUNDED, "unbounded"),
+        ("truss1", Verdict.INFEASIBLE, None),
+        ("control1", Verdict.UNBOUNDED, None),
+    ],
+)
+def test_rays_of_sdplib(name, verdict, kind):
+    sdp = read_sdpa(LIBRARY / f"{name}.dat-s.gz")
+    found = refute(sdp, verdict, Point(), feasible=True)
+    if kind is None:
+        assert isinstance(found, str)
+    else:
+        assert isinstance(found, Ray)
+        assert found.kind == kind
+        assert found.rigorous
+        assert found.check(sdp)
