@@ -3,13 +3,15 @@
     python benchmarks/forms.py                   # runs what is missing, then fits and reports
     python benchmarks/forms.py --fit             # fits what is there, without running anything
     python benchmarks/forms.py --limit 5 --problems circle theta1
+    python benchmarks/forms.py --sdplib folder/of/sdplib --solvers csdp sdpa-file
 
-The library is the cards in ``problems/`` and, where they lie in ``../shared/data``, the programs
-of SDPLIB. Each run is a fork of a process that has loaded all solvers; its seconds are those of
-the processor, so that a machine that does other work as well matters little, and it ends when they
-reach the limit. A pair of solver and form that ran out of seconds or memory is not tried on
-problems of the same kind in which it would have as much work. Runs are kept in ``forms.json`` as
-they end: an interrupted benchmark goes on where it stopped. The fit rewrites
+The library is the cards in ``problems/`` and the programs of SDPLIB that lie in a folder that the
+caller names (files ``*.dat-s.gz``); a fit needs the programs of all runs that are kept. Each run is
+a fork of a process that has loaded all solvers; its seconds are those of the processor, programs
+that it started included, so that a machine that does other work as well matters little, and it
+ends when they reach the limit. A pair of solver and form that ran out of seconds or memory is not
+tried on problems of the same kind in which it would have as much work. Runs are kept in
+``forms.json`` as they end: an interrupted benchmark goes on where it stopped. The fit rewrites
 ``sdpdr/costs/rates.py``, which `sdpdr.plan` reads, and ``FORMS.md``.
 """
 
@@ -20,7 +22,6 @@ import json
 import os
 import resource
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,16 +32,18 @@ from forms_fit import TABLE, fit, report, write_rates
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.costs import Structure
+from sdpdr.costs.prediction import FILED
 from sdpdr.costs.work import work
 from sdpdr.errors import NotAcceptedError, SdpdrError
 from sdpdr.library.cards import library
 from sdpdr.model import Model
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.program.solution import Solution, Status
+from sdpdr.solvers.base import FORMS
+from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 
 HERE = Path(__file__).parent
-SDPLIB = HERE.parents[1] / "shared" / "data" / "sdplib"
 KEPT = HERE / "forms.json"
 TOL = 1e-6
 LARGEST_MEMORY = 6 * 2**30
@@ -49,7 +52,7 @@ PATIENCE = 8
 Run = dict[str, Any]
 
 
-def problems() -> dict[str, tuple[Model | SDP, SDP]]:
+def problems(sdplib: Path | None = None) -> dict[str, tuple[Model | SDP, SDP]]:
     """The library by name, smallest first: what is solved, and its standard form."""
     found: dict[str, tuple[Model | SDP, SDP]] = {}
     for name, card in library().items():
@@ -58,7 +61,7 @@ def problems() -> dict[str, tuple[Model | SDP, SDP]]:
         except SdpdrError:
             continue  # Some cards show what goes wrong.
         found[name] = model, model.to_sdp()
-    for path in sorted(SDPLIB.glob("*.dat-s.gz")):
+    for path in sorted(sdplib.glob("*.dat-s.gz")) if sdplib else ():
         sdp = read_sdpa(path)
         found[path.name.removesuffix(".dat-s.gz")] = sdp, sdp
     return dict(sorted(found.items(), key=lambda item: sum(size_of(item[1][1]))))
@@ -69,11 +72,17 @@ def size_of(sdp: SDP) -> tuple[int, int]:
     return sum(v.size for v in sdp.psd_variables), sdp.n_rows
 
 
-def pairs(chosen: list[str] | None = None) -> Iterator[tuple[str, str]]:
-    """All usable pairs of solver and form, or those of some solvers."""
+def pairs(
+    solvers: list[str] | None = None, forms: list[str] | None = None
+) -> Iterator[tuple[str, str]]:
+    """All usable pairs of solver and form, or some; of forms that are the same file, one."""
     for name, cls in SOLVERS.items():
-        if cls.availability().usable and (not chosen or name in chosen):
-            yield from ((name, form) for form in cls.forms)
+        if not cls.availability().usable or (solvers and name not in solvers):
+            continue
+        for form in cls.forms:
+            is_twin = issubclass(cls, ExternalSolver) and form in FILED
+            if not is_twin and (not forms or form in forms):
+                yield name, form
 
 
 # -- runs ---------------------------------------------------------------------------------------
@@ -89,7 +98,7 @@ def forked(model: Model | SDP, solver: str, form: str, limit: float) -> Run:
         resource.setrlimit(resource.RLIMIT_AS, (LARGEST_MEMORY, LARGEST_MEMORY))
         signal.alarm(int(PATIENCE * limit))
         try:
-            os.write(sink, json.dumps(measured(model, solver, form)).encode())
+            os.write(sink, json.dumps(measured(model, solver, form, limit)).encode())
         finally:
             os._exit(0)
     os.close(sink)
@@ -105,25 +114,41 @@ def forked(model: Model | SDP, solver: str, form: str, limit: float) -> Run:
     return {"status": "CRASHED"}
 
 
-def measured(model: Model | SDP, solver: str, form: str) -> Run:
+def measured(model: Model | SDP, solver: str, form: str, limit: float) -> Run:
     """Seconds of the processor, peak memory and accuracy of one solve in this process."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begin = time.process_time()
+    before, begin = peak_memory(), processor_seconds()
     try:
         solution = sdpdr.solve(model, solver, form, tol=TOL, progress=False)
     except MemoryError:
         return {"status": "OUT_OF_MEMORY"}
     except SdpdrError as refusal:
         return {"status": "REFUSED", "words": str(refusal)}
-    seconds = time.process_time() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds = processor_seconds() - begin
+    if solution.status is Status.FAILED and seconds >= 0.9 * limit:
+        return {"status": "OUT_OF_TIME", "seconds": limit}  # The program that it started was ended.
     return {
         "status": solution.status.name,
         "reached": is_settled(solution),
         "error": error_of(solution),
         "seconds": seconds,
-        "memory": 1024 * (peak - before),
+        "memory": peak_memory() - before,
     }
+
+
+def processor_seconds() -> float:
+    """Of this process and of those that it has waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def peak_memory() -> int:
+    """Bytes of this process, and those of the largest that it has waited for beyond its own.
+
+    A process that starts another counts for as much as itself until the other begins.
+    """
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    own, others = (resource.getrusage(who).ru_maxrss for who in whose)
+    return 1024 * (own + max(0, others - own))
 
 
 def is_settled(solution: Solution) -> bool:
@@ -157,17 +182,19 @@ def is_hopeless(
 
 
 def run_missing(
-    chosen: list[str] | None, solvers: list[str] | None, limit: float
+    known: dict[str, tuple[Model | SDP, SDP]],
+    chosen: list[str] | None,
+    wanted: list[tuple[str, str]],
+    limit: float,
 ) -> dict[str, Run]:
-    """Run every pair on every problem that is not kept yet."""
+    """Run pairs on every problem that is not kept yet."""
     kept = read_kept()
     warm_up()
-    known = problems()
     structures = {name: Structure(sdp) for name, (_, sdp) in known.items()}
     for name, (model, sdp) in known.items():
         if chosen and name not in chosen:
             continue
-        for solver, form in pairs(solvers):
+        for solver, form in wanted:
             key = f"{name} {solver} {form}"
             if key in kept:
                 continue
@@ -206,14 +233,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", nargs="*")
     parser.add_argument("--solvers", nargs="*", choices=list(SOLVERS))
+    parser.add_argument("--forms", nargs="*", choices=list(FORMS))
+    parser.add_argument("--sdplib", type=Path, help="folder of files *.dat-s.gz")
     parser.add_argument("--limit", type=float, default=20.0, help="seconds of the processor a run")
+    parser.add_argument("--run", action="store_true", help="fit nothing")
     parser.add_argument("--fit", action="store_true", help="run nothing")
     arguments = parser.parse_args()
-    kept = read_kept()
+    known = problems(arguments.sdplib)
     if not arguments.fit:
-        kept = run_missing(arguments.problems, arguments.solvers, arguments.limit)
-    runs = list(kept.values())
-    structures = {name: Structure(sdp) for name, (_, sdp) in problems().items()}
+        wanted = list(pairs(arguments.solvers, arguments.forms))
+        run_missing(known, arguments.problems, wanted, arguments.limit)
+    if arguments.run:
+        return
+    runs = [run for run in read_kept().values() if run["problem"] in known]
+    known = {name: known[name] for name in {run["problem"]: None for run in runs}}
+    structures = {name: Structure(sdp) for name, (_, sdp) in known.items()}
     write_rates(fit(runs, structures))
     TABLE.write_text(report(runs, structures, set(library())), encoding="utf-8")
 

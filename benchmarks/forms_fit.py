@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,14 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import sdpdr
-from sdpdr.costs import Cost, Structure, predict, priority
+from sdpdr.costs import Cost, Structure, method_of, patience, predict, priority
+from sdpdr.costs.prediction import FILES
 from sdpdr.costs.rate import TOLERANCES, Rate
 from sdpdr.costs.structure import KINDS
 from sdpdr.costs.work import Work, work
 from sdpdr.errors import NotAcceptedError
+from sdpdr.plan import LONGEST
+from sdpdr.turns import AT_LEAST, HURRY, HURRY_AT_LEAST, MORE, USABLE
 
 RATES = Path(sdpdr.__file__).parent / "costs" / "rates.py"
 TABLE = Path(__file__).with_name("FORMS.md")
@@ -23,6 +27,8 @@ Rates = Mapping[tuple[str, str], Rate]
 Pair = tuple[str, str]
 # Runs that say how long a pair takes, if only that it is longer than the limit.
 TIMED = ("SOLVED", "INFEASIBLE", "UNBOUNDED", "INACCURATE", "ITERATION_LIMIT", "OUT_OF_TIME")
+# Of geometric means, so that what takes no time counts for nothing.
+SHIFT = 1.0
 UNKNOWN = ("REFUSED", "HOPELESS", "OUT_OF_TIME")
 # A power between those of sparse and of dense work, which few runs are held to.
 USUAL_POWER, HELD = 0.7, 0.3
@@ -142,13 +148,9 @@ def judged(runs: list[Run], structure: Structure, rates: Rates) -> dict[str, Any
         return None
     order = ranked(runs, structure, rates)
     first, cost = order[0]
-    second = next((run for run, _ in order if run["solver"] != first["solver"]), None)
     best = min(hits, key=lambda run: run["seconds"])
     spent = first.get("seconds", float("nan"))
-    total = spent
-    if not first.get("reached") and second is not None and second.get("reached"):
-        total = spent + second["seconds"]
-    solved = bool(first.get("reached") or (second is not None and second.get("reached")))
+    total, solved = in_turn(order)
     return {
         "first": first,
         "cost": cost,
@@ -156,7 +158,42 @@ def judged(runs: list[Run], structure: Structure, rates: Rates) -> dict[str, Any
         "ratio": spent / best["seconds"] if first.get("reached") else float("inf"),
         "in_all": total / best["seconds"] if solved else float("inf"),
         "lost": total - best["seconds"] if solved else float("inf"),
+        "shifted": (total + SHIFT) / (best["seconds"] + SHIFT),
     }
+
+
+def in_turn(order: list[tuple[Run, Cost | None]]) -> tuple[float, bool]:
+    """Seconds that a sequence takes by the rules of `sdpdr.turns`, and whether it succeeds."""
+    spent, usable_at = 0.0, inf
+    for run, cost in sequence(order):
+        predicted = inf if cost is None else cost.seconds
+        share = patience(cost)
+        if usable_at < inf:
+            budget = max(AT_LEAST, MORE * usable_at) - (spent - usable_at)
+            if predicted > budget:
+                continue
+            share = min(share, budget, max(HURRY_AT_LEAST, HURRY * predicted))
+        needed = run.get("seconds", inf) if run["status"] in TIMED[:-1] else inf
+        if run["status"] == "FAILED":
+            needed = run["seconds"]
+        spent += min(needed, share)
+        if needed > share:
+            continue
+        if run.get("reached"):
+            return spent, True
+        if usable_at == inf and (run.get("error") or inf) <= USABLE:
+            usable_at = spent
+    return spent, False
+
+
+def sequence(order: list[tuple[Run, Cost | None]]) -> list[tuple[Run, Cost | None]]:
+    """Other methods first, then other forms of the same, as `sdpdr.plan` has it."""
+    others, again, seen = [], [], set()
+    for item in order:
+        method = method_of(item[0]["solver"])
+        (again if method in seen else others).append(item)
+        seen.add(method)
+    return [*others, *again][:LONGEST]
 
 
 def report(runs: list[Run], structures: Mapping[str, Structure], cards: set[str]) -> str:
@@ -174,8 +211,8 @@ def report(runs: list[Run], structures: Mapping[str, Structure], cards: set[str]
         "",
         f"Written by `benchmarks/forms.py`; sdpdr {sdpdr.__version__}, tolerance 1e-6, seconds of "
         "one processor. Best is the fastest pair that reached the tolerance; ratio is the choice's "
-        "seconds over its (with the second solver that `sdpdr.solve` asks, where the first fell "
-        "short: in all). Only problems that some pair solved within the limit count.",
+        "seconds over its (with those that take turns after it, where it fell short: in all). Only "
+        "problems that some pair solved within the limit count.",
         "",
         "| library | problems | first choice reaches the tolerance | within 2x of the best | "
         "within 2x or 0.1 s | the same, each problem left out of its fit |",
@@ -188,8 +225,34 @@ def report(runs: list[Run], structures: Mapping[str, Structure], cards: set[str]
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [line(name, found) for name, found in fitted.items()]
-    lines += ["", errors_of_prediction(runs, structures, rates)]
+    lines += [
+        "",
+        errors_of_prediction(runs, structures, rates),
+        "",
+        *shifted_means(runs, structures, cards),
+    ]
     return "\n".join(lines) + "\n"
+
+
+def shifted_means(
+    runs: list[Run], structures: Mapping[str, Structure], cards: set[str]
+) -> list[str]:
+    """What all turns take beside the best pair, with and without programs that read files."""
+    lines = []
+    for title, without in (("", ()), (" where no programs are installed that read files", FILES)):
+        left = [run for run in runs if run["solver"] not in without]
+        rates = fit(left, structures)
+        for library in ("cards", "SDPLIB"):
+            names = [name for name in structures if (name in cards) == (library == "cards")]
+            ones = [[run for run in left if run["problem"] == name] for name in names]
+            found = [judged(one, structures[n], rates) for n, one in zip(names, ones, strict=True)]
+            logs = [np.log(one["shifted"]) for one in found if one]
+            lines.append(
+                f"- {library}{title}: all turns take {np.exp(np.mean(logs)):.2f} times the seconds "
+                f"of the best pair, in the geometric mean shifted by {SHIFT:g} s over {len(logs)} "
+                "programs."
+            )
+    return lines
 
 
 def summary(title: str, names: list[str], fitted: Any, left_out: Any) -> str:

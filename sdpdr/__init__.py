@@ -52,6 +52,7 @@ from sdpdr.estimators import (
     XingMetric,
 )
 from sdpdr.factorize import nmf_bound
+from sdpdr.join import join
 from sdpdr.model import Model, check_block, from_cvxpy, relax, soften
 from sdpdr.plan import Plan, plan
 from sdpdr.program import SDP, Solution, Status
@@ -105,6 +106,7 @@ __all__ = [
     "from_cvxpy",
     "graphs",
     "iterate",
+    "join",
     "methods",
     "metric",
     "nmf_bound",

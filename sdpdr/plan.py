@@ -1,12 +1,23 @@
-"""Choosing a solver and a form, with reasons, before anything is solved."""
+"""Choosing solvers and forms, with reasons, before anything is solved."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from math import inf
 
-from sdpdr.costs import Candidate, Candidates, Structure, priority
+from sdpdr.costs import (
+    POSSIBLE,
+    Candidate,
+    Candidates,
+    Cost,
+    Structure,
+    method_of,
+    posed,
+    priority,
+    shares,
+)
 from sdpdr.errors import CompileError, NotAcceptedError, UnknownNameError
 from sdpdr.model import Model
 from sdpdr.program.face import exposing_rows
@@ -18,6 +29,8 @@ from sdpdr.solvers.registry import SOLVERS, find
 
 # Forms that decompose matrices along the cliques of their patterns.
 CHORDAL = ("chordal", "chordal-lmi")
+# Candidates that take turns, at most.
+LONGEST = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +49,10 @@ class Plan:
         The standard form, if the model has one.
     refusal : str
         Why it has none.
+    cost : Cost or None
+        What it is predicted to take, as far as the choice depended on it.
+    further : callable without arguments
+        Finds the plans that are carried out in turn where this one falls short; see `sequence`.
     """
 
     solver: Solver
@@ -44,6 +61,24 @@ class Plan:
     reason: str
     sdp: SDP | None = None
     refusal: str = ""
+    cost: Cost | None = None
+    further: Callable[[], tuple[Plan, ...]] = field(default=tuple, repr=False)
+
+    @cached_property
+    def sequence(self) -> tuple[Plan, ...]:
+        """The plan itself, and those that take their turns where it falls short, in order.
+
+        They are found when they are asked for. A solver that was asked for by name is alone.
+        """
+        return (self, *self.further())
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Seconds after which each of the `sequence` gives way to the next."""
+        limit = inf if self.solver.time_limit is None else self.solver.time_limit
+        if len(self.sequence) == 1:
+            return (limit,)
+        return shares([one.cost for one in self.sequence], limit)
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -52,8 +87,8 @@ class Plan:
         Costs are those for one thread at the tolerance of the plan's solver. They are found when
         they are asked for; choosing needs few of them.
         """
-        field = Candidates(self.sdp, self.refusal, {**SOLVERS}, self.solver.tol)
-        found = [field.candidate(*pair) for pair in field.pairs()]
+        known = Candidates(self.sdp, self.refusal, {**SOLVERS}, self.solver.tol)
+        found = [known.candidate(*pair) for pair in known.pairs()]
         return tuple(sorted(found, key=lambda c: (bool(c.refusal), *priority(c.cost))))
 
     @property
@@ -73,6 +108,7 @@ class Plan:
             f"form        {self.form} ({FORMS.get(self.form, 'a narrower program')})",
             f"reductions  {steps}",
             f"because     {self.reason}",
+            *self._turns(),
             "",
             "candidates by predicted cost (share: of the problem library, solved to the tolerance)",
             *(c.line() for c in self.candidates if not c.refusal),
@@ -86,6 +122,17 @@ class Plan:
         for (name, words), forms in grouped.items():
             lines.append(f"  {name:<15}{', '.join(forms):<20}  {words}")
         return "\n".join(lines)
+
+    def _turns(self) -> list[str]:
+        """The candidates that take their turns, where there are several."""
+        if len(self.sequence) == 1:
+            return []
+        lines = ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
+        for one, share in zip(self.sequence, self.shares, strict=True):
+            cost = "cost unknown" if one.cost is None else str(one.cost)
+            allowed = f"{share:.3g} s" if share < inf else "no limit"
+            lines.append(f"  {one.solver.name:<10}{one.form:<13}{cost:<24}{allowed:>9}")
+        return lines
 
     def __repr__(self) -> str:
         return f"Plan({self.solver.name}, {self.form} form: {self.reason})"
@@ -177,21 +224,60 @@ def plan(
         wanted.require()
         classes[wanted.name] = type(wanted)
     tol = wanted.tol if wanted is not None else (1e-6 if tol is None else tol)
-    field = Candidates(sdp, refusal, classes, tol)
+    known = Candidates(sdp, refusal, classes, tol, inf if time_limit is None else time_limit)
     pairs = [
         (name, one)
-        for name, one in field.pairs()
+        for name, one in known.pairs()
         if (_is_free(name, classes, skip) if wanted is None else name == wanted.name)
         and form in ("auto", one)
     ]
-    found = field.best(pairs)
-    if found.refusal:
-        tried = {pair: field.candidate(*pair).refusal for pair in pairs}
+    choice = _Choice(known, pairs, options, wanted)
+    found = next(known.ranked(pairs), None)
+    if found is None:
+        tried = {pair: known.candidate(*pair).refusal for pair in pairs}
         raise NotAcceptedError(_no_way(wanted, form, tried))
-    chosen = wanted or _configure(found.solver, options)
-    steps = () if sdp is None or chosen.as_stored else reductions_for(found.form, sdp)
-    why = "it was asked for" if named else _reason(found, field.structure)
-    return Plan(chosen, found.form, steps, why, sdp, refusal)
+    if named:
+        return choice.plan(found, "it was asked for")
+    first = choice.plan(found, _reason(found, known.structure))
+    return replace(first, further=partial(choice.further, found))
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What there is to choose from, and how the one chosen is configured."""
+
+    known: Candidates
+    pairs: list[tuple[str, str]]
+    options: Mapping[str, object]
+    wanted: Solver | None
+
+    def plan(self, one: Candidate, why: str) -> Plan:
+        """A candidate as a plan."""
+        sdp = self.known.sdp
+        solver = self.wanted or _configure(one.solver, self.options)
+        steps = () if sdp is None or solver.as_stored else reductions_for(one.form, sdp)
+        return Plan(solver, one.form, steps, why, sdp, self.known.no_sdp, one.cost)
+
+    def further(self, first: Candidate) -> tuple[Plan, ...]:
+        """Who takes turns after the first: other methods, then other forms of the same."""
+        words = f"{first.solver} ({first.form} form) fell short"
+        others, again = list[Candidate](), list[Candidate]()
+        methods, problems = {method_of(first.solver)}, {posed(first.solver, first.form)}
+        for one in self.known.ranked(self.pairs):
+            problem = posed(one.solver, one.form)
+            if problem in problems or one.verdict != POSSIBLE or self._is_late(one):
+                continue
+            method = method_of(one.solver)
+            (again if method in methods else others).append(one)
+            methods.add(method)
+            problems.add(problem)
+        return tuple(self.plan(one, words) for one in [*others, *again][: LONGEST - 1])
+
+    def _is_late(self, one: Candidate) -> bool:
+        """Whether it would have nothing to show when the time is up."""
+        if one.cost is None or one.cost.keeps_point:
+            return False
+        return one.cost.seconds > self.known.time_limit
 
 
 def _is_free(name: str, classes: Mapping[str, type[Solver]], skip: Collection[str]) -> bool:

@@ -1,36 +1,27 @@
-"""The one place that compiles, reduces, runs, lifts and has the answer graded."""
+"""The one place where a program is planned and solved, and its answers are joined."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.errors import NotAcceptedError, ShapeError
-from sdpdr.facing import faced_program, lifted_solution, refuted_solution
-from sdpdr.grade import STOPPED, Clock, grade, proved, ungraded, versions
+from sdpdr.attempt import Request, attempt, check_start
+from sdpdr.errors import DataError
+from sdpdr.facing import deeper, faced_program, lifted_solution, refuted_solution
+from sdpdr.grade import Clock
 from sdpdr.landmark import landmark_plan, with_loss
 from sdpdr.model import Model
-from sdpdr.model.to_cvxpy import render_model
-from sdpdr.plan import Plan, plan
+from sdpdr.plan import plan
 from sdpdr.program.point import Point
-from sdpdr.program.residuals import Residuals
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
-from sdpdr.program.variables import PsdVariable
-from sdpdr.progress import Progress, show_progress
-from sdpdr.reduce import Composed, Dual, FacialReduction, Reduced
-from sdpdr.solvers.base import Outcome, Solver, Verdict
-from sdpdr.solvers.cvxpy_solvers import CvxpySolver
-from sdpdr.solvers.running import run_solver, runs_apart
-from sdpdr.solvers.screen import screen
-
-_SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
-# Order of matrices up to which a second, general solver takes seconds at most.
-SMALL = 60
-_MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
+from sdpdr.progress import Progress
+from sdpdr.reduce import FacialReduction
+from sdpdr.solvers.base import Solver
+from sdpdr.turns import take_turns
 
 
 def solve(
@@ -39,7 +30,7 @@ def solve(
     form: str = "auto",
     *,
     landmarks: int | None = None,
-    basis: str | ArrayLike = "reconstruction",
+    basis: str | ArrayLike | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
     max_iter: int | None = None,
@@ -60,34 +51,37 @@ def solve(
     ----------
     model : Model or SDP
     solver : str or Solver, default "auto"
-        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", a second
-        solver tries where the first falls short of ``tol`` on a small program, and the better
-        answer is returned.
+        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", several take
+        turns until an answer is proved to ``tol``: who fails, stalls or runs out of its share of
+        the time gives way to the next, and the best point of one is joined with the best bound of
+        another. ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of
+        it.
     form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy"}, default "auto"
         ``sdpdr.plan(model)`` tells what "auto" would choose, and why. ``"landmark"`` is a narrower
         program, K = Q L Q^T, graded as an answer to the whole one.
     landmarks : int, optional
-        Of the landmark form: how many landmarks, or eigenvectors.
-    basis : {"reconstruction", "laplacian"} or array of shape (n, m), default "reconstruction"
-        Of the landmark form: Q from the weights that reconstruct every point from its
-        neighbours, from the bottom eigenvectors of the graph's Laplacian, or given. The solver
-        is then the one of the small program for L.
+        Of the landmark form only: how many landmarks, or eigenvectors.
+    basis : {"reconstruction", "laplacian"} or array of shape (n, m), optional
+        Of the landmark form only: Q from the weights that reconstruct every point from its
+        neighbours (the default there), from the bottom eigenvectors of the graph's Laplacian, or
+        given. The solver is then the one of the small program for L.
     tol : float, default 1e-6
         Relative gap aimed at.
     time_limit : float, optional
-        Seconds for the solver; graphs, reductions and grading are not counted. All solvers but
-        ``lowrank`` then run in a worker process, which is ended less than a second late, whatever
-        it is doing. ``lowrank`` looks at the clock within its steps and then certifies what it
-        has. The answer joins the best feasible point and the best bound so far, if any.
+        Seconds for the solvers; graphs, compilation, reductions and the last grading are not
+        counted. Those that take turns share them. Solvers that are not ours run in a worker
+        process, which is ended when time is up. The answer joins the best feasible point and the
+        best bound so far.
     max_iter : int, optional
+        Of each solver; the landmark form has rounds instead, and refuses it.
     seed : int, default 0
     verbose : bool, default False
         Let the solver print its own log.
     isolate : bool, optional
         Run the solver in a worker process (`sdpdr.solvers.isolate`), so that a crash of its
         native code is reported rather than suffered; or never do, and let it be late. Default:
-        where a time limit is to be kept by code that is not ours. ``sdpa`` always runs in a
-        worker, since it may end the process that it runs in.
+        where a time limit, or its share of the time, is to be kept by code that is not ours.
+        ``sdpa`` always runs in a worker, since it may end the process that it runs in.
     rigorous : bool, default False
         Account for all rounding on both sides, so that they are theorems about the numbers stored
         in the program: ``solution.enclosure`` is an interval that contains the optimum.
@@ -108,6 +102,8 @@ def solve(
     ------
     UnknownNameError, SolverMissingError, SolverLicenceError, NotAcceptedError
         Before anything runs. A failure of the solver itself is a status, not an exception.
+    DataError
+        If an argument would have no effect.
 
     Examples
     --------
@@ -120,196 +116,89 @@ def solve(
     (4.66667, True)
     """
     clock = Clock()
-    request = _Request(model, isolate, rigorous, gap_scale, start, progress)
+    request = Request(model, isolate, rigorous, gap_scale, start, progress)
+    options = {"tol": tol, "time_limit": time_limit, "seed": seed, "verbose": verbose}
     if form == "landmark":
-        options = {"tol": tol, "time_limit": time_limit, "seed": seed, "verbose": verbose}
+        _refuse_idle_in_landmarks(landmarks, basis, max_iter)
+        wanted = "reconstruction" if basis is None else basis
         with clock("build"):
-            chosen = landmark_plan(model, solver, landmarks, basis, options)
-        return with_loss(_execute(chosen, clock, request))
-    # The program as written in cvxpy is solved as written.
+            chosen = landmark_plan(model, solver, landmarks, wanted, options)
+        if start is not None:
+            check_start(chosen, start)
+        return with_loss(attempt(chosen, clock, request))
+    _refuse_idle(landmarks, basis)
+    ask = _Ask(solver, form, options | {"max_iter": max_iter}, clock, request)
     with clock("reduce"):
         faced = None if form == "cvxpy" else faced_program(model)
-    if faced is not None and faced.infeasible:
-        return refuted_solution(faced, clock.seconds, 1e-6 if tol is None else tol)
-    if faced is not None:
-        model = faced.sdp
-        request = replace(request, model=model, start=_on_face(faced, start))
-    with clock("build"):
-        choose = partial(
-            plan,
-            model,
-            solver,
-            form,
-            tol=tol,
-            time_limit=time_limit,
-            max_iter=max_iter,
-            seed=seed,
-            verbose=verbose,
-        )
-        chosen = choose()
-    solution = _execute(chosen, clock, request)
-    if solver == "auto" and _deserves_another(solution, chosen):
-        left = time_limit
-        if time_limit is not None:
-            left = max(0.0, time_limit - solution.timings.get("solve", 0.0))
-        try:
-            second = choose(skip=(chosen.solver.name,), time_limit=left)
-        except NotAcceptedError:
-            return lifted_solution(solution, faced)
-        other = _execute(second, clock, request)
-        solution = min(solution, other, key=lambda s: (s.status not in _SETTLED, abs(s.gap)))
-    return lifted_solution(solution, faced)
+    solution = ask.on_face(faced)
+    if form == "cvxpy" or time_limit is not None or not _is_without_interior(solution):
+        return solution
+    with clock("reduce"):
+        found = deeper(model if isinstance(model, SDP) else model.to_sdp(), faced)
+    return solution if found is None else ask.on_face(found)
 
 
 @dataclass(frozen=True, eq=False)
-class _Request:
-    """What was asked for, apart from the choice of a solver."""
+class _Ask:
+    """What was asked of a program, to be asked of it on a face as well."""
 
-    model: Model | SDP
-    isolate: bool | None
-    rigorous: bool
-    gap_scale: float
-    start: Solution | Point | None
-    progress: Progress | bool | None
+    solver: str | Solver
+    form: str
+    options: Mapping[str, object]
+    clock: Clock
+    request: Request
 
-
-def _on_face(faced: FacialReduction, start: Solution | Point | None) -> Solution | Point | None:
-    """A start of the original program as one of the reduced."""
-    if start is None or not faced.exposures:
-        return start
-    return faced.push(Point(start.values, start.duals))
-
-
-def _execute(chosen: Plan, clock: Clock, request: _Request) -> Solution:
-    with show_progress(request.progress, f"{chosen.solver.name}, {chosen.form} form") as report:
-        if chosen.form == "cvxpy" and isinstance(request.model, Model):
-            _refuse_start(chosen, request.start)
-            solution = _solve_written(request.model, chosen, clock, request)
-        else:
-            assert chosen.sdp is not None
-            try:
-                solution = _solve_reduced(chosen.sdp, chosen, clock, request, report)
-            except MemoryError as error:  # of the reductions or of our grading
-                solution = ungraded(chosen.sdp, chosen, clock, error)
-    if not request.rigorous or chosen.sdp is None:
-        return solution
-    with clock("certify"):
-        return proved(chosen.sdp, solution)
-
-
-def _refuse_start(chosen: Plan, start: Solution | Point | None) -> None:
-    if start is not None:
-        raise NotAcceptedError(
-            f"solver {chosen.solver.name!r} ({chosen.form} form) cannot begin from a given start; "
-            "leave it out, or use solver 'lowrank'."
-        )
-
-
-def _pushed(sdp: SDP, reduced: Reduced, chosen: Plan, start: Solution | Point) -> Point:
-    """A start of the program as one of the reduced program, where it fits both."""
-    if reduced.push is None or not chosen.solver.takes_start:
-        _refuse_start(chosen, start)
-    assert reduced.push is not None
-    for name, value in start.values.items():
-        v = sdp.variable(name)
-        shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
-        if np.shape(value) != shape:
-            raise ShapeError(
-                f"the start's {name!r} has shape {np.shape(value)}; this program's has {shape}."
-            )
-    rows = {r.label: r.m for r in sdp.rows}
-    # Multipliers of rows that this program has in another number say nothing about it.
-    duals = {k: y for k, y in start.duals.items() if np.shape(y) == (rows.get(k),)}
-    return reduced.push(Point(start.values, duals))
-
-
-def _deserves_another(solution: Solution, chosen: Plan) -> bool:
-    """Whether a program is small enough to let a second solver try where the first fell short."""
-    if solution.status not in (Status.INACCURATE, Status.ITERATION_LIMIT, Status.FAILED):
-        return False
-    return chosen.sdp is not None and all(v.n <= SMALL for v in chosen.sdp.psd_variables)
-
-
-def _solve_reduced(
-    sdp: SDP, chosen: Plan, clock: Clock, request: _Request, report: Progress | None
-) -> Solution:
-    with clock("reduce"):
-        reduced = Composed(chosen.reductions).apply(sdp)
-        given = {}
+    def on_face(self, faced: FacialReduction | None) -> Solution:
+        """Plan and solve the program on the face that is proved; the answer to all of it."""
+        request = self.request
+        if faced is not None and faced.infeasible is not None:
+            tol = self.options["tol"]
+            return refuted_solution(faced, self.clock.seconds, float(tol or 1e-6))  # type: ignore[arg-type]
+        if faced is not None:
+            start = request.start
+            if start is not None:
+                start = faced.push(Point(start.values, start.duals))
+            request = replace(request, model=faced.sdp, start=start)
+        with self.clock("build"):
+            chosen = plan(request.model, self.solver, self.form, **self.options)  # type: ignore[arg-type]
         if request.start is not None:
-            given["start"] = _pushed(sdp, reduced, chosen, request.start)
-    # A callback cannot follow the solver into a child process.
-    follow = None if runs_apart(chosen.solver, request.isolate) else report
-    task = partial(chosen.solver.run, reduced.sdp, follow, **given)
-    outcome = run_solver(chosen.solver, task, request.isolate)
-    outcome = screen(reduced.sdp, outcome)
-    clock.add(outcome.seconds)
-    if any(isinstance(step, Dual) for step in chosen.reductions):
-        outcome = _mirrored(outcome)
-    with clock("lift"):
-        point = reduced.lift(outcome.point) if outcome.point.values else Point()
-    claim = outcome.claim
-    if claim.value is not None:
-        claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
-    return grade(
-        sdp, point, outcome.verdict, claim, outcome.history, chosen, clock, request.gap_scale
-    )
+            check_start(chosen, request.start)
+        if self.solver != "auto":
+            solution = attempt(chosen, self.clock, request)
+        else:
+            solution = take_turns(chosen, lambda one, turn: attempt(one, self.clock, request, turn))
+        return lifted_solution(solution, faced)
 
 
-def _solve_written(model: Model, chosen: Plan, clock: Clock, request: _Request) -> Solution:
-    """The model's own cvxpy problem; graded through the standard form if it has one."""
-    assert isinstance(chosen.solver, CvxpySolver)
-    with clock("render"):
-        rendered = render_model(model)
-    task = partial(chosen.solver.run_rendered, rendered)
-    outcome = run_solver(chosen.solver, task, request.isolate)
-    clock.add(outcome.seconds)
-    if chosen.sdp is not None:
-        point = _standard_point(chosen.sdp, outcome.point)
-        outcome = screen(chosen.sdp, replace(outcome, point=point))
-        return grade(
-            chosen.sdp,
-            outcome.point,
-            outcome.verdict,
-            outcome.claim,
-            (),
-            chosen,
-            clock,
-            request.gap_scale,
+def _is_without_interior(solution: Solution) -> bool:
+    """Whether a point was found that nobody could prove feasible."""
+    short = (Status.OPTIMAL_NEARBY, Status.INACCURATE)
+    return solution.status in short and solution.attained is None and bool(solution.values)
+
+
+def _refuse_idle(landmarks: int | None, basis: str | ArrayLike | None) -> None:
+    """Refuse arguments that have no effect outside of the landmark form."""
+    for name, value in (("landmarks", landmarks), ("basis", basis)):
+        if value is not None:
+            shown = repr(value) if isinstance(value, (str, int)) else "an array"
+            raise DataError(
+                f"{name} ({shown}) has no effect without form='landmark': ask for that form, or "
+                f"leave {name} out."
+            )
+
+
+def _refuse_idle_in_landmarks(
+    landmarks: int | None, basis: str | ArrayLike | None, max_iter: int | None
+) -> None:
+    """Refuse arguments that have no effect in the landmark form."""
+    if max_iter is not None:
+        raise DataError(
+            f"max_iter={max_iter} has no effect with form='landmark', which goes in rounds: leave "
+            "it out, or limit the rounds by time_limit."
         )
-    unknown = Residuals(*[float("nan")] * 6)
-    value = float("nan") if outcome.claim.value is None else outcome.claim.value
-    status = STOPPED.get(outcome.verdict, Status.INACCURATE)
-    if outcome.verdict is Verdict.SOLVED:
-        status = Status.UNVERIFIED
-    return Solution(
-        status=status,
-        value=value,
-        bound=None,
-        argument="a block is written in cvxpy directly, so there is no standard form to grade with",
-        values=outcome.point.values,
-        duals=outcome.point.duals,
-        residuals=unknown,
-        claimed=replace(outcome.claim, verdict=outcome.verdict.value),
-        timings=clock.seconds,
-        solver=chosen.solver.name,
-        form=chosen.form,
-        tol=chosen.solver.tol,
-        seed=chosen.solver.seed,
-        versions=versions(chosen.solver),
-        maximize=model.is_maximization,
-    )
-
-
-def _standard_point(sdp: SDP, point: Point) -> Point:
-    """The point of a written problem in the standard form, slack left for `repair` to fill."""
-    slack = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
-    labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
-    duals = {label: y for label, y in point.duals.items() if label in labels}
-    return Point({**slack, **point.values} if point.values else {}, duals)
-
-
-def _mirrored(outcome: Outcome) -> Outcome:
-    """An infeasible dual means an unbounded program, and the other way round."""
-    verdict = _MIRRORED.get(outcome.verdict, outcome.verdict)
-    return Outcome(outcome.point, verdict, outcome.claim, outcome.seconds, outcome.history)
+    if landmarks is not None and basis is not None and not isinstance(basis, str):
+        columns = np.shape(basis)[-1] if np.ndim(basis) else 0
+        raise DataError(
+            f"landmarks={landmarks} has no effect beside a basis that is given, of {columns} "
+            "columns: leave landmarks out."
+        )

@@ -23,6 +23,7 @@ import sdpdr
 from sdpdr import cli, graphs, methods
 from sdpdr.plan import reductions_for
 from sdpdr.solvers.base import FORMS
+from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES
 from sdpdr.study import schema
@@ -80,7 +81,7 @@ class SolverTable(_Table):
         for name, cls in SOLVERS.items():
             summary = (cls.__doc__ or "").strip().splitlines()[0].partition(" (")[0].rstrip(".")
             extra = f"``sdpdr[{cls.extra}]``" if cls.extra else "``sdpdr`` itself"
-            if not cls.module:
+            if issubclass(cls, ExternalSolver):
                 extra = f"``apt-get install {cls.package}``"
             marks = ("✓" if form in cls.forms else "–" for form in FORMS)
             limit = "its own" if cls.obeys_time_limit else "stopped from outside"

@@ -1,7 +1,21 @@
 """What each solver would cost in each form: predicted from sizes, cliques and fill."""
 
-from sdpdr.costs.candidates import Candidate, Candidates
-from sdpdr.costs.prediction import Cost, predict, priority
+from sdpdr.costs.candidates import POSSIBLE, Candidate, Candidates
+from sdpdr.costs.prediction import Cost, method_of, posed, predict, priority
+from sdpdr.costs.sharing import crowding, patience, shares
 from sdpdr.costs.structure import Structure
 
-__all__ = ["Candidate", "Candidates", "Cost", "Structure", "predict", "priority"]
+__all__ = [
+    "POSSIBLE",
+    "Candidate",
+    "Candidates",
+    "Cost",
+    "Structure",
+    "crowding",
+    "method_of",
+    "patience",
+    "posed",
+    "predict",
+    "priority",
+    "shares",
+]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 
 from sdpdr.costs import memory
 from sdpdr.costs.prediction import (
     Cost,
+    Priority,
     is_least,
     predict,
     predict_least,
@@ -78,14 +80,21 @@ class Candidates:
     classes : mapping from name to class of solver
     tol : float
         Tolerance to be reached.
+    time_limit : float, default infinite
+        Seconds in which it has to be reached.
     """
 
     def __init__(
-        self, sdp: SDP | None, refusal: str, classes: Mapping[str, type[Solver]], tol: float
+        self,
+        sdp: SDP | None,
+        refusal: str,
+        classes: Mapping[str, type[Solver]],
+        tol: float,
+        time_limit: float = inf,
     ) -> None:
-        self.sdp, self.classes, self.tol = sdp, classes, tol
+        self.sdp, self.classes, self.tol, self.time_limit = sdp, classes, tol, time_limit
         self.structure = None if sdp is None else Structure(sdp)
-        self._no_sdp = refusal
+        self.no_sdp = refusal
         self._unusable: dict[str, str] = {}
 
     def pairs(self) -> Iterator[tuple[str, str]]:
@@ -104,7 +113,7 @@ class Candidates:
         if self._unusable[name]:
             return self._unusable[name]
         if self.sdp is None:
-            return "" if form == "cvxpy" else self._no_sdp
+            return "" if form == "cvxpy" else self.no_sdp
         return self.classes[name]().accepts(self.sdp) or ""
 
     def candidate(self, name: str, form: str) -> Candidate:
@@ -122,34 +131,39 @@ class Candidates:
         except NotAcceptedError as error:
             return Candidate(name, form, refusal=str(error))
 
-    def best(self, pairs: list[tuple[str, str]]) -> Candidate:
-        """The candidate of least cost, or one that says why there is none.
+    def ranked(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Candidate]:
+        """Candidates that can run, that of least cost first.
 
-        Costs are asked for in the order of their lower bounds, until no other can be less.
+        Costs are asked for in the order of their lower bounds, and no sooner than a candidate is:
+        until no other can be less.
         """
         possible = [pair for pair in pairs if not self.refusal(*pair)]
-        if self.structure is None or len(possible) < 2:
-            first = possible[0] if possible else ("", "")
-            return Candidate(*first, refusal="" if possible else "none is left")
-        ties, refused = count(), list[Candidate]()
-        heap: list[tuple[tuple[bool, bool, float], int, bool, Candidate]] = []
+        if self.structure is None:
+            yield from (Candidate(*pair) for pair in possible)
+            return
+        if len(possible) == 1:
+            # Whatever it costs, there is no other.
+            yield Candidate(*possible[0])
+            return
+        ties = count()
+        heap: list[tuple[Priority, int, bool, Candidate]] = []
         for name, form in possible:
             entry = self._asked(predict_least, name, form, self.structure)
             if entry.refusal:
-                refused.append(entry)
                 continue
             known = entry.cost is None or is_least(name, form, self.structure)
-            heap.append((priority(entry.cost), next(ties), known, entry))
+            heap.append((self._priority(entry), next(ties), known, entry))
         heapq.heapify(heap)
         while heap:
             key, tie, known, entry = heapq.heappop(heap)
             # Nothing about the only one that fits into memory has to be known any better.
             alone = not heap or (entry.form == "factor" and heap[0][0][0] and not key[0])
             if known or alone:
-                return entry if known else replace(entry, cost=None)
+                yield entry if known else replace(entry, cost=None)
+                continue
             entry = self.candidate(entry.solver, entry.form)
             if not entry.refusal:
-                heapq.heappush(heap, (priority(entry.cost), tie, True, entry))
-            else:
-                refused.append(entry)
-        return refused[0]
+                heapq.heappush(heap, (self._priority(entry), tie, True, entry))
+
+    def _priority(self, entry: Candidate) -> Priority:
+        return priority(entry.cost, self.time_limit)

@@ -41,12 +41,16 @@ class Shape:
         Of the positive semidefinite matrices.
     data : int
         Numbers in the data matrices.
+    touching : tuple of int
+        How many of the program's rows have to do with each of the matrices; empty where every
+        matrix is a clique, with which no more rows than it has entries have to do.
     """
 
     unknowns: int
     rows: int
     orders: tuple[int, ...]
     data: int
+    touching: tuple[int, ...] = ()
 
     @property
     def entries(self) -> int:
@@ -85,16 +89,19 @@ class Structure:
         if form == "cvxpy":
             orders = self._orders(reduced=False)
             entries = sum(svec_size(k) for k in orders)
-            return Shape(entries + self.scalars, self.sdp.n_rows, orders, self.data + entries)
+            data = self.data + entries
+            return Shape(entries + self.scalars, self.sdp.n_rows, orders, data, self.touching)
         if form in ("chordal", "chordal-lmi"):
             return self._chordal(form)
         orders = self._orders(reduced=True)
         if form == "lmi":
             if self.rows + self.lmi_entries == 0:
                 raise NotAcceptedError("the program has no rows, so its dual has no unknowns")
-            return Shape(self.rows + self.lmi_entries, self.rows + self.scalars, orders, self.data)
+            unknowns = self.rows + self.lmi_entries
+            return Shape(unknowns, self.rows + self.scalars, orders, self.data, self.touching)
         entries = sum(svec_size(k) for k in orders)
-        return Shape(entries + self.scalars, self.rows, orders, self.data + entries)
+        data = self.data + entries
+        return Shape(entries + self.scalars, self.rows, orders, data, self.touching)
 
     @cached_property
     def rows(self) -> int:
@@ -122,6 +129,17 @@ class Structure:
             (self.sdp.objective,),
         )
         return sum(numbers(a) for lhs in expressions for a in lhs.values())
+
+    @cached_property
+    def touching(self) -> tuple[int, ...]:
+        """How many rows have to do with each matrix, and with each matrix inequality."""
+        hidden = {r.label for v in self.sdp.psd_variables for r in exposing_rows(self.sdp, v.name)}
+        rows = [r for r in self.sdp.rows if r.label not in hidden]
+        counts = [
+            sum(busy_rows(r.lhs[v.name]) for r in rows if v.name in r.lhs)
+            for v in self.sdp.psd_variables
+        ]
+        return (*counts, *(svec_size(lmi.order) for lmi in self.sdp.lmis))
 
     @cached_property
     def fill(self) -> int:
@@ -203,6 +221,13 @@ def numbers(linear_map: LinearMap | VectorMap) -> int:
         share = linear_map.weights.nnz / max(1, linear_map.inner.m)
         return int(share * numbers(linear_map.inner))
     return int(linear_map.matrix().nnz)
+
+
+def busy_rows(linear_map: LinearMap | VectorMap) -> int:
+    """Rows of a map that are not zero, without multiplying them out where it can be."""
+    if isinstance(linear_map, (BilinearForms, InnerProduct, Combined)):
+        return int(linear_map.m)
+    return int(np.count_nonzero(np.diff(linear_map.matrix().tocsr().indptr)))
 
 
 def _overlaps(trees: dict[str, CliqueTree]) -> int:

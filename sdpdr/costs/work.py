@@ -5,8 +5,9 @@ With V unknowns, matrices of orders :math:`n_k` with :math:`s_k = n_k (n_k + 1) 
 - a Schur complement (SDPA, MOSEK) costs :math:`V^3/3 + V^2 a + \sum_k 2\, n_k^3` an iteration, a
   the mean number of numbers in a data matrix; CVXOPT does not look for zeros in them, and spends
   :math:`\sum_k (V n_k^3 + V^2 n_k^2)` instead;
-- Clarabel factors dense blocks of order :math:`s_k`, :math:`\sum_k s_k^3 / 3`; matrix inequalities
-  it first splits along their cliques;
+- Clarabel factors dense blocks of order :math:`s_k`, and what they leave in the :math:`r_k` rows
+  that have to do with them: :math:`\sum_k s_k^3 / 3 + s_k^2 r_k + s_k r_k^2`, and
+  :math:`\max_k r_k^3 / 3`; matrix inequalities it first splits along their cliques;
 - SCS takes eigenvalue decompositions, :math:`\sum_k 10\, n_k^3`, and substitutions;
 - a sparse factorization with f numbers in its N columns costs :math:`f^2 / N`;
 - conjugate gradients on an augmented Lagrangian cost the data times the rank r a product.
@@ -58,8 +59,10 @@ def dense_schur(shape: Shape) -> Work:
 def dense_blocks(shape: Shape) -> Work:
     """An interior-point method with a dense block for every cone."""
     sizes = np.array([svec_size(k) for k in shape.orders], dtype=float)
-    blocks = float(np.sum(sizes**3)) / 3.0
-    return Work(blocks + shape.data + shape.unknowns, float(np.sum(sizes**2)) + shape.data)
+    rows = np.array(shape.touching, dtype=float) if shape.touching else sizes
+    blocks = float(np.sum(sizes**3 / 3.0 + sizes**2 * rows + sizes * rows**2))
+    left = float(np.max(rows, initial=0.0)) ** 3 / 3.0
+    return Work(blocks + left + shape.data + shape.unknowns, float(np.sum(sizes**2)) + shape.data)
 
 
 def splitting(shape: Shape) -> Work:
@@ -110,7 +113,7 @@ def work(solver: str, form: str, structure: Structure) -> Work:
         return _sparse(structure) if structure.is_edge_program else _factored(structure)
     shape = structure.shape(form)
     if (solver, form) == ("clarabel", "lmi") and not structure.trees.refusal():
-        split = replace(shape, orders=structure.shape("chordal-lmi").orders)
+        split = replace(shape, orders=structure.shape("chordal-lmi").orders, touching=())
         blocks = dense_blocks(split)
         return replace(blocks, multiplications=blocks.multiplications + LOOK * shape.entries)
     return ALGORITHMS.get(solver, schur)(shape)

@@ -4,6 +4,7 @@ from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.point import Factor, Point, Value, as_dense
 from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
 from sdpdr.program.residuals import Residuals, dimacs_errors
+from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP, Lmi, Rows
 from sdpdr.program.sdpa_file import read_sdpa, write_sdpa
 from sdpdr.program.solution import Claim, Solution, Status
@@ -21,6 +22,7 @@ __all__ = [
     "Ray",
     "Residuals",
     "Rows",
+    "Run",
     "Solution",
     "Status",
     "Value",

@@ -19,6 +19,7 @@ from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rays import Ray
 from sdpdr.program.residuals import Residuals
+from sdpdr.program.run import Run
 
 if TYPE_CHECKING:
     from sdpdr.reduce import Exposure
@@ -145,6 +146,9 @@ class Solution:
         Steps of facial reduction (`sdpdr.reduce.facial_reduction`) that were proved before the
         program was solved; each can be checked. Value and bound are those of the program on the
         face, which is equivalent to the original one.
+    runs : tuple of Run
+        Every solver that took part, in order, and what it has come to; one unless the solver was
+        "auto". Point and bound are the best of all of them.
     """
 
     status: Status
@@ -171,6 +175,7 @@ class Solution:
     attained_by: str = ""
     ray: Ray | None = None
     exposures: tuple[Exposure, ...] = ()
+    runs: tuple[Run, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -303,6 +308,7 @@ class Solution:
             "seed": self.seed,
             "versions": dict(self.versions),
             "exposures": [step.words for step in self.exposures],
+            "runs": [run.record() for run in self.runs],
             "history": [{k: _plain(v) for k, v in entry.items()} for entry in self.history],
         }
 

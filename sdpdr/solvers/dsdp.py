@@ -30,6 +30,8 @@ class Dsdp(ExternalSolver):
     package: ClassVar[str] = "dsdp"
     program: ClassVar[str] = "dsdp5"
     licence: ClassVar[str] = "DSDP"
+    # Its own limits on points and multipliers make answers wrong that are large.
+    by_name_only: ClassVar[bool] = True
     version_words: ClassVar[tuple[str, ...]] = ("-help",)
 
     @classmethod

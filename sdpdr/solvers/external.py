@@ -53,14 +53,12 @@ _PATIENCE, _A_LINE = 2.0, 10_000
 class ExternalSolver(Solver):
     """A solver that is a program on the PATH and takes SDPA sparse files (options as in `Solver`).
 
-    It is used where it is asked for by name: what "auto" chooses should not depend on what else is
-    installed on a machine. ``options`` go to its parameter file, by its own names.
+    ``options`` go to its parameter file, by its own names.
     """
 
     program: ClassVar[str]
     module: ClassVar[str] = ""
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi")
-    by_name_only: ClassVar[bool] = True
     # To write a large file takes long.
     is_native: ClassVar[bool] = True
     # Words that make it tell its version and do nothing else.

@@ -1,0 +1,57 @@
+"""One of the runs behind an answer: who was asked, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one solver in one form has come to.
+
+    Attributes
+    ----------
+    solver, form : str
+    status : str
+        Name of the `Status` that it would have alone.
+    value, bound, attained : float or None
+        As of a `Solution`; None where there is none.
+    seconds : float
+        By the clock on the wall, from its reductions to its grading.
+    words : str
+        What the solver said, or the error that it raised.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> run, = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))).runs
+    >>> run.solver, run.form, run.status
+    ('lowrank', 'factor', 'SOLVED')
+    """
+
+    solver: str
+    form: str
+    status: str
+    value: float | None
+    bound: float | None
+    attained: float | None
+    seconds: float
+    words: str = ""
+
+    def record(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            name: None if isinstance(x, float) and not isfinite(x) else x
+            for name, x in asdict(self).items()
+        }
+
+    def line(self) -> str:
+        """One line of a table of runs."""
+        value, bound = ("none" if x is None else f"{x:.8g}" for x in (self.value, self.bound))
+        return (
+            f"{self.solver:<10}{self.form:<13}{self.status:<16}value {value:<16}bound {bound:<16}"
+            f"{self.seconds:.2f} s"
+        )

@@ -1,0 +1,355 @@
+"""A sequence of solvers under one deadline: whoever fails, the best of all sides is the answer."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+import sys
+import time
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status, graphs, methods
+from sdpdr.costs import Cost, shares
+from sdpdr.errors import DataError, NotAcceptedError
+from sdpdr.join import join
+from sdpdr.program import Claim
+from sdpdr.program.residuals import Residuals
+from sdpdr.program.run import Run
+from sdpdr.program.solution import Solution
+from sdpdr.solvers.registry import SOLVERS
+
+LENGTHS = [1.0, 2.0]
+OPTIMUM = 14.0 / 3.0
+posix = pytest.mark.skipif(os.name != "posix", reason="the doubles use signals of POSIX")
+
+
+@pytest.fixture
+def model():
+    return methods.mvu(graphs.path(LENGTHS))
+
+
+@pytest.fixture
+def only(monkeypatch):
+    """Make "auto" choose among doubles, in the order given."""
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    doubles = importlib.import_module("portfolio_doubles").BY_NAME
+    kept = dict(SOLVERS)
+
+    def install(*names):
+        SOLVERS.clear()
+        SOLVERS.update({name: doubles[name] for name in names})
+
+    yield install
+    SOLVERS.clear()
+    SOLVERS.update(kept)  # in their order, which tables of solvers show
+    sys.modules.pop("portfolio_doubles")
+
+
+def order_of(solution):
+    return [run.solver for run in solution.runs]
+
+
+# -- the sequence -------------------------------------------------------------------------------
+
+
+def test_turns_follow_the_plan(only, model):
+    only("failing", "boaster", "finder")
+    planned = [one.solver.name for one in sdpdr.plan(model).sequence]
+    assert planned == ["failing", "boaster", "finder"]
+    assert order_of(sdpdr.solve(model)) == planned
+
+
+def test_nobody_is_asked_after_a_proof(only, model):
+    only("honest", "failing")
+    solution = sdpdr.solve(model)
+    assert solution.status is Status.SOLVED
+    assert order_of(solution) == ["honest"]
+
+
+def test_a_solver_asked_for_by_name_is_alone(only, model):
+    only("failing", "honest")
+    solution = sdpdr.solve(model, "failing")
+    assert solution.status is Status.FAILED
+    assert order_of(solution) == ["failing"]
+    assert len(sdpdr.plan(model, "failing").sequence) == 1
+
+
+@pytest.mark.parametrize("bad", ["failing", "raising", "boaster", "finder", "prover"])
+def test_whoever_falls_short_gives_way(only, model, bad):
+    only(bad, "honest")
+    solution = sdpdr.solve(model)
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+    assert sorted(order_of(solution)) == sorted([bad, "honest"])
+
+
+@pytest.mark.parametrize("n", [4, 70, 140])
+def test_giving_way_knows_no_size(only, n):
+    only("failing", "honest")
+    model = methods.mvu(graphs.path(np.ones(n - 1)))
+    chosen = sdpdr.plan(model)
+    assert [one.solver.name for one in chosen.sequence] == ["failing", "honest"]
+
+
+@posix
+@pytest.mark.parametrize("bad", ["hanging", "crashing"])
+def test_whoever_hangs_or_crashes_under_a_deadline_gives_way(only, model, bad):
+    only(bad, "honest")
+    solution = sdpdr.solve(model, time_limit=4.0)
+    assert solution.status is Status.SOLVED
+    assert order_of(solution) == [bad, "honest"]
+
+
+@posix
+def test_whoever_hangs_without_a_deadline_gives_way(only, model, monkeypatch):
+    monkeypatch.setattr("sdpdr.costs.sharing.AT_LEAST", 0.5)
+    monkeypatch.setattr("sdpdr.turns.START", 0.5)
+    monkeypatch.setattr("sdpdr.turns.CROWD", 1.0)
+    only("hanging", "honest")
+    solution = sdpdr.solve(model)
+    assert solution.status is Status.SOLVED
+    assert order_of(solution) == ["hanging", "honest"]
+
+
+@posix
+def test_the_deadline_is_one_for_all(only, model):
+    only("hanging", "failing")
+    begin = time.perf_counter()
+    solution = sdpdr.solve(model, time_limit=2.0)
+    assert solution.status is Status.TIME_LIMIT or order_of(solution)[-1] == "hanging"
+    assert time.perf_counter() - begin < 30.0
+
+
+def test_an_error_comes_out_only_if_there_is_nothing_else(only, model):
+    only("raising")
+    with pytest.raises(NotAcceptedError, match="not this program"):
+        sdpdr.solve(model)
+    only("raising", "failing")
+    solution = sdpdr.solve(model)
+    assert solution.status is Status.FAILED
+    words = {run.solver: run.words for run in solution.runs}
+    assert "not this program" in words["raising"]
+
+
+def test_an_interrupt_keeps_what_was_found(only, model):
+    only("finder", "interrupted", "honest")
+    solution = sdpdr.solve(model)
+    assert solution.status is Status.INTERRUPTED
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-5)
+    only("interrupted", "honest")
+    with pytest.raises(KeyboardInterrupt):
+        sdpdr.solve(model)
+
+
+def test_progress_tells_whose_turn_it_is_and_what_is_left(only, model, monkeypatch):
+    told = []
+
+    def show(progress, what):
+        told.append(what)
+        return nullcontext()
+
+    monkeypatch.setattr("sdpdr.attempt.show_progress", show)
+    only("failing", "boaster")
+    sdpdr.solve(model, time_limit=1000.0)
+    assert told[0].startswith("failing, gram form (")
+    assert told[1].startswith("boaster, gram form (candidate 2 of 2, ")
+    assert told[1].endswith(" s left)")
+
+
+def test_the_explanation_shows_the_turns_and_their_shares(model):
+    chosen = sdpdr.plan(model, time_limit=30.0)
+    text = chosen.explain()
+    assert "in turn" in text
+    for one, share in zip(chosen.sequence, chosen.shares, strict=True):
+        assert one.solver.name in text
+        assert 0.0 < share <= 30.0
+    assert sum(chosen.shares) <= 30.0 * (1.0 + 1e-12)
+
+
+def test_no_problem_is_posed_twice(model):
+    pairs = [(one.solver.name, one.form) for one in sdpdr.plan(model).sequence]
+    assert len(set(pairs)) == len(pairs)
+
+
+# -- shares -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 5.0, 1e4, np.inf])
+@pytest.mark.parametrize("seed", range(5))
+def test_shares_are_of_the_whole_and_leave_nobody_waiting_in_vain(seed, seconds):
+    random = np.random.default_rng(seed)
+    costs = [Cost(10.0 ** random.uniform(-2, 3), 0.0, 1.0) for _ in range(4)] + [None]
+    found = shares(costs, seconds)
+    assert len(found) == len(costs)
+    assert sum(found) <= seconds * (1.0 + 1e-12)
+    assert all(share > 0.0 for share in found) or seconds == 0.0
+    if np.isfinite(seconds):
+        assert sum(found) == pytest.approx(seconds)
+
+
+def test_a_busy_machine_makes_nobody_pass_for_stalled(only, model, monkeypatch):
+    told = []
+
+    def attempt(chosen, clock, request, turn=""):
+        if not turn.startswith(" (candidate"):
+            told.append(chosen.solver.time_limit)
+        return made(chosen.solver.name)
+
+    monkeypatch.setattr(sys.modules["sdpdr.solve"], "attempt", attempt)
+    only("failing", "honest")
+    for load in (1.0, 4.0):
+        monkeypatch.setattr("sdpdr.turns.crowding", lambda load=load: load)
+        sdpdr.solve(model)
+        sdpdr.solve(model, time_limit=5.0)
+    alone, limited, crowded, as_limited = told
+    assert crowded == 4.0 * alone
+    assert limited == as_limited
+
+
+def test_a_solver_alone_gets_all_the_time():
+    assert shares([Cost(0.1, 0.0, 1.0)], 100.0) == (100.0,)
+
+
+# -- joining ------------------------------------------------------------------------------------
+
+
+def test_the_point_of_one_and_the_bound_of_another_are_an_answer(only, model):
+    for names in itertools.permutations(("finder", "prover")):
+        only(*names)
+        solution = sdpdr.solve(model)
+        assert solution.status is Status.SOLVED
+        assert solution.certified()
+        assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+        assert solution.solver == "finder"
+        assert "multipliers of prover" in solution.argument
+        assert solution.residuals.worst() < 1e-5
+
+
+def made(name, value=None, bound=None, attained=None, status=Status.INACCURATE, maximize=False):
+    """An answer with a point if it has a value."""
+    error = 0.0 if attained is not None else 1e-3
+    return Solution(
+        status=status,
+        value=float("nan") if value is None else value,
+        bound=bound,
+        argument="",
+        values={} if value is None else {"X": np.array([[value]])},
+        duals={} if bound is None else {"row": np.array([bound])},
+        residuals=Residuals(error, error, 0.0, 0.0, 0.0, 0.0),
+        claimed=Claim("made"),
+        timings={},
+        solver=name,
+        form="gram",
+        tol=1e-6,
+        maximize=maximize,
+        attained=attained,
+        runs=(Run(name, "gram", status.name, value, bound, attained, 1.0),),
+    )
+
+
+def some(seed, maximize):
+    """Answers to one program with optimum 1, some of which lack a side."""
+    random = np.random.default_rng(seed)
+    sense = -1.0 if maximize else 1.0
+    found = []
+    for k in range(4):
+        above, below = 1.0 + sense * random.uniform(0, 1), 1.0 - sense * random.uniform(0, 1)
+        has_point, has_bound = random.random(2) < 0.7
+        value = above if has_point else None
+        found.append(made(f"s{k}", value, below if has_bound else None, value, maximize=maximize))
+    return found
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_join_has_the_best_of_both_sides_in_any_order(seed, maximize):
+    found = some(seed, maximize)
+    best, worst = (max, min) if maximize else (min, max)
+    joined = join(found)
+    points = [one.attained for one in found if one.attained is not None]
+    bounds = [one.bound for one in found if one.bound is not None]
+    assert joined.attained == best(points, default=None)
+    assert joined.bound == worst(bounds, default=None)
+    assert all(abs(joined.gap) <= abs(one.gap) for one in found)
+    for other in itertools.permutations(found):
+        again = join(other)
+        assert (again.attained, again.bound, again.solver, again.status) == (
+            joined.attained,
+            joined.bound,
+            joined.solver,
+            joined.status,
+        )
+        assert [run.solver for run in again.runs] == [one.solver for one in other]
+
+
+def test_a_proof_is_not_spoilt_by_a_point_beyond_it():
+    proved = made("sound", 1.0, 1.0, status=Status.SOLVED)
+    beyond = made("infeasible", 0.5, 0.4)
+    for found in ([proved, beyond], [beyond, proved]):
+        joined = join(found)
+        assert joined.status is Status.SOLVED
+        assert joined.value == 1.0
+
+
+def test_a_claim_loses_against_what_is_proved():
+    point = made("finder", 1.0, None, attained=1.0)
+    bound = made("prover", None, 0.5)
+    infeasible = made("liar", status=Status.INFEASIBLE)
+    unbounded = made("liar", status=Status.UNBOUNDED)
+    assert join([infeasible, point]).status is not Status.INFEASIBLE
+    assert join([unbounded, bound]).status is not Status.UNBOUNDED
+    assert join([infeasible, bound]).status is Status.INFEASIBLE
+    assert join([unbounded, point]).status is Status.UNBOUNDED
+
+
+def test_nothing_has_failed_where_both_sides_are_there():
+    joined = join([made("a", 2.0, attained=2.0, status=Status.FAILED), made("b", None, 1.0)])
+    assert joined.status is Status.INACCURATE
+    assert (joined.attained, joined.bound) == (2.0, 1.0)
+
+
+def test_what_cannot_be_joined_says_so():
+    with pytest.raises(DataError, match="no solution to join"):
+        join([])
+    with pytest.raises(DataError, match="maximisation"):
+        join([made("a", 1.0), replace(made("b", 1.0), maximize=True)])
+
+
+# -- arguments without effect -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"landmarks": 20}, "landmarks"),
+        ({"basis": "nonsense"}, "basis"),
+        ({"basis": "reconstruction"}, "basis"),
+        ({"basis": np.eye(3)}, "an array"),
+        ({"form": "landmark", "landmarks": 2, "max_iter": 5}, "max_iter"),
+        ({"form": "landmark", "landmarks": 2, "basis": np.eye(3)}, "beside a basis"),
+    ],
+)
+def test_arguments_without_effect_are_refused(model, options, words):
+    with pytest.raises(DataError, match=words):
+        sdpdr.solve(model, **options)
+
+
+def test_a_start_is_refused_where_nobody_can_begin_from_it(model):
+    first = sdpdr.solve(model)
+    with pytest.raises(NotAcceptedError, match="cannot begin"):
+        sdpdr.solve(model, "clarabel", start=first)
+    assert sdpdr.solve(model, start=first).status is Status.SOLVED
+
+
+def test_reading_back_a_record_tells_every_run(only, model):
+    only("failing", "honest")
+    record = sdpdr.solve(model).record()
+    assert [run["solver"] for run in record["runs"]] == ["failing", "honest"]
+    assert [run["status"] for run in record["runs"]] == ["FAILED", "SOLVED"]
