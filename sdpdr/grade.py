@@ -12,7 +12,7 @@ from importlib.metadata import version
 import numpy as np
 
 from sdpdr.plan import Plan
-from sdpdr.program.attain import Attained, attain, made_psd
+from sdpdr.program.attain import Attained, attain, inward_multipliers, made_psd
 from sdpdr.program.backward import backward_error, dual_backward_error
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import Certificate, certify
@@ -56,8 +56,7 @@ def grade(
         point = Point(values, complete_multipliers(sdp, point.duals))
         certificate = _certificate(sdp, point)
         attained = _attained(sdp, point, certificate, solver.tol)
-        if attained.duals:
-            certificate = _better(sdp, certificate, _certificate(sdp, Point({}, attained.duals)))
+        certificate = _tightened(sdp, certificate, attained, point, solver.tol)
         point = Point(attained.values, point.duals)
         residuals = dimacs_errors(sdp, point)
         value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
@@ -128,6 +127,35 @@ def _attained(
 ) -> Attained:
     goal = float("nan") if certificate.bound is None else certificate.bound
     return attain(sdp, point, goal=goal, tol=tol, rigorous=rigorous)
+
+
+def _tightened(
+    sdp: SDP,
+    certificate: Certificate,
+    attained: Attained,
+    point: Point,
+    tol: float,
+    rigorous: bool = False,
+) -> Certificate:
+    """The bound, or a better one from multipliers moved inwards where it is far from the value."""
+    goal = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
+    goal = goal if attained.value is None else attained.value
+    if not point.duals or _is_tight(sdp, certificate, goal, tol):
+        return certificate
+    candidates = [attained.duals] if attained.duals else []
+    for duals in (*candidates, *inward_multipliers(sdp, point)):
+        found = _certificate(sdp, Point({}, duals), rigorous)
+        certificate = _better(sdp, certificate, found)
+        if _is_tight(sdp, certificate, goal, tol):
+            break
+    return certificate
+
+
+def _is_tight(sdp: SDP, certificate: Certificate, goal: float, tol: float) -> bool:
+    """Whether a bound leaves half of the tolerance to what is attained."""
+    if certificate.bound is None or not np.isfinite(goal):
+        return False
+    return sdp.report(goal) - sdp.report(certificate.bound) <= 0.5 * tol * abs(goal)
 
 
 def _better(sdp: SDP, one: Certificate, other: Certificate) -> Certificate:
@@ -224,9 +252,7 @@ def proved(sdp: SDP, solution: Solution) -> Solution:
     point = Point(solution.values, complete_multipliers(sdp, solution.duals))
     certificate = _certificate(sdp, point, rigorous=True)
     attained = _attained(sdp, point, certificate, solution.tol, rigorous=True)
-    if attained.duals:
-        again = _certificate(sdp, Point({}, attained.duals), rigorous=True)
-        certificate = _better(sdp, certificate, again)
+    certificate = _tightened(sdp, certificate, attained, point, solution.tol, rigorous=True)
     solution = replace(
         solution,
         attained=attained.value,

@@ -16,14 +16,15 @@ from sdpdr.errors import DataError, ShapeError, UnobservedWarning, WeakSeparatio
 from sdpdr.factorize import MarginFactorization, mmmf
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.methods import Signs, observed_signs
-from sdpdr.solvers.base import unless_configured
+from sdpdr.solvers.base import tolerance, unless_configured
 
 
 class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What estimators of a whole matrix from some of its entries have in common."""
 
     X_: Array
-    tol: float
+    tol: float | None
+    solver: Any
 
     def decision_function(self, pairs: ArrayLike | None = None) -> Array:
         """Values of the matrix found, of which `predict` takes the signs or counts them.
@@ -46,7 +47,7 @@ class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         Symmetric data put entries on zero exactly, and their computed sign is that of rounding.
         """
         check_is_fitted(self, "X_")
-        blurred = self.tol * np.max(np.abs(self.X_), initial=0.0)
+        blurred = tolerance(self.solver, self.tol) * np.max(np.abs(self.X_), initial=0.0)
         values = self._at(self.X_, pairs)
         return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
 

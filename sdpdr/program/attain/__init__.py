@@ -7,5 +7,6 @@ by rounding alone can be better by half.
 
 from sdpdr.program.attain.attain import Attained, attain
 from sdpdr.program.attain.closed import made_psd
+from sdpdr.program.attain.inward import inward_multipliers
 
-__all__ = ["Attained", "attain", "made_psd"]
+__all__ = ["Attained", "attain", "inward_multipliers", "made_psd"]

@@ -83,12 +83,12 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
         except np.linalg.LinAlgError:
             return None
         y = y + t * step
-        if t < _SHORTEST or _least_share(program, y) < _THINNER * min(share, _THINNER):
+        if t < _SHORTEST or least_share(program, y) < _THINNER * min(share, _THINNER):
             return None
     return None
 
 
-def _least_share(program: ConeProgram, y: Array) -> float:
+def least_share(program: ConeProgram, y: Array) -> float:
     """The smallest eigenvalue of any matrix relative to its largest entry."""
     shares = [1.0]
     for block in program.blocks:
@@ -112,7 +112,7 @@ def _relative(program: ConeProgram, residual: Array, scaled: Scaled, y: Array) -
 def _shortest(program: ConeProgram, schur: Schur, y: Array, residual: Array) -> Array | None:
     """The step shortest in the local norm; free scalars count by their own sizes."""
     matrix = schur.matrix(y, y) + (schur.free @ schur.free.T).toarray()
-    w = _solve(matrix, residual)
+    w = solve_symmetric(matrix, residual)
     if w is None:
         return None
     step = schur.apply(y, y, schur.A.T @ w)
@@ -120,7 +120,7 @@ def _shortest(program: ConeProgram, schur: Schur, y: Array, residual: Array) -> 
     return step
 
 
-def _solve(matrix: Array, right: Array) -> Array | None:
+def solve_symmetric(matrix: Array, right: Array) -> Array | None:
     """Least squares where rows depend on each other; None where numbers are lost."""
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
     scaled = matrix * scale[:, None] * scale[None, :]
@@ -208,7 +208,7 @@ def _primal_dual(
         found = np.linalg.lstsq(joint, np.concatenate([right, off[free]]), rcond=1e-16)[0]
         dy, dz = found[: right.size], found[right.size :]
     else:
-        solved = _solve(matrix, right)
+        solved = solve_symmetric(matrix, right)
         if solved is None:
             return None
         dy, dz = solved, np.zeros(0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array, smat, svec
+from sdpdr.linalg.svec import Array, smat
 from sdpdr.program.attain.approach import centred, lifted, nearest
 from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.box import Box, enclose
@@ -191,7 +191,7 @@ def _candidates(
         if found_pair is not None:
             central, y = found_pair
             words = "a point of the central path"
-            yield central, words, _multipliers(program, point.duals, y)
+            yield central, words, program.duals(point.duals, y)
             return
 
 
@@ -201,7 +201,7 @@ def _near_path(
     """A start for centring: eigenvalues that vanish get what the other side leaves them."""
     if not gap > 0.0:
         return None
-    y = -np.concatenate([np.zeros(0), *(_as_rows(duals[k]) for k in _labels(program))])
+    y = program.multipliers(duals)
     slack = program.c + program.curvature * x - program.A.T @ y
     units = program.rescaled(x).units
     mu = gap / max(program.order, 1)
@@ -219,22 +219,3 @@ def _near_path(
 def _largest(program: ConeProgram, x: Array) -> float:
     found = [float(np.max(np.abs(smat(x[block.part])))) for block in program.blocks]
     return max([*found, float(np.max(np.abs(x[program.nonnegative]), initial=0.0))])
-
-
-def _labels(program: ConeProgram) -> list[str]:
-    return [r.label for r in program.rows]
-
-
-def _as_rows(dual: Array) -> Array:
-    """Multipliers of rows; those of a matrix inequality became those of its equations."""
-    return np.asarray(dual if np.ndim(dual) == 1 else -svec(dual))
-
-
-def _multipliers(program: ConeProgram, given: Mapping[str, Array], y: Array) -> dict[str, Array]:
-    """Multipliers of the program as it was written."""
-    found = dict(given)
-    for rows, part in zip(
-        program.rows, np.split(y, np.cumsum([r.m for r in program.rows])[:-1]), strict=True
-    ):
-        found[rows.label] = -part if np.ndim(given[rows.label]) == 1 else smat(part)
-    return found

@@ -1,19 +1,20 @@
 r"""Proof that a point nearby satisfies all equations and lies in the cone.
 
-Given x near a solution of A x = b, with rows B chosen independent, let :math:`w` solve
-:math:`A_B A_B^T w = b_B - A_B x`. Then :math:`x + A_B^T w` satisfies the rows B exactly. With R an
-approximate inverse of :math:`A_B A_B^T`, :math:`|b_B - A_B x| \le \rho` and
-:math:`\|I - R A_B A_B^T\|_\infty \le \alpha < 1`,
+Given x near a solution of A x = b, with rows B chosen independent, the point
+:math:`x + A_B^T (A_B A_B^T)^{-1} r`, :math:`r = b_B - A_B x`, satisfies the rows B exactly. With
+R an approximate inverse of :math:`A_B A_B^T`, :math:`|r| \le \rho` and
+:math:`\|I - A_B A_B^T R\|_\infty \le \alpha < 1`, the inverse is
+:math:`R (I - E)^{-1}`, and the point lies within
 
-.. math::  |w| \le R_\rho + \tfrac{\alpha}{1 - \alpha} \|R_\rho\|_\infty, \qquad R_\rho = |R| \rho,
+.. math::  |A_B^T R| \left(\rho + \tfrac{\alpha}{1 - \alpha} \|\rho\|_\infty \mathbf 1\right)
 
-(Rump, "Verification methods", Acta Numerica 19, 2010, section 10.) So the exact point lies in a
-small box around x, entry by entry. The whole box is checked for positive definiteness
-(`sdpdr.linalg.verified`) and for signs, and its largest objective is the value attained.
+of x, entry by entry (Rump, "Verification methods", Acta Numerica 19, 2010, section 10). This box is
+checked for positive definiteness (`sdpdr.linalg.verified`) and for signs, and its largest objective
+is the value attained.
 
 The bounds hold for every matrix within the radius of A, and all rounding is accounted for. What
-remains is rows that depend on others: they hold at the exact point if they follow from them, which
-`exact=True` demands to be shown in rational arithmetic; otherwise they must hold to rounding.
+remains is rows that depend on others: they hold at the exact point if they follow from them exactly
+(`dependent`).
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from sdpdr.linalg.svec import Array, Index, smat
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.cone import ConeProgram, Scaled
-from sdpdr.program.attain.dependent import follow_exactly
+from sdpdr.program.attain.dependent import follows
 
 # Rows of a dense inverse that takes seconds.
 LARGEST = 3000
 # A row whose part independent of the others is this small, squared, depends on them.
 _DEPENDENT = 1e-13
-# How many times the bound on its rounding a dependent row may miss by.
-_ROUNDINGS = 8.0
+# Columns that are multiplied by the inverse at once.
+_CHUNK = 4000
 _REFINEMENTS = 3
 
 
@@ -65,7 +66,8 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
     x : array of shape (N,)
         In the interior of the cone.
     exact : bool, default False
-        Demand that dependent rows are shown to follow from the others exactly.
+        Demand that dependent rows are shown to follow from the others in rational arithmetic;
+        modulo a prime will do otherwise.
     """
     scaled = program.rescaled(x)
     system = _System(scaled)
@@ -73,9 +75,8 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
     radius, missed = system.distance(y)
     if radius is None:
         return missed
-    missed = system.dependent_rows(y, exact)
-    if missed:
-        return missed
+    if system.others.size and not follows(program, system.rows, system.others, exact):
+        return "rows depend on others, and it is not shown that they follow from them exactly"
     for block in program.blocks:
         centre, around = smat(y[block.part]), smat(radius[block.part])
         if not is_verified_positive(centre, around + 4.0 * UNIT * np.abs(centre)):
@@ -99,10 +100,8 @@ class _System:
     """The equations in units that suit a point, and an inverse of A A^T on independent rows."""
 
     def __init__(self, scaled: Scaled) -> None:
-        self._all = scaled
-        rows = independent_rows(scaled.A)
-        self._rows = rows
-        self._others = np.setdiff1d(np.arange(scaled.b.size), rows)
+        self.rows = rows = independent_rows(scaled.A)
+        self.others = np.setdiff1d(np.arange(scaled.b.size), rows)
         if rows.size > LARGEST:
             raise TooLargeError(f"{rows.size} rows are too many for a dense inverse")
         self._A, self._b = scaled.A[rows], scaled.b[rows]
@@ -112,7 +111,7 @@ class _System:
         self._alpha = self._departure(product)
 
     def _departure(self, product: Array) -> float:
-        """A bound on the norm of I - R A A^T, whatever A is within its radius."""
+        """A bound on the norm of I - A A^T R, whatever A is within its radius."""
         m = product.shape[0]
         if m == 0:
             return 0.0
@@ -121,9 +120,9 @@ class _System:
         off = (size @ size.T) * float(gamma(terms)) + (self._radius @ size.T) * 1.01
         off = (off + (self._radius @ (size + self._radius).T)).toarray()
         inverse = np.abs(self._inverse)
-        residual = np.abs(np.eye(m) - self._inverse @ product)
-        rounding = gamma(m + 2) * (inverse @ np.abs(product) + np.eye(m))
-        return 1.01 * float(np.max((residual + rounding + inverse @ off).sum(axis=1)))
+        residual = np.abs(np.eye(m) - product @ self._inverse)
+        rounding = gamma(m + 2) * (np.abs(product) @ inverse + np.eye(m))
+        return 1.01 * float(np.max((residual + rounding + off @ inverse).sum(axis=1)))
 
     def nearest(self, y: Array) -> Array:
         """The point moved onto the equations, as far as rounding lets it."""
@@ -135,10 +134,22 @@ class _System:
         """How far, entry by entry, a solution of the independent rows is at most."""
         if not self._alpha < 1.0:
             return None, "the equations are too close to dependent to be solved with a proof"
-        missed = np.abs(self._inverse) @ self._residual(self._A, self._radius, self._b, y)
+        missed = self._residual(self._A, self._radius, self._b, y)
         worst = float(np.max(missed, initial=0.0))
-        w = 1.01 * (missed + self._alpha / (1.0 - self._alpha) * worst)
-        return 1.01 * ((abs(self._A) + self._radius).T @ w), ""
+        return self._spread(1.01 * (missed + self._alpha / (1.0 - self._alpha) * worst)), ""
+
+    def _spread(self, missed: Array) -> Array:
+        """The product of |A^T R| and a vector, some columns of A at a time."""
+        n = self._A.shape[1]
+        columns, radius = self._A.T.tocsr(), self._radius.T.tocsr()
+        inverse = np.abs(self._inverse)
+        found = np.zeros(n)
+        for start in range(0, n, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            found[part] = np.abs(columns[part] @ self._inverse) @ missed
+        terms = int(np.max(np.diff(columns.indptr), initial=0)) + 4
+        rounding = (float(gamma(terms)) * abs(columns) + radius) @ (inverse @ missed)
+        return np.asarray(1.01 * (found + rounding))
 
     def _residual(self, A: sp.csr_array, radius: sp.csr_array, b: Array, y: Array) -> Array:
         """Bounds on the size of b - A y for every A within its radius."""
@@ -146,20 +157,6 @@ class _System:
         terms = np.diff(A.indptr) + 2
         rounding = gamma(terms) * (abs(A) @ size + np.abs(b)) + radius @ size
         return np.abs(b - A @ y) + 1.01 * rounding
-
-    def dependent_rows(self, y: Array, exact: bool) -> str:
-        """Why a row that depends on others may not hold; empty if all do."""
-        if not self._others.size:
-            return ""
-        if exact:
-            return follow_exactly(self._all, self._rows, self._others)
-        A, b = self._all.A[self._others], self._all.b[self._others]
-        radius = self._all.radius[self._others]
-        size = np.abs(y)
-        rounding = gamma(np.diff(A.indptr) + 8) * (abs(A) @ size + np.abs(b)) + radius @ size
-        if np.any(np.abs(b - A @ y) > _ROUNDINGS * rounding):
-            return "rows that depend on others contradict them"
-        return ""
 
 
 def independent_rows(A: sp.csr_array) -> Index:

@@ -133,6 +133,20 @@ class ConeProgram:
                 found[v.name] = x[self._starts[v.name]].copy()
         return found
 
+    def multipliers(self, duals: Mapping[str, Array]) -> Array:
+        """Multipliers y of all rows, with ``c - A^T y`` for slack, of those by label."""
+        parts = (duals[r.label] for r in self.rows)
+        # Those of a matrix inequality became those of its equations.
+        return -np.concatenate([np.zeros(0), *(y if np.ndim(y) == 1 else -svec(y) for y in parts)])
+
+    def duals(self, given: Mapping[str, Array], y: Array) -> dict[str, Array]:
+        """Multipliers by label, of matrix inequalities as matrices; those of no row as given."""
+        found = dict(given)
+        parts = np.split(y, np.cumsum([r.m for r in self.rows])[:-1])
+        for rows, part in zip(self.rows, parts, strict=True):
+            found[rows.label] = -part if np.ndim(given[rows.label]) == 1 else smat(part)
+        return found
+
     def rescaled(self, x: Array) -> Scaled:
         """The program in units in which the point has size about one, and so have the rows."""
         units = np.ones(x.size)

@@ -1,52 +1,115 @@
-"""Rows that follow from others exactly: dependence shown in rational arithmetic."""
+r"""Rows that follow from others exactly.
+
+A row that depends on others holds wherever they hold if its right side depends on theirs in the
+same way, exactly; if it misses by rounding, the program as stored has no feasible point. Gaussian
+elimination tells: modulo a prime p of 31 bits, twice, where a dependence that is none has a chance
+of about :math:`m / p` each time; or over the rationals, which is a proof and takes longer.
+
+The doubles stored are dyadic numbers, so that they have residues. Coefficients off the diagonal
+were multiplied by the root of two; they count as the shortest double whose product that is
+(`sdpdr.linalg.svec.unscaled`), as in files.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from sdpdr.linalg.svec import Index
-from sdpdr.program.attain.cone import Scaled
+from sdpdr.linalg.svec import SQRT2, Array, Index, svec_pairs, unscaled
+from sdpdr.program.attain.cone import ConeProgram
 
+_PRIMES = (2147483647, 2147483629)
 # Numbers in an elimination with fractions beyond which it takes too long.
 _LARGEST = 40_000
+# Numbers in one modulo a prime.
+_LARGEST_MODULAR = 20_000_000
+Residues = NDArray[np.int64]
 
 
-def follow_exactly(scaled: Scaled, rows: Index, others: Index) -> str:
-    """Why some rows may not follow from others; empty if it is shown that they do.
-
-    The stored coordinates are taken for exact, which they are where none has been rounded.
+def follows(program: ConeProgram, rows: Index, others: Index, exact: bool) -> bool:
+    """Whether it is shown that some rows follow from others, right sides included.
 
     Parameters
     ----------
-    scaled : Scaled
+    program : ConeProgram
     rows : array of int
         Independent rows.
     others : array of int
-        Rows that are to follow from them, right sides included.
+        Rows that are to follow from them.
+    exact : bool
+        Over the rationals rather than modulo primes.
     """
-    words = "rows depend on others, and it is not shown that they follow from them exactly"
-    if scaled.A.nnz + scaled.b.size > _LARGEST:
-        return words
+    matrix = natural(program)[np.concatenate([rows, others])]
+    used = np.unique(matrix.indices)
+    right = program.b[np.concatenate([rows, others])]
+    if exact:
+        if matrix.nnz + right.size > _LARGEST:
+            return False
+        return _follow_in_fractions(matrix, right, rows.size)
+    if float(matrix.shape[0]) * used.size > _LARGEST_MODULAR:
+        return False
+    dense = np.column_stack([matrix[:, used].toarray(), right])
+    return all(_follow_modulo(dense, rows.size, p) for p in _PRIMES)
+
+
+def natural(program: ConeProgram) -> sp.csr_array:
+    """The matrix A with entries off the diagonal as they were before the root of two."""
+    matrix = sp.csr_array(program.A, copy=True)
+    off = np.zeros(matrix.shape[1], dtype=bool)
+    for block in program.blocks:
+        i, j = svec_pairs(np.arange(block.part.stop - block.part.start))
+        off[block.part] = i != j
+    chosen = off[matrix.indices]
+    stored = matrix.data[chosen]
+    found = unscaled(stored)
+    matrix.data[chosen] = np.where(np.isnan(found), stored / SQRT2, found)
+    return matrix
+
+
+def _follow_modulo(dense: Array, n_rows: int, p: int) -> bool:
+    """Whether all rows after the first ones vanish modulo p once those are eliminated."""
+    table = _residues(dense, p)
+    for e in range(n_rows):
+        pivots = np.flatnonzero(table[e, :-1])
+        if not pivots.size:
+            # Dependent modulo p though independent in floating point: an unlucky prime.
+            return False
+        j = pivots[0]
+        table[e] = table[e] * pow(int(table[e, j]), -1, p) % p
+        below = np.flatnonzero(table[e + 1 :, j]) + e + 1
+        if below.size:
+            table[below] = (table[below] - table[below, j][:, None] * table[e] % p) % p
+    return not table[n_rows:].any()
+
+
+def _residues(dense: Array, p: int) -> Residues:
+    """Doubles modulo a prime, mantissa times a power of two."""
+    mantissa, exponent = np.frexp(dense)
+    whole = np.round(mantissa * 2.0**53).astype(np.int64)
+    powers = {int(e): pow(2, int(e) - 53, p) for e in np.unique(exponent)}
+    factor = np.vectorize(powers.__getitem__, otypes=[np.int64])(exponent)
+    return np.asarray((whole % p) * factor % p)
+
+
+def _follow_in_fractions(matrix: sp.csr_array, right: Array, n_rows: int) -> bool:
     basis: dict[int, dict[int, Fraction]] = {}
-    for e in np.concatenate([rows, others]):
-        row = _reduced(_row(scaled, int(e)), basis)
+    for e in range(matrix.shape[0]):
+        part = slice(matrix.indptr[e], matrix.indptr[e + 1])
+        entries = zip(matrix.indices[part], matrix.data[part], strict=True)
+        row = {int(j): Fraction(a) for j, a in entries if a}
+        if right[e]:
+            row[-1] = Fraction(right[e])
+        row = _reduced(row, basis)
         if not row:
             continue
-        if e in others or set(row) == {-1}:
-            return words
+        if e >= n_rows or set(row) == {-1}:
+            return False
         pivot = min(j for j in row if j >= 0)
         basis[pivot] = {j: a / row[pivot] for j, a in row.items()}
-    return ""
-
-
-def _row(scaled: Scaled, e: int) -> dict[int, Fraction]:
-    """Coefficients by column, the right side under -1; zeros left out."""
-    part = slice(scaled.A.indptr[e], scaled.A.indptr[e + 1])
-    entries = zip(scaled.A.indices[part], scaled.A.data[part], strict=True)
-    row = {int(j): Fraction(a) for j, a in entries if a}
-    return row | ({-1: Fraction(scaled.b[e])} if scaled.b[e] else {})
+    return True
 
 
 def _reduced(
