@@ -17,7 +17,7 @@ from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP
 
 # Shares of the largest eigenvalue that the smallest are lifted to, in turn.
-_SHARES = (1e-9, 1e-6, 1e-3, 1.0)
+_SHARES = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)
 # Gaps of central points, beside the one wanted, that are tried in turn.
 _WIDER = (1.0, 10.0, 100.0)
 # Order of a matrix, on its face, beyond which dense factorizations take minutes.

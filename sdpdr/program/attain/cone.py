@@ -38,6 +38,8 @@ Basis: TypeAlias = Pivoted | Grounded
 # The least unit of a non-negative scalar beside what fills its rows: rows whose slack all but
 # vanishes would look dependent in units of that slack. Free ones may take all that fills a row.
 _SMALL = 1e-3
+# The same of a diagonal entry of a matrix beside its largest.
+_THIN = 1e-5
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ class ConeProgram:
         roots = []
         for block in self.blocks:
             diagonal = np.abs(np.diagonal(smat(x[block.part])))
-            floor = 1e-8 * float(np.max(diagonal, initial=0.0)) or 1.0
+            floor = _THIN * float(np.max(diagonal, initial=0.0)) or 1.0
             root = _power(np.sqrt(np.maximum(diagonal, floor)))
             i, j = svec_pairs(np.arange(svec_size(block.order)))
             units[block.part] = root[i] * root[j]

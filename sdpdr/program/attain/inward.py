@@ -6,7 +6,7 @@ small eigenvalues lifted, the step in y whose slack comes nearest to it in its l
 .. math::  A(\hat S^{-1} A^*(\Delta y) \hat S^{-1})
            = A(\hat S^{-1} (C - A^*(y) - \hat S) \hat S^{-1}),
 
-with the equations of free scalars as constraints. It is the mirror image of `approach.nearest`.
+among the changes that free scalars do not notice. It is the mirror image of `approach.nearest`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.linalg.svec import Array
@@ -21,14 +22,17 @@ from sdpdr.program.attain.approach import least_share, lifted, solve_symmetric
 from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step
+from sdpdr.program.certificate.free import project
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 
-_SHARES = (1e-9, 1e-6, 1e-3, 1.0)
+_SHARES = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)
 _STEPS = 30
 _SHORTEST = 1e-4
-# Slack that differs from what the multipliers leave by less than this, relatively, is that.
-_REACHED = 1e-10
+# How many times the way from the lifted slack to what the multipliers leave stays in the cone.
+_NEAR = 10.0
+# Rounding of the equations of free scalars, relative to their terms; what is left is projected out.
+_ROUNDING = 1e-8
 _THINNER = 1e-2
 
 
@@ -64,19 +68,22 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
     cost = units * program.c
     schur = Schur(program, A)
     free = program.free
+    kernel = _kernel(schur.free)
+    y = project(schur.free, cost[free], y)
     slack = lifted(program, cost - A.T @ y, share, np.ones(cost.size))
     slack[free] = 0.0
     for _ in range(_STEPS):
         left = cost - A.T @ y
         missed = left - slack
-        size = np.abs(cost) + abs(A).T @ np.abs(y)
-        if np.all(np.abs(missed) <= _REACHED * share * np.maximum(size, np.max(size) * 1e-6)):
-            return y
         try:
+            if _is_met(program, cost, A, y, slack, left):
+                return y
             z = inverse(program, slack)
-            step = _step(schur, z, missed, left[free])
-            if step is None:
+            right = kernel.T @ (schur.A @ schur.apply(z, z, missed))
+            found = solve_symmetric(kernel.T @ schur.matrix(z, z) @ kernel, right)
+            if found is None:
                 return None
+            step = kernel @ found
             change = missed - A.T @ step
             change[free] = 0.0
             t = min(1.0, SHARE * longest_step(program, slack, change))
@@ -88,14 +95,25 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
     return None
 
 
-def _step(schur: Schur, z: Array, missed: Array, free: Array) -> Array | None:
-    """The change of multipliers that brings their slack nearest to the one wanted."""
-    matrix = schur.matrix(z, z)
-    right = schur.A @ schur.apply(z, z, missed)
-    if not free.size:
-        return solve_symmetric(matrix, right)
-    columns = schur.free.toarray()
-    corner = np.zeros((free.size, free.size))
-    joint = np.block([[matrix, columns], [columns.T, corner]])
-    found = np.linalg.lstsq(joint, np.concatenate([right, free]), rcond=1e-16)[0]
-    return np.asarray(found[: right.size])
+def _is_met(
+    program: ConeProgram, cost: Array, A: sp.csr_array, y: Array, slack: Array, left: Array
+) -> bool:
+    """Whether the slack of the multipliers themselves lies well inside the cone."""
+    free = program.free
+    size = np.abs(cost[free]) + abs(A[:, free]).T @ np.abs(y)
+    if np.any(np.abs(left[free]) > _ROUNDING * size):
+        return False
+    missed = left - slack
+    missed[free] = 0.0
+    return longest_step(program, slack, missed) > _NEAR
+
+
+def _kernel(columns: sp.csr_array) -> Array:
+    """An orthonormal basis of the changes of multipliers that free scalars do not notice."""
+    m, q = columns.shape
+    if q == 0:
+        return np.eye(m)
+    upright, upper, _ = sl.qr(columns.toarray(), pivoting=True)
+    pivots = np.abs(np.diagonal(upper))
+    rank = int(np.sum(pivots > 1e-12 * pivots[0])) if pivots.size else 0
+    return np.asarray(upright[:, rank:])
