@@ -21,7 +21,7 @@ from sdpdr.linalg.svec import Array, smat, svec
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step
 
-_STEPS = 30
+_STEPS, _NEAREST_STEPS = 30, 12
 # How much of their share eigenvalues may lose on the way.
 _THINNER = 1e-2
 # Steps shorter than this lead nowhere.
@@ -69,7 +69,7 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
     schur = Schur(program, scaled.A)
     y = x / scaled.units
     before = np.inf
-    for _ in range(_STEPS):
+    for _ in range(_NEAREST_STEPS):
         residual = scaled.b - scaled.A @ y
         missed = _relative(program, residual, scaled, y)
         if missed <= _REACHED or (missed < 1e-9 and missed > 0.5 * before):
