@@ -1,4 +1,4 @@
-"""Facial reduction around a solve: before anything is planned, and on the way back."""
+"""Faces and units around a solve: before anything is planned, and on the way back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
-from sdpdr.reduce import FacialReduction, facial_reduction
+from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
 from sdpdr.solvers.exposing import lend
 
 
@@ -35,6 +35,21 @@ def faced_program(model: Model | SDP) -> FacialReduction | None:
             return None
     faced = facial_reduction(model)
     return faced if faced else None
+
+
+def balanced_program(model: Model | SDP) -> Reduced | None:
+    """The program in units that make the rows of its matrices alike; None where they are.
+
+    Units are powers of two, so that it is the same program, and what is proved of it is proved of
+    the original: multipliers, value and bound stay as they are.
+    """
+    if isinstance(model, Model):
+        try:
+            model = model.to_sdp()
+        except CompileError:
+            return None
+    balance = Balance()
+    return balance.apply(model) if balance.accepts(model) is None else None
 
 
 def deeper(sdp: SDP, faced: FacialReduction | None = None) -> FacialReduction | None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.attempt import Request, attempt, check_start
 from sdpdr.errors import DataError
-from sdpdr.facing import deeper, faced_program, lifted_solution, refuted_solution
+from sdpdr.facing import balanced_program, deeper, faced_program, lifted_solution, refuted_solution
 from sdpdr.grade import Clock
 from sdpdr.landmark import landmark_plan, with_loss
 from sdpdr.model import Model
@@ -159,6 +159,13 @@ class _Ask:
             if start is not None:
                 start = faced.push(Point(start.values, start.duals))
             request = replace(request, model=faced.sdp, start=start)
+        with self.clock("reduce"):
+            balanced = None if self.form == "cvxpy" else balanced_program(request.model)
+        if balanced is not None:
+            start = request.start
+            if start is not None and balanced.push is not None:
+                start = balanced.push(Point(start.values, start.duals))
+            request = replace(request, model=balanced.sdp, start=start)
         with self.clock("build"):
             chosen = plan(request.model, self.solver, self.form, **self.options)  # type: ignore[arg-type]
         if request.start is not None:
@@ -167,6 +174,8 @@ class _Ask:
             solution = attempt(chosen, self.clock, request)
         else:
             solution = take_turns(chosen, lambda one, turn: attempt(one, self.clock, request, turn))
+        if balanced is not None:
+            solution = replace(solution, values=balanced.lift(Point(solution.values)).values)
         return lifted_solution(solution, faced)
 
 

@@ -39,6 +39,7 @@ import scipy.sparse as sp
 from sdpdr.linalg.inertia import Factorization
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import Array, Matrix
+from sdpdr.linalg.units import diagonal_units, in_units
 
 # How small the lower block is, beside the curvature of the matrix along U.
 _BORDERS = (1e-1, 1e-3, 1e-6)
@@ -80,6 +81,10 @@ def is_verified_positive(matrix: Matrix, radius: Matrix, null: Matrix | None = N
     False
     """
     n = matrix.shape[0]
+    units = diagonal_units(matrix)
+    if units is not None:
+        beside = None if null is None else sp.diags_array(units) @ sp.csr_array(null)
+        return is_verified_positive(in_units(matrix, units), in_units(radius, units), beside)
     columns: Array = sp.csr_array((n, 0) if null is None else null).toarray()
     rounded = np.asarray(abs(radius).sum(axis=1)).ravel() * (1.0 + n * 4.0 * UNIT)
     if not sp.issparse(matrix) or n <= _DENSE or matrix.nnz > 0.2 * n**2:

@@ -1,5 +1,6 @@
 """Reductions from one program to another, each with ``accepts``, ``apply`` and a ``lift``."""
 
+from sdpdr.reduce.balance import Balance
 from sdpdr.reduce.base import Composed, Reduced, Reduction
 from sdpdr.reduce.chordal import Chordal
 from sdpdr.reduce.dedupe import Dedupe
@@ -11,6 +12,7 @@ from sdpdr.reduce.landmark import Landmark
 from sdpdr.reduce.scale import Scale
 
 __all__ = [
+    "Balance",
     "Chordal",
     "Composed",
     "Dedupe",

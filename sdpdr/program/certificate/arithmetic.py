@@ -28,6 +28,7 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import UNIT, dot_enclosure, gamma, two_product
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.svec import Array, Matrix
+from sdpdr.linalg.units import diagonal_units, in_units
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.program.certificate.bound import Duals
 from sdpdr.program.certificate.enclosure import radius_of_exact
@@ -173,6 +174,9 @@ class Rigorous:
 
 def is_positive_matrix(matrix: Matrix, null: sp.csr_array) -> bool:
     """Whether a matrix is positive definite on a face, by inertia or a dense factorization."""
+    units = None if isinstance(matrix, Outer) else diagonal_units(matrix)
+    if units is not None:
+        return is_positive_matrix(in_units(matrix, units), sp.diags_array(units) @ null)
     if isinstance(matrix, Outer) and matrix.is_lowered:
         return is_positive_on(matrix, null)
     if sp.issparse(matrix):

@@ -1,0 +1,110 @@
+r"""Matrices whose rows and columns are of very different sizes, in units that make them alike.
+
+With :math:`X = D X' D`, D diagonal, coefficients become :math:`d_i d_j A_{ij}`. The units are found
+by least squares, :math:`\log_2 |A_{e,ij}| \approx \rho_e + a_i + a_j` over all coefficients of rows
+and cost, and rounded, :math:`d_i = 2^{-a_i}`, so that nothing else is. Solvers scale rows and whole
+variables, which cannot undo it where lengths of a millimetre meet those of a mile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from sdpdr.linalg import LinearMap
+from sdpdr.linalg.svec import Array, svec_pairs
+from sdpdr.program.face import exposing_rows
+from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.variables import PsdVariable
+from sdpdr.reduce.base import Reduced, Reduction
+
+# Binary digits between the largest and the smallest unit from which it is worth while.
+_WIDE = 12.0
+# Order beyond which coefficients are not looked at one by one.
+_LARGEST = 300
+
+
+@dataclass(frozen=True)
+class Balance(Reduction):
+    """Choose a unit for every row and column of a matrix, where its coefficients need them.
+
+    Multipliers stay as they are.
+    """
+
+    name: ClassVar[str] = "balance"
+
+    def accepts(self, sdp: SDP) -> str | None:
+        """Programs with a matrix whose coefficients range over more than a thousandfold."""
+        if any(_units(sdp, v) is not None for v in sdp.psd_variables):
+            return None
+        return "the coefficients of every matrix have about the same size in all its rows"
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        found = {v.name: _units(sdp, v) for v in sdp.psd_variables}
+        units = {name: d for name, d in found.items() if d is not None}
+        changed = replace(
+            sdp,
+            objective=_changed(sdp.objective, units),
+            rows=tuple(replace(r, lhs=_changed(r.lhs, units)) for r in sdp.rows),
+            lmis=tuple(replace(lmi, lhs=_changed(lmi.lhs, units)) for lmi in sdp.lmis),
+        )
+
+        def lift(point: Point) -> Point:
+            return Point(_times(point.values, units), point.duals)
+
+        def push(point: Point) -> Point:
+            return Point(_times(point.values, {k: 1.0 / d for k, d in units.items()}), point.duals)
+
+        return Reduced(changed, lift, push=push)
+
+
+def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
+    """Powers of two for the rows of a matrix; None where they would be much the same."""
+    if variable.n > _LARGEST or exposing_rows(sdp, variable.name):
+        return None
+    maps = [r.lhs[variable.name] for r in sdp.rows if variable.name in r.lhs]
+    maps += [sdp.objective[variable.name]] if variable.name in sdp.objective else []
+    if not maps:
+        return None
+    entries = sp.coo_array(sp.vstack([a.matrix() for a in maps]))
+    known = entries.data != 0.0
+    sizes = np.log2(np.abs(entries.data[known]))
+    if sizes.size == 0 or np.ptp(sizes) < _WIDE:
+        return None
+    i, j = svec_pairs(entries.col[known])
+    count, m = np.arange(sizes.size), entries.shape[0]
+    place = np.concatenate([entries.row[known], m + i, m + j])
+    design = sp.csr_array(
+        (np.ones(3 * sizes.size), (np.tile(count, 3), place)), shape=(sizes.size, m + variable.n)
+    )
+    exponents = spl.lsqr(design, sizes, atol=1e-6, btol=1e-6)[0][m:]
+    used = np.unique(np.concatenate([i, j]))
+    if np.ptp(exponents[used]) < _WIDE:
+        return None
+    return np.asarray(np.exp2(-np.round(exponents)))
+
+
+def _changed(expression: Expression, units: Mapping[str, Array]) -> Expression:
+    return {
+        name: a.congruence(sp.diags_array(units[name], format="csr"))
+        if name in units and isinstance(a, LinearMap)
+        else a
+        for name, a in expression.items()
+    }
+
+
+def _times(values: Mapping[str, Value], units: Mapping[str, Array]) -> dict[str, Value]:
+    found = dict(values)
+    for name, d in units.items():
+        value = found.get(name)
+        if isinstance(value, Factor):
+            found[name] = Factor(value.factor * d[:, None])
+        elif value is not None:
+            found[name] = np.asarray(value) * d[:, None] * d[None, :]
+    return found
