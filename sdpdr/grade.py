@@ -117,7 +117,7 @@ def attain_any(sdp: SDP, tol: float) -> bool:
 
 
 def _certificate(sdp: SDP, point: Point, rigorous: bool = False) -> Certificate:
-    if not point.duals:
+    if not point.duals and (sdp.rows or sdp.lmis):
         return Certificate(None, "the solver returned no multipliers")
     return certify(sdp, point.duals, rigorous=rigorous)
 

@@ -102,7 +102,7 @@ def attain(
     >>> bool(1.0 <= found.value < 1.01)
     True
     """
-    if not all(v.name in point.values for v in sdp.variables):
+    if not point.values or not all(v.name in point.values for v in sdp.variables):
         return Attained(None, "there is no point", point.values)
     closed = closed_form(sdp, point.values, rigorous)
     if closed is not None:
