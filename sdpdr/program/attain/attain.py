@@ -11,9 +11,9 @@ from sdpdr.linalg.svec import Array, smat
 from sdpdr.program.attain.approach import centred, lifted, nearest
 from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.box import Box, enclose
-from sdpdr.program.attain.closed import closed_form
+from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
-from sdpdr.program.point import Point, Value
+from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
 
 # Shares of the largest eigenvalue that the smallest are lifted to, in turn.
@@ -168,6 +168,9 @@ def _general(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) ->
         return Attained(None, f"no point was proved feasible: {trouble}", point.values)
     box, words, duals = best
     values = program.values(box.x, tuple(v.name for v in sdp.variables))
+    for name, given in point.values.items():
+        # Who works with factors, of a narrower cone for instance, gets one back.
+        values[name] = as_factor(values[name]) if isinstance(given, Factor) else values[name]
     words += "; a box around it contains a feasible point and lies in the cone"
     return Attained(sdp.report(box.value), words, values, duals, rigorous)
 
