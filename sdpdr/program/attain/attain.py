@@ -13,6 +13,7 @@ from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
 
@@ -180,7 +181,7 @@ def _candidates(
 ) -> Iterator[tuple[Array, str, Mapping[str, Array]]]:
     """Points of the interior that nearly satisfy the equations, the most promising first."""
     for share in _SHARES:
-        found = nearest(program, lifted(program, x, share), share)
+        found = nearest(program, x, share)
         if found is not None:
             yield found, "the nearest point that satisfies all rows", {}
             break
@@ -198,6 +199,7 @@ def _candidates(
             return
 
 
+@unless_lost
 def _near_path(
     program: ConeProgram, x: Array, duals: Mapping[str, Array], gap: float
 ) -> tuple[Array, Array, Array, float] | None:
