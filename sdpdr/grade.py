@@ -177,7 +177,9 @@ def _refutation(
     if attained.value is not None:
         return "It cannot be infeasible, since a point is proved feasible."
     if attain(sdp, sdp.zero_point()).value is not None:
-        return "It cannot be infeasible, since zero satisfies all constraints; is it unbounded?"
+        return (
+            "It cannot be infeasible, since a point near zero is proved feasible; is it unbounded?"
+        )
     return None
 
 

@@ -32,7 +32,9 @@ def spiral_graph(moved=None):
     return graphs.knn(points if moved is None else moved(points), n_neighbors=3)
 
 
-def solve(graph, relation="inequality", solver="auto", form="auto", status=Status.SOLVED, **options):
+def solve(
+    graph, relation="inequality", solver="auto", form="auto", status=Status.SOLVED, **options
+):
     solution = sdpdr.solve(methods.mvu(graph, relation), solver, form, **options)
     assert solution.status is status
     return solution

@@ -210,7 +210,9 @@ def _primal_dual(
         size = np.max(np.diagonal(matrix), initial=0.0)
         corner = -np.diag(curvature[free]) - 1e-16 * size * np.eye(free.size)
         joint = np.block([[matrix, columns], [columns.T, corner]])
-        found = np.linalg.lstsq(finite(joint), finite(np.concatenate([right, off[free]])), rcond=1e-16)[0]
+        found = np.linalg.lstsq(
+            finite(joint), finite(np.concatenate([right, off[free]])), rcond=1e-16
+        )[0]
         dy, dz = found[: right.size], found[right.size :]
     else:
         solved = solve_symmetric(matrix, right)
