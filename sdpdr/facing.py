@@ -9,6 +9,7 @@ from importlib.metadata import version
 from sdpdr.errors import CompileError
 from sdpdr.model import Model
 from sdpdr.program.point import Point
+from sdpdr.program.range import require_admissible
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
@@ -27,13 +28,18 @@ def faced_program(model: Model | SDP) -> FacialReduction | None:
     -------
     FacialReduction or None
         None if there is nothing to reduce, or no standard form.
+
+    Raises
+    ------
+    ModelError
+        If a number is beyond the range that is computed with.
     """
     if isinstance(model, Model):
         try:
             model = model.to_sdp()
         except CompileError:
             return None
-    faced = facial_reduction(model)
+    faced = facial_reduction(require_admissible(model))
     return faced if faced else None
 
 

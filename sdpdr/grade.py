@@ -117,7 +117,7 @@ def attain_any(sdp: SDP, tol: float) -> bool:
 
 
 def _certificate(sdp: SDP, point: Point, rigorous: bool = False) -> Certificate:
-    if not point.duals:
+    if not point.duals and (sdp.rows or sdp.lmis):
         return Certificate(None, "the solver returned no multipliers")
     return certify(sdp, point.duals, rigorous=rigorous)
 
@@ -177,7 +177,9 @@ def _refutation(
     if attained.value is not None:
         return "It cannot be infeasible, since a point is proved feasible."
     if attain(sdp, sdp.zero_point()).value is not None:
-        return "It cannot be infeasible, since zero satisfies all constraints; is it unbounded?"
+        return (
+            "It cannot be infeasible, since a point near zero is proved feasible; is it unbounded?"
+        )
     return None
 
 

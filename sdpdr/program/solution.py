@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
@@ -190,7 +191,7 @@ class Solution:
         size = max(abs(self.attained), self.gap_scale)
         if apart == 0.0:
             return 0.0
-        return apart / size if size > 0.0 else float("inf") * np.sign(apart)
+        return apart / size if size > 0.0 else math.copysign(math.inf, apart)
 
     def certified(self, tol: float | None = None) -> bool:
         """Whether a value proved attainable and a proved bound agree to ``tol``.

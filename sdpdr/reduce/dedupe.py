@@ -178,7 +178,7 @@ def _contradiction(sides: Array, owner: list[str]) -> str:
 
 def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     """The rows on all variables side by side."""
-    parts = []
+    parts = [sp.csr_array((rows.m, 0))]
     for v in sdp.variables:
         width = v.size
         if v.name in rows.lhs:

@@ -218,6 +218,21 @@ class CriesInfeasible(Faulty):
         return replace(honest(sdp), verdict=Verdict.INFEASIBLE, claim=Claim("infeasible"))
 
 
+class ShrinksAlone(Shrinks):
+    """The same, without multipliers."""
+
+    def run(self, sdp, progress=None):
+        outcome = super().run(sdp)
+        return replace(outcome, point=Point(outcome.point.values))
+
+
+class CriesInfeasibleAlone(Faulty):
+    """Says that there is no answer, and has none."""
+
+    def run(self, sdp, progress=None):
+        return Outcome(Point(), Verdict.INFEASIBLE, Claim("infeasible"))
+
+
 class ShrinksAndCriesInfeasible(Shrinks):
     def run(self, sdp, progress=None):
         verdict, claim = Verdict.INFEASIBLE, Claim("infeasible")

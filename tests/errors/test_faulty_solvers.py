@@ -26,9 +26,16 @@ def model():
 
 
 @pytest.fixture
-def rigid():
+def exact():
     """The same ring with exact lengths, which no shrinking can repair."""
     return methods.mvu(graphs.cycle(5), isometry="equality")
+
+
+@pytest.fixture
+def rigid():
+    """Exact lengths of all pairs, which one matrix keeps to rounding, and none exactly."""
+    points = np.random.default_rng(0).standard_normal((6, 2))
+    return methods.mvu(graphs.complete(points), isometry="equality")
 
 
 def assert_can_be_told(solution):
@@ -182,13 +189,22 @@ def test_success_without_a_point_is_a_failure(model, faulty):
 # -- lies -------------------------------------------------------------------------------------
 
 
-def test_a_point_that_falls_short_is_found_out(model, faulty):
+def test_a_point_that_falls_short_is_moved_to_where_its_multipliers_say(model, faulty):
     solution = sdpdr.solve(model, faulty.Shrinks())
+    assert solution.status is Status.SOLVED
+    assert solution.attained == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.bound == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.attained <= OPTIMUM * (1.0 + 1e-12) <= solution.bound * (1.0 + 2e-12)
+
+
+def test_a_point_that_falls_short_is_found_out_where_no_step_leads_further(model, faulty):
+    """Without multipliers there is no path to follow, and the point stays short."""
+    solution = sdpdr.solve(model, faulty.ShrinksAlone())
     assert solution.claimed.status == "optimal"
     assert solution.status is Status.INACCURATE
-    assert solution.value == pytest.approx(0.9 * OPTIMUM, rel=1e-6)
-    assert solution.bound == pytest.approx(OPTIMUM, rel=1e-6)
-    assert solution.gap == pytest.approx(1 / 9, rel=1e-5)
+    assert solution.attained == pytest.approx(0.9 * OPTIMUM, rel=1e-6)
+    assert solution.bound is None
+    assert solution.gap == np.inf
 
 
 def test_a_point_that_breaks_upper_limits_is_shrunk_and_then_right(model, faulty):
@@ -198,12 +214,21 @@ def test_a_point_that_breaks_upper_limits_is_shrunk_and_then_right(model, faulty
     assert solution.residuals.primal() <= 1e-12
 
 
-def test_a_point_that_breaks_equalities_is_found_out(rigid, faulty):
+def test_a_point_that_breaks_equalities_is_moved_onto_them(exact, faulty):
+    solution = sdpdr.solve(exact, faulty.Stretches())
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.residuals.primal() <= 1e-12
+
+
+def test_a_point_that_breaks_equalities_is_found_out_where_none_keeps_them(rigid, faulty):
     solution = sdpdr.solve(rigid, faulty.Stretches())
     assert solution.claimed.status == "optimal"
     assert solution.status is Status.INACCURATE
+    assert solution.attained is None
     assert solution.residuals.primal() > 0.01
-    assert solution.gap < 0.0
+    assert solution.epsilon == pytest.approx(0.1, rel=1e-6)
+    assert solution.value > 1.05 * solution.bound
 
 
 def test_poor_multipliers_give_a_bound_that_is_loose_and_true(faulty):
@@ -216,11 +241,12 @@ def test_poor_multipliers_give_a_bound_that_is_loose_and_true(faulty):
     assert 0.01 < solution.gap < np.inf
 
 
-def test_multipliers_of_the_wrong_sign_give_no_bound(model, faulty):
+def test_multipliers_of_the_wrong_sign_give_a_bound_that_is_loose_and_true(model, faulty):
+    """Moved inwards they prove something, though not what they claim."""
     solution = sdpdr.solve(model, faulty.NegativeMultipliers())
     assert solution.status is Status.INACCURATE
-    assert solution.bound is None
-    assert "do not connect" in solution.argument
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.bound is None or solution.bound > 1.01 * OPTIMUM
 
 
 def test_the_value_is_ours_whatever_the_solver_says(model, faulty):
@@ -238,21 +264,32 @@ def test_a_certified_answer_is_solved_even_if_the_solver_says_otherwise(model, f
 
 
 def test_a_program_that_zero_solves_is_not_infeasible(model, faulty):
-    solution = sdpdr.solve(model, faulty.ShrinksAndCriesInfeasible())
-    assert solution.status is Status.INACCURATE
-    assert "zero satisfies all constraints" in solution.claimed.message
+    solution = sdpdr.solve(model, faulty.CriesInfeasibleAlone())
+    assert solution.status is Status.FAILED
+    assert "a point near zero is proved feasible" in solution.claimed.message
     assert solution.claimed.status == "infeasible"
 
 
-def test_where_zero_is_no_solution_the_word_infeasible_stands(rigid, faulty):
+@pytest.mark.parametrize("program", ["model", "exact"])
+def test_a_program_with_a_proven_point_is_not_infeasible(program, faulty, request):
+    model = request.getfixturevalue(program)
+    solution = sdpdr.solve(model, faulty.ShrinksAndCriesInfeasible())
+    assert solution.status is Status.SOLVED
+    assert "a point is proved feasible" in solution.claimed.message
+    assert solution.claimed.status == "infeasible"
+
+
+def test_where_nothing_is_proved_the_word_infeasible_is_a_claim(rigid, faulty):
     solution = sdpdr.solve(rigid, faulty.ShrinksAndCriesInfeasible())
-    assert solution.status is Status.INFEASIBLE
-    assert solution.claimed.message == ""
+    assert solution.status is Status.UNVERIFIED
+    assert solution.claimed.status == "infeasible"
+    assert solution.ray is None
+    assert "no ray proves it" in solution.claimed.message
 
 
 def test_a_program_with_a_proven_bound_is_not_unbounded(model, faulty):
     solution = sdpdr.solve(model, faulty.ShrinksAndCriesUnbounded())
-    assert solution.status is Status.INACCURATE
+    assert solution.status is Status.SOLVED
     assert "multipliers prove a bound" in solution.claimed.message
     assert solution.bound == pytest.approx(OPTIMUM, rel=1e-6)
 

@@ -257,11 +257,14 @@ def zero_optimum(scale):
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
-def test_a_program_whose_optimum_is_zero_can_be_certified(scale):
-    solution = sdpdr.solve(zero_optimum(scale), "clarabel")
-    assert solution.gap_scale == pytest.approx(scale / np.sqrt(2))
+def test_an_optimum_of_zero_is_certified_beside_a_scale_that_was_given(scale):
+    sdp = zero_optimum(scale)
+    assert gap_scale(sdp) == pytest.approx(scale / np.sqrt(2))
+    solution = sdpdr.solve(sdp, "clarabel", gap_scale=gap_scale(sdp))
+    assert solution.gap_scale == gap_scale(sdp)
     assert abs(solution.value) < 1e-6 * solution.gap_scale
     assert solution.certified()
+    assert solution.status is sdpdr.Status.SOLVED
     assert solution.record()["gap_scale"] == solution.gap_scale
 
 
@@ -286,12 +289,22 @@ def test_gaps_of_unfoldings_stay_relative_to_the_value(seed):
         assert gap_scale(sdp) < np.sum((points - points.mean(axis=0)) ** 2)
 
 
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_without_a_scale_no_gap_beside_zero_is_small(scale):
+    """However small: what is relative to a value of 1e-9 is not relative to the data."""
+    solution = sdpdr.solve(zero_optimum(scale), "clarabel")
+    assert solution.gap_scale == 0.0
+    low, high = solution.bound, solution.attained
+    assert low <= 0.0 <= high < 1e-6 * scale
+    assert solution.certified() == (high - low <= 1e-6 * high)
+
+
 def test_correlations_already_in_order_are_certified_at_zero():
     rows = (
         Rows("diagonal", "==", {"X": Diagonal(2)}, np.ones(2)),
         Rows("entry", "==", {"X": Entries(2, [(0, 1)]), "z": VectorMap([[-1.0]])}, np.array([0.5])),
     )
     variables = (PsdVariable("X", 2), VectorVariable("z", 1, curvature=np.array([2.0])))
-    solution = sdpdr.solve(SDP(variables, {}, rows), "clarabel")
+    solution = sdpdr.solve(SDP(variables, {}, rows), "clarabel", gap_scale=1.0)
     assert abs(solution.value) < 1e-9
     assert solution.certified()

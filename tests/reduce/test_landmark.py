@@ -114,7 +114,10 @@ def swiss_roll_with_twins():
 def test_rows_of_which_rounding_is_left_say_nothing(solver, count, value):
     model = methods.mvu(swiss_roll_with_twins())
     found = sdpdr.solve(model, solver, form="landmark", landmarks=count, basis="laplacian")
-    assert found.value == pytest.approx(value, rel=1e-6)
+    assert found.history[-1]["relaxed"] == pytest.approx(value, rel=1e-6)
+    # Limits hold to the last digit, which costs what a solver that ends inaccurate missed them by.
+    assert found.value == found.attained
+    assert value * (1.0 - 1e-5) < found.value < value * (1.0 + 1e-6)
 
 
 def rows_on_twins(tiny, weights=None):

@@ -19,7 +19,14 @@ import scipy.linalg as sl
 
 from sdpdr.linalg.svec import Array, smat, svec
 from sdpdr.program.attain.cone import ConeProgram, Scaled
-from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step
+from sdpdr.program.attain.newton import (
+    SHARE,
+    Schur,
+    finite,
+    inverse,
+    longest_step,
+    unless_lost,
+)
 
 _STEPS, _NEAREST_STEPS = 30, 12
 # How much of their share eigenvalues may lose on the way.
@@ -46,7 +53,7 @@ def lifted(program: ConeProgram, x: Array, share: float, units: Array | None = N
         In which eigenvalues are compared; those that suit the point by default.
     """
     units = program.rescaled(x).units if units is None else units
-    y = x / units
+    y = finite(x / units)
     for block in program.blocks:
         values, vectors = np.linalg.eigh(smat(y[block.part]))
         floor = share * (float(np.max(np.abs(values))) or 1.0)
@@ -56,8 +63,9 @@ def lifted(program: ConeProgram, x: Array, share: float, units: Array | None = N
     return np.asarray(units * y)
 
 
+@unless_lost
 def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
-    """A feasible point near x, which lies in the interior of the cone; None if there is none.
+    """A feasible point near x; None if there is none.
 
     Parameters
     ----------
@@ -67,6 +75,7 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
         Of the largest eigenvalue in the smallest. Where steps lead far below it, the equations
         touch the cone at its boundary only.
     """
+    x = lifted(program, x, share)
     scaled = program.rescaled(x)
     schur = Schur(program, scaled.A)
     y = x / scaled.units
@@ -81,10 +90,7 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
         step = _shortest(program, schur, y, residual)
         if step is None:
             return None
-        try:
-            t = min(1.0, SHARE * longest_step(program, y, step))
-        except np.linalg.LinAlgError:
-            return None
+        t = min(1.0, SHARE * longest_step(program, y, step))
         y = y + t * step
         if t < _SHORTEST or least_share(program, y) < _THINNER * min(share, _THINNER):
             return None
@@ -95,7 +101,7 @@ def least_share(program: ConeProgram, y: Array) -> float:
     """The smallest eigenvalue of any matrix relative to its largest entry."""
     shares = [1.0]
     for block in program.blocks:
-        matrix = smat(y[block.part])
+        matrix = smat(finite(y[block.part]))
         lowest = sl.eigh(matrix, eigvals_only=True, subset_by_index=[0, 0])[0]
         shares.append(float(lowest) / float(np.max(np.diagonal(matrix))))
     return min(shares)
@@ -126,7 +132,8 @@ def _shortest(program: ConeProgram, schur: Schur, y: Array, residual: Array) -> 
 def solve_symmetric(matrix: Array, right: Array) -> Array | None:
     """Least squares where rows depend on each other; None where numbers are lost."""
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
-    scaled = matrix * scale[:, None] * scale[None, :]
+    scaled = finite(matrix * scale[:, None] * scale[None, :])
+    finite(right)
     try:
         root = sl.cho_factor(scaled + 1e-15 * np.eye(right.size), lower=True)
     except np.linalg.LinAlgError:
@@ -139,6 +146,7 @@ def solve_symmetric(matrix: Array, right: Array) -> Array | None:
     return np.asarray(found) if np.isfinite(found).all() else None
 
 
+@unless_lost
 def centred(
     program: ConeProgram, x: Array, y: Array, slack: Array, gap: float
 ) -> tuple[Array, Array] | None:
@@ -172,15 +180,12 @@ def centred(
         missed = _relative(program, residual, scaled, x)
         if whole >= _WHOLE or (missed <= _REACHED * 10 and _is_centred(program, x, s, mu)):
             return (units * x, rows * y) if missed <= _NEARLY else None
-        try:
-            step = _primal_dual(program, schur, x, s, residual, off, curvature, mu)
-            if step is None:
-                return None
-            dx, dy, ds = step
-            t = min(1.0, SHARE * longest_step(program, x, dx))
-            u = min(1.0, SHARE * longest_step(program, s, ds))
-        except np.linalg.LinAlgError:
+        step = _primal_dual(program, schur, x, s, residual, off, curvature, mu)
+        if step is None:
             return None
+        dx, dy, ds = step
+        t = min(1.0, SHARE * longest_step(program, x, dx))
+        u = min(1.0, SHARE * longest_step(program, s, ds))
         if max(t, u) < _SHORTEST:
             return None
         whole = whole + 1 if min(t, u) == 1.0 else 0
@@ -209,8 +214,10 @@ def _primal_dual(
         size = np.max(np.diagonal(matrix), initial=0.0)
         corner = -np.diag(curvature[free]) - 1e-16 * size * np.eye(free.size)
         joint = np.block([[matrix, columns], [columns.T, corner]])
-        found = np.linalg.lstsq(joint, np.concatenate([right, off[free]]), rcond=1e-16)[0]
-        dy, dz = found[: right.size], found[right.size :]
+        found = np.linalg.lstsq(
+            finite(joint), finite(np.concatenate([right, off[free]])), rcond=1e-16
+        )[0]
+        dy, dz = np.asarray(found[: right.size]), np.asarray(found[right.size :])
     else:
         solved = solve_symmetric(matrix, right)
         if solved is None:
@@ -225,7 +232,7 @@ def _primal_dual(
 
 def _is_centred(program: ConeProgram, x: Array, s: Array, mu: float) -> bool:
     for block in program.blocks:
-        X, S = smat(x[block.part]), smat(s[block.part])
+        X, S = smat(finite(x[block.part])), smat(finite(s[block.part]))
         try:
             root = sl.cholesky(X, lower=True)
         except np.linalg.LinAlgError:

@@ -11,9 +11,10 @@ from sdpdr.linalg.svec import Array, smat
 from sdpdr.program.attain.approach import centred, lifted, nearest
 from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.box import Box, enclose
-from sdpdr.program.attain.closed import closed_form
+from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
-from sdpdr.program.point import Point, Value
+from sdpdr.program.attain.newton import unless_lost
+from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
 
 # Shares of the largest eigenvalue that the smallest are lifted to, in turn. The smaller, the nearer
@@ -104,7 +105,7 @@ def attain(
     >>> bool(1.0 <= found.value < 1.01)
     True
     """
-    if not all(v.name in point.values for v in sdp.variables):
+    if not point.values or not all(v.name in point.values for v in sdp.variables):
         return Attained(None, "there is no point", point.values)
     closed = closed_form(sdp, point.values, rigorous)
     if closed is not None:
@@ -170,6 +171,9 @@ def _general(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) ->
         return Attained(None, f"no point was proved feasible: {trouble}", point.values)
     box, words, duals = best
     values = program.values(box.x, tuple(v.name for v in sdp.variables))
+    for name, given in point.values.items():
+        # Who works with factors, of a narrower cone for instance, gets one back.
+        values[name] = as_factor(values[name]) if isinstance(given, Factor) else values[name]
     words += "; a box around it contains a feasible point and lies in the cone"
     return Attained(sdp.report(box.value), words, values, duals, rigorous)
 
@@ -179,7 +183,7 @@ def _candidates(
 ) -> Iterator[tuple[Array, str, Mapping[str, Array]]]:
     """Points of the interior that nearly satisfy the equations, the most promising first."""
     for share in _SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES:
-        found = nearest(program, lifted(program, x, share), share)
+        found = nearest(program, x, share)
         if found is not None:
             yield found, "the nearest point that satisfies all rows", {}
             break
@@ -197,6 +201,7 @@ def _candidates(
             return
 
 
+@unless_lost
 def _near_path(
     program: ConeProgram, x: Array, duals: Mapping[str, Array], gap: float
 ) -> tuple[Array, Array, Array, float] | None:

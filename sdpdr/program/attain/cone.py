@@ -165,7 +165,8 @@ class ConeProgram:
             size = np.maximum(np.abs(x[scalars]), least * typical[scalars])
             units[scalars] = _power(np.where(size > 0.0, size, 1.0))
         scaled = self.A @ sp.diags_array(units)
-        largest = abs(scaled).max(axis=1).toarray().ravel()
+        # A program whose faces are all zero has rows and no columns.
+        largest = abs(scaled).max(axis=1).toarray().ravel() if x.size else np.zeros(self.b.size)
         rows = 1.0 / _power(np.where(largest > 0.0, largest, 1.0))
         left, right = sp.diags_array(rows), sp.diags_array(units)
         return Scaled(

@@ -21,7 +21,7 @@ from sdpdr.linalg.svec import Array
 from sdpdr.program.attain.approach import least_share, lifted, solve_symmetric
 from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.cone import ConeProgram, cone_program
-from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step
+from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step, unless_lost
 from sdpdr.program.certificate.free import project
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
@@ -62,6 +62,7 @@ def inward_multipliers(sdp: SDP, point: Point) -> Iterator[dict[str, Array]]:
                 return
 
 
+@unless_lost
 def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array | None:
     """Multipliers with slack in the interior; None if steps get short."""
     A = sp.csr_array(program.A @ sp.diags_array(units))
@@ -75,20 +76,17 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
     for _ in range(_STEPS):
         left = cost - A.T @ y
         missed = left - slack
-        try:
-            if _is_met(program, cost, A, y, slack, left):
-                return y
-            z = inverse(program, slack)
-            right = kernel.T @ (schur.A @ schur.apply(z, z, missed))
-            found = solve_symmetric(kernel.T @ schur.matrix(z, z) @ kernel, right)
-            if found is None:
-                return None
-            step = kernel @ found
-            change = missed - A.T @ step
-            change[free] = 0.0
-            t = min(1.0, SHARE * longest_step(program, slack, change))
-        except np.linalg.LinAlgError:
+        if _is_met(program, cost, A, y, slack, left):
+            return y
+        z = inverse(program, slack)
+        right = kernel.T @ (schur.A @ schur.apply(z, z, missed))
+        found = solve_symmetric(kernel.T @ schur.matrix(z, z) @ kernel, right)
+        if found is None:
             return None
+        step = kernel @ found
+        change = missed - A.T @ step
+        change[free] = 0.0
+        t = min(1.0, SHARE * longest_step(program, slack, change))
         y, slack = y + t * step, slack + t * change
         if t < _SHORTEST or least_share(program, slack) < _THINNER * min(share, _THINNER):
             return None

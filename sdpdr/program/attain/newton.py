@@ -2,7 +2,10 @@ r"""The matrices that Newton steps over a cone need, dense."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 import scipy.linalg as sl
@@ -17,6 +20,35 @@ _AT_ONCE = 6_000_000
 _TOGETHER = 64
 # How far a step goes towards the boundary of the cone.
 SHARE = 0.9
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def unless_lost(steps: Callable[P, T | None]) -> Callable[P, T | None]:
+    """None where numbers overflow or a factorization breaks down, as from multipliers of 1e99."""
+
+    @wraps(steps)
+    def taken(*args: P.args, **kwargs: P.kwargs) -> T | None:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            try:
+                return steps(*args, **kwargs)
+            except np.linalg.LinAlgError:
+                return None
+
+    return taken
+
+
+def finite(numbers: Array) -> Array:
+    """The numbers themselves.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If one of them is none, before a factorization complains in other words.
+    """
+    if not np.isfinite(numbers).all():
+        raise np.linalg.LinAlgError("numbers have overflowed")
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +147,10 @@ def longest_step(program: ConeProgram, x: Array, step: Array) -> float:
     """The largest t with x + t step in the cone, for x in its interior; at most infinity."""
     least = 0.0
     for block in program.blocks:
-        root = sl.cholesky(smat(x[block.part]), lower=True)
-        inner = sl.solve_triangular(root, smat(step[block.part]), lower=True)
-        inner = sl.solve_triangular(root, inner.T, lower=True)
-        lowest = sl.eigh((inner + inner.T) / 2.0, eigvals_only=True, subset_by_index=[0, 0])
+        root = sl.cholesky(smat(finite(x[block.part])), lower=True)
+        inner = sl.solve_triangular(root, smat(finite(step[block.part])), lower=True)
+        inner = sl.solve_triangular(root, finite(inner).T, lower=True)
+        lowest = sl.eigh(finite(inner + inner.T) / 2.0, eigvals_only=True, subset_by_index=[0, 0])
         least = min(least, float(lowest[0]))
     k = program.nonnegative
     least = min(least, float(np.min(step[k] / x[k], initial=0.0)))
@@ -129,7 +161,7 @@ def inverse(program: ConeProgram, x: Array) -> Array:
     """The inverse of a point of the cone, block by block."""
     found = np.zeros(x.size)
     for block in program.blocks:
-        root = sl.cho_factor(smat(x[block.part]), lower=True)
+        root = sl.cho_factor(smat(finite(x[block.part])), lower=True)
         found[block.part] = svec(sl.cho_solve(root, np.eye(block.order)))
     found[program.nonnegative] = 1.0 / x[program.nonnegative]
     return found

@@ -68,6 +68,8 @@ class Account:
             return None
         for v in self.sdp.psd_variables:
             lift = lifts.get(v.name, 0.0)
+            if not _is_mentioned(self.sdp, v.name):
+                continue  # The slack is zero, which no factorization confirms.
             if not self.arithmetic.is_positive(self.sdp, v.name, y, around, lift):
                 self.trouble = f"the dual slack of {v.name!r} is not positive semidefinite"
                 return None
@@ -111,6 +113,11 @@ class Account:
         if self.limits is not None:
             return self.limits.box(name)
         return np.full(size, 0.0 if nonnegative else -np.inf), np.full(size, np.inf)
+
+
+def _is_mentioned(sdp: SDP, name: str) -> bool:
+    parts = [r.lhs for r in sdp.rows] + [lmi.lhs for lmi in sdp.lmis]
+    return name in sdp.objective or any(name in lhs for lhs in parts)
 
 
 def _times(slack: Array, limit: Array) -> Array:

@@ -30,13 +30,14 @@ def free_columns(sdp: SDP, rows: list[Rows]) -> tuple[sp.csr_array, Array]:
     """Matrix B (rows x free scalars) and cost c of the dual equations B^T y + c = 0."""
     free = [v for v in sdp.vector_variables if not v.nonnegative and v.curvature is None]
     m = sum(r.m for r in rows)
-    if not free:
-        return sp.csr_array((m, 0)), np.zeros(0)
+    cost = np.concatenate([np.zeros(0), *(sdp.cost(v.name) for v in free)])
+    if not free or not rows:
+        return sp.csr_array((m, cost.size)), cost
     blocks = [
         [r.lhs[v.name].matrix() if v.name in r.lhs else sp.csr_array((r.m, v.size)) for v in free]
         for r in rows
     ]
-    return sp.csr_array(sp.block_array(blocks)), np.concatenate([sdp.cost(v.name) for v in free])
+    return sp.csr_array(sp.block_array(blocks)), cost
 
 
 def project(columns: sp.csr_array, right: Array, y: Array) -> Array:
