@@ -275,6 +275,7 @@ def ungraded(sdp: SDP, chosen: Plan, clock: Clock, error: MemoryError) -> Soluti
     return Solution(
         status=Status.FAILED,
         value=float("nan"),
+        attained_by="memory ended before anything was proved",
         bound=None,
         argument="memory ended before anything was proved",
         values={},
