@@ -21,13 +21,15 @@ from sdpdr.linalg.svec import Array, smat, svec
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step
 
-_STEPS = 30
+_STEPS, _NEAREST_STEPS = 30, 12
 # How much of their share eigenvalues may lose on the way.
 _THINNER = 1e-2
 # Steps shorter than this lead nowhere.
 _SHORTEST = 1e-4
 # Relative residual that further steps do not improve.
-_REACHED = 1e-13
+_REACHED, _NEARLY = 1e-13, 1e-7
+# Whole steps after which a point of the central path is as central as rounding lets it be.
+_WHOLE = 4
 # How far products of eigenvalues may lie from those wanted.
 _CENTRED = 0.5
 
@@ -68,12 +70,13 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
     scaled = program.rescaled(x)
     schur = Schur(program, scaled.A)
     y = x / scaled.units
-    before = np.inf
-    for _ in range(_STEPS):
+    before, t = np.inf, 0.0
+    for _ in range(_NEAREST_STEPS):
         residual = scaled.b - scaled.A @ y
         missed = _relative(program, residual, scaled, y)
-        if missed <= _REACHED or (missed < 1e-9 and missed > 0.5 * before):
-            return scaled.units * y
+        # A whole step that does not help has met rounding; whether it is near enough is seen later.
+        if missed <= _REACHED or (t == 1.0 and missed > 0.5 * before):
+            return scaled.units * y if missed <= _NEARLY else None
         before = missed
         step = _shortest(program, schur, y, residual)
         if step is None:
@@ -162,13 +165,13 @@ def centred(
     x, s, y = x / units, slack * units, y / rows
     s[program.free] = 0.0
     mu = gap / max(program.order, 1)
+    whole = 0
     for _ in range(_STEPS):
         residual = scaled.b - scaled.A @ x
         off = cost + curvature * x - scaled.A.T @ y - s
-        if _relative(program, residual, scaled, x) <= _REACHED * 10 and _is_centred(
-            program, x, s, mu
-        ):
-            return units * x, rows * y
+        missed = _relative(program, residual, scaled, x)
+        if whole >= _WHOLE or (missed <= _REACHED * 10 and _is_centred(program, x, s, mu)):
+            return (units * x, rows * y) if missed <= _NEARLY else None
         try:
             step = _primal_dual(program, schur, x, s, residual, off, curvature, mu)
             if step is None:
@@ -180,6 +183,7 @@ def centred(
             return None
         if max(t, u) < _SHORTEST:
             return None
+        whole = whole + 1 if min(t, u) == 1.0 else 0
         x, y, s = x + t * dx, y + u * dy, s + u * ds
     return None
 

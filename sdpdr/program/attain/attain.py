@@ -16,8 +16,10 @@ from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP
 
-# Shares of the largest eigenvalue that the smallest are lifted to, in turn.
+# Shares of the largest eigenvalue that the smallest are lifted to, in turn. The smaller, the nearer
+# to the optimum; too large a share leads out of a thin interior, too small a one not into it.
 _SHARES = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)
+_MANY_ROWS, _FEWER_SHARES = 400, (1e-9, 1e-5, 1.0)
 # Gaps of central points, beside the one wanted, that are tried in turn.
 _WIDER = (1.0, 10.0, 100.0)
 # Order of a matrix, on its face, beyond which dense factorizations take minutes.
@@ -176,7 +178,7 @@ def _candidates(
     program: ConeProgram, x: Array, point: Point, goal: float, tol: float
 ) -> Iterator[tuple[Array, str, Mapping[str, Array]]]:
     """Points of the interior that nearly satisfy the equations, the most promising first."""
-    for share in _SHARES:
+    for share in _SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES:
         found = nearest(program, lifted(program, x, share), share)
         if found is not None:
             yield found, "the nearest point that satisfies all rows", {}

@@ -9,10 +9,12 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.linalg.svec import SQRT2, Array, Index, smat, svec, svec_pairs
-from sdpdr.program.attain.cone import Block, ConeProgram
+from sdpdr.program.attain.cone import ConeProgram
 
 # Pairs of coefficients up to which all products are formed at once.
 _AT_ONCE = 6_000_000
+# Rows whose images are multiplied at once.
+_TOGETHER = 64
 # How far a step goes towards the boundary of the cone.
 SHARE = 0.9
 
@@ -53,7 +55,7 @@ class Schur:
             if terms.weight.size**2 <= _AT_ONCE:
                 total += _at_once(terms, X, Z, m)
             else:
-                total += _row_by_row(part, block, X, Z)
+                total += _row_by_row(part, terms, X, Z)
         weights = x[self.program.nonnegative] * z[self.program.nonnegative]
         scalars = self._scalars
         total += (scalars @ sp.diags_array(weights) @ scalars.T).toarray()
@@ -87,20 +89,26 @@ def _at_once(terms: _Terms, X: Array, Z: Array, m: int) -> Array:
     return np.asarray(gather @ (gather @ both).T)
 
 
-def _row_by_row(part: sp.csr_array, block: Block, X: Array, Z: Array) -> Array:
+def _row_by_row(part: sp.csr_array, terms: _Terms, X: Array, Z: Array) -> Array:
     m = part.shape[0]
     total = np.zeros((m, m))
-    n = block.order
-    for e in np.flatnonzero(np.diff(part.indptr)):
-        columns = part.indices[part.indptr[e] : part.indptr[e + 1]]
-        data = part.data[part.indptr[e] : part.indptr[e + 1]]
-        i, j = svec_pairs(columns)
-        half = sp.csr_array((np.where(i == j, data / 2.0, data / SQRT2), (i, j)), shape=(n, n))
-        symmetric = sp.csr_array(half + half.T)
-        used = np.flatnonzero(np.diff(symmetric.indptr))
-        product = X[:, used] @ (symmetric[used] @ Z)
-        total[:, e] = part @ svec((product + product.T) / 2.0)
+    starts = np.searchsorted(terms.row, np.arange(m + 1))
+    rows = np.flatnonzero(np.diff(starts))
+    for chosen in np.array_split(rows, max(1, rows.size // _TOGETHER)):
+        images = np.empty((part.shape[1], chosen.size))
+        for k, e in enumerate(chosen):
+            images[:, k] = svec(_image(terms, slice(starts[e], starts[e + 1]), X, Z))
+        total[:, chosen] = part @ images
     return total
+
+
+def _image(terms: _Terms, part: slice, X: Array, Z: Array) -> Array:
+    """The symmetric part of X A Z, of the symmetric A of one row."""
+    i, j, weight = terms.i[part], terms.j[part], terms.weight[part]
+    off = i != j
+    left, right = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
+    product = (X[:, left] * np.concatenate([weight, weight[off]])) @ Z[right]
+    return np.asarray((product + product.T) / 2.0)
 
 
 def longest_step(program: ConeProgram, x: Array, step: Array) -> float:
