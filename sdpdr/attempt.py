@@ -29,6 +29,7 @@ from sdpdr.solvers.screen import screen
 _NO_START = (
     "solver {!r} ({} form) cannot begin from a given start; leave it out, or use solver 'lowrank'."
 )
+_UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
 _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 
@@ -187,8 +188,9 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, request: Request) -
     return Solution(
         status=status,
         value=value,
+        attained_by=_UNGRADED,
         bound=None,
-        argument="a block is written in cvxpy directly, so there is no standard form to grade with",
+        argument=_UNGRADED,
         values=outcome.point.values,
         duals=outcome.point.duals,
         residuals=unknown,

@@ -103,6 +103,7 @@ def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: 
     return Solution(
         status=Status.INFEASIBLE,
         value=float("nan"),
+        attained_by="there is no point",
         bound=None,
         argument=faced.infeasible,
         values={},

@@ -36,6 +36,8 @@ STOPPED = {
     Verdict.INFEASIBLE: Status.UNVERIFIED,
     Verdict.UNBOUNDED: Status.UNVERIFIED,
 }
+# Who has waited long enough for a solver does not wait as long again for a tighter bound.
+_HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
@@ -56,7 +58,8 @@ def grade(
         point = Point(values, complete_multipliers(sdp, point.duals))
         certificate = _certificate(sdp, point)
         attained = _attained(sdp, point, certificate, solver.tol)
-        certificate = _tightened(sdp, certificate, attained, point, solver.tol)
+        if verdict not in _HURRIED:
+            certificate = _tightened(sdp, certificate, attained, point, solver.tol)
         point = Point(attained.values, point.duals)
         residuals = dimacs_errors(sdp, point)
         value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
@@ -274,6 +277,7 @@ def ungraded(sdp: SDP, chosen: Plan, clock: Clock, error: MemoryError) -> Soluti
     return Solution(
         status=Status.FAILED,
         value=float("nan"),
+        attained_by="memory ended before anything was proved",
         bound=None,
         argument="memory ended before anything was proved",
         values={},

@@ -7,12 +7,16 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sdpdr.cli.console import grid, say, say_json
 from sdpdr.cli.exits import Exit, of_status
 from sdpdr.cli.grade import facts, shown
 from sdpdr.cli.options import add_command, add_solver_options, solver_options
+from sdpdr.cli.outputs import check_target, record_writer, write_all
 from sdpdr.errors import FileFormatError
-from sdpdr.program import SDP, read_sdpa
+from sdpdr.linalg.svec import Array
+from sdpdr.program import SDP, Factor, Solution, read_sdpa
 from sdpdr.solve import solve
 
 
@@ -23,27 +27,54 @@ def add(commands: Any) -> None:
         "sdp",
         run,
         "solve and grade any program in SDPA sparse format",
-        "sdpdr sdp theta1.dat-s\nsdpdr sdp path.dat-s --solver clarabel --form lmi --json",
+        "sdpdr sdp theta1.dat-s\nsdpdr sdp path.dat-s --solver clarabel --form lmi --json\n"
+        "sdpdr sdp theta1.dat-s --out theta1.json",
     )
     parser.add_argument("file", metavar="FILE", type=Path, help=".dat-s, or .dat-s.gz")
+    parser.add_argument(
+        "--out",
+        metavar="PATH",
+        type=Path,
+        help="write the grade, the point and its multipliers: .json",
+    )
     add_solver_options(parser)
 
 
 def run(args: Namespace) -> Exit:
-    """Solve a file."""
+    """Solve a file, and keep the answer, be it the best point before an interruption."""
+    if args.out is not None:
+        check_target(args.out, (".json",))
     if not args.file.is_file():
         raise FileFormatError(f"{args.file}: there is no such file. Check its name.")
     sdp = read_sdpa(args.file)
     solution = solve(sdp, **solver_options(args))
     in_sdpa = {name: _in_sdpa(sdp, getattr(solution, name)) for name in ("value", "bound")}
+    record = solution.record() | {"sdpa": in_sdpa}
+    if args.out is not None:
+        write_all({args.out: record_writer(record | _arrays(solution))})
     if args.json:
-        say_json(solution.record() | {"sdpa": in_sdpa})
+        say_json(record)
         return of_status(solution.status)
     say(f"{sdp!r}\n")
     say(facts(solution))
     say("\nin SDPA's convention")
     say(grid({f"  {name}": shown(number) for name, number in in_sdpa.items()}))
     return of_status(solution.status)
+
+
+def _arrays(solution: Solution) -> dict[str, Any]:
+    """The point by variable and its multipliers by row label; matrices may be factors of them."""
+    return {
+        "point": {name: _listed(value) for name, value in solution.values.items()},
+        "multipliers": {label: _listed(dual) for label, dual in solution.duals.items()},
+    }
+
+
+def _listed(value: Array | Factor) -> Any:
+    """Nested lists, row by row; R of a matrix R R^T that is kept so."""
+    if isinstance(value, Factor):
+        return {"factor": value.factor.tolist()}
+    return np.asarray(value).tolist()
 
 
 def _in_sdpa(sdp: SDP, value: float | None) -> float | None:

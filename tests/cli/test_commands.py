@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sdpdr as package
@@ -252,6 +253,9 @@ def test_a_form_that_a_solver_does_not_take_is_4(sdpdr):
 
 # -- export and sdp --------------------------------------------------------------------------------
 
+# max y11 + y22 / 2 with y11 + y22 = 1 and y >= 0: the optimum is 1.
+TINY = "1\n1\n2\n1.0\n0 1 1 1 1.0\n0 1 2 2 0.5\n1 1 1 1 1.0\n1 1 2 2 1.0\n"
+
 
 @pytest.mark.parametrize("form", ["gram", "lmi", "plain"])
 @pytest.mark.parametrize("name", ["p.dat-s", "p.dat-s.gz"])
@@ -264,10 +268,7 @@ def test_what_is_exported_has_the_same_optimum(sdpdr, form, name):
 
 
 def test_sdp_grades_a_file(sdpdr, tmp_path):
-    # max y11 + y22 / 2 with y11 + y22 = 1 and y >= 0: the optimum is 1.
-    (tmp_path / "tiny.dat-s").write_text(
-        "1\n1\n2\n1.0\n0 1 1 1 1.0\n0 1 2 2 0.5\n1 1 1 1 1.0\n1 1 2 2 1.0\n"
-    )
+    (tmp_path / "tiny.dat-s").write_text(TINY)
     ran = sdpdr("sdp tiny.dat-s --solver clarabel --form gram --tol 1e-5")
     assert ran.code == Exit.OK
     assert "in SDPA's convention" in ran.out
@@ -309,3 +310,50 @@ def test_an_interrupted_solve_is_graded_and_its_best_point_written(sdpdr, tmp_pa
     assert "INTERRUPTED: Interrupted; the best point so far" in ran.out
     names = {path.name for path in (tmp_path / "results").iterdir()}
     assert names == {f"path-graph.{kind}" for kind in ("json", "csv", "svg")}
+
+
+@pytest.mark.parametrize("solver", ["auto", "lowrank"])
+def test_sdp_writes_the_point_and_its_multipliers(sdpdr, tmp_path, solver):
+    (tmp_path / "tiny.dat-s").write_text(TINY)
+    ran = sdpdr(f"sdp tiny.dat-s --solver {solver} --out tiny.json")
+    assert "wrote tiny.json" in ran.err
+    kept = json.loads((tmp_path / "tiny.json").read_text())
+    (point,) = kept["point"].values()
+    R = np.array(point["factor"]) if "factor" in point else None
+    X = np.array(point) if R is None else R @ R.T
+    assert np.trace(X) == pytest.approx(1.0)
+    assert X[0, 0] + X[1, 1] / 2 == pytest.approx(kept["sdpa"]["value"])
+    assert kept["multipliers"]
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        ("SOLVED", Exit.OK),
+        ("OPTIMAL_NEARBY", Exit.UNCERTIFIED),
+        ("UNVERIFIED", Exit.UNCERTIFIED),
+        ("INACCURATE", Exit.UNCERTIFIED),
+        ("TIME_LIMIT", Exit.UNCERTIFIED),
+        ("INFEASIBLE", Exit.NO_ANSWER),
+        ("UNBOUNDED", Exit.NO_ANSWER),
+        ("FAILED", Exit.NO_ANSWER),
+        ("INTERRUPTED", Exit.INTERRUPTED),
+    ],
+)
+def test_every_end_of_sdp_has_its_code_and_is_written(sdpdr, tmp_path, monkeypatch, status, code):
+    (tmp_path / "tiny.dat-s").write_text(TINY)
+    ended = replace(package.solve(read_sdpa("tiny.dat-s")), status=package.Status[status])
+    monkeypatch.setattr("sdpdr.cli.sdpa.solve", lambda *args, **options: ended)
+    ran = sdpdr("sdp tiny.dat-s --out tiny.json")
+    assert ran.code == code
+    for name in ("status", "attained", "bound", "epsilon"):
+        assert name in ran.out
+    kept = json.loads((tmp_path / "tiny.json").read_text())
+    assert kept["status"] == status
+    assert kept["point"]
+
+
+def test_sdp_refuses_a_place_it_cannot_write_before_it_solves(sdpdr, tmp_path):
+    (tmp_path / "tiny.dat-s").write_text(TINY)
+    assert "Choose one of .json" in sdpdr("sdp tiny.dat-s --out tiny.csv").err
+    assert "Make it first" in sdpdr("sdp tiny.dat-s --out nowhere/tiny.json").err
