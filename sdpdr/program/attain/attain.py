@@ -13,6 +13,7 @@ from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP
 
@@ -104,6 +105,9 @@ def attain(
     """
     if not all(v.name in point.values for v in sdp.variables):
         return Attained(None, "there is no point", point.values)
+    if not all(is_face_known(sdp, v.name) for v in sdp.psd_variables):
+        words = "no point was proved feasible: null vectors that rows state nearly depend on others"
+        return Attained(None, words, point.values)
     closed = closed_form(sdp, point.values, rigorous)
     if closed is not None:
         value, values, words = closed
