@@ -28,6 +28,7 @@ from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
 from sdpdr.program.attain import attain
 from sdpdr.program.certificate import certify
 from sdpdr.program.face import exposing_rows, is_face_known
+from sdpdr.program.limits import Limits
 
 BOTH = pytest.mark.parametrize("rigorous", [False, True])
 
@@ -121,6 +122,17 @@ def test_entries_that_are_sums_of_many_terms_count_them():
     once = Entries(1, [[0, 0]])
     many = np.ones((1, 1000)) @ Stacked([once] * 1000)
     assert row_terms(many) >= 1000
+
+
+@BOTH
+def test_a_row_whose_coefficient_rounding_turns_positive_limits_nothing(rigorous):
+    numbers = (1.0, 1.25 * 2.0**-53, -(1.0 + 2.0**-52), 2.0**-60)
+    row = Summed([t * Entries(1, [[0, 0]]) for t in numbers])
+    assert sum(map(Fraction, numbers)) < 0 < row.matrix()[0, 0]
+    limit = Rows("limit", "<=", {"X": row}, np.ones(1))
+    sdp = SDP((PsdVariable("X", 1),), {"X": -1.0 * Trace(1)}, (limit,))
+    assert Limits(sdp).trace("X") is None
+    assert certify(sdp, {"limit": np.zeros(1)}, rigorous=rigorous).bound is None
 
 
 def test_no_tolerance_certifies_what_is_not_proved():
