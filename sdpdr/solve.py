@@ -115,6 +115,10 @@ def solve(
     >>> round(solution.value, 5), solution.gap < 1e-6
     (4.66667, True)
     """
+    if not 0.0 <= gap_scale < np.inf:
+        raise DataError(
+            f"gap_scale must be a finite number that is not negative; it is {gap_scale}."
+        )
     clock = Clock()
     request = Request(model, isolate, rigorous, gap_scale, start, progress)
     options = {"tol": tol, "time_limit": time_limit, "seed": seed, "verbose": verbose}

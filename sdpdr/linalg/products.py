@@ -136,8 +136,8 @@ class Products(LinearMap):
         return BilinearForms(basis, np.tile(image, (self.n, 1)))
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
-        """The vector u itself where the whole right side vanishes."""
-        if np.any(rhs):
+        """The vector u itself where the whole right side vanishes, unless it is zero."""
+        if np.any(rhs) or not np.any(self.vector):
             return sp.csr_array((self.n, 0))
         return sp.csr_array(self.vector[:, None])
 

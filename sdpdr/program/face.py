@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.linalg import LinearMap, Products
+from sdpdr.linalg import Combined, LinearMap, Products, QuadraticForms, Stacked
 from sdpdr.linalg.svec import Array
 from sdpdr.program.sdp import SDP, Rows
+
+# Products of entries in an elimination with fractions beyond which it takes too long.
+_LARGEST = 1_000_000
 
 
 def exposing_rows(sdp: SDP, name: str) -> tuple[Rows, ...]:
@@ -24,23 +28,73 @@ def exposing_rows(sdp: SDP, name: str) -> tuple[Rows, ...]:
         if rows.relation != "==" or set(rows.lhs) != {name} or np.any(rows.rhs):
             continue
         linear_map = rows.lhs[name]
-        if isinstance(linear_map, LinearMap) and linear_map.null_vectors(rows.rhs).shape[1]:
+        if not isinstance(linear_map, LinearMap) or not _says_face(linear_map):
+            continue
+        if linear_map.null_vectors(rows.rhs).shape[1]:
             found.append(rows)
     return tuple(found)
 
 
+def _says_face(linear_map: LinearMap) -> bool:
+    """Whether every row, with a right side of zero, says no more than its null vectors do."""
+    if isinstance(linear_map, Stacked):
+        return all(map(_says_face, linear_map.maps))
+    if isinstance(linear_map, Combined):
+        return _says_face(linear_map.inner)
+    return isinstance(linear_map, (Products, QuadraticForms))
+
+
 def null_vectors(sdp: SDP, name: str) -> sp.csr_array:
     """Vectors u, as independent columns of shape (n, p), with K u = 0 for every feasible K."""
+    stacked = _stated(sdp, name)
+    if stacked is None:
+        n = sdp.variable(name).n  # type: ignore[union-attr]  # exposing rows are on matrices only
+        return sp.csr_array((n, 0))
+    return stacked if stacked.shape[1] == 1 else _independent(stacked)
+
+
+def _stated(sdp: SDP, name: str) -> sp.csr_array | None:
+    """All null vectors that rows state, as columns."""
     columns = []
     for rows in exposing_rows(sdp, name):
         linear_map = rows.lhs[name]
         assert isinstance(linear_map, LinearMap)
         columns.append(linear_map.null_vectors(rows.rhs))
-    n = sdp.variable(name).n  # type: ignore[union-attr]  # exposing rows are on matrices only
-    if not columns:
-        return sp.csr_array((n, 0))
-    stacked = sp.hstack(columns, format="csr")
-    return stacked if stacked.shape[1] == 1 else _independent(stacked)
+    return sp.hstack(columns, format="csr") if columns else None
+
+
+def is_face_known(sdp: SDP, name: str) -> bool:
+    """Whether `null_vectors` state the whole face, and not only up to rounding.
+
+    Vectors that nearly depend on others are left out there, which makes bounds weaker, but would
+    make a proof that a point is feasible false. Here those that are left out must follow exactly.
+    """
+    columns = _stated(sdp, name)
+    if columns is None or columns.shape[1] == 1:
+        return True
+    left_out = columns.shape[1] - null_vectors(sdp, name).shape[1]
+    return not left_out or _rank(columns) == columns.shape[1] - left_out
+
+
+def _rank(columns: sp.csr_array) -> int:
+    """The rank over the rationals; the number of columns where that would take too long."""
+    basis: dict[int, dict[int, Fraction]] = {}
+    by_column = sp.csr_array(columns.T)
+    if by_column.nnz * columns.shape[1] > _LARGEST:
+        return int(columns.shape[1])
+    for k in range(columns.shape[1]):
+        part = slice(by_column.indptr[k], by_column.indptr[k + 1])
+        entries = zip(by_column.indices[part], by_column.data[part], strict=True)
+        rest = {int(i): Fraction(a) for i, a in entries if a}
+        for pivot, held in basis.items():
+            share = rest.get(pivot, Fraction(0))
+            for i, a in held.items() if share else ():
+                rest[i] = rest.get(i, Fraction(0)) - share * a
+        rest = {i: a for i, a in rest.items() if a}
+        if rest:
+            pivot = min(rest)
+            basis[pivot] = {i: a / rest[pivot] for i, a in rest.items()}
+    return len(basis)
 
 
 def complete_multipliers(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Array]:

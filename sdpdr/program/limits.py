@@ -20,7 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg import Combined, LinearMap, Products, SquaredEdgeLengths, VectorMap
-from sdpdr.linalg.rounding import UNIT
+from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
+from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import SQRT2, Array, Index, svec_pairs
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.geodesics import norms_from_anchors, spread_about_centre
@@ -30,6 +31,8 @@ from sdpdr.program.sdp import SDP, Rows
 _ROUNDS = 40
 # Limits are loose by this much, relatively, which covers a few thousand roundings.
 _OUTWARDS = 1e-12
+# How many times smaller than its terms an entry is whose terms cancel.
+_CANCELS = 8.0
 
 
 @dataclass(frozen=True)
@@ -196,10 +199,12 @@ class _Group:
         self.surplus[name] = sp.csr_array((m, int(edges.max(initial=0)) + 1))
 
     def _add_matrix(self, name: str, linear_map: LinearMap, sign: float) -> None:
-        entries = (sign * linear_map.matrix()).tocoo()
+        matrix = linear_map.matrix()
+        # What rounding may hide counts against the form, on the diagonal as off it.
+        entries = sp.hstack([sign * matrix, -_hidden(linear_map, matrix)]).tocoo()
         kept = entries.data != 0.0
         row, value = entries.row[kept].astype(np.int64), entries.data[kept]
-        i, j = svec_pairs(entries.col[kept])
+        i, j = svec_pairs(entries.col[kept] % matrix.shape[1])
         off = i != j
         # Of the form: entries off the diagonal count twice.
         weight = np.where(off, SQRT2 * value, value)
@@ -309,6 +314,16 @@ def edge_lengths(linear_map: LinearMap | VectorMap) -> tuple[Index, Array] | Non
     if not isinstance(inner, SquaredEdgeLengths) or np.any(np.diff(weights.indptr) != 1):
         return None
     return inner.edges[weights.indices], weights.data
+
+
+def _hidden(linear_map: LinearMap, matrix: sp.csr_array) -> sp.csr_array:
+    """Bounds on the errors of entries that are small beside the terms they are sums of.
+
+    The errors of all others are small beside the entries, and covered by the margins.
+    """
+    sizes = row_magnitudes(linear_map)
+    lost = sizes.multiply(sizes > _CANCELS * abs(matrix))
+    return sp.csr_array(1.01 * float(gamma(row_terms(linear_map))) * lost)
 
 
 def _outwards(terms: int) -> float:

@@ -200,7 +200,7 @@ class Solution:
         that plain arithmetic trusts to be small.
         """
         tol = self.tol if tol is None else tol
-        return -_TRUSTED <= self.gap <= tol
+        return bool(np.isfinite(self.gap)) and -_TRUSTED <= self.gap <= tol
 
     @property
     def apparent_gap(self) -> float:

@@ -14,6 +14,7 @@ from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.newton import unless_lost
+from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
 
@@ -107,6 +108,9 @@ def attain(
     """
     if not point.values or not all(v.name in point.values for v in sdp.variables):
         return Attained(None, "there is no point", point.values)
+    if not all(is_face_known(sdp, v.name) for v in sdp.psd_variables):
+        words = "no point was proved feasible: null vectors that rows state nearly depend on others"
+        return Attained(None, words, point.values)
     closed = closed_form(sdp, point.values, rigorous)
     if closed is not None:
         value, values, words = closed

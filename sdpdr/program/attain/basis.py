@@ -17,7 +17,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap
-from sdpdr.linalg.magnitudes import row_magnitudes
+from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, Array, Index, svec_index, svec_pairs, svec_size
 from sdpdr.program.limits import edge_lengths
@@ -99,7 +99,7 @@ class Pivoted:
         size = row_magnitudes(linear_map)
         basis = self._on_svec
         summed = int(np.max(np.diff(size.indptr), initial=0)) if self.null.shape[1] else 0
-        error = 2.0 * UNIT * (summed + _OPERATIONS)
+        error = 2.0 * UNIT * (summed + _OPERATIONS + row_terms(linear_map))
         rows = sp.csr_array(linear_map.matrix())
         return sp.csr_array(rows @ basis), sp.csr_array(error * (size @ abs(basis)))
 
@@ -173,9 +173,13 @@ class Grounded:
         n = self.weights.size
         if float(linear_map.m) * n * n > _LARGEST:
             raise TooLargeError(f"{linear_map.m} rows on a matrix of order {n} are too many")
-        size = SvecMap(n, row_magnitudes(linear_map)).congruence(np.abs(self._basis)).matrix()
+        # Differences in the basis may be smaller than their rounding errors.
+        moved = np.outer(np.ones(n), self.weights[1:] / float(np.sum(self.weights)))
+        terms = SvecMap(n, row_magnitudes(linear_map))
+        size = terms.congruence(np.eye(n)[:, 1:] + moved).matrix()
         rows = linear_map.congruence(self._basis).matrix()
-        return sp.csr_array(rows), sp.csr_array((2.0 * UNIT * (3 * n + _OPERATIONS)) * size)
+        roundings = 5 * n + row_terms(linear_map) + _OPERATIONS
+        return sp.csr_array(rows), sp.csr_array((2.0 * UNIT * roundings) * size)
 
 
 def face_basis(null: sp.csr_array, maps: list[LinearMap]) -> Pivoted | Grounded:

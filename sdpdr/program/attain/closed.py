@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg import LinearMap
-from sdpdr.linalg.magnitudes import row_magnitudes
+from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.linalg.svec import SQRT2, Array, svec_pairs
@@ -41,6 +41,8 @@ Found = tuple[float, Values, str]
 _ROUNDINGS = 16.0
 # A factor is shrunk by this more, relatively, which covers a few thousand roundings.
 _INWARDS = 1e-12
+# Rounding of the one number fixed, relative to it, beyond which nothing is scaled to it.
+_CLEARLY = 1e-9
 _NORMALISED = "the rows of a factor normalised, or scaled to the one number that is fixed"
 _SHRUNK = "shrunk until all upper limits hold"
 
@@ -112,6 +114,8 @@ def _normalised(
             # A group of more rows than the one with a right side has others that must hold.
             if others or exposing or any(r.m > 1 for r in groups):
                 return None
+            if not _is_clearly_reached(_fixed_row(groups), v.name, factors[v.name].factor):
+                return None
         scaled[v.name] = Factor(factors[v.name].factor * factors_of_rows[:, None])
         value, error = _objective(sdp, v.name, scaled[v.name].factor)
         # Of the exact scaling, the rounded one keeps all but a few units in each entry.
@@ -129,13 +133,29 @@ def _scaling_error(sdp: SDP, name: str, factor: Array, groups: list[Rows], kind:
     terms = 2 * factor.shape[1] + factor.shape[0] + 16
     if kind == "diagonal":
         return float(gamma(2 * terms)) * _size(sdp.objective.get(name), factor)
-    rows = next(r for r in groups if np.any(r.rhs))
+    rows = _fixed_row(groups)
+    relative, reached = _blur(rows, name, factor)
+    relative += abs(float(rows.rhs[0]) / reached - 1.0) + 4.0 * UNIT
+    return 1.01 * relative * _size(sdp.objective.get(name), factor)
+
+
+def _fixed_row(groups: list[Rows]) -> Rows:
+    return next(r for r in groups if np.any(r.rhs))
+
+
+def _is_clearly_reached(rows: Rows, name: str, factor: Array) -> bool:
+    """Whether the number to be scaled is not what rounding leaves of terms that cancel."""
+    return _blur(rows, name, factor)[0] <= _CLEARLY
+
+
+def _blur(rows: Rows, name: str, factor: Array) -> tuple[float, float]:
+    """The relative rounding error of the number that the row reaches, and that number."""
     linear_map = rows.lhs[name]
     assert isinstance(linear_map, LinearMap)
     reached = float(linear_map.apply_factor(factor)[0])
-    relative = float(gamma(factor.size + 16)) * _size(linear_map, factor) / abs(reached)
-    relative += abs(float(rows.rhs[0]) / reached - 1.0) + 4.0 * UNIT
-    return 1.01 * relative * _size(sdp.objective.get(name), factor)
+    terms = factor.size + row_terms(linear_map) + 16
+    relative = float(gamma(terms)) * _size(linear_map, factor) / abs(reached) if reached else np.inf
+    return relative, reached
 
 
 def _objective(sdp: SDP, name: str, factor: Array) -> tuple[float, float]:
@@ -145,7 +165,7 @@ def _objective(sdp: SDP, name: str, factor: Array) -> tuple[float, float]:
     linear_map = sdp.objective[name]
     assert isinstance(linear_map, LinearMap)
     value = float(linear_map.apply_factor(factor)[0])
-    terms = factor.size + linear_map.n + 16
+    terms = factor.size + linear_map.n + row_terms(linear_map) + 16
     return value, float(gamma(terms)) * _size(linear_map, factor)
 
 
@@ -280,5 +300,5 @@ def _moved(sdp: SDP, name: str, factor: Array, u: Array) -> float:
     return (
         _size(linear_map, both)
         - _size(linear_map, norms[:, None])
-        + 1e-15 * _size(linear_map, both)
+        + 2.0 * float(gamma(linear_map.n**2 + 16)) * _size(linear_map, both)
     )

@@ -105,6 +105,10 @@ class ConeProgram:
         """Barrier parameter: rows of all matrices, and the non-negative scalars."""
         return sum(block.order for block in self.blocks) + self.nonnegative.size
 
+    def start(self, name: str) -> int:
+        """Position of the first entry of a variable in x."""
+        return self._starts[name].start
+
     def value(self, x: Array) -> float:
         """Objective of the minimisation, in floating point."""
         return float(self.c @ x + 0.5 * (self.curvature @ (x * x)) + self.sdp.constant)

@@ -7,7 +7,9 @@ of about :math:`m / p` each time; or over the rationals, which is a proof and ta
 
 The doubles stored are dyadic numbers, so that they have residues. Coefficients off the diagonal
 were multiplied by the root of two; they count as the shortest double whose product that is
-(`sdpdr.linalg.svec.unscaled`), as in files.
+(`sdpdr.linalg.svec.unscaled`), as in files. Modulo primes, entries are those of the flattened
+program, sums and products rounded; a proof over the rationals takes the numbers that the maps store
+(`sdpdr.linalg.exact_rows`).
 """
 
 from __future__ import annotations
@@ -18,8 +20,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.linalg.svec import SQRT2, Array, Index, svec_pairs, unscaled
-from sdpdr.program.attain.cone import ConeProgram
+from sdpdr.linalg import LinearMap, SvecMap, VectorMap
+from sdpdr.linalg.exact_rows import Vector, matrix_row, vector_row
+from sdpdr.linalg.svec import SQRT2, Array, Index, svec_index, svec_pairs, unscaled
+from sdpdr.program.attain.basis import Grounded
+from sdpdr.program.attain.cone import Block, ConeProgram
+from sdpdr.program.limits import edge_lengths
 
 _PRIMES = (2147483647, 2147483629)
 # Numbers in an elimination with fractions beyond which it takes too long.
@@ -42,13 +48,16 @@ def follows(program: ConeProgram, rows: Index, others: Index, exact: bool) -> bo
     exact : bool
         Over the rationals rather than modulo primes.
     """
-    matrix = natural(program)[np.concatenate([rows, others])]
-    used = np.unique(matrix.indices)
     right = program.b[np.concatenate([rows, others])]
     if exact:
-        if matrix.nnz + right.size > _LARGEST:
+        if program.A.nnz + right.size > _LARGEST:
             return False
-        return _follow_in_fractions(matrix, right, rows.size)
+        known = exact_rows(program)
+        if known is None:
+            return False
+        return _follow_in_fractions([known[e] for e in (*rows, *others)], right, rows.size)
+    matrix = natural(program)[np.concatenate([rows, others])]
+    used = np.unique(matrix.indices)
     if float(matrix.shape[0]) * used.size > _LARGEST_MODULAR:
         return False
     dense = np.column_stack([matrix[:, used].toarray(), right])
@@ -94,12 +103,55 @@ def _residues(dense: Array, p: int) -> Residues:
     return np.asarray((whole % p) * factor % p)
 
 
-def _follow_in_fractions(matrix: sp.csr_array, right: Array, n_rows: int) -> bool:
+def exact_rows(program: ConeProgram) -> list[Vector] | None:
+    """The rows of A as the program stores them; None where they are known to rounding only.
+
+    A change of basis rounds, but for the one of lengths of edges, and so do products and sums.
+    """
+    found: list[Vector] = []
+    blocks = {block.name: block for block in program.blocks}
+    starts = {v.name: program.start(v.name) for v in program.sdp.variables}
+    for rows in program.rows:
+        group: list[Vector] = [{} for _ in range(rows.m)]
+        for name, linear_map in rows.lhs.items():
+            if isinstance(linear_map, LinearMap) and name not in blocks:
+                continue
+            is_slack = sum(name in r.lhs for r in program.rows) == 1
+            for e in range(rows.m):
+                row = _exact_row(linear_map, e, blocks.get(name), is_slack)
+                if row is None:
+                    return None
+                group[e] |= {starts[name] + j: a for j, a in row.items()}
+        found += group
+    return found
+
+
+def _exact_row(
+    linear_map: LinearMap | VectorMap, e: int, block: Block | None, is_slack: bool
+) -> Vector | None:
+    if isinstance(linear_map, VectorMap):
+        return vector_row(linear_map, e)
+    assert block is not None
+    lengths = edge_lengths(linear_map)
+    if isinstance(block.basis, Grounded) and lengths is not None:
+        (i, j), scale = lengths[0][e].tolist(), Fraction(float(lengths[1][e]))
+        ends = [(i, i, scale), (j, j, scale), (min(i, j), max(i, j), -scale)] if i != j else []
+        # The first point is the origin.
+        return {int(svec_index(p - 1, q - 1)): a for p, q, a in ends if p}
+    if block.basis.order != linear_map.n:
+        return None
+    if is_slack and isinstance(linear_map, SvecMap):
+        # Coordinates that no other rows see may be in any units, those of `svec` for instance.
+        stored = linear_map.matrix()[[e]]
+        return {int(j): Fraction(a) for j, a in zip(stored.indices, stored.data, strict=True) if a}
+    row = matrix_row(linear_map, e, np.ones(linear_map.n, dtype=bool))
+    return None if row is None else {int(svec_index(i, j)): a for (i, j), a in row.items()}
+
+
+def _follow_in_fractions(rows: list[Vector], right: Array, n_rows: int) -> bool:
     basis: dict[int, dict[int, Fraction]] = {}
-    for e in range(matrix.shape[0]):
-        part = slice(matrix.indptr[e], matrix.indptr[e + 1])
-        entries = zip(matrix.indices[part], matrix.data[part], strict=True)
-        row = {int(j): Fraction(a) for j, a in entries if a}
+    for e, known in enumerate(rows):
+        row = dict(known)
         if right[e]:
             row[-1] = Fraction(right[e])
         row = _reduced(row, basis)

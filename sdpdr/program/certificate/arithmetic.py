@@ -114,8 +114,9 @@ class Rigorous:
     def is_positive(self, sdp: SDP, name: str, y: Duals, around: Duals, lift: float = 0.0) -> bool:
         """Whether the exact dual slack plus ``lift`` I is positive semidefinite on the face."""
         maps = [(r.lhs[name], y[r.label]) for r in sdp.rows if name in r.lhs and r.label in y]
-        size = abs(sdp.cost(name)) + lift * sp.eye_array(sdp.cost(name).shape[0])
+        size = lift * sp.eye_array(sdp.cost(name).shape[0])
         terms = OPERATIONS + len(maps)
+        maps += [(sdp.objective[name], np.ones(1))] if name in sdp.objective else []
         for linear_map, multipliers in maps:
             size = size + adjoint_magnitude(linear_map, multipliers)
             terms += adjoint_terms(linear_map)

@@ -22,9 +22,9 @@ from sdpdr.linalg import (
     SvecMap,
     Trace,
 )
+from sdpdr.linalg.exact_rows import Vector, matrix_row
 from sdpdr.linalg.svec import Array, Index, svec_index, svec_size
-from sdpdr.reduce.facial.coefficients import matrix_row
-from sdpdr.reduce.facial.exact import Echelon, Vector, whole
+from sdpdr.reduce.facial.exact import Echelon, whole
 
 # Rows of a map that has to be written out, order of its matrices, and places of null vectors:
 # beyond, they are better stated as rows, for which `Face` has a sparse basis.

@@ -25,9 +25,9 @@ from fractions import Fraction
 import numpy as np
 
 from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap
+from sdpdr.linalg.exact_rows import Vector, add
 from sdpdr.linalg.svec import Array
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.exact import Vector, add
 from sdpdr.reduce.facial.faces import Multiplier
 
 # Smallest eigenvalue, relative to the largest, above which a clique is certainly not flat, and

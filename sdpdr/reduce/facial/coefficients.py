@@ -1,18 +1,14 @@
-"""Rows of linear maps as exact matrices, and cheap tests that spare looking at most of them.
+"""Cheap tests that spare looking at most rows of linear maps.
 
-No structured map is multiplied out: what a row holds is read off the numbers the map is made of.
+No structured map is multiplied out: what a row may hold is read off the numbers it is made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fractions import Fraction
 from functools import singledispatch
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from sdpdr.linalg import (
     BilinearForms,
@@ -26,14 +22,8 @@ from sdpdr.linalg import (
     SvecMap,
     VectorMap,
 )
-from sdpdr.linalg.svec import Index, svec_pairs
-from sdpdr.reduce.facial.exact import Symmetric, Vector, add
-
-Mask: TypeAlias = NDArray[np.bool_]
-# Entries of one row, beyond which it is no longer read: a dense one of order 500.
-LARGEST = 130_000
-# Order up to which a map that knows nothing better may be multiplied out.
-SMALL = 200
+from sdpdr.linalg.exact_rows import SMALL, Mask, upper
+from sdpdr.linalg.svec import svec_pairs
 
 
 def signs(linear_map: LinearMap | VectorMap) -> tuple[Mask, Mask]:
@@ -162,7 +152,7 @@ def read(linear_map: LinearMap | VectorMap) -> Mask:
     elif isinstance(linear_map, BilinearForms):
         seen[linear_map.left.indices] = seen[linear_map.right.indices] = True
     elif isinstance(linear_map, InnerProduct):
-        i, j, _ = _upper(linear_map)
+        i, j, _ = upper(linear_map)
         seen[i] = seen[j] = True
     elif isinstance(linear_map, (Stacked, Summed)):
         for part in linear_map.maps:
@@ -172,93 +162,3 @@ def read(linear_map: LinearMap | VectorMap) -> Mask:
     else:
         seen[:] = True
     return seen
-
-
-def vector_row(linear_map: VectorMap, e: int) -> Vector:
-    """Row e of a map on scalars."""
-    return _sparse_row(linear_map.matrix(), e)
-
-
-def matrix_row(linear_map: LinearMap, e: int, keep: Mask) -> Symmetric | None:
-    """The matrix of row e with the rows and columns outside ``keep`` left out.
-
-    None where its numbers are not known exactly, or too many.
-    """
-    if isinstance(linear_map, Stacked):
-        for part in linear_map.maps:
-            if e < part.m:
-                return matrix_row(part, e, keep)
-            e -= part.m
-    if isinstance(linear_map, (Summed, Combined)):
-        total: Symmetric = {}
-        for part, row, weight in _parts(linear_map, e):
-            matrix = matrix_row(part, row, keep)
-            if matrix is None or len(matrix) + len(total) > LARGEST:
-                return None
-            add(total, matrix, weight)
-        return total
-    if isinstance(linear_map, BilinearForms):
-        left, right = _sparse_row(linear_map.left, e, keep), _sparse_row(linear_map.right, e, keep)
-        return _product(left, right)
-    if isinstance(linear_map, Products):
-        if not keep[e]:
-            return {}
-        used = np.flatnonzero(keep & (linear_map.vector != 0.0))
-        if used.size > LARGEST:
-            return None
-        return _product({e: Fraction(1)}, {int(k): Fraction(linear_map.vector[k]) for k in used})
-    if isinstance(linear_map, InnerProduct):
-        return _entries(*_upper(linear_map), keep)
-    if not isinstance(linear_map, SvecMap):
-        if linear_map.n > SMALL:
-            return None
-        linear_map = SvecMap(linear_map.n, linear_map.matrix())
-    natural = linear_map.natural()
-    chosen = slice(natural.indptr[e], natural.indptr[e + 1])
-    i, j = svec_pairs(natural.indices[chosen])
-    return _entries(i, j, natural.data[chosen], keep)
-
-
-def _parts(linear_map: Summed | Combined, e: int) -> Iterator[tuple[LinearMap, int, Fraction]]:
-    if isinstance(linear_map, Summed):
-        yield from ((a, e, Fraction(1)) for a in linear_map.maps)
-        return
-    for row, weight in _sparse_row(linear_map.weights, e).items():
-        yield linear_map.inner, row, weight
-
-
-def _upper(linear_map: InnerProduct) -> tuple[Index, Index, NDArray[np.float64]]:
-    c = linear_map.coefficients
-    upper = sp.triu(sp.coo_array(c)).tocoo()
-    return upper.row, upper.col, upper.data
-
-
-def _entries(i: Index, j: Index, value: NDArray[np.float64], keep: Mask) -> Symmetric | None:
-    inside = keep[i] & keep[j] & (value != 0.0)
-    if np.count_nonzero(inside) > LARGEST or not np.all(np.isfinite(value[inside])):
-        return None
-    total: Symmetric = {}
-    for p, q, a in zip(i[inside].tolist(), j[inside].tolist(), value[inside].tolist(), strict=True):
-        add(total, {(p, q): Fraction(a)})
-    return total
-
-
-def _product(left: Vector, right: Vector) -> Symmetric | None:
-    """The symmetric part of an outer product."""
-    if len(left) * len(right) > LARGEST:
-        return None
-    total: Symmetric = {}
-    for i, a in left.items():
-        for j, b in right.items():
-            half = a * b / 2
-            add(total, {(min(i, j), max(i, j)): 2 * half if i == j else half})
-    return total
-
-
-def _sparse_row(matrix: sp.csr_array, e: int, keep: Mask | None = None) -> Vector:
-    chosen = slice(matrix.indptr[e], matrix.indptr[e + 1])
-    total: Vector = {}
-    for k, a in zip(matrix.indices[chosen].tolist(), matrix.data[chosen].tolist(), strict=True):
-        if keep is None or keep[k]:
-            add(total, {k: Fraction(a)})
-    return total

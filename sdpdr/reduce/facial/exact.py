@@ -9,23 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any, TypeAlias
 
-Vector: TypeAlias = "dict[int, Fraction]"
-Symmetric: TypeAlias = "dict[tuple[int, int], Fraction]"
-_ONE = Fraction(1)
-
-
-def add(total: dict[Any, Fraction], other: Mapping[Any, Fraction], factor: Fraction = _ONE) -> None:
-    """Add a multiple of a vector or matrix to another one, in place; zeros are not kept."""
-    plain = factor == 1
-    for place, value in other.items():
-        term = value if plain else factor * value
-        new = total[place] + term if place in total else term
-        if new:
-            total[place] = new
-        else:
-            total.pop(place, None)
+from sdpdr.linalg.exact_rows import Symmetric, Vector, add
 
 
 def range_of(matrix: Symmetric) -> list[Vector] | None:

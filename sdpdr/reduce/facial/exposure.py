@@ -9,9 +9,9 @@ from operator import is_
 import scipy.sparse as sp
 
 from sdpdr.errors import ModelError
+from sdpdr.linalg.exact_rows import Symmetric, add
 from sdpdr.program.sdp import SDP
 from sdpdr.program.variables import PsdVariable
-from sdpdr.reduce.facial.exact import Symmetric, add
 from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
 
 

@@ -25,11 +25,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg import VectorMap
+from sdpdr.linalg.exact_rows import Mask
 from sdpdr.linalg.svec import SQRT2, Array, svec_index, svec_pairs, svec_size
 from sdpdr.program.point import Point, as_dense
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
 from sdpdr.program.variables import VectorVariable
-from sdpdr.reduce.facial.coefficients import Mask
 from sdpdr.reduce.facial.faces import Faces, Line
 from sdpdr.reduce.facial.scan import Place, left_to_face
 
