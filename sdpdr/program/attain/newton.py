@@ -13,6 +13,13 @@ from sdpdr.program.attain.cone import Block, ConeProgram
 
 # Pairs of coefficients up to which all products are formed at once.
 _AT_ONCE = 6_000_000
+# Entries of the products of a batch of rows.
+_BATCH = 2_000_000
+# Order up to which the products of whole matrices, a batch of rows at a time, beat those of the few
+# lines that a row uses.
+_WHOLE = 150
+# What a pair of coefficients costs in multiplications of a matrix product.
+_PAIR = 60.0
 # How far a step goes towards the boundary of the cone.
 SHARE = 0.9
 
@@ -50,8 +57,10 @@ class Schur:
         total = np.zeros((m, m))
         for block, part, terms in zip(self.program.blocks, self._parts, self._terms, strict=True):
             X, Z = smat(x[block.part]), smat(z[block.part])
-            if terms.weight.size**2 <= _AT_ONCE:
+            if _PAIR * terms.weight.size**2 <= min(m * block.order**3, _PAIR * _AT_ONCE):
                 total += _at_once(terms, X, Z, m)
+            elif block.order <= _WHOLE:
+                total += _in_batches(terms, part, X, Z)
             else:
                 total += _row_by_row(part, block, X, Z)
         weights = x[self.program.nonnegative] * z[self.program.nonnegative]
@@ -85,6 +94,29 @@ def _at_once(terms: _Terms, X: Array, Z: Array, m: int) -> Array:
     scale = np.where(i == j, 0.5, 1.0) * terms.weight
     gather = sp.csr_array((scale, (terms.row, np.arange(i.size))), shape=(m, i.size))
     return np.asarray(gather @ (gather @ both).T)
+
+
+def _in_batches(terms: _Terms, part: sp.csr_array, X: Array, Z: Array) -> Array:
+    m, n = part.shape[0], X.shape[0]
+    off = terms.i != terms.j
+    # All matrices of the rows, one below another.
+    below = n * terms.row.astype(np.int64)
+    where = (
+        np.concatenate([below + terms.i, below[off] + terms.j[off]]),
+        np.concatenate([terms.j, terms.i[off]]),
+    )
+    weight = np.concatenate([terms.weight, terms.weight[off]])
+    stacked = sp.csr_array((weight, where), shape=(m * n, n))
+    j, i = np.tril_indices(n)
+    scale = np.where(i == j, 0.5, 1.0 / SQRT2)
+    total = np.empty((m, m))
+    count = max(1, _BATCH // (n * n))
+    for first in range(0, m, count):
+        last = min(m, first + count)
+        products = X @ (stacked[first * n : last * n] @ Z).reshape(last - first, n, n)
+        images = scale * (products[:, i, j] + products[:, j, i])
+        total[:, first:last] = part @ images.T
+    return total
 
 
 def _row_by_row(part: sp.csr_array, block: Block, X: Array, Z: Array) -> Array:
