@@ -35,7 +35,10 @@ _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.I
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What was asked for, apart from the choice of a solver."""
+    """What was asked for, apart from the choice of a solver.
+
+    Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
+    """
 
     model: Model | SDP
     isolate: bool | None
@@ -43,6 +46,7 @@ class Request:
     gap_scale: float
     start: Solution | Point | None
     progress: Progress | bool | None
+    attainable: bool = True
 
 
 def attempt(chosen: Plan, clock: Clock, request: Request, turn: str = "") -> Solution:
@@ -155,7 +159,15 @@ def _solve_reduced(
     if claim.value is not None:
         claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
     return grade(
-        sdp, point, outcome.verdict, claim, outcome.history, chosen, clock, request.gap_scale
+        sdp,
+        point,
+        outcome.verdict,
+        claim,
+        outcome.history,
+        chosen,
+        clock,
+        request.gap_scale,
+        request.attainable,
     )
 
 
@@ -179,6 +191,7 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, request: Request) -
             chosen,
             clock,
             request.gap_scale,
+            request.attainable,
         )
     unknown = Residuals(*[float("nan")] * 6)
     value = float("nan") if outcome.claim.value is None else outcome.claim.value

@@ -142,6 +142,44 @@ def solve(
     return solution if found is None else ask.on_face(found)
 
 
+def solve_step(
+    program: SDP,
+    solver: str | Solver,
+    form: str,
+    *,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    seed: int | None = None,
+    gap_scale: float = 0.0,
+    start: Solution | Point | None = None,
+) -> Solution:
+    """Solve one program of a sequence: bounded and measured, but not proved feasible.
+
+    The proof moves a point into the interior of the feasible set. A search for a low rank looks for
+    points of the boundary, and needs no proof of any but the one that it ends with; in between, the
+    proof would take longer than the solver.
+
+    Parameters
+    ----------
+    program : SDP
+    solver : str or Solver
+        A name other than "auto", or a configured solver.
+    form : str
+    tol, time_limit, seed, gap_scale, start : see `solve`
+
+    Returns
+    -------
+    Solution
+        At best ``OPTIMAL_NEARBY``; read `Solution.apparent_gap`, `Solution.backward_error`.
+    """
+    options = {"tol": tol, "time_limit": time_limit, "seed": seed}
+    request = Request(program, None, False, gap_scale, start, progress=False, attainable=False)
+    ask = _Ask(solver, form, options, Clock(), request)
+    with ask.clock("reduce"):
+        faced = faced_program(program)
+    return ask.on_face(faced)
+
+
 @dataclass(frozen=True, eq=False)
 class _Ask:
     """What was asked of a program, to be asked of it on a face as well."""

@@ -291,7 +291,7 @@ class ConvexIteration:
             trace=trace,
             infeasibility=solution.residuals.primal(),
             value=solution.value,
-            gap=solution.gap,
+            gap=solution.apparent_gap,
             status=solution.status.name,
             seconds=seconds,
             note=note,

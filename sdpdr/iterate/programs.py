@@ -23,7 +23,7 @@ from sdpdr.program.face import null_vectors
 from sdpdr.program.point import Value
 from sdpdr.program.sizes import gap_scale
 from sdpdr.program.variables import PsdVariable
-from sdpdr.solve import solve
+from sdpdr.solve import solve_step
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import find
 
@@ -191,7 +191,7 @@ class Programs:
     ) -> Solution:
         """Solve, from the last answer where the solver can begin from a given point."""
         takes_start = (find(solver) if isinstance(solver, str) else solver).takes_start
-        return solve(
+        return solve_step(
             program,
             solver,
             form,
@@ -201,7 +201,6 @@ class Programs:
             # The optimum of a program that looks for a rank is zero once it is found.
             gap_scale=gap_scale(program),
             start=last if takes_start else None,
-            progress=False,
         )
 
     def matrix(self, start: Start, name: str) -> Value:

@@ -84,10 +84,12 @@ class Record:
     infeasibility : float
         Primal error of the answer, as in `Solution.residuals`.
     value, gap : float
-        Of the linear program solved, with the relative distance to our bound of it. They grade the
-        solve; they are no bound on what any matrix of that rank can do.
+        Of the linear program solved, with the relative distance to our bound of it, as measured
+        (`Solution.apparent_gap`). They grade the solve; they are no bound on what any matrix of
+        that rank can do.
     status : str
-        Of the solve, by our grading.
+        Of the solve, by our grading; at best ``OPTIMAL_NEARBY``, since points of an iteration are
+        not moved to where they can be proved feasible.
     seconds : float
     note : str
         What happened besides, in words.
