@@ -213,7 +213,7 @@ def _primal_dual(
         found = np.linalg.lstsq(
             finite(joint), finite(np.concatenate([right, off[free]])), rcond=1e-16
         )[0]
-        dy, dz = found[: right.size], found[right.size :]
+        dy, dz = np.asarray(found[: right.size]), np.asarray(found[right.size :])
     else:
         solved = solve_symmetric(matrix, right)
         if solved is None:
@@ -223,7 +223,7 @@ def _primal_dual(
     ds[free] = 0.0
     dx = target - schur.apply(x, z, ds)
     dx[free] = dz
-    return dx, dy, ds
+    return np.asarray(dx), np.asarray(dy), np.asarray(ds)
 
 
 def _is_centred(program: ConeProgram, x: Array, s: Array, mu: float) -> bool:

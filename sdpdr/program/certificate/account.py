@@ -116,7 +116,8 @@ class Account:
 
 
 def _is_mentioned(sdp: SDP, name: str) -> bool:
-    return name in sdp.objective or any(name in r.lhs for r in (*sdp.rows, *sdp.lmis))
+    groups = [r.lhs for r in sdp.rows] + [lmi.lhs for lmi in sdp.lmis]
+    return name in sdp.objective or any(name in lhs for lhs in groups)
 
 
 def _times(slack: Array, limit: Array) -> Array:
