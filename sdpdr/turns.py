@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from sdpdr.costs import crowding, patience, shares
+from sdpdr.errors import InfeasibleError
 from sdpdr.join import join
 from sdpdr.plan import Plan
 from sdpdr.program.run import Run
@@ -59,6 +60,8 @@ def take_turns(chosen: Plan, attempt: Attempt) -> Solution:
 
     Raises
     ------
+    InfeasibleError
+        If rows contradict each other.
     Exception
         That of the first candidate, if no candidate has come to an end.
     KeyboardInterrupt
@@ -163,6 +166,8 @@ class Turns:
         begin = time.perf_counter()
         try:
             solution = self.attempt(self._limited(one, share), self._words(turn))
+        except InfeasibleError:  # Rows that contradict each other do so for everybody.
+            raise
         except Exception as error:  # One that cannot take its turn must not cost those of others.
             self.errors.append(error)
             self.failed.append(_failed(one, error, time.perf_counter() - begin))

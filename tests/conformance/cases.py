@@ -48,6 +48,9 @@ class Case:
         An optimal point where one is known in closed form.
     digits : float
         Relative accuracy of `value` itself.
+    interior : bool
+        Whether feasible points have a neighbourhood, on a face that is proved; without one the
+        point returned cannot be proved feasible, and the best grade is optimal nearby.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Case:
     values: Mapping[str, np.ndarray] = field(default_factory=dict)
     duals: Mapping[str, np.ndarray] = field(default_factory=dict)
     digits: float = 1e-10
+    interior: bool = True
 
     def __repr__(self) -> str:
         return self.name
@@ -251,6 +255,7 @@ def complete(relation: str) -> Case:
         values={"K": COMPLETE @ COMPLETE.T},
         # The sum of all squared distances is n tr K, so equal weights 1 / n prove it.
         duals={"centered": np.zeros(10), "isometry": np.full(45, 0.1)},
+        interior=relation != "equality",
     )
 
 

@@ -106,12 +106,12 @@ class Stubborn(Faulty):
 
 
 class Posts(Stubborn):
-    """Hands over a point, then a better one, and hangs."""
+    """Hands over a point, then a better one, and hangs; multipliers would lead to a better yet."""
 
     def run(self, sdp, progress=None):
         outcome = super(Stubborn, self).run(sdp)
-        post(with_values(outcome, lambda value: 0.5 * value).point)
-        post(with_values(outcome, lambda value: 0.9 * value).point)
+        for share in (0.5, 0.9):
+            post(Point({name: share * value for name, value in outcome.point.values.items()}))
         return super().run(sdp)
 
 

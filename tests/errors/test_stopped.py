@@ -140,7 +140,12 @@ def roll():
 @pytest.mark.parametrize("engine", ["edges", "general"])
 def test_any_time_limit_leaves_true_bounds_and_values(roll, engine, relation):
     model = methods.mvu(roll, relation)
-    optimum = sdpdr.solve(model, "lowrank").raise_for_status().value
+    solved = sdpdr.solve(model, "lowrank")
+    # Cliques of five points in space are flat, and rounded lengths of theirs are kept nearly.
+    exact = relation == "equality"
+    assert solved.status is (Status.OPTIMAL_NEARBY if exact else Status.SOLVED)
+    assert solved.epsilon <= 1e-6
+    optimum = solved.value
     for limit in LIMITS:
         solver = LowRank(options={"engine": engine}, time_limit=limit)
         assert_true_so_far(sdpdr.solve(model, solver), optimum)

@@ -227,7 +227,7 @@ def _primal_dual(
     ds[free] = 0.0
     dx = target - schur.apply(x, z, ds)
     dx[free] = dz
-    return dx, dy, ds
+    return np.asarray(dx), np.asarray(dy), np.asarray(ds)
 
 
 def _is_centred(program: ConeProgram, x: Array, s: Array, mu: float) -> bool:
