@@ -109,7 +109,9 @@ def said(run: Mapping[str, Any]) -> list[str]:
         return ["–", "–", f"*{run['error']}*", "–", "–"]
     status = run["status"]
     word = f"**{status}**" if run["certified"] else status
-    claim = f"{run['claimed']}" + (" (!)" if is_deceived(run) else "")
+    # Facial reduction decides some programs alone.
+    asked = run["by"] != "none"
+    claim = f"{run['claimed']}" + (" (!)" if is_deceived(run) else "") if asked else "*not asked*"
     return [
         claim,
         shown(run["claimed_value"]),

@@ -93,7 +93,8 @@ class Summed(LinearMap):
     def formula(self, variable: str) -> tuple[str, str]:
         """The rows in mathematics."""
         parts = [a.formula(variable) for a in self.maps]
-        return " + ".join(p for p, _ in parts), " + ".join(t for _, t in parts)
+        plain, latex = (" + ".join(words) for words in zip(*parts, strict=True))
+        return plain.replace("+ -", "− ").replace("+ −", "− "), latex.replace("+ -", "- ")
 
 
 class Combined(LinearMap):
