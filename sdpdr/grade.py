@@ -65,7 +65,7 @@ def grade(
         if attainable:
             attained = _attained(sdp, point, certificate, solver.tol)
         if attainable and verdict not in _HURRIED:
-            certificate = _tightened(sdp, certificate, attained, point, solver.tol)
+            certificate, point = _tightened(sdp, certificate, attained, point, solver.tol)
         point = Point(attained.values, point.duals)
         residuals = dimacs_errors(sdp, point)
         value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
@@ -145,19 +145,23 @@ def _tightened(
     point: Point,
     tol: float,
     rigorous: bool = False,
-) -> Certificate:
-    """The bound, or a better one from multipliers moved inwards where it is far from the value."""
+) -> tuple[Certificate, Point]:
+    """The bound, or a better one from multipliers moved inwards where it is far from the value.
+
+    With the point comes whichever multipliers prove it.
+    """
     goal = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
     goal = goal if attained.value is None else attained.value
     if not point.duals or _is_tight(sdp, certificate, goal, tol):
-        return certificate
+        return certificate, point
     candidates = [attained.duals] if attained.duals else []
     for duals in (*candidates, *inward_multipliers(sdp, point)):
         found = _certificate(sdp, Point({}, duals), rigorous)
-        certificate = _better(sdp, certificate, found)
+        if _better(sdp, certificate, found) is found:
+            certificate, point = found, Point(point.values, duals)
         if _is_tight(sdp, certificate, goal, tol):
             break
-    return certificate
+    return certificate, point
 
 
 def _is_tight(sdp: SDP, certificate: Certificate, goal: float, tol: float) -> bool:
@@ -263,12 +267,13 @@ def proved(sdp: SDP, solution: Solution) -> Solution:
     point = Point(solution.values, complete_multipliers(sdp, solution.duals))
     certificate = _certificate(sdp, point, rigorous=True)
     attained = _attained(sdp, point, certificate, solution.tol, rigorous=True)
-    certificate = _tightened(sdp, certificate, attained, point, solution.tol, rigorous=True)
+    certificate, point = _tightened(sdp, certificate, attained, point, solution.tol, rigorous=True)
     solution = replace(
         solution,
         attained=attained.value,
         attained_by=attained.argument,
         values=attained.values,
+        duals=point.duals,
         bound=certificate.bound,
         argument=certificate.argument,
         rigorous=certificate.rigorous or attained.rigorous,
