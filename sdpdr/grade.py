@@ -155,7 +155,7 @@ def _tightened(
     if not point.duals or _is_tight(sdp, certificate, goal, tol):
         return certificate, point
     candidates = [attained.duals] if attained.duals else []
-    for duals in (*candidates, *inward_multipliers(sdp, point)):
+    for duals in (*candidates, *inward_multipliers(sdp, point, tol)):
         found = _certificate(sdp, Point({}, duals), rigorous)
         if _better(sdp, certificate, found) is found:
             certificate, point = found, Point(point.values, duals)

@@ -81,10 +81,10 @@ def is_verified_positive(matrix: Matrix, radius: Matrix, null: Matrix | None = N
     False
     """
     n = matrix.shape[0]
-    units = diagonal_units(matrix)
+    # Of a matrix that is positive on a face alone, the diagonal says little.
+    units = diagonal_units(matrix) if null is None or null.shape[1] == 0 else None
     if units is not None:
-        beside = None if null is None else sp.diags_array(units) @ sp.csr_array(null)
-        return is_verified_positive(in_units(matrix, units), in_units(radius, units), beside)
+        return is_verified_positive(in_units(matrix, units), in_units(radius, units))
     columns: Array = sp.csr_array((n, 0) if null is None else null).toarray()
     rounded = np.asarray(abs(radius).sum(axis=1)).ravel() * (1.0 + n * 4.0 * UNIT)
     if not sp.issparse(matrix) or n <= _DENSE or matrix.nnz > 0.2 * n**2:

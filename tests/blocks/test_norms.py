@@ -59,7 +59,9 @@ def free(size, name="x"):
 
 def value(*parts, solver="clarabel", tol=1e-8):
     solution = sdpdr.solve(Model(tuple(parts), maximize=False), solver, tol=tol)
-    assert solution.status is sdpdr.Status.SOLVED, solution.claimed
+    # Some duals have a single point, and so no interior to prove a bound in.
+    proved = (sdpdr.Status.SOLVED, sdpdr.Status.OPTIMAL_NEARBY)
+    assert solution.status in proved, solution.claimed
     return solution.value
 
 

@@ -52,7 +52,7 @@ def test_attributes():
 def test_parameters_and_clones():
     model = MMMF(c=2.0, norm="max", tol=1e-3)
     assert clone(model).get_params() == model.get_params()
-    assert RatingMMMF(c=2.0).get_params()["tol"] == 1e-4
+    assert RatingMMMF(c=2.0).get_params()["tol"] is None
     fitted = model.fit(Y3)
     assert fitted is model
     assert not hasattr(clone(model), "X_")

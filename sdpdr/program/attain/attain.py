@@ -22,6 +22,8 @@ from sdpdr.program.sdp import SDP
 # to the optimum; too large a share leads out of a thin interior, too small a one not into it.
 _SHARES = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)
 _MANY_ROWS, _FEWER_SHARES = 400, (1e-9, 1e-5, 1.0)
+# The least share beside the tolerance asked for.
+_LEAST = 1e-3
 # Gaps of central points, beside the one wanted, that are tried in turn.
 _WIDER = (1.0, 10.0, 100.0)
 # Order of a matrix, on its face, beyond which dense factorizations take minutes.
@@ -186,7 +188,8 @@ def _candidates(
     program: ConeProgram, x: Array, point: Point, goal: float, tol: float
 ) -> Iterator[tuple[Array, str, Mapping[str, Array]]]:
     """Points of the interior that nearly satisfy the equations, the most promising first."""
-    for share in _SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES:
+    shares = _SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES
+    for share in (min(_LEAST * tol, shares[0]), *shares[1:]):
         found = nearest(program, x, share)
         if found is not None:
             yield found, "the nearest point that satisfies all rows", {}

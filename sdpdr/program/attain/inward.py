@@ -27,6 +27,8 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 
 _SHARES = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)
+# The least share beside the tolerance asked for.
+_LEAST = 1e-3
 _STEPS = 30
 _SHORTEST = 1e-4
 # How many times the way from the lifted slack to what the multipliers leave stays in the cone.
@@ -36,7 +38,7 @@ _ROUNDING = 1e-8
 _THINNER = 1e-2
 
 
-def inward_multipliers(sdp: SDP, point: Point) -> Iterator[dict[str, Array]]:
+def inward_multipliers(sdp: SDP, point: Point, tol: float = 1e-6) -> Iterator[dict[str, Array]]:
     """Multipliers near those of a point whose slack is positive definite, the nearest first.
 
     Parameters
@@ -44,6 +46,8 @@ def inward_multipliers(sdp: SDP, point: Point) -> Iterator[dict[str, Array]]:
     sdp : SDP
     point : Point
         With multipliers of all rows; values, where there are any, choose the units.
+    tol : float, default 1e-6
+        The gap aimed at, which says how far inwards they may be moved.
     """
     try:
         program = cone_program(sdp)
@@ -54,7 +58,7 @@ def inward_multipliers(sdp: SDP, point: Point) -> Iterator[dict[str, Array]]:
     x = program.vector(point.values) if point.values else np.zeros(program.c.size)
     scaled = program.rescaled(x)
     y = program.multipliers(point.duals)
-    for share in _SHARES:
+    for share in (min(_LEAST * tol, _SHARES[0]), *_SHARES[1:]):
         found = _inward(program, y, scaled.units, share)
         if found is not None:
             yield program.duals(point.duals, found)

@@ -175,9 +175,11 @@ class Rigorous:
 
 def is_positive_matrix(matrix: Matrix, null: sp.csr_array) -> bool:
     """Whether a matrix is positive definite on a face, by inertia or a dense factorization."""
-    units = None if isinstance(matrix, Outer) else diagonal_units(matrix)
+    # Of a matrix that is positive on a face alone, the diagonal says little.
+    whole = null.shape[1] == 0 and not isinstance(matrix, Outer)
+    units = diagonal_units(matrix) if whole else None
     if units is not None:
-        return is_positive_matrix(in_units(matrix, units), sp.diags_array(units) @ null)
+        return is_positive_matrix(in_units(matrix, units), null)
     if isinstance(matrix, Outer) and matrix.is_lowered:
         return is_positive_on(matrix, null)
     if sp.issparse(matrix):
