@@ -258,6 +258,8 @@ def polynomial(
         return _from_relaxation(solution, _Reader(held, squares, c, polish), size)
     validate.positive_integer("restarts", restarts, at_least=0)
     validate.positive_number("tol", tol)
+    if c is not None:
+        _refuse_below(V, c, nonnegative, tol * size)
     way = Cornered(n_components, corners={_order(model, n): r for n, r in held.ranks.items()})
     iteration = ConvexIteration(
         model, n_components, tuple(held.ranks), way, max_iter=max_iter, seed=seed, solver=solver,
@@ -353,6 +355,22 @@ def _search(iteration: ConvexIteration, best: _Best, restarts: int) -> tuple[Sta
         if best.met or late or states[-1].status in _FINAL:
             break
     return tuple(states)
+
+
+def _refuse_below(V: Array, c: Array, nonnegative: bool, rounding: float) -> None:
+    """Refuse entries that g takes nowhere: no program needs to be solved to know."""
+    g = np.polynomial.Polynomial([0.0, *c]).trim()
+    ends = (g.coef[-1], g.coef[-1] * (-1.0) ** g.degree())
+    if min(ends[:1] if nonnegative else ends) < 0.0:
+        return
+    # Further points than the extrema do no harm: the least value is below that of any.
+    at = np.append(np.real(g.deriv().roots()), 0.0)
+    least = float(np.min(g(np.maximum(at, 0.0) if nonnegative else at)))
+    if np.nanmin(V) < least - rounding:
+        raise InfeasibleError(
+            f"no factors of any number of components give the entry {np.nanmin(V):.6g}, which lies "
+            f"below the least value of g, {least:.6g}. Pass other coefficients or a regularization."
+        )
 
 
 def _no_answer(state: State) -> Exception:

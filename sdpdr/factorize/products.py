@@ -14,8 +14,9 @@ from sdpdr.factorize.search import Judge, Search
 from sdpdr.iterate import IterationStatus, Record
 from sdpdr.linalg.svec import Array
 from sdpdr.methods import nmf_products
+from sdpdr.plan import plan
 from sdpdr.program import SDP, Solution
-from sdpdr.solve import solve
+from sdpdr.solve import solve_step
 from sdpdr.solvers.base import unless_configured
 
 _ENDS = {
@@ -88,14 +89,12 @@ def search_products(
 
 def _solved(program: SDP, W: Array, H: Array, asked: _Options, left: float | None) -> Solution:
     program = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
-    return solve(
-        program,
-        asked.solver,
-        asked.form,
-        tol=unless_configured(asked.solver, asked.accuracy),
-        time_limit=left,
-        progress=False,
-    )
+    solver, form = asked.solver, asked.form
+    if solver == "auto":
+        chosen = plan(program, solver, form, tol=asked.accuracy)
+        solver, form = chosen.solver.name, chosen.form
+    accuracy = unless_configured(solver, asked.accuracy)
+    return solve_step(program, solver, form, tol=accuracy, time_limit=left)
 
 
 def _read(solution: Solution, search: Search) -> tuple[Array, Array]:
@@ -118,7 +117,7 @@ def _record(
         trace=trace,
         infeasibility=solution.residuals.primal(),
         value=solution.value,
-        gap=solution.gap,
+        gap=solution.apparent_gap,
         status=solution.status.name,
         seconds=time.perf_counter() - begin,
     )

@@ -26,6 +26,9 @@ from sdpdr.reduce.base import Reduced, Reduction
 
 # Binary digits between the largest and the smallest unit from which it is worth while.
 _WIDE = 12.0
+# Share of the range of coefficients within their rows that may be left. Where units explain less,
+# coefficients are small by chance, as those that are zero but for rounding, and not by units.
+_ALIKE = 0.5
 # Order beyond which coefficients are not looked at one by one.
 _LARGEST = 300
 
@@ -83,9 +86,14 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     design = sp.csr_array(
         (np.ones(3 * sizes.size), (np.tile(count, 3), place)), shape=(sizes.size, m + variable.n)
     )
-    exponents = spl.lsqr(design, sizes, atol=1e-6, btol=1e-6)[0][m:]
+    fitted = spl.lsqr(design, sizes, atol=1e-6, btol=1e-6)[0]
+    exponents = fitted[m:]
     used = np.unique(np.concatenate([i, j]))
     if np.ptp(exponents[used]) < _WIDE:
+        return None
+    rows = entries.row[known]
+    mean = np.bincount(rows, sizes, m) / np.maximum(np.bincount(rows, minlength=m), 1)
+    if np.ptp(sizes - design @ fitted) > _ALIKE * np.ptp(sizes - mean[rows]):
         return None
     return np.asarray(np.exp2(-np.round(exponents)))
 

@@ -55,6 +55,15 @@ def test_lengths_of_edges_need_no_units():
     assert Balance().accepts(sdp) is not None
 
 
+def test_coefficients_that_are_zero_but_for_rounding_have_no_units():
+    rng = np.random.default_rng(0)
+    cost = rng.standard_normal((6, 6)) * np.exp2(-50.0 * (rng.random((6, 6)) < 0.3))
+    cost[0] *= 2.0**-30
+    rows = Rows("diagonal", "==", {"X": 1.0 * Diagonal(6)}, np.ones(6))
+    sdp = SDP((PsdVariable("X", 6),), {"X": InnerProduct(cost + cost.T)}, (rows,))
+    assert Balance().accepts(sdp) is not None
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_scales_over_sixty_binades_are_certified_by_auto(seed):
     program = planted("scaled", seed)
