@@ -65,6 +65,13 @@ def unlicensed(monkeypatch):
     monkeypatch.setattr(Mosek, "licence_problem", words)
 
 
+def remedy(cls):
+    """The command that installs a solver: of pip, or of the system for programs of their own."""
+    if issubclass(cls, ExternalSolver):
+        return f"apt-get install {cls.package}"
+    return f'pip install "sdpdr[{cls.extra}]"' if cls.extra else f"pip install {cls.package}"
+
+
 # -- missing ----------------------------------------------------------------------------------
 
 
@@ -72,12 +79,9 @@ def unlicensed(monkeypatch):
 def test_a_missing_solver_is_refused_with_the_command_that_installs_it(model, hide, name):
     cls = SOLVERS[name]
     hide(cls.module, "cyipopt")
-    remedy = f'pip install "sdpdr[{cls.extra}]"' if cls.extra else f"pip install {cls.package}"
-    if issubclass(cls, ExternalSolver):
-        remedy = f"apt-get install {cls.package}"
     with pytest.raises(SolverMissingError) as caught:
         sdpdr.solve(model, name)
-    for words in (repr(name), "is missing", remedy):
+    for words in (repr(name), "is missing", remedy(cls)):
         assert words in str(caught.value)
 
 
@@ -104,7 +108,7 @@ def test_without_any_solver_the_reasons_are_all_given(model, hide):
     with pytest.raises(NotAcceptedError) as caught:
         sdpdr.plan(model)
     for cls in SOLVERS.values():
-        assert cls.by_name_only or repr(cls.package) in str(caught.value)
+        assert cls.by_name_only or remedy(cls) in str(caught.value)
 
 
 # -- without a licence ------------------------------------------------------------------------
