@@ -261,28 +261,29 @@ def test_a_missing_program_says_what_to_install(cls, ring, monkeypatch, tmp_path
     assert "could not be started" in outcome.claim.message
 
 
-def test_auto_never_takes_a_program(fake, eigenvalue):
+def test_auto_takes_the_programs_that_were_measured(fake, eigenvalue):
+    """CSDP and SDPA where they are installed; DSDP, wrong where answers are large, by name only."""
     fake("exit 1")
     assert all(cls.availability().usable for cls in PROGRAMS)
-    names = {cls.name for cls in PROGRAMS}
-    skipped: list[str] = []
+    chosen: list[str] = []
     while True:
         try:
-            chosen = sdpdr.plan(eigenvalue, skip=skipped)
+            chosen.append(sdpdr.plan(eigenvalue, skip=chosen).solver.name)
         except sdpdr.errors.NotAcceptedError:
             break
-        assert chosen.solver.name not in names
-        skipped.append(chosen.solver.name)
-    assert len(skipped) > 2
+    assert {Csdp.name, SdpaProgram.name} <= set(chosen)
+    assert Dsdp.name not in chosen
     listed = {c.solver for c in sdpdr.plan(eigenvalue).candidates if not c.refusal}
-    assert names <= listed
+    assert {cls.name for cls in PROGRAMS} <= listed
 
 
 def test_one_file_has_one_predicted_cost(fake, ring):
     fake("exit 1")
     costs = {(c.solver, c.form): c.cost for c in sdpdr.plan(ring).candidates}
     for cls in PROGRAMS:
-        assert costs[cls.name, "gram"] == costs[cls.name, "lmi"] == costs["sdpa", "lmi"]
+        assert costs[cls.name, "gram"] == costs[cls.name, "lmi"]
+    # DSDP was never measured; it has the rates of the solver that it is like.
+    assert costs["dsdp", "lmi"] == costs["sdpa", "lmi"]
 
 
 # -- fakes ----------------------------------------------------------------------------------------
@@ -433,8 +434,10 @@ def test_a_program_that_lies_is_found_out(cls, scale, x, ring, fake):
     fake(LIAR.format(scale=scale, x=x, csdp=cls is not SdpaProgram), shell=sys.executable)
     solution = sdpdr.solve(ring, cls(), "gram")
     assert solution.claimed.status in ("solved", "pdOPT", "Converged")
-    assert solution.status is Status.INACCURATE
-    assert not solution.certified()
+    # Equal multipliers, however large, prove the value of a symmetric ring once they are scaled.
+    proved = x == 1e9
+    assert solution.status is (Status.SOLVED if proved else Status.INACCURATE)
+    assert solution.certified() == proved
     assert solution.values
     assert solution.value <= OPTIMUM * (1.0 + 1e-9)  # the point was repaired before it was measured
     assert solution.bound is None or solution.bound >= OPTIMUM * (1.0 - 1e-9)
