@@ -173,8 +173,9 @@ class Expectation:
         if self.lower is not None and self.upper is not None:
             findings.append(self._between(outcome.value, self.lower, self.upper))
         if self.gap is not None:
-            holds = abs(outcome.gap) <= self.gap
-            findings.append(Finding("gap", f"at most {self.gap:.0e}", f"{outcome.gap:.1e}", holds))
+            gap = outcome.gap if outcome.status is Status.SOLVED else outcome.apparent_gap
+            holds = abs(gap) <= self.gap
+            findings.append(Finding("gap", f"at most {self.gap:.0e}", f"{gap:.1e}", holds))
         if self.rank is not None:
             rank = _rank(outcome)
             findings.append(Finding("rank", str(self.rank), str(rank), rank == self.rank))
