@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +21,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
 from sdpdr.progress import Progress
 from sdpdr.reduce import FacialReduction
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import Solver, tolerance
 from sdpdr.turns import take_turns
 
 
@@ -186,7 +187,7 @@ class _Ask:
 
     solver: str | Solver
     form: str
-    options: Mapping[str, object]
+    options: Mapping[str, Any]
     clock: Clock
     request: Request
 
@@ -194,8 +195,8 @@ class _Ask:
         """Plan and solve the program on the face that is proved; the answer to all of it."""
         request = self.request
         if faced is not None and faced.infeasible is not None:
-            tol = self.options["tol"]
-            return refuted_solution(faced, self.clock.seconds, float(tol or 1e-6))  # type: ignore[arg-type]
+            tol = tolerance(self.solver, self.options["tol"])
+            return refuted_solution(faced, self.clock.seconds, tol)
         if faced is not None:
             start = request.start
             if start is not None:
@@ -209,7 +210,7 @@ class _Ask:
                 start = balanced.push(Point(start.values, start.duals))
             request = replace(request, model=balanced.sdp, start=start)
         with self.clock("build"):
-            chosen = plan(request.model, self.solver, self.form, **self.options)  # type: ignore[arg-type]
+            chosen = plan(request.model, self.solver, self.form, **self.options)
         if request.start is not None:
             check_start(chosen, request.start)
         if self.solver != "auto":

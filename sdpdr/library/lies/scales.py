@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from sdpdr import graphs, methods
+from sdpdr.blocks import Relation
 from sdpdr.library.lies.lie import Lie
 from sdpdr.library.lies.truth import Truth
 from sdpdr.library.lies.writing import Row, over_one_matrix
@@ -32,9 +33,9 @@ def straight(lengths: tuple[float, ...]) -> Fraction:
     return sum(((a - b) ** 2 for a, b in combinations(places, 2)), Fraction(0)) / len(places)
 
 
-def path(lengths: tuple[float, ...], isometry: str = "inequality") -> Model:
+def path(lengths: tuple[float, ...], isometry: Relation = "inequality") -> Model:
     """Unfold a path."""
-    return methods.mvu(graphs.path(np.array(lengths)), isometry)  # type: ignore[arg-type]
+    return methods.mvu(graphs.path(np.array(lengths)), isometry)
 
 
 def square(side: float) -> Model:
