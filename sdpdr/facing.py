@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 
 from sdpdr.errors import CompileError
@@ -34,13 +35,21 @@ def faced_program(model: Model | SDP) -> FacialReduction | None:
     ModelError
         If a number is beyond the range that is computed with.
     """
-    if isinstance(model, Model):
-        try:
-            model = model.to_sdp()
-        except CompileError:
-            return None
-    faced = facial_reduction(require_admissible(model))
+    sdp = _standard(model)
+    if sdp is None:
+        return None
+    faced = facial_reduction(require_admissible(sdp))
     return faced if faced else None
+
+
+def _standard(model: Model | SDP) -> SDP | None:
+    """The standard form; None for models with blocks that are written in cvxpy directly."""
+    if isinstance(model, SDP):
+        return model
+    try:
+        return model.to_sdp()
+    except CompileError:
+        return None
 
 
 def balanced_program(model: Model | SDP) -> Reduced | None:
@@ -49,31 +58,33 @@ def balanced_program(model: Model | SDP) -> Reduced | None:
     Units are powers of two, so that it is the same program, and what is proved of it is proved of
     the original: multipliers, value and bound stay as they are.
     """
-    if isinstance(model, Model):
-        try:
-            model = model.to_sdp()
-        except CompileError:
-            return None
-    balance = Balance()
-    return balance.apply(model) if balance.accepts(model) is None else None
+    sdp, balance = _standard(model), Balance()
+    return None if sdp is None or balance.accepts(sdp) is not None else balance.apply(sdp)
 
 
-def deeper(sdp: SDP, faced: FacialReduction | None = None) -> FacialReduction | None:
+def deeper(
+    model: Model | SDP, faced: FacialReduction | None = None, time_limit: float | None = None
+) -> FacialReduction | None:
     """Look for combinations of rows too, where no interior was found; for small programs.
 
     Parameters
     ----------
-    sdp : SDP
+    model : Model or SDP
         The original program.
     faced : FacialReduction, optional
         What is known already.
+    time_limit : float, optional
+        Seconds for the solver that suggests combinations.
 
     Returns
     -------
     FacialReduction or None
         None if nothing more was found.
     """
-    found = facial_reduction(sdp, lend=lend)
+    sdp = _standard(model)
+    if sdp is None:
+        return None
+    found = facial_reduction(sdp, lend=partial(lend, time_limit=time_limit))
     known = 0 if faced is None else len(faced.exposures)
     return found if len(found.exposures) > known else None
 

@@ -60,7 +60,7 @@ def grade(
     with clock("certify"):
         values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
         point = Point(values, complete_multipliers(sdp, point.duals))
-        certificate = _certificate(sdp, point)
+        certificate, point = _certified(sdp, point)
         attained = Attained(None, "no proof was asked for", values)
         if attainable:
             attained = _attained(sdp, point, certificate, solver.tol)
@@ -125,10 +125,15 @@ def attain_any(sdp: SDP, tol: float) -> bool:
     return attain(without_objective(sdp), sdp.zero_point(), tol=tol).value is not None
 
 
-def _certificate(sdp: SDP, point: Point, rigorous: bool = False) -> Certificate:
+def _certified(sdp: SDP, point: Point, rigorous: bool = False) -> tuple[Certificate, Point]:
+    """A bound, and the point with the multipliers that prove it."""
     if not point.duals and (sdp.rows or sdp.lmis):
-        return Certificate(None, "the solver returned no multipliers")
-    return certify(sdp, point.duals, rigorous=rigorous)
+        return Certificate(None, "the solver returned no multipliers"), point
+    certificate = certify(sdp, point.duals, rigorous=rigorous)
+    if not certificate.duals:
+        return certificate, point
+    duals = complete_multipliers(sdp, {**point.duals, **certificate.duals})
+    return certificate, Point(point.values, duals)
 
 
 def _attained(
@@ -156,9 +161,9 @@ def _tightened(
         return certificate, point
     candidates = [attained.duals] if attained.duals else []
     for duals in (*candidates, *inward_multipliers(sdp, point, tol)):
-        found = _certificate(sdp, Point({}, duals), rigorous)
+        found, proving = _certified(sdp, Point(point.values, duals), rigorous)
         if _better(sdp, certificate, found) is found:
-            certificate, point = found, Point(point.values, duals)
+            certificate, point = found, proving
         if _is_tight(sdp, certificate, goal, tol):
             break
     return certificate, point
@@ -265,7 +270,7 @@ def proved(sdp: SDP, solution: Solution) -> Solution:
     if solution.status in (Status.INFEASIBLE, Status.UNBOUNDED):
         return solution
     point = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    certificate = _certificate(sdp, point, rigorous=True)
+    certificate, point = _certified(sdp, point, rigorous=True)
     attained = _attained(sdp, point, certificate, solution.tol, rigorous=True)
     certificate, point = _tightened(sdp, certificate, attained, point, solution.tol, rigorous=True)
     solution = replace(

@@ -22,6 +22,7 @@ from sdpdr.program.solution import Solution, Status
 from sdpdr.progress import Progress
 from sdpdr.reduce import FacialReduction
 from sdpdr.solvers.base import Solver, tolerance
+from sdpdr.solvers.registry import find
 from sdpdr.turns import take_turns
 
 
@@ -136,10 +137,11 @@ def solve(
     with clock("reduce"):
         faced = None if form == "cvxpy" else faced_program(model)
     solution = ask.on_face(faced)
-    if form == "cvxpy" or time_limit is not None or not _is_without_interior(solution):
+    ask = ask.with_what_is_left(solution)
+    if form == "cvxpy" or not _may_lie_on_a_face(solution) or ask.options["time_limit"] == 0.0:
         return solution
     with clock("reduce"):
-        found = deeper(model if isinstance(model, SDP) else model.to_sdp(), faced)
+        found = deeper(model, faced, ask.options["time_limit"])
     return solution if found is None else ask.on_face(found)
 
 
@@ -194,6 +196,8 @@ class _Ask:
     def on_face(self, faced: FacialReduction | None) -> Solution:
         """Plan and solve the program on the face that is proved; the answer to all of it."""
         request = self.request
+        if self.solver != "auto":
+            (find(self.solver) if isinstance(self.solver, str) else self.solver).require()
         if faced is not None and faced.infeasible is not None:
             tol = tolerance(self.solver, self.options["tol"])
             return refuted_solution(faced, self.clock.seconds, tol)
@@ -221,9 +225,19 @@ class _Ask:
             solution = replace(solution, values=balanced.lift(Point(solution.values)).values)
         return lifted_solution(solution, faced)
 
+    def with_what_is_left(self, solution: Solution) -> _Ask:
+        """The same with the time that the solvers of an answer left."""
+        limit = self.options["time_limit"]
+        if limit is None:
+            return self
+        left = max(0.0, limit - sum(run.seconds for run in solution.runs))
+        return replace(self, options=dict(self.options) | {"time_limit": left})
 
-def _is_without_interior(solution: Solution) -> bool:
-    """Whether a point was found that nobody could prove feasible."""
+
+def _may_lie_on_a_face(solution: Solution) -> bool:
+    """Whether a point that nobody could prove feasible was found, or a claim without a proof."""
+    if solution.status is Status.UNVERIFIED:
+        return solution.claimed.verdict in ("infeasible", "unbounded")
     short = (Status.OPTIMAL_NEARBY, Status.INACCURATE)
     return solution.status in short and solution.attained is None and bool(solution.values)
 

@@ -23,6 +23,7 @@ from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
 from sdpdr.solvers.forked import native_code_runs
 from sdpdr.solvers.incumbent import deaf, is_worker
 from sdpdr.solvers.isolate import run_isolated
+from sdpdr.solvers.keeping import ClarabelKeeping, CvxoptKeeping
 from sdpdr.solvers.render import Rendered, render
 from sdpdr.solvers.silence import quiet, silence
 from sdpdr.solvers.starved import is_starved, starved_words
@@ -143,6 +144,10 @@ class Clarabel(CvxpySolver):
         """The uniform options in Clarabel's names."""
         return self.tolerances() | _given(max_iter=self.max_iter, time_limit=self.time_limit)
 
+    def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
+        """Keep the last point, even of a run that gave up."""
+        problem.solve(solver=ClarabelKeeping(), verbose=self.verbose, **options)
+
 
 @dataclass(frozen=True)
 class Scs(CvxpySolver):
@@ -184,6 +189,13 @@ class Cvxopt(CvxpySolver):
     def native_options(self) -> dict[str, Any]:
         """The uniform options in CVXOPT's names."""
         return self.tolerances() | _given(max_iters=self.max_iter)
+
+    def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
+        """Keep the last point, even of a run that gave up."""
+        try:
+            problem.solve(solver=CvxoptKeeping(), verbose=self.verbose, **options)
+        except KeyError as error:
+            raise cp.SolverError("CVXOPT broke down before it had a point") from error
 
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem, and undo what cvxpy has done to CVXOPT's global options."""

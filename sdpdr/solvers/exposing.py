@@ -7,12 +7,14 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.cvxpy_solvers import Clarabel
 
 
-def lend(sdp: SDP) -> Point:
+def lend(sdp: SDP, time_limit: float | None = None) -> Point:
     """Solve an auxiliary program of `sdpdr.reduce.facial_reduction`.
 
     Parameters
     ----------
     sdp : SDP
+    time_limit : float, optional
+        Seconds.
 
     Returns
     -------
@@ -38,4 +40,4 @@ def lend(sdp: SDP) -> Point:
     >>> found.exposures[0].null_vectors("X")
     ({2: Fraction(1, 1)},)
     """
-    return Clarabel(tol=1e-9).run(sdp).point
+    return Clarabel(tol=1e-9, time_limit=time_limit).run(sdp).point

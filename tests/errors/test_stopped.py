@@ -98,7 +98,7 @@ def test_a_time_limit_in_the_low_rank_solver_gives_the_best_point_so_far(spiral)
 
 @pytest.mark.parametrize(("solver", "form"), [("lowrank", "factor"), ("clarabel", "gram")])
 def test_an_iteration_limit_is_said_and_the_point_graded(spiral, solver, form):
-    solution = sdpdr.solve(methods.mvu(spiral), solver, form, max_iter=3)
+    solution = sdpdr.solve(methods.mvu(spiral), solver, form, max_iter=1)
     assert solution.status is Status.ITERATION_LIMIT
     assert not solution.certified()
     if solver == "lowrank":
@@ -119,9 +119,9 @@ def largest_cut(n):
     return SDP((PsdVariable("X", n),), objective, (unit,), maximize=True)
 
 
-def assert_true_so_far(solution, optimum):
+def assert_true_so_far(solution, optimum, ended=Status.SOLVED):
     """Whatever was reached: bounds are true, and so are values at feasible points."""
-    assert solution.status in (Status.TIME_LIMIT, Status.SOLVED, Status.INTERRUPTED)
+    assert solution.status in (Status.TIME_LIMIT, ended, Status.INTERRUPTED)
     assert np.isfinite(solution.value)
     if solution.bound is not None:
         assert solution.bound >= optimum * (1.0 - 1e-6)
@@ -148,7 +148,7 @@ def test_any_time_limit_leaves_true_bounds_and_values(roll, engine, relation):
     optimum = solved.value
     for limit in LIMITS:
         solver = LowRank(options={"engine": engine}, time_limit=limit)
-        assert_true_so_far(sdpdr.solve(model, solver), optimum)
+        assert_true_so_far(sdpdr.solve(model, solver), optimum, solved.status)
 
 
 def test_any_time_limit_bounds_the_largest_cut():

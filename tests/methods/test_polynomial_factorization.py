@@ -197,8 +197,9 @@ def test_wrong_arguments_are_named(X, options, error, words):
 
 
 def test_a_negative_entry_is_fine_where_g_may_be_negative():
-    methods.polynomial_factorization([[1.0, -2.0]], (1.0, -1.0))
-    methods.polynomial_factorization([[1.0, -2.0]], nonnegative=False)
+    for options in ({"coefficients": (1.0, -1.0)}, {"nonnegative": False}):
+        model = methods.polynomial_factorization([[1.0, -2.0]], **options)
+        assert model.to_sdp().rows
 
 
 @pytest.mark.parametrize("options", [{}, {"lift": "moments"}, {"regularization": 1.0}])

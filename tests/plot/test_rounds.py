@@ -31,10 +31,12 @@ def test_a_new_start_has_a_line_of_its_own():
 
 
 def test_odd_histories_are_drawn():
-    plot.rounds(HISTORY[:1]).canvas.draw()
     failed = {**HISTORY[0], "objective": np.nan, "share": np.nan, "status": "FAILED"}
-    plot.rounds([HISTORY[0], {**failed, "iteration": 1}]).canvas.draw()
-    plot.rounds([{**HISTORY[0], "share": 0.0}]).canvas.draw()
+    odd = (HISTORY[:1], [HISTORY[0], {**failed, "iteration": 1}], [{**HISTORY[0], "share": 0.0}])
+    for history in odd:
+        figure = plot.rounds(history)
+        figure.canvas.draw()
+        assert len(figure.axes[0].lines[0].get_xdata()) == len(history)
 
 
 def test_an_empty_history_is_refused():

@@ -19,6 +19,7 @@ import scipy.linalg as sl
 
 from sdpdr.linalg.svec import Array, smat, svec
 from sdpdr.program.attain.cone import ConeProgram, Scaled
+from sdpdr.program.attain.local import onto_equations
 from sdpdr.program.attain.newton import (
     SHARE,
     Schur,
@@ -41,7 +42,9 @@ _WHOLE = 4
 _CENTRED = 0.5
 
 
-def lifted(program: ConeProgram, x: Array, share: float, units: Array | None = None) -> Array:
+def lifted(
+    program: ConeProgram, x: Array, share: float, units: Array | None = None, least: float = 0.0
+) -> Array:
     """The point with eigenvalues of at least a share of the largest, of every matrix by itself.
 
     Parameters
@@ -51,12 +54,15 @@ def lifted(program: ConeProgram, x: Array, share: float, units: Array | None = N
     share : float
     units : array of shape (N,), optional
         In which eigenvalues are compared; those that suit the point by default.
+    least : float, default 0
+        What the largest eigenvalue, in these units, counts as at least: one for points, whose
+        units tell how large a matrix that all but vanishes may be.
     """
     units = program.rescaled(x).units if units is None else units
     y = finite(x / units)
     for block in program.blocks:
         values, vectors = np.linalg.eigh(smat(y[block.part]))
-        floor = share * (float(np.max(np.abs(values))) or 1.0)
+        floor = share * (max(float(np.max(np.abs(values))), least) or 1.0)
         y[block.part] = svec((vectors * np.maximum(values, floor)) @ vectors.T)
     k = program.nonnegative
     y[k] = np.maximum(y[k], share * float(np.max(np.abs(y[k]), initial=0.0)) or share)
@@ -75,7 +81,7 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
         Of the largest eigenvalue in the smallest. Where steps lead far below it, the equations
         touch the cone at its boundary only.
     """
-    x = lifted(program, x, share)
+    x = lifted(program, x, share, least=1.0)
     scaled = program.rescaled(x)
     schur = Schur(program, scaled.A)
     y = x / scaled.units
@@ -85,7 +91,9 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
         missed = _relative(program, residual, scaled, y)
         # A whole step that does not help has met rounding; whether it is near enough is seen later.
         if missed <= _REACHED or (t == 1.0 and missed > 0.5 * before):
-            return scaled.units * y if missed <= _NEARLY else None
+            if missed > _NEARLY:
+                return None
+            return scaled.units * onto_equations(program, scaled, y)
         before = missed
         step = _shortest(program, schur, y, residual)
         if step is None:
@@ -149,8 +157,8 @@ def solve_symmetric(matrix: Array, right: Array) -> Array | None:
 @unless_lost
 def centred(
     program: ConeProgram, x: Array, y: Array, slack: Array, gap: float
-) -> tuple[Array, Array] | None:
-    """The point of the central path whose gap is the one given, and its multipliers.
+) -> tuple[Array, Array, Array] | None:
+    """The point of the central path whose gap is the one given, its multipliers and their slack.
 
     Parameters
     ----------
@@ -163,7 +171,7 @@ def centred(
 
     Returns
     -------
-    x, y : arrays
+    x, y, slack : arrays
         None where steps get short.
     """
     scaled = program.rescaled(x)
@@ -179,7 +187,9 @@ def centred(
         off = cost + curvature * x - scaled.A.T @ y - s
         missed = _relative(program, residual, scaled, x)
         if whole >= _WHOLE or (missed <= _REACHED * 10 and _is_centred(program, x, s, mu)):
-            return (units * x, rows * y) if missed <= _NEARLY else None
+            if missed > _NEARLY:
+                return None
+            return units * onto_equations(program, scaled, x), rows * y, s / units
         step = _primal_dual(program, schur, x, s, residual, off, curvature, mu)
         if step is None:
             return None

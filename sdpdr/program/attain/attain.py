@@ -25,7 +25,9 @@ _MANY_ROWS, _FEWER_SHARES = 400, (1e-9, 1e-5, 1.0)
 # The least share beside the tolerance asked for.
 _LEAST = 1e-3
 # Gaps of central points, beside the one wanted, that are tried in turn.
-_WIDER = (1.0, 10.0, 100.0)
+_WIDER = (1.0, 10.0, 100.0, 1e3, 1e4)
+# How near a value must be to the bound for the path to be followed from further inside.
+_POLISHED = 1e-3
 # Order of a matrix, on its face, beyond which dense factorizations take minutes.
 _LARGEST_ORDER = 1200
 # Order up to which they take no time to speak of.
@@ -164,8 +166,7 @@ def _general(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) ->
         return Attained(None, "the point has entries that are not finite", point.values)
     best: tuple[Box, str, Mapping[str, Array]] | None = None
     trouble = "no interior point of the feasible set was found"
-    for candidate, words, duals in _candidates(program, x, point, goal, tol):
-        box = enclose(program, candidate, exact=rigorous)
+    for box, words, duals in _boxes(program, x, point, goal, tol, rigorous):
         if isinstance(box, str):
             trouble = box
             continue
@@ -184,34 +185,65 @@ def _general(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) ->
     return Attained(sdp.report(box.value), words, values, duals, rigorous)
 
 
-def _candidates(
-    program: ConeProgram, x: Array, point: Point, goal: float, tol: float
-) -> Iterator[tuple[Array, str, Mapping[str, Array]]]:
-    """Points of the interior that nearly satisfy the equations, the most promising first."""
+def _boxes(
+    program: ConeProgram, x: Array, point: Point, goal: float, tol: float, exact: bool
+) -> Iterator[tuple[Box | str, str, Mapping[str, Array]]]:
+    """Boxes around points of the interior that nearly satisfy the equations, or why there is none.
+
+    The most promising points come first; what leads further from the optimum is tried only where
+    what is nearer was in vain.
+    """
     shares = _SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES
     for share in (min(_LEAST * tol, shares[0]), *shares[1:]):
         found = nearest(program, x, share)
         if found is not None:
-            yield found, "the nearest point that satisfies all rows", {}
-            break
+            box = enclose(program, found, exact=exact)
+            yield box, "the nearest point that satisfies all rows", {}
+            if isinstance(box, Box):
+                break
     if not all(r.label in point.duals for r in program.sdp.rows):
         return
     size = abs(goal) if np.isfinite(goal) else abs(program.value(x))
-    for wider in _WIDER:
-        # A third of the tolerance is left for the bound, and for rounding.
-        start = _near_path(program, x, point.duals, wider * tol * size / 3.0)
-        found_pair = None if start is None else centred(program, *start)
-        if found_pair is not None:
-            central, y = found_pair
-            words = "a point of the central path"
-            yield central, words, program.duals(point.duals, y)
-            return
+    # Who is far from the optimum gets a proof of what was found, and is not led to the optimum.
+    widths = _WIDER if abs(program.value(x) - goal) <= _POLISHED * size else _WIDER[:1]
+    # A third of the tolerance is left for the bound, and for rounding.
+    for box, y in _along_path(program, x, point.duals, tol * size / 3.0, widths, exact):
+        yield box, "a point of the central path", program.duals(point.duals, y)
+
+
+def _along_path(
+    program: ConeProgram,
+    x: Array,
+    duals: Mapping[str, Array],
+    gap: float,
+    widths: tuple[float, ...],
+    exact: bool,
+) -> Iterator[tuple[Box | str, Array]]:
+    """Boxes around points of the central path, towards the gap wanted, and multipliers.
+
+    Where steps towards that one fail, the first is further inside, and the others follow from it.
+    """
+    for k, wider in enumerate(widths):
+        start = _near_path(program, x, duals, wider * gap)
+        found = None if start is None else centred(program, *start, wider * gap)
+        if found is None:
+            continue
+        box = enclose(program, found[0], exact=exact)
+        yield box, found[1]
+        if isinstance(box, str):
+            continue
+        for nearer in reversed(widths[:k]):
+            found = centred(program, *found, nearer * gap)
+            if found is None:
+                return
+            yield enclose(program, found[0], exact=exact), found[1]
+        return
 
 
 @unless_lost
 def _near_path(
     program: ConeProgram, x: Array, duals: Mapping[str, Array], gap: float
-) -> tuple[Array, Array, Array, float] | None:
+) -> tuple[Array, Array, Array] | None:
     """A start for centring: eigenvalues that vanish get what the other side leaves them."""
     if not gap > 0.0:
         return None
@@ -223,10 +255,9 @@ def _near_path(
     share = np.sqrt(mu / max(sizes[0] * sizes[1], 1e-300))
     share = float(min(max(share**2, 1e-14), 1e-2))
     return (
-        lifted(program, x, share, units),
+        lifted(program, x, share, units, least=1.0),
         y,
         lifted(program, slack, share, 1.0 / units),
-        gap,
     )
 
 

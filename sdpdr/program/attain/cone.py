@@ -35,8 +35,9 @@ from sdpdr.program.variables import PsdVariable
 
 Basis: TypeAlias = Pivoted | Grounded
 
-# The least unit of a non-negative scalar beside what fills its rows: rows whose slack all but
-# vanishes would look dependent in units of that slack. Free ones may take all that fills a row.
+# The least unit of a non-negative scalar, or of a matrix, beside what fills its rows: rows whose
+# slack all but vanishes would look dependent in units of that slack. Free scalars may take all that
+# fills a row.
 _SMALL = 1e-3
 # The same of a diagonal entry of a matrix beside its largest.
 _THIN = 1e-5
@@ -156,15 +157,16 @@ class ConeProgram:
     def rescaled(self, x: Array) -> Scaled:
         """The program in units in which the point has size about one, and so have the rows."""
         units = np.ones(x.size)
-        roots = []
+        typical = self._typical(x)
         for block in self.blocks:
             diagonal = np.abs(np.diagonal(smat(x[block.part])))
-            floor = _THIN * float(np.max(diagonal, initial=0.0)) or 1.0
+            filling = np.diagonal(smat(typical[block.part]))
+            least = float(np.min(filling[filling > 0.0], initial=np.inf))
+            floor = _THIN * float(np.max(diagonal, initial=0.0))
+            floor = max(floor, _SMALL * least if np.isfinite(least) else 0.0) or 1.0
             root = _power(np.sqrt(np.maximum(diagonal, floor)))
             i, j = svec_pairs(np.arange(svec_size(block.order)))
             units[block.part] = root[i] * root[j]
-            roots.append(root)
-        typical = self._typical(x)
         for scalars, least in ((self.nonnegative, _SMALL), (self.free, 1.0)):
             size = np.maximum(np.abs(x[scalars]), least * typical[scalars])
             units[scalars] = _power(np.where(size > 0.0, size, 1.0))

@@ -12,6 +12,7 @@ among the changes that free scalars do not notice. It is the mirror image of `ap
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 import scipy.linalg as sl
@@ -49,10 +50,11 @@ def inward_multipliers(sdp: SDP, point: Point, tol: float = 1e-6) -> Iterator[di
     tol : float, default 1e-6
         The gap aimed at, which says how far inwards they may be moved.
     """
-    try:
-        program = cone_program(sdp)
-    except TooLargeError:
-        return
+    with suppress(TooLargeError):
+        yield from _all_inward(cone_program(sdp), point, tol)
+
+
+def _all_inward(program: ConeProgram, point: Point, tol: float) -> Iterator[dict[str, Array]]:
     if not all(r.label in point.duals for r in program.rows) or program.b.size == 0:
         return
     x = program.vector(point.values) if point.values else np.zeros(program.c.size)

@@ -12,6 +12,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.linalg.svec import SQRT2, Array, Index, smat, svec, svec_pairs
+from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.cone import ConeProgram
 
 # Pairs of coefficients up to which all products are formed at once.
@@ -20,6 +21,8 @@ _AT_ONCE = 6_000_000
 _TOGETHER = 64
 # How far a step goes towards the boundary of the cone.
 SHARE = 0.9
+# Operations of one step that take seconds: of larger ones, too few can be made to get anywhere.
+_LARGEST_STEP = 1.2e10
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -69,9 +72,20 @@ class Schur:
     program : ConeProgram
     A : sparse array of shape (m, N)
         Its rows in the units of the caller.
+
+    Raises
+    ------
+    TooLargeError
+        If a Newton step would take many seconds.
     """
 
     def __init__(self, program: ConeProgram, A: sp.csr_array) -> None:
+        m = A.shape[0]
+        operations = m**3 / 3.0 + sum(10.0 * (m + b.order) * b.order**2 for b in program.blocks)
+        if operations > _LARGEST_STEP:
+            raise TooLargeError(
+                f"with {m} equations every Newton step takes some {operations:.0e} operations"
+            )
         self.program, self.A = program, A
         self._parts = [sp.csr_array(A[:, block.part]) for block in program.blocks]
         self._terms = [_natural(part) for part in self._parts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,11 +29,14 @@ class Certificate:
     rigorous : bool
         Whether all rounding is accounted for, so that the bound is a theorem about the numbers
         stored in the program.
+    duals : mapping from label to array
+        Multipliers that prove it, where these are not the ones given; else empty.
     """
 
     bound: float | None
     argument: str
     rigorous: bool = False
+    duals: Duals = field(default_factory=dict, repr=False, compare=False)
 
 
 def visible_rows(sdp: SDP) -> list[Rows]:

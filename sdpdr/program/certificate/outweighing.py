@@ -41,12 +41,13 @@ def outweighed(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> tuple[Certific
         return None
     for margin in arithmetic.margins(sdp.psd_variables[0].n):
         t = share * (1.0 + margin)
-        value = Account(sdp, arithmetic).value({label: t * v for label, v in y.items()})
+        scaled = {label: t * v for label, v in y.items()}
+        value = Account(sdp, arithmetic).value(scaled)
         if value is not None:
             text = f"multipliers scaled by ρ = {share:.10g}, which outweigh the reward; "
             text += arithmetic.words
             tight = share <= 1.0 + _TIGHT
-            return Certificate(sdp.report(value), text, arithmetic.rigorous), tight
+            return Certificate(sdp.report(value), text, arithmetic.rigorous, scaled), tight
     return None
 
 

@@ -57,10 +57,11 @@ def _scaled(sdp: SDP, y: Duals, lam: float, arithmetic: Arithmetic) -> Certifica
     needed, best = 1.0 / lam, _best_scale(sdp, y)
     for margin in arithmetic.margins(sdp.psd_variables[0].n):
         t = max(needed * (1.0 + margin), best)
-        value = Account(sdp, arithmetic).value({label: t * v for label, v in y.items()})
+        scaled = {label: t * v for label, v in y.items()}
+        value = Account(sdp, arithmetic).value(scaled)
         if value is not None:
             text = f"multipliers scaled by 1/λ, λ = {lam:.10g}; λ {arithmetic.words}"
-            return Certificate(sdp.report(value), text, arithmetic.rigorous)
+            return Certificate(sdp.report(value), text, arithmetic.rigorous, scaled)
     return Certificate(None, f"λ = {lam:.6g} could not be verified")
 
 
@@ -98,7 +99,7 @@ def _mixed(sdp: SDP, y: Duals, lam: float, box: Box, arithmetic: Arithmetic) -> 
         value = Account(sdp, arithmetic).value(mixed)
         if value is not None:
             text = f"multipliers within the price of slack, λ = {lam:.10g}; {arithmetic.words}"
-            return Certificate(sdp.report(value), text, arithmetic.rigorous)
+            return Certificate(sdp.report(value), text, arithmetic.rigorous, mixed)
     return Certificate(None, f"λ = {lam:.6g} could not be verified")
 
 
