@@ -19,11 +19,10 @@ from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray
-from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
-from sdpdr.refute import refute
+from sdpdr.refute import is_feasible, refute
 from sdpdr.solvers.base import Solver, Verdict
 from sdpdr.solvers.starved import starved_words
 
@@ -36,6 +35,8 @@ STOPPED = {
     Verdict.INFEASIBLE: Status.UNVERIFIED,
     Verdict.UNBOUNDED: Status.UNVERIFIED,
 }
+# What a solver that was stopped is taken to have said.
+_ENDED = {status: verdict for verdict, status in STOPPED.items()}
 # Who has waited long enough for a solver does not wait as long again for a tighter bound.
 _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
@@ -114,15 +115,10 @@ def _ray(
         return None, found
     if found.kind == "recession":
         # Without a feasible point the program may be infeasible as well.
-        if attain_any(sdp, solver.tol):
+        if is_feasible(sdp, solver.time_limit):
             return replace(found, kind="unbounded"), ""
         return found, "a direction of unlimited gain is proved, but no feasible point to begin from"
     return found, ""
-
-
-def attain_any(sdp: SDP, tol: float) -> bool:
-    """Whether some feasible point is proved, whatever its objective."""
-    return attain(without_objective(sdp), sdp.zero_point(), tol=tol).value is not None
 
 
 def _certified(sdp: SDP, point: Point, rigorous: bool = False) -> tuple[Certificate, Point]:
@@ -139,8 +135,13 @@ def _certified(sdp: SDP, point: Point, rigorous: bool = False) -> tuple[Certific
 def _attained(
     sdp: SDP, point: Point, certificate: Certificate, tol: float, rigorous: bool = False
 ) -> Attained:
-    goal = float("nan") if certificate.bound is None else certificate.bound
+    goal = _goal(certificate.bound)
     return attain(sdp, point, goal=goal, tol=tol, rigorous=rigorous)
+
+
+def _goal(bound: float | None) -> float:
+    """What the value is to come near."""
+    return float("nan") if bound is None else bound
 
 
 def _tightened(
@@ -283,8 +284,24 @@ def proved(sdp: SDP, solution: Solution) -> Solution:
         argument=certificate.argument,
         rigorous=certificate.rigorous or attained.rigorous,
     )
-    ended = {status: verdict for verdict, status in STOPPED.items()}
-    return with_status(sdp, solution, ended.get(solution.status, Verdict.SOLVED))
+    return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
+
+
+def attested(sdp: SDP, solution: Solution) -> Solution:
+    """The solution with a value proved attainable near its point, which stays where it is.
+
+    For points of the boundary, of a low rank for instance, that a proof would move inside.
+    """
+    if solution.attained is not None or not solution.values:
+        return solution
+    point = Point(solution.values, complete_multipliers(sdp, solution.duals))
+    found = attain(sdp, point, goal=_goal(solution.bound), tol=solution.tol)
+    words = f"{found.argument}; the point itself is left where it is"
+    if found.value is None:
+        same = found.argument == solution.attained_by
+        return solution if same else replace(solution, attained_by=found.argument)
+    solution = replace(solution, attained=found.value, attained_by=words)
+    return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
 
 
 def ungraded(sdp: SDP, chosen: Plan, clock: Clock, error: MemoryError) -> Solution:

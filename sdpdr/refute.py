@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from sdpdr.errors import NotAcceptedError
+from sdpdr.program.attain import attain
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point
 from sdpdr.program.rays import (
@@ -16,6 +17,7 @@ from sdpdr.program.rays import (
     prove_infeasible,
     prove_unbounded,
 )
+from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.rays.search import Solve
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Composed, Face, Reduction, Scale
@@ -103,6 +105,25 @@ def refute(
         f"the solver says that the program is {_KINDS[verdict]}, but no ray proves it: "
         + (reasons[1])
     )
+
+
+def is_feasible(sdp: SDP, time_limit: float | None = None) -> bool:
+    """Whether some feasible point is proved, whatever its objective.
+
+    Looked for near zero, and then near what a solver finds for the program without an objective,
+    which interior-point methods take to the middle of the feasible set.
+
+    Parameters
+    ----------
+    sdp : SDP
+    time_limit : float, optional
+        Seconds for the solver.
+    """
+    flat = without_objective(sdp)
+    if attain(flat, flat.zero_point()).value is not None:
+        return True
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    return attain(flat, solved_by(_helper(flat), deadline)(flat)).value is not None
 
 
 def solved_by(solver: Solver, deadline: float | None = None) -> Solve:

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from sdpdr.errors import DataError
+from sdpdr.grade import attested
 from sdpdr.graphs import validate
 from sdpdr.iterate.directions import Direction, find_direction
 from sdpdr.iterate.programs import TOLERATED, Programs, Start
@@ -224,7 +225,14 @@ class ConvexIteration:
                     last = state.history[-1]
                     spent = time.perf_counter() - begin
                     report({**state.rows()[-1], "value": last.objective, "seconds": spent})
-        return state
+        return self._proved(state)
+
+    def _proved(self, state: State) -> State:
+        """With a value that is proved attainable near the best answer, which stays as it is."""
+        if state.best is None:
+            return state
+        best = attested(self.programs.under(state.best_directions), state.best)
+        return state if best is state.best else replace(state, best=best)
 
     def purify(self, state: State) -> Purified:
         """The best answer cut down to exactly the rank and mended; see `polish`.
@@ -253,7 +261,8 @@ class ConvexIteration:
         history = (*state.history, record)
         if not solution.values:
             return self._without_point(replace(state, history=history), solution)
-        state = self._kept(replace(state, history=history, last=solution))
+        state = replace(state, history=history, last=solution, last_directions=state.directions)
+        state = self._kept(state)
         if solution.status in _ENDS:
             # The same program again on resuming, from where it was left.
             return replace(state, status=_ENDS[solution.status])
@@ -305,7 +314,7 @@ class ConvexIteration:
             state = replace(state, bound=last.bound)
         best = state.history[state.best_iteration] if state.best else None
         if best is None or self._measure(record) < self._measure(best):
-            return replace(state, best=last, best_iteration=record.iteration)
+            return _with_best(state, record.iteration)
         return state
 
     def _measure(self, record: Record) -> tuple[bool, float]:
@@ -409,7 +418,11 @@ class ConvexIteration:
 
 def _accepted(state: State) -> State:
     """Ended, with the latest answer as the best one."""
-    latest = state.solved[-1].iteration
-    return replace(
-        state, status=IterationStatus.RANK_REACHED, best=state.last, best_iteration=latest
-    )
+    best = _with_best(state, state.solved[-1].iteration)
+    return replace(best, status=IterationStatus.RANK_REACHED)
+
+
+def _with_best(state: State, iteration: int) -> State:
+    """With the latest answer as the best one."""
+    directions = state.last_directions
+    return replace(state, best=state.last, best_iteration=iteration, best_directions=directions)

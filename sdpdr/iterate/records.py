@@ -88,8 +88,8 @@ class Record:
         (`Solution.apparent_gap`). They grade the solve; they are no bound on what any matrix of
         that rank can do.
     status : str
-        Of the solve, by our grading; at best ``OPTIMAL_NEARBY``, since points of an iteration are
-        not moved to where they can be proved feasible.
+        Of the solve, by our grading; at best ``OPTIMAL_NEARBY``, since only the answer that an
+        iteration ends with is proved to be near a feasible point.
     seconds : float
     note : str
         What happened besides, in words.
@@ -121,6 +121,8 @@ class State:
         What the next program adds to the cost of each matrix; None for the model alone.
     last : Solution or None
         The latest answer, from which the next one is sought.
+    last_directions, best_directions : mapping from variable to LinearMap, or None
+        What the programs of these two answers had added to their costs.
     best : Solution or None
         The one with the smallest excess, or with the smallest objective where the model's own is
         kept.
@@ -144,6 +146,8 @@ class State:
     best_iteration: int = -1
     start: int = 0
     bound: float | None = None
+    last_directions: Mapping[str, LinearMap] | None = None
+    best_directions: Mapping[str, LinearMap] | None = None
 
     @property
     def solution(self) -> Solution:

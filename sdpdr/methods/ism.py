@@ -93,7 +93,7 @@ def ism(
     >>> line = graphs.path([1.0, 1.0, 1.0])
     >>> model = ism(line, ["a", None, None, "b"], margin=0.5, furthest="all")
     >>> print(model.describe())
-    maximise    −(0.25 (f_eᵀ K f_e) + Σ_e c_e (f_eᵀ K f_e))
+    maximise    Σ_e (f_eᵀ K f_e) − 0.25 (f_eᵀ K f_e)
     over        K ∈ S^4, K ⪰ 0
     subject to  K_ii + K_jj − 2 K_ij ≤ d_ij        isometry, 3 rows
                 t_e (K_ij) ≤ −γ                    separation, 2 rows

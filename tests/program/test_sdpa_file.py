@@ -112,13 +112,17 @@ def test_line_ends_of_windows_and_compression_change_nothing(tmp_path, tiny):
     assert read_sdpa(path).name == "tiny"
 
 
+# Numbers of rows that the library's table tells otherwise than its files.
+MISPRINTED = {"gpp250-1": 251}
+
+
 @pytest.mark.skipif(not SDPLIB.exists(), reason="the SDPLIB files are not here")
 @pytest.mark.parametrize("path", sorted(SDPLIB.glob("*.gz")), ids=lambda p: p.name.split(".")[0])
 def test_sdplib(tmp_path, path):
     sdp = read_sdpa(path)
     with open(SDPLIB / "optimal_values.csv", encoding="utf-8") as file:
         (known,) = [row for row in csv.DictReader(file) if row["name"] == sdp.name]
-    assert sdp.n_rows == int(known["m"])
+    assert sdp.n_rows == MISPRINTED.get(sdp.name, int(known["m"]))
     order = sum(v.n if isinstance(v, PsdVariable) else v.size for v in sdp.variables)
     assert order == int(known["n"])
     first, second = tmp_path / "first.dat-s", tmp_path / "second.dat-s"

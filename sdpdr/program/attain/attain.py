@@ -166,14 +166,17 @@ def _general(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) ->
         return Attained(None, "the point has entries that are not finite", point.values)
     best: tuple[Box, str, Mapping[str, Array]] | None = None
     trouble = "no interior point of the feasible set was found"
-    for box, words, duals in _boxes(program, x, point, goal, tol, rigorous):
-        if isinstance(box, str):
-            trouble = box
-            continue
-        if best is None or box.value < best[0].value:
-            best = (box, words, duals)
-        if not _is_far(box.value, goal, tol):
-            break
+    try:
+        for box, words, duals in _boxes(program, x, point, goal, tol, rigorous):
+            if isinstance(box, str):
+                trouble = box
+                continue
+            if best is None or box.value < best[0].value:
+                best = (box, words, duals)
+            if not _is_far(box.value, goal, tol):
+                break
+    except TooLargeError as error:
+        trouble = str(error)
     if best is None:
         return Attained(None, f"no point was proved feasible: {trouble}", point.values)
     box, words, duals = best

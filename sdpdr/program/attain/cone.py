@@ -18,7 +18,7 @@ two of `svec` and the rounding of the change of basis.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -81,6 +81,8 @@ class ConeProgram:
     blocks : tuple of Block
     nonnegative, free : arrays of int
         Positions of scalars in x.
+    spent : list of float
+        Operations of the Newton steps made with it so far, which are limited.
     """
 
     A: sp.csr_array
@@ -95,6 +97,7 @@ class ConeProgram:
     sdp: SDP
     rows: tuple[Rows, ...]
     _starts: Mapping[str, slice]
+    spent: list[float] = field(default_factory=list)
 
     @property
     def is_exact(self) -> bool:
@@ -162,8 +165,10 @@ class ConeProgram:
             diagonal = np.abs(np.diagonal(smat(x[block.part])))
             filling = np.diagonal(smat(typical[block.part]))
             least = float(np.min(filling[filling > 0.0], initial=np.inf))
-            floor = _THIN * float(np.max(diagonal, initial=0.0))
-            floor = max(floor, _SMALL * least if np.isfinite(least) else 0.0) or 1.0
+            least = least if np.isfinite(least) else 0.0
+            # Of a matrix that is zero nothing is known but what may fill its rows.
+            least *= _SMALL if diagonal.any() else 1.0
+            floor = max(_THIN * float(np.max(diagonal, initial=0.0)), least) or 1.0
             root = _power(np.sqrt(np.maximum(diagonal, floor)))
             i, j = svec_pairs(np.arange(svec_size(block.order)))
             units[block.part] = root[i] * root[j]

@@ -85,11 +85,10 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
         if _is_met(program, cost, A, y, slack, left):
             return y
         z = inverse(program, slack)
-        right = kernel.T @ (schur.A @ schur.apply(z, z, missed))
-        found = solve_symmetric(kernel.T @ schur.matrix(z, z) @ kernel, right)
-        if found is None:
+        right = schur.A @ schur.apply(z, z, missed)
+        step = _within(kernel, schur.matrix(z, z), right)
+        if step is None:
             return None
-        step = kernel @ found
         change = missed - A.T @ step
         change[free] = 0.0
         t = min(1.0, SHARE * longest_step(program, slack, change))
@@ -112,11 +111,21 @@ def _is_met(
     return longest_step(program, slack, missed) > _NEAR
 
 
-def _kernel(columns: sp.csr_array) -> Array:
-    """An orthonormal basis of the changes of multipliers that free scalars do not notice."""
-    m, q = columns.shape
-    if q == 0:
-        return np.eye(m)
+def _within(kernel: Array | None, matrix: Array, right: Array) -> Array | None:
+    """The solution among the changes that free scalars do not notice."""
+    if kernel is None:
+        return solve_symmetric(matrix, right)
+    found = solve_symmetric(kernel.T @ matrix @ kernel, kernel.T @ right)
+    return None if found is None else np.asarray(kernel @ found)
+
+
+def _kernel(columns: sp.csr_array) -> Array | None:
+    """An orthonormal basis of the changes of multipliers that free scalars do not notice.
+
+    None without free scalars, where it would be the identity.
+    """
+    if columns.shape[1] == 0:
+        return None
     upright, upper, _ = sl.qr(columns.toarray(), pivoting=True)
     pivots = np.abs(np.diagonal(upper))
     rank = int(np.sum(pivots > 1e-12 * pivots[0])) if pivots.size else 0

@@ -15,14 +15,16 @@ from sdpdr.linalg.svec import SQRT2, Array, Index, smat, svec, svec_pairs
 from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.cone import ConeProgram
 
-# Pairs of coefficients up to which all products are formed at once.
-_AT_ONCE = 6_000_000
+# Pairs of coefficients, for every row, up to which all products are formed at once: a row of its
+# own takes as long as so many pairs.
+_AT_ONCE = 6_000
 # Rows whose images are multiplied at once.
 _TOGETHER = 64
 # How far a step goes towards the boundary of the cone.
 SHARE = 0.9
-# Operations of one step that take seconds: of larger ones, too few can be made to get anywhere.
-_LARGEST_STEP = 1.2e10
+# Operations of all steps of a proof, a minute of them or less, and least number of steps that get
+# anywhere.
+_OPERATIONS, _LEAST_STEPS = 6e10, 5
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -56,12 +58,16 @@ def finite(numbers: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Terms:
-    """Coefficients of a block's rows in natural coordinates: row, i, j, weight of X_ij."""
+    """Coefficients of a block's rows in natural coordinates: row, i, j, weight of X_ij.
+
+    With them the number of rows that have any.
+    """
 
     row: Index
     i: Index
     j: Index
     weight: Array
+    n_rows: int
 
 
 class Schur:
@@ -76,15 +82,16 @@ class Schur:
     Raises
     ------
     TooLargeError
-        If a Newton step would take many seconds.
+        If too few Newton steps could be made within a minute.
     """
 
     def __init__(self, program: ConeProgram, A: sp.csr_array) -> None:
         m = A.shape[0]
-        operations = m**3 / 3.0 + sum(10.0 * (m + b.order) * b.order**2 for b in program.blocks)
-        if operations > _LARGEST_STEP:
+        blocks = sum(10.0 * (m + block.order) * block.order**2 for block in program.blocks)
+        self._step = m**3 / 3.0 + blocks
+        if _LEAST_STEPS * self._step > _OPERATIONS:
             raise TooLargeError(
-                f"with {m} equations every Newton step takes some {operations:.0e} operations"
+                f"with {m} equations every Newton step takes some {self._step:.0e} operations"
             )
         self.program, self.A = program, A
         self._parts = [sp.csr_array(A[:, block.part]) for block in program.blocks]
@@ -93,12 +100,24 @@ class Schur:
         self.free = A[:, program.free]
 
     def matrix(self, x: Array, z: Array) -> Array:
-        """Shape (m, m), for points x and z of the cone."""
+        """Shape (m, m), for points x and z of the cone.
+
+        Raises
+        ------
+        TooLargeError
+            If all steps of this program together have taken too long.
+        """
+        self.program.spent.append(self._step)
+        if sum(self.program.spent) > _OPERATIONS:
+            raise TooLargeError(
+                f"{len(self.program.spent)} Newton steps of some {self._step:.0e} operations were "
+                "not enough"
+            )
         m = self.A.shape[0]
         total = np.zeros((m, m))
         for block, part, terms in zip(self.program.blocks, self._parts, self._terms, strict=True):
             X, Z = smat(x[block.part]), smat(z[block.part])
-            if terms.weight.size**2 <= _AT_ONCE:
+            if terms.weight.size**2 <= _AT_ONCE * terms.n_rows:
                 total += _at_once(terms, X, Z, m)
             else:
                 total += _row_by_row(part, terms, X, Z)
@@ -123,7 +142,7 @@ def _natural(part: sp.csr_array) -> _Terms:
     i, j = svec_pairs(entries.col)
     # Each entry off the diagonal stands for two of the symmetric matrix of the row.
     weight = np.where(i == j, entries.data, entries.data / SQRT2)
-    return _Terms(entries.row, i, j, weight)
+    return _Terms(entries.row, i, j, weight, np.unique(entries.row).size)
 
 
 def _at_once(terms: _Terms, X: Array, Z: Array, m: int) -> Array:
