@@ -300,19 +300,23 @@ RELATIONS = ["inequality", "equality", Band(0.1), Slack(3.0), Slack(300.0, "abso
 @pytest.mark.parametrize("form", ["gram", "lmi"])
 @pytest.mark.parametrize("relation", RELATIONS, ids=repr)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_nonsense_is_never_certified_and_its_bounds_are_true(faulty, relation, form):
+def test_of_nonsense_only_what_is_true_is_proved(faulty, relation, form):
     model = methods.mvu(graphs.cycle(6), relation)
     optimum = sdpdr.solve(model, tol=1e-8).raise_for_status().value
-    proved = 0
+    proved = certified = 0
     for seed in range(20):
         solution = sdpdr.solve(model, faulty.Nonsense(), form, seed=seed)
-        assert solution.status is not Status.SOLVED
         assert solution.claimed.status == "trust me"
+        # The steps that make a point feasible may lead from nonsense to the optimum, but seldom.
+        certified += solution.status is Status.SOLVED
         if solution.bound is not None:
             proved += 1
             assert solution.bound >= optimum * (1.0 - 1e-7)
+        if solution.attained is not None:
+            assert solution.attained <= optimum * (1.0 + 1e-7)
         assert_can_be_told(solution)
     assert proved > 0
+    assert certified <= 5
 
 
 # -- programs that cannot be graded -----------------------------------------------------------
