@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from sdpdr.errors import CompileError
 from sdpdr.model import Model
+from sdpdr.program.backward import backward_error
 from sdpdr.program.point import Point
 from sdpdr.program.range import require_admissible
-from sdpdr.program.residuals import Residuals
+from sdpdr.program.rays import Ray
+from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
@@ -52,18 +53,77 @@ def _standard(model: Model | SDP) -> SDP | None:
         return None
 
 
-def balanced_program(model: Model | SDP) -> Reduced | None:
-    """The program in units that make the rows of its matrices alike; None where they are.
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A program on its faces and in units that suit it, and the way back.
 
-    Units are powers of two, so that it is the same program, and what is proved of it is proved of
-    the original: multipliers, value and bound stay as they are.
+    Attributes
+    ----------
+    model : Model or SDP
+        What is to be planned and solved.
+    faced : FacialReduction or None
+    balanced : Reduced or None
+        Units are powers of two, so that it is the same program, and what is proved of it is proved
+        of the one before: multipliers, value and bound stay as they are.
     """
-    sdp, balance = _standard(model), Balance()
-    return None if sdp is None or balance.accepts(sdp) is not None else balance.apply(sdp)
+
+    model: Model | SDP
+    faced: FacialReduction | None
+    balanced: Reduced | None
+
+    def push(self, start: Solution | Point) -> Solution | Point:
+        """A start of the program as one of the prepared one."""
+        if self.faced is not None:
+            start = self.faced.push(Point(start.values, start.duals))
+        if self.balanced is not None:
+            assert self.balanced.push is not None
+            start = self.balanced.push(Point(start.values, start.duals))
+        return start
+
+    def lift(self, solution: Solution) -> Solution:
+        """An answer to the prepared program as one to the original."""
+        if self.balanced is not None:
+            before = self.model if self.faced is None else self.faced.sdp
+            solution = _in_old_units(solution, self.balanced, _standard(before))
+        return lifted_solution(solution, self.faced)
+
+
+def prepared(model: Model | SDP, faced: FacialReduction | None, *, units: bool) -> Prepared:
+    """A program on the faces found, and in units of its own where these are wanted and needed."""
+    model = model if faced is None else faced.sdp
+    sdp, balance = _standard(model) if units else None, Balance()
+    if sdp is None or balance.accepts(sdp) is not None:
+        return Prepared(model, faced, None)
+    balanced = balance.apply(sdp)
+    return Prepared(balanced.sdp, faced, balanced)
+
+
+def _in_old_units(solution: Solution, balanced: Reduced, sdp: SDP | None) -> Solution:
+    assert sdp is not None
+    point = balanced.lift(Point(solution.values, solution.duals))
+    return replace(
+        solution,
+        values=point.values,
+        residuals=dimacs_errors(sdp, point),
+        backward_error=backward_error(sdp, point.values),
+        ray=_lifted_ray(solution.ray, balanced.lift),
+    )
+
+
+def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:
+    if ray is None:
+        return None
+    point = lift(Point(ray.values, ray.duals))
+    # Of what proves nothing, nothing is to be filled in.
+    return replace(
+        ray, values=point.values if ray.values else {}, duals=point.duals if ray.duals else {}
+    )
 
 
 def deeper(
-    model: Model | SDP, faced: FacialReduction | None = None, time_limit: float | None = None
+    model: Model | SDP,
+    faced: FacialReduction | None = None,
+    left: Callable[[], float | None] = lambda: None,
 ) -> FacialReduction | None:
     """Look for combinations of rows too, where no interior was found; for small programs.
 
@@ -73,8 +133,8 @@ def deeper(
         The original program.
     faced : FacialReduction, optional
         What is known already.
-    time_limit : float, optional
-        Seconds for the solver that suggests combinations.
+    left : callable without arguments, optional
+        Seconds that are left for solvers that suggest combinations; None without a limit.
 
     Returns
     -------
@@ -84,7 +144,7 @@ def deeper(
     sdp = _standard(model)
     if sdp is None:
         return None
-    found = facial_reduction(sdp, lend=partial(lend, time_limit=time_limit))
+    found = facial_reduction(sdp, lend=lambda auxiliary: lend(auxiliary, left()))
     known = 0 if faced is None else len(faced.exposures)
     return found if len(found.exposures) > known else None
 
@@ -105,6 +165,7 @@ def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Soluti
         duals=point.duals,
         argument=f"{solution.argument}; {_words(faced)}",
         exposures=faced.exposures,
+        ray=_lifted_ray(solution.ray, faced.lift),
     )
 
 

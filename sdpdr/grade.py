@@ -18,7 +18,7 @@ from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
-from sdpdr.program.rays import Ray
+from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
@@ -35,8 +35,17 @@ STOPPED = {
     Verdict.INFEASIBLE: Status.UNVERIFIED,
     Verdict.UNBOUNDED: Status.UNVERIFIED,
 }
-# What a solver that was stopped is taken to have said.
-_ENDED = {status: verdict for verdict, status in STOPPED.items()}
+# What solvers that were stopped are taken to have said; others, that the point is an answer.
+_ENDED = {
+    STOPPED[verdict]: verdict
+    for verdict in (
+        Verdict.TIME_LIMIT,
+        Verdict.ITERATION_LIMIT,
+        Verdict.INTERRUPTED,
+        Verdict.FAILED,
+        Verdict.UNBOUNDED,
+    )
+}
 # Who has waited long enough for a solver does not wait as long again for a tighter bound.
 _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
@@ -74,7 +83,10 @@ def grade(
         refutation = _refutation(sdp, verdict, certificate, attained)
         ray = None
         if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
-            ray, words = _ray(sdp, verdict, point, attained, solver)
+            left = None
+            if solver.time_limit is not None:
+                left = max(0.0, solver.time_limit - clock.seconds.get("solve", 0.0))
+            ray, words = _ray(sdp, verdict, point, attained, left)
             claim = replace(claim, message=f"{claim.message} {words}".strip())
     if refutation:
         verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
@@ -106,16 +118,16 @@ def grade(
 
 
 def _ray(
-    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, solver: Solver
+    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, left: float | None
 ) -> tuple[Ray | None, str]:
     """What proves that there is no point or no limit, and words where nothing does."""
     feasible = attained.value is not None
-    found = refute(sdp, verdict, point, feasible=feasible, time_limit=solver.time_limit)
+    found = refute(sdp, verdict, point, feasible=feasible, time_limit=left)
     if isinstance(found, str):
         return None, found
     if found.kind == "recession":
         # Without a feasible point the program may be infeasible as well.
-        if is_feasible(sdp, solver.time_limit):
+        if is_feasible(sdp, left):
             return replace(found, kind="unbounded"), ""
         return found, "a direction of unlimited gain is proved, but no feasible point to begin from"
     return found, ""
@@ -267,24 +279,50 @@ def versions(solver: Solver) -> dict[str, str]:
 
 
 def proved(sdp: SDP, solution: Solution) -> Solution:
-    """The solution with both sides proved anew, all rounding accounted for."""
-    if solution.status in (Status.INFEASIBLE, Status.UNBOUNDED):
-        return solution
+    """The solution with everything proved anew, all rounding accounted for."""
+    if solution.ray is not None:
+        return _with_rigorous_ray(sdp, solution, solution.ray)
     point = Point(solution.values, complete_multipliers(sdp, solution.duals))
     certificate, point = _certified(sdp, point, rigorous=True)
     attained = _attained(sdp, point, certificate, solution.tol, rigorous=True)
     certificate, point = _tightened(sdp, certificate, attained, point, solution.tol, rigorous=True)
     solution = replace(
-        solution,
+        with_point(sdp, solution, Point(attained.values, point.duals)),
         attained=attained.value,
         attained_by=attained.argument,
-        values=attained.values,
-        duals=point.duals,
         bound=certificate.bound,
         argument=certificate.argument,
         rigorous=certificate.rigorous or attained.rigorous,
     )
     return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
+
+
+def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
+    """The solution with another point and other multipliers, and what is measured of them."""
+    value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
+    return replace(
+        solution,
+        value=value,
+        values=point.values,
+        duals=point.duals,
+        residuals=dimacs_errors(sdp, point),
+        backward_error=backward_error(sdp, point.values),
+    )
+
+
+def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray) -> Solution:
+    """The ray with a proof that accounts for all rounding; a mere claim where there is none."""
+    found: Ray | str
+    if ray.kind == "infeasible":
+        found = prove_infeasible(sdp, ray.duals, rigorous=True)
+    else:
+        feasible = ray.kind == "unbounded" and is_feasible(sdp, rigorous=True)
+        found = prove_unbounded(sdp, ray.values, feasible=feasible, rigorous=True)
+    if isinstance(found, Ray) and found.kind == ray.kind:
+        return replace(solution, ray=found, rigorous=True)
+    words = "the ray is proved, but not with all rounding accounted for"
+    claim = replace(solution.claimed, message=f"{solution.claimed.message} {words}".strip())
+    return replace(solution, ray=None, claimed=claim, status=Status.UNVERIFIED)
 
 
 def attested(sdp: SDP, solution: Solution) -> Solution:

@@ -7,10 +7,9 @@ from dataclasses import replace
 from math import isfinite
 
 from sdpdr.errors import DataError
-from sdpdr.grade import STOPPED, with_status
+from sdpdr.grade import STOPPED, with_point, with_status
 from sdpdr.program.attain import attain
 from sdpdr.program.point import Point
-from sdpdr.program.residuals import dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solvers.base import Verdict
@@ -107,13 +106,12 @@ def _merged(found: list[Solution], sdp: SDP | None) -> Solution:
     if sdp is None:
         status = Status.SOLVED if merged.certified() else Status[verdict.name]
         return replace(merged, status=status)
-    merged = _attained(sdp, merged)
-    residuals = dimacs_errors(sdp, Point(merged.values, merged.duals))
-    return with_status(sdp, replace(merged, residuals=residuals), verdict)
+    merged = with_point(sdp, merged, Point(merged.values, merged.duals))
+    return with_status(sdp, _attained(sdp, merged), verdict)
 
 
 def _attained(sdp: SDP, merged: Solution) -> Solution:
-    """The solution with its point proved feasible, which may take multipliers and a bound."""
+    """The solution with its point proved feasible, where that can be done."""
     if merged.attained is not None:
         return merged
     goal = float("nan") if merged.bound is None else merged.bound
@@ -121,13 +119,8 @@ def _attained(sdp: SDP, merged: Solution) -> Solution:
     found = attain(sdp, point, goal=goal, tol=merged.tol, rigorous=merged.rigorous)
     if found.value is None:
         return merged
-    return replace(
-        merged,
-        attained=found.value,
-        attained_by=found.argument,
-        values=found.values,
-        value=sdp.report(sdp.primal_value(found.values)),
-    )
+    moved = with_point(sdp, merged, Point(found.values, merged.duals))
+    return replace(moved, attained=found.value, attained_by=found.argument)
 
 
 def _minimised(one: Solution, value: float | None) -> float:

@@ -23,7 +23,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Composed, Face, Reduction, Scale
 from sdpdr.solvers.base import Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Scs
-from sdpdr.solvers.isolate import run_isolated
+from sdpdr.solvers.running import run_solver
+from sdpdr.solvers.screen import screen
 
 # Free entries of the matrices up to which an interior-point method takes seconds.
 _SMALL = 3500
@@ -107,7 +108,7 @@ def refute(
     )
 
 
-def is_feasible(sdp: SDP, time_limit: float | None = None) -> bool:
+def is_feasible(sdp: SDP, time_limit: float | None = None, rigorous: bool = False) -> bool:
     """Whether some feasible point is proved, whatever its objective.
 
     Looked for near zero, and then near what a solver finds for the program without an objective,
@@ -118,12 +119,15 @@ def is_feasible(sdp: SDP, time_limit: float | None = None) -> bool:
     sdp : SDP
     time_limit : float, optional
         Seconds for the solver.
+    rigorous : bool, default False
+        Accept a proof only if all rounding is accounted for.
     """
     flat = without_objective(sdp)
-    if attain(flat, flat.zero_point()).value is not None:
+    if attain(flat, flat.zero_point(), rigorous=rigorous).value is not None:
         return True
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    return attain(flat, solved_by(_helper(flat), deadline)(flat)).value is not None
+    middle = solved_by(_helper(flat), deadline)(flat)
+    return attain(flat, middle, rigorous=rigorous).value is not None
 
 
 def solved_by(solver: Solver, deadline: float | None = None) -> Solve:
@@ -146,13 +150,13 @@ def solved_by(solver: Solver, deadline: float | None = None) -> Solve:
         limited = replace(solver, time_limit=left)
         if limited.accepts(reduced.sdp) is not None:
             return Point()
-        task = partial(limited.run, reduced.sdp)
         try:
-            outcome = task() if left is None else run_isolated(task, limited.name, left)
+            outcome = run_solver(limited, partial(limited.run, reduced.sdp), None)
         except NotAcceptedError:
             # A process of its own cannot be had for it; without one its time is not limited.
             return Point()
-        return reduced.lift(outcome.point) if outcome.point.values else Point()
+        point = screen(reduced.sdp, outcome).point
+        return reduced.lift(point) if point.values else Point()
 
     return solve
 

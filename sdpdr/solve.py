@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.attempt import Request, attempt, check_start
-from sdpdr.errors import DataError
-from sdpdr.facing import balanced_program, deeper, faced_program, lifted_solution, refuted_solution
+from sdpdr.errors import DataError, SdpdrError
+from sdpdr.facing import deeper, faced_program, prepared, refuted_solution
 from sdpdr.grade import Clock
 from sdpdr.landmark import landmark_plan, with_loss
 from sdpdr.model import Model
@@ -24,6 +25,8 @@ from sdpdr.reduce import FacialReduction
 from sdpdr.solvers.base import Solver, tolerance
 from sdpdr.solvers.registry import find
 from sdpdr.turns import take_turns
+
+_SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
 def solve(
@@ -56,8 +59,8 @@ def solve(
         A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", several take
         turns until an answer is proved to ``tol``: who fails, stalls or runs out of its share of
         the time gives way to the next, and the best point of one is joined with the best bound of
-        another. ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of
-        it.
+        another. ``sdpdr.plan(model).explain()`` shows the sequence for the model as it stands,
+        before it is brought to its faces and units; `Solution.runs` what came of it.
     form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy"}, default "auto"
         ``sdpdr.plan(model)`` tells what "auto" would choose, and why. ``"landmark"`` is a narrower
         program, K = Q L Q^T, graded as an answer to the whole one.
@@ -137,12 +140,9 @@ def solve(
     with clock("reduce"):
         faced = None if form == "cvxpy" else faced_program(model)
     solution = ask.on_face(faced)
-    ask = ask.with_what_is_left(solution)
-    if form == "cvxpy" or not _may_lie_on_a_face(solution) or ask.options["time_limit"] == 0.0:
+    if form == "cvxpy" or not _may_lie_on_a_face(solution):
         return solution
-    with clock("reduce"):
-        found = deeper(model, faced, ask.options["time_limit"])
-    return solution if found is None else ask.on_face(found)
+    return ask.deeper(faced, solution)
 
 
 def solve_step(
@@ -201,37 +201,49 @@ class _Ask:
         if faced is not None and faced.infeasible is not None:
             tol = tolerance(self.solver, self.options["tol"])
             return refuted_solution(faced, self.clock.seconds, tol)
-        if faced is not None:
-            start = request.start
-            if start is not None:
-                start = faced.push(Point(start.values, start.duals))
-            request = replace(request, model=faced.sdp, start=start)
         with self.clock("reduce"):
-            balanced = None if self.form == "cvxpy" else balanced_program(request.model)
-        if balanced is not None:
-            start = request.start
-            if start is not None and balanced.push is not None:
-                start = balanced.push(Point(start.values, start.duals))
-            request = replace(request, model=balanced.sdp, start=start)
+            ready = prepared(request.model, faced, units=self.form != "cvxpy")
+        start = None if request.start is None else ready.push(request.start)
+        request = replace(request, model=ready.model, start=start)
         with self.clock("build"):
             chosen = plan(request.model, self.solver, self.form, **self.options)
         if request.start is not None:
             check_start(chosen, request.start)
         if self.solver != "auto":
-            solution = attempt(chosen, self.clock, request)
-        else:
-            solution = take_turns(chosen, lambda one, turn: attempt(one, self.clock, request, turn))
-        if balanced is not None:
-            solution = replace(solution, values=balanced.lift(Point(solution.values)).values)
-        return lifted_solution(solution, faced)
+            return ready.lift(attempt(chosen, self.clock, request))
+        return ready.lift(
+            take_turns(chosen, lambda one, turn: attempt(one, self.clock, request, turn))
+        )
 
-    def with_what_is_left(self, solution: Solution) -> _Ask:
-        """The same with the time that the solvers of an answer left."""
+    def deeper(self, faced: FacialReduction | None, first: Solution) -> Solution:
+        """The answer on a smaller face, if one is found in the time that is left, else the first.
+
+        Whatever happens on the way, the first answer is not lost.
+        """
+        left = self._stopwatch(first)
+        try:
+            with self.clock("reduce"):
+                found = None if left() == 0.0 else deeper(self.request.model, faced, left)
+            if found is None:
+                return first
+            again = replace(self, options=dict(self.options) | {"time_limit": left()})
+            second = again.on_face(found)
+        except KeyboardInterrupt:
+            return replace(first, status=Status.INTERRUPTED)
+        except SdpdrError:  # A solver need not take what is left of the program on its face.
+            return first
+        best = second if second.values or second.status in _SETTLED else first
+        return replace(best, runs=(*first.runs, *second.runs))
+
+    def _stopwatch(self, first: Solution) -> Callable[[], float | None]:
+        """Seconds that are left of the time limit, after an answer; None without a limit."""
         limit = self.options["time_limit"]
+        if limit is None and isinstance(self.solver, Solver):
+            limit = self.solver.time_limit
         if limit is None:
-            return self
-        left = max(0.0, limit - sum(run.seconds for run in solution.runs))
-        return replace(self, options=dict(self.options) | {"time_limit": left})
+            return lambda: None
+        end = time.monotonic() + limit - sum(run.seconds for run in first.runs)
+        return lambda: max(0.0, end - time.monotonic())
 
 
 def _may_lie_on_a_face(solution: Solution) -> bool:

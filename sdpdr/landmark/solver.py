@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +34,7 @@ from sdpdr.reduce import Composed
 from sdpdr.reduce.elastic import Elastic, rigid_rows
 from sdpdr.reduce.landmark import Landmark, on_face
 from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict, configured, unless_configured
+from sdpdr.solvers.running import run_solver
 from sdpdr.solvers.screen import screen
 
 BASES = ("reconstruction", "laplacian")
@@ -163,7 +165,8 @@ class LandmarkSolver(Solver):
                 refusals.append(error)
                 continue
             reduced = Composed(chosen.reductions).apply(small)
-            outcome = screen(reduced.sdp, chosen.solver.run(reduced.sdp))
+            task = partial(chosen.solver.run, reduced.sdp)
+            outcome = screen(reduced.sdp, run_solver(chosen.solver, task, None))
             if outcome.point.values:
                 return reduced.lift(outcome.point)
         if len(refusals) == len(_SMALL_FORMS):

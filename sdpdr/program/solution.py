@@ -302,7 +302,7 @@ class Solution:
             "epsilon": _plain(self.epsilon),
             "enclosure": self.enclosure,
             "certified": self.certified(),
-            "ray": None if self.ray is None else {"kind": self.ray.kind, "margin": self.ray.margin},
+            "ray": None if self.ray is None else self.ray.record(),
             "residuals": {k: _plain(v) for k, v in asdict(self.residuals).items()},
             "claimed": {k: _plain(v) for k, v in asdict(self.claimed).items()},
             "timings": dict(self.timings),

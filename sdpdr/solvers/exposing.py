@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.cvxpy_solvers import Clarabel
+from sdpdr.solvers.running import run_solver
+from sdpdr.solvers.screen import screen
 
 
 def lend(sdp: SDP, time_limit: float | None = None) -> Point:
@@ -40,4 +44,5 @@ def lend(sdp: SDP, time_limit: float | None = None) -> Point:
     >>> found.exposures[0].null_vectors("X")
     ({2: Fraction(1, 1)},)
     """
-    return Clarabel(tol=1e-9, time_limit=time_limit).run(sdp).point
+    solver = Clarabel(tol=1e-9, time_limit=time_limit)
+    return screen(sdp, run_solver(solver, partial(solver.run, sdp), None)).point

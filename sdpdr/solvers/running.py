@@ -9,6 +9,7 @@ from sdpdr.errors import NotAcceptedError, SdpdrError
 from sdpdr.solvers import workers
 from sdpdr.solvers.base import Outcome, Solver
 from sdpdr.solvers.forked import is_fork_of_native
+from sdpdr.solvers.incumbent import is_worker
 from sdpdr.solvers.isolate import Task, run_isolated
 from sdpdr.solvers.screen import admit, failure
 
@@ -18,8 +19,11 @@ def runs_apart(solver: Solver, isolate: bool | None) -> bool:
 
     By default where there is a time limit and the code is not ours: set-up, compilation and a
     long step look at no clock. Also in a fork of a process where native code has computed. A
-    solver that may end the process that it runs in always does.
+    solver that may end the process that it runs in always does. Within a worker nobody needs
+    another.
     """
+    if is_worker():
+        return bool(isolate)
     if isolate is not None:
         return isolate or solver.is_dangerous
     limited = solver.time_limit is not None

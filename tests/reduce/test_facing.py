@@ -65,3 +65,63 @@ def test_a_solver_is_lent_where_no_interior_was_found():
     assert found.sdp.variable("X").n == 2
     assert deeper(sdp, facial_reduction(sdp)) is not None
     assert deeper(sdp, found) is None
+
+
+def test_a_direction_of_unlimited_gain_is_one_of_the_original_program():
+    # X11 = 0 clears a row and a column; nothing limits X33.
+    sdp = program(3, [(3, 3, -1)], ([(1, 1, 1)], 0), ([(2, 2, 1)], 1))
+    answer = sdpdr.solve(sdp, "clarabel")
+    assert answer.status is Status.UNBOUNDED
+    assert answer.exposures
+    assert answer.ray.values["X"].shape == (3, 3)
+    assert answer.ray.check(sdp)
+    assert answer.record()["ray"]["kind"] == "unbounded"
+
+
+def test_a_direction_found_in_other_units_is_one_in_those_of_the_original():
+    sdp = program(2, [(2, 2, -(2.0**-40))], ([(1, 1, 2.0**40)], 1))
+    answer = sdpdr.solve(sdp, "clarabel")
+    assert answer.status is Status.UNBOUNDED
+    assert answer.ray.check(sdp)
+
+
+def test_nothing_is_lost_when_a_second_face_is_looked_for():
+    one, two = ([(1, 1, 1), (2, 2, -1)], 1), ([(1, 1, -1), (2, 2, 1), (3, 3, 1)], -1)
+    answer = sdpdr.solve(program(3, [(1, 1, 1)], one, two), "clarabel")
+    assert len(answer.runs) == 2
+    assert answer.status is Status.SOLVED
+
+
+def test_an_interruption_of_the_second_look_keeps_the_first_answer(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sdpdr.facing.facial_reduction", facial_reduction_but(interrupted))
+    one, two = ([(1, 1, 1), (2, 2, -1)], 1), ([(1, 1, -1), (2, 2, 1), (3, 3, 1)], -1)
+    answer = sdpdr.solve(program(3, [(1, 1, 1)], one, two), "clarabel")
+    assert answer.status is Status.INTERRUPTED
+    assert answer.values
+
+
+def facial_reduction_but(lend):
+    """Facial reduction, with another solver to lend where one is lent."""
+
+    def reduced(sdp, **options):
+        return facial_reduction(sdp, **(options | {"lend": lend} if "lend" in options else options))
+
+    return reduced
+
+
+def test_what_is_measured_is_of_the_point_that_is_returned():
+    model = methods.mvu(graphs.cycle(7))
+    answer = sdpdr.solve(model, "clarabel", rigorous=True)
+    sdp = model.to_sdp()
+    assert answer.value == sdp.report(sdp.primal_value(answer.values))
+
+
+def test_a_rigorous_answer_has_a_rigorous_ray():
+    sdp = program(2, [(2, 2, -1)], ([(1, 1, 1)], 1))
+    answer = sdpdr.solve(sdp, "clarabel", rigorous=True)
+    assert answer.status is Status.UNBOUNDED
+    assert answer.ray.rigorous
+    assert answer.ray.check(sdp)

@@ -258,7 +258,11 @@ def study_file(tmp_path):
 
 
 def start(study_file):
-    program = "import sys; from sdpdr.cli import main; sys.exit(main())"
+    # Where this process ignores SIGINT, in the background of a shell for instance, so would a child.
+    program = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from sdpdr.cli import main; sys.exit(main())"
+    )
     command = [sys.executable, "-c", program, "study", "run", study_file.name]
     return subprocess.Popen(
         command, cwd=study_file.parent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE

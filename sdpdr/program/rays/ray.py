@@ -47,10 +47,16 @@ class Ray:
     duals: Mapping[str, Array] = field(default_factory=dict)
     values: Mapping[str, Value] = field(default_factory=dict)
 
+    def record(self) -> dict[str, object]:
+        """What it says, without its numbers, ready for JSON."""
+        return {"kind": self.kind, "margin": self.margin, "rigorous": self.rigorous}
+
     def check(self, sdp: SDP) -> bool:
         """Whether it proves the same of a program, by a verification that starts afresh.
 
-        That a feasible point exists, which ``"unbounded"`` says as well, is not proved again.
+        That a feasible point exists, which ``"unbounded"`` says as well, is not proved again. Of
+        a program that was solved on a face, multipliers contradict the rows on that face only:
+        check them with the program of `sdpdr.reduce.facial_reduction`.
 
         Parameters
         ----------
