@@ -258,7 +258,7 @@ def study_file(tmp_path):
 
 
 def start(study_file):
-    # Where this process ignores SIGINT, in the background of a shell for instance, so would a child.
+    # Where this process ignores SIGINT, as in the background of a shell, so would a child.
     program = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from sdpdr.cli import main; sys.exit(main())"
