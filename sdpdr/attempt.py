@@ -193,7 +193,6 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, request: Request) -
             request.gap_scale,
             request.attainable,
         )
-    unknown = Residuals(*[float("nan")] * 6)
     value = float("nan") if outcome.claim.value is None else outcome.claim.value
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)
     if outcome.verdict is Verdict.SOLVED:
@@ -206,7 +205,7 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, request: Request) -
         argument=_UNGRADED,
         values=outcome.point.values,
         duals=outcome.point.duals,
-        residuals=unknown,
+        residuals=Residuals.unknown(),
         claimed=replace(outcome.claim, verdict=outcome.verdict.value),
         timings=clock.seconds,
         solver=chosen.solver.name,

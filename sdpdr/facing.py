@@ -18,6 +18,9 @@ from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
 from sdpdr.solvers.exposing import lend
 
+# Contradictions of this size, relative to right sides, may be due to the rounding of data.
+_ROUNDING = 1e-12
+
 
 def faced_program(model: Model | SDP) -> FacialReduction | None:
     """The program restricted to the faces that are proved at next to no cost.
@@ -180,8 +183,8 @@ def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: 
         argument=faced.infeasible,
         values={},
         duals={},
-        residuals=Residuals(*[float("nan")] * 6),
-        claimed=Claim("infeasible", message=faced.infeasible, verdict="infeasible"),
+        residuals=Residuals.unknown(),
+        claimed=Claim("infeasible", message=_refutation(faced), verdict="infeasible"),
         timings=dict(seconds),
         solver="none",
         form="facial reduction",
@@ -189,6 +192,17 @@ def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: 
         versions={"sdpdr": version("sdpdr")},
         maximize=faced.original.maximize,
         exposures=faced.exposures,
+    )
+
+
+def _refutation(faced: FacialReduction) -> str:
+    """The proof in words, and a remark where the data as they were meant may say otherwise."""
+    assert faced.infeasible is not None
+    if faced.violation > _ROUNDING:
+        return faced.infeasible
+    return (
+        f"{faced.infeasible}; by {faced.violation:.1g} of the largest right side, which may be "
+        "rounding of the data"
     )
 
 

@@ -353,7 +353,7 @@ def ungraded(sdp: SDP, chosen: Plan, clock: Clock, error: MemoryError) -> Soluti
         argument="memory ended before anything was proved",
         values={},
         duals={},
-        residuals=Residuals(*[float("nan")] * 6),
+        residuals=Residuals.unknown(),
         claimed=Claim("out of memory", message=message),
         timings=clock.seconds,
         solver=chosen.solver.name,

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from sdpdr.costs import crowding, patience, shares
-from sdpdr.errors import InfeasibleError
+from sdpdr.errors import InfeasibleError, SdpdrError
 from sdpdr.join import join
 from sdpdr.plan import Plan
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
+from sdpdr.solvers.running import until_there_is_a_worker
 
 Attempt = Callable[[Plan, str], Solution]
 
@@ -26,7 +27,7 @@ HURRY, HURRY_AT_LEAST = 5.0, 3.0
 OPINIONS = 2
 # Times their patience, and seconds at least, that one who stalled gets if nobody has an answer.
 LAST_PATIENCE, LAST_AT_LEAST = 10.0, 600.0
-# Seconds that a process may take to start on a busy machine; those of a caller's limit count all.
+# Seconds that a process may take to start on a busy machine.
 START = 20.0
 # Seconds predicted up to which an interior-point method is left to its limit of iterations where
 # the caller sets no time limit: a process to end it in would take as long.
@@ -35,6 +36,9 @@ BRIEF = 1.0
 CROWD = 10.0
 # Seconds below which no turn is worth taking.
 _MOMENT = 0.05
+# What may become of reductions and proofs on data that nobody has tried; anything else is a mistake
+# of ours, to be seen. What solvers raise is an outcome already.
+_MISSED = (SdpdrError, ArithmeticError, ValueError, MemoryError)
 _SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
@@ -88,7 +92,8 @@ class Turns:
     chosen : Plan
     attempt : callable
     begin : float
-        When the first turn began, by ``time.perf_counter``.
+        When the first turn began, by ``time.perf_counter``; later by what was waited for the
+        first worker of the process, under a time limit.
     found : list of Solution
     stopped : list of Plan
         Those whose time was up.
@@ -163,12 +168,16 @@ class Turns:
     def _take(self, one: Plan, share: float, turn: str = "") -> None:
         if share < _MOMENT and (self.found or self.errors):
             return
+        limited = self._limited(one, share)
+        if self.limit < inf:
+            # The deadline is that of the solvers.
+            self.begin += until_there_is_a_worker(limited.solver)
         begin = time.perf_counter()
         try:
-            solution = self.attempt(self._limited(one, share), self._words(turn))
+            solution = self.attempt(limited, self._words(turn))
         except InfeasibleError:  # Rows that contradict each other do so for everybody.
             raise
-        except Exception as error:  # One that cannot take its turn must not cost those of others.
+        except _MISSED as error:  # One that cannot take its turn must not cost those of others.
             self.errors.append(error)
             self.failed.append(_failed(one, error, time.perf_counter() - begin))
             return

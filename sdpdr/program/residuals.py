@@ -51,6 +51,11 @@ class Residuals:
     duality_gap: float
     complementarity: float
 
+    @classmethod
+    def unknown(cls) -> Residuals:
+        """Of what was not measured."""
+        return cls(*[float("nan")] * 6)
+
     def worst(self) -> float:
         """The largest of the six in size; ``inf`` where one could not be computed."""
         errors = np.abs(list(asdict(self).values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 from sdpdr.errors import NotAcceptedError, SdpdrError
@@ -29,6 +30,21 @@ def runs_apart(solver: Solver, isolate: bool | None) -> bool:
     limited = solver.time_limit is not None
     native = solver.is_native and (limited or workers.is_prepared() or is_fork_of_native())
     return native or solver.is_dangerous or (limited and not solver.obeys_time_limit)
+
+
+def until_there_is_a_worker(solver: Solver) -> float:
+    """Wait for a worker where a solver is to run in one: seconds the first time, then milliseconds.
+
+    Returns
+    -------
+    float
+        Seconds waited, which are no solver's.
+    """
+    start = time.perf_counter()
+    if workers.POSSIBLE and runs_apart(solver, None):
+        with suppress(workers.WorkerLost):
+            workers.hire().close()
+    return time.perf_counter() - start
 
 
 def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
