@@ -93,7 +93,8 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
         if missed <= _REACHED or (t == 1.0 and missed > 0.5 * before):
             if missed > _NEARLY:
                 return None
-            return scaled.units * onto_equations(program, scaled, y)
+            # Rounding may have ended the steps early.
+            return scaled.units * (y if missed <= _REACHED else onto_equations(program, scaled, y))
         before = missed
         step = _shortest(program, schur, y, residual)
         if step is None:
@@ -189,7 +190,8 @@ def centred(
         if whole >= _WHOLE or (missed <= _REACHED * 10 and _is_centred(program, x, s, mu)):
             if missed > _NEARLY:
                 return None
-            return units * onto_equations(program, scaled, x), rows * y, s / units
+            x = x if missed <= _REACHED * 10 else onto_equations(program, scaled, x)
+            return units * x, rows * y, s / units
         step = _primal_dual(program, schur, x, s, residual, off, curvature, mu)
         if step is None:
             return None

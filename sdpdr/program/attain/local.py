@@ -15,8 +15,8 @@ from sdpdr.linalg.svec import Array, smat, svec
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.newton import SHARE, finite, longest_step
 
-# Operations of a factorization that takes no time to speak of.
-_OPERATIONS = 2e9
+# Operations of a factorization that takes a second or less.
+_OPERATIONS = 5e8
 _STEPS = 4
 # Rows of this size beside the largest, after scaling, depend on others.
 _DEPENDENT = 1e-14
@@ -33,7 +33,8 @@ def onto_equations(program: ConeProgram, scaled: Scaled, y: Array) -> Array:
     y : array of shape (N,)
         In the interior of the cone. Returned as it is where the program is too large.
     """
-    if scaled.b.size**2 * float(y.size) > _OPERATIONS:
+    operations = scaled.b.size**2 * float(y.size)
+    if operations > _OPERATIONS:
         return y
     missed = np.inf
     for _ in range(_STEPS):
@@ -41,6 +42,7 @@ def onto_equations(program: ConeProgram, scaled: Scaled, y: Array) -> Array:
         before, missed = missed, float(np.max(np.abs(residual), initial=0.0))
         if not 0.0 < missed < 0.5 * before:
             return y
+        program.spent.append(operations)
         step = _shortest(program, scaled, y, residual)
         y = y + min(1.0, SHARE * longest_step(program, y, step)) * step
     return y
