@@ -140,7 +140,9 @@ def _shortest(program: ConeProgram, schur: Schur, y: Array, residual: Array) -> 
 
 def solve_symmetric(matrix: Array, right: Array) -> Array | None:
     """Least squares where rows depend on each other; None where numbers are lost."""
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
+    diagonal = np.diagonal(matrix)
+    # A row of zeros, 0 = 0, has no size.
+    scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, 1.0))
     scaled = finite(matrix * scale[:, None] * scale[None, :])
     finite(right)
     try:

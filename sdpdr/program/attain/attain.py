@@ -16,7 +16,7 @@ from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, Rows
 
 # Shares of the largest eigenvalue that the smallest are lifted to, in turn. The smaller, the nearer
 # to the optimum; too large a share leads out of a thin interior, too small a one not into it.
@@ -115,6 +115,10 @@ def attain(
     if not all(is_face_known(sdp, v.name) for v in sdp.psd_variables):
         words = "no point was proved feasible: null vectors that rows state nearly depend on others"
         return Attained(None, words, point.values)
+    void = [r.label for r in sdp.rows if not r.lhs and not _hold_alone(r)]
+    if void:
+        words = f"no point is feasible: the rows {void[0]!r} have no variables and do not hold"
+        return Attained(None, words, point.values)
     closed = closed_form(sdp, point.values, rigorous)
     if closed is not None:
         value, values, words = closed
@@ -124,6 +128,11 @@ def attain(
             return found
         return _better(sdp, found, _searched(sdp, point, sdp.report(goal), tol, rigorous))
     return _searched(sdp, point, sdp.report(goal), tol, rigorous)
+
+
+def _hold_alone(rows: Rows) -> bool:
+    """Whether rows without variables hold."""
+    return bool(np.all(rows.rhs == 0.0) if rows.relation == "==" else np.all(rows.rhs >= 0.0))
 
 
 def _searched(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) -> Attained:

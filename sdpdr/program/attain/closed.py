@@ -240,14 +240,16 @@ def _holds(sdp: SDP, name: str, point: Values, slacked: set[str]) -> bool:
         if rows.label not in slacked:
             continue
         left = sdp.slack(rows, point)
-        size = np.abs(rows.rhs)
+        # What rounding may amount to, and what it may be without saying anything else of the row.
+        size, scale = np.abs(rows.rhs), np.abs(rows.rhs)
         for key, linear_map in rows.lhs.items():
             if isinstance(linear_map, LinearMap):
                 size = size + magnitudes(linear_map, factor.factor)
             else:
-                size = size + abs(linear_map.matrix()) @ np.abs(np.asarray(point[key]))
+                scale = scale + abs(linear_map.matrix()) @ np.abs(np.asarray(point[key]))
+        rounding = _ROUNDINGS * float(gamma(factor.factor.shape[1] + 8)) * (size + scale)
         missed = np.abs(left) if rows.relation == "==" else -left
-        if np.any(missed > _ROUNDINGS * float(gamma(factor.factor.shape[1] + 8)) * size):
+        if np.any(missed > np.minimum(rounding, _CLEARLY * scale)):
             return False
     return True
 

@@ -30,6 +30,8 @@ from sdpdr.program.limits import edge_lengths
 _PRIMES = (2147483647, 2147483629)
 # Numbers in an elimination with fractions beyond which it takes too long.
 _LARGEST = 40_000
+# The same where a proof was not asked for, and primes will do.
+_SMALL = 4_000
 # Numbers in one modulo a prime.
 _LARGEST_MODULAR = 20_000_000
 Residues = NDArray[np.int64]
@@ -46,16 +48,15 @@ def follows(program: ConeProgram, rows: Index, others: Index, exact: bool) -> bo
     others : array of int
         Rows that are to follow from them.
     exact : bool
-        Over the rationals rather than modulo primes.
+        Over the rationals or not at all; else modulo primes where fractions would take long.
     """
     right = program.b[np.concatenate([rows, others])]
-    if exact:
-        if program.A.nnz + right.size > _LARGEST:
-            return False
+    if program.A.nnz + right.size <= (_LARGEST if exact else _SMALL):
         known = exact_rows(program)
-        if known is None:
-            return False
-        return _follow_in_fractions([known[e] for e in (*rows, *others)], right, rows.size)
+        if known is not None:
+            return _follow_in_fractions([known[e] for e in (*rows, *others)], right, rows.size)
+    if exact:
+        return False
     matrix = natural(program)[np.concatenate([rows, others])]
     used = np.unique(matrix.indices)
     if float(matrix.shape[0]) * used.size > _LARGEST_MODULAR:
@@ -116,7 +117,8 @@ def exact_rows(program: ConeProgram) -> list[Vector] | None:
         for name, linear_map in rows.lhs.items():
             if isinstance(linear_map, LinearMap) and name not in blocks:
                 continue
-            is_slack = sum(name in r.lhs for r in program.rows) == 1
+            alone = sum(name in r.lhs for r in program.rows) == 1
+            is_slack = alone and isinstance(linear_map, SvecMap) and _is_apart(linear_map)
             for e in range(rows.m):
                 row = _exact_row(linear_map, e, blocks.get(name), is_slack)
                 if row is None:
@@ -124,6 +126,12 @@ def exact_rows(program: ConeProgram) -> list[Vector] | None:
                 group[e] |= {starts[name] + j: a for j, a in row.items()}
         found += group
     return found
+
+
+def _is_apart(linear_map: SvecMap) -> bool:
+    """Whether no coordinate is seen by two rows."""
+    columns = linear_map.matrix().tocsc()
+    return bool(np.all(np.diff(columns.indptr) <= 1))
 
 
 def _exact_row(
@@ -140,8 +148,8 @@ def _exact_row(
         return {int(svec_index(p - 1, q - 1)): a for p, q, a in ends if p}
     if block.basis.order != linear_map.n:
         return None
-    if is_slack and isinstance(linear_map, SvecMap):
-        # Coordinates that no other rows see may be in any units, those of `svec` for instance.
+    if is_slack:
+        # Coordinates that one row alone sees may be in any units, those of `svec` for instance.
         stored = linear_map.matrix()[[e]]
         return {int(j): Fraction(a) for j, a in zip(stored.indices, stored.data, strict=True) if a}
     row = matrix_row(linear_map, e, np.ones(linear_map.n, dtype=bool))

@@ -38,6 +38,8 @@ from sdpdr.program.variables import VectorVariable
 
 # The least eigenvalue, beside the largest diagonal entry, of a matrix that is clearly definite.
 _CLEARLY = 1e-12
+# Rounding of the slack of scalars, beside the largest cost, that is trusted to be small.
+_TRUSTED = 1e-8
 
 
 class Arithmetic(Protocol):
@@ -86,10 +88,13 @@ class Plain:
     def scalar_slack(
         self, sdp: SDP, v: VectorVariable, y: Duals, around: Duals
     ) -> tuple[Array, Array]:
-        """The slack as computed; zero where it is no larger than rounding."""
-        s = np.asarray(sdp.dual_slack(v.name, y))
-        s = np.where(np.abs(s) <= _scalar_error(sdp, v, y), 0.0, s)
-        return s, s
+        """The slack as computed; zero where it is no larger than rounding, if that is small."""
+        s, error = np.asarray(sdp.dual_slack(v.name, y)), _scalar_error(sdp, v, y)
+        # Multipliers that cancel may be so large that their rounding exceeds all costs.
+        trusted = error <= _TRUSTED * _largest_cost(sdp)
+        s = np.where(trusted & (np.abs(s) <= error), 0.0, s)
+        blur = np.where(trusted, 0.0, error)
+        return s - blur, s + blur
 
     def dual_value(self, sdp: SDP, y: Duals, around: Duals) -> float:
         """The dual objective as computed."""
@@ -171,6 +176,19 @@ class Rigorous:
                 parts.append(-0.5 * size * size / v.curvature * (1.0 + 8.0 * UNIT))
         total = math.fsum(np.concatenate(parts))
         return total if total == 0.0 else float(np.nextafter(total, -np.inf))
+
+
+def _largest_cost(sdp: SDP) -> float:
+    """The largest coefficient of the objective in size."""
+    sizes = [0.0]
+    for name in sdp.objective:
+        cost = sdp.cost(name)
+        if isinstance(cost, Outer):
+            sizes.append(float(np.max(np.abs(cost.diagonal()), initial=0.0)))
+        else:
+            sizes.append(float(abs(cost).max()) if min(cost.shape) else 0.0)
+    curvatures = [v.curvature for v in sdp.vector_variables if v.curvature is not None]
+    return max([*sizes, *(float(np.max(c, initial=0.0)) for c in curvatures)])
 
 
 def is_positive_matrix(matrix: Matrix, null: sp.csr_array) -> bool:
