@@ -109,7 +109,7 @@ class Worker:
     def born(self) -> bool:
         """Wait for it; False where it was not to be."""
         word = self._line.recv(256)
-        while word and not word.endswith(b"\n") and b"\n" not in word:
+        while word and b"\n" not in word:
             more = self._line.recv(256)
             word = word + more if more else b""
         first, _, self._line_said = word.partition(b"\n")
@@ -246,12 +246,6 @@ def hire() -> Worker:
         worker.close()
         _dismiss(control)
     raise WorkerLost(f"the process that starts workers cannot start: {_last_words()}")
-
-
-def prepare() -> None:
-    """Start what forks workers, without waiting for it; a first worker is then at hand sooner."""
-    if POSSIBLE:
-        _zygote()
 
 
 def prepare_by_fork() -> None:
