@@ -18,9 +18,10 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -305,7 +306,32 @@ def _unpickled(task: bytes, name: str) -> Callable[[], Any]:
 
 
 def _send(channel: socket.socket, kind: bytes, content: bytes) -> None:
-    channel.sendall(HEADER.pack(kind, len(content)) + content)
+    with _held():
+        channel.sendall(HEADER.pack(kind, len(content)) + content)
+
+
+@contextmanager
+def _held() -> Iterator[None]:
+    """Have requests to end wait meanwhile: after half a message, the next would be taken for it.
+
+    Handlers are exchanged, since a mask is that of one thread: native code has others, by which a
+    signal reaches Python all the same.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # where Python's handlers never run
+        return
+    held: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    handled = {number: handler for number, handler in before.items() if callable(handler)}
+    try:
+        for number in handled:
+            signal.signal(number, lambda number, frame: held.append(number))
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+        for number in held:
+            signal.raise_signal(number)
 
 
 def _flush() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.program.point import Point
-from sdpdr.solvers import Clarabel, Verdict, alone, incumbent, workers
+from sdpdr.solvers import Clarabel, Verdict, alone, incumbent, workers, zygote
 from sdpdr.solvers.isolate import run_isolated
 
 pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")
@@ -84,6 +85,28 @@ def test_what_was_posted_is_kept_when_the_process_dies(model, faulty):
     assert outcome.verdict is Verdict.FAILED
     assert "SIGSEGV" in outcome.claim.message
     assert outcome.point.values
+
+
+def test_a_request_to_end_waits_for_the_end_of_a_message():
+    """Cut off, a message would take the next for its rest."""
+    ours, theirs = socket.socketpair()
+    content, received = bytes(3_000_000), bytearray()
+
+    def interrupt_and_receive():
+        received.extend(theirs.recv(1))
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)  # the signal is there while the message waits for room
+        while more := theirs.recv(1 << 20):
+            received.extend(more)
+
+    reader = threading.Thread(target=interrupt_and_receive)
+    reader.start()
+    with theirs:
+        with ours, pytest.raises(KeyboardInterrupt):
+            zygote._send(ours, zygote.POSTED, content)
+        reader.join(HANG)
+    assert bytes(received) == zygote.HEADER.pack(zygote.POSTED, len(content)) + content
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_our_solver_posts_feasible_points():
