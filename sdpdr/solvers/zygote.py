@@ -325,13 +325,13 @@ def _held() -> Iterator[None]:
     handled = {number: handler for number, handler in before.items() if callable(handler)}
     try:
         for number in handled:
-            signal.signal(number, lambda number, frame: held.append(number))
+            signal.signal(number, lambda heard, frame: held.append(heard))
         yield
     finally:
         for number, handler in handled.items():
             signal.signal(number, handler)
-        for number in held:
-            signal.raise_signal(number)
+        for heard in held:
+            signal.raise_signal(heard)
 
 
 def _flush() -> None:
