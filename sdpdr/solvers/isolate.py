@@ -14,7 +14,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.solution import Claim
 from sdpdr.solvers import alone, workers
 from sdpdr.solvers.base import Outcome, Verdict
-from sdpdr.solvers.ends import crash_claim
+from sdpdr.solvers.ends import crash_claim, stopped
 
 Task: TypeAlias = Callable[[], Outcome]
 
@@ -121,9 +121,7 @@ def _unanswered(
             raise KeyboardInterrupt
         return Outcome(point, Verdict.INTERRUPTED, Claim("interrupted"))
     if asked_by == "clock":
-        words = f"{name} was stopped after {time_limit:g} s; {offer}"
-        seconds = {"compile": 0.0, "solve": float(time_limit or 0.0)}
-        return Outcome(point, Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
+        return replace(stopped(name, time_limit, offer), point=point)
     said = bytes(worker.said).decode(errors="replace")
     assert worker.code is not None
     return Outcome(point, Verdict.FAILED, crash_claim(name, worker.code, said))
