@@ -36,6 +36,17 @@ def stopped(
     return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
 
 
+def failed(name: str, status: str, what: str) -> Outcome:
+    """The outcome of a process that came to nothing for no fault of the solver's.
+
+    Examples
+    --------
+    >>> failed("scs", "no worker", "could not be run").claim.message
+    'scs could not be run'
+    """
+    return Outcome(Point(), Verdict.FAILED, Claim(status, message=f"{name} {what}"))
+
+
 def crash_claim(name: str, code: int, said: str) -> Claim:
     """What to say of a process that ended without an answer.
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -161,7 +162,70 @@ def test_a_zygote_that_cannot_start_is_an_outcome(model, monkeypatch):
     monkeypatch.setattr(workers, "_PROGRAM", "raise ImportError('no such module')")
     solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
     assert solution.status is Status.FAILED
+    assert solution.claimed.status == "no worker"
     assert "no such module" in solution.claimed.message
+    assert "crashed" not in solution.claimed.message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers end with the zygote on Linux only")
+def test_a_worker_that_ends_with_the_zygote_is_no_crash(faulty):
+    outcome = run_isolated(partial(faulty.EndsTheZygote().run, None), "faulty", None)
+    assert outcome.verdict is Verdict.FAILED
+    assert outcome.claim.status == "lost"
+    assert "what starts workers was ended" in outcome.claim.message
+    assert "memory" not in outcome.claim.message
+
+
+def test_who_can_open_nothing_more_ends_nobody_elses_worker(descriptors):
+    pid, before = workers._process.pid, os.listdir("/dev/fd")
+    with workers.hire() as other:
+        for room in range(6):
+            with descriptors(room):
+                outcome = run_isolated(here, "faulty", None)
+            assert outcome.verdict is Verdict.FAILED
+            assert outcome.claim.status == "no worker"
+            assert "Too many open files" in outcome.claim.message
+        other.ask(pickle.dumps((workers.surroundings(), "test", pickle.dumps(here))))
+        while not other.is_done:
+            other.step(HANG)
+        assert pickle.loads(other.answer) == here()
+    assert workers._process.pid == pid
+    assert set(os.listdir("/dev/fd")) <= set(before)
+
+
+def test_without_descriptors_the_zygote_is_not_had(descriptors):
+    workers._dismiss(workers._control)
+    for room in range(6):
+        with descriptors(room), pytest.raises(workers.WorkerLost, match="Too many open files"):
+            workers.hire()
+
+
+@pytest.fixture
+def descriptors():
+    """Leaves this process room for so many descriptors at most."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def at_most(room):
+        free = os.dup(0)
+        os.close(free)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + room, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    return at_most
+
+
+@pytest.mark.parametrize(("name", "limit"), [("Garbles", None), ("PostsGarbled", 0.5)])
+def test_what_cannot_be_read_is_an_outcome(faulty, name, limit):
+    outcome = run_isolated(partial(getattr(faulty, name)().run, None), "faulty", limit)
+    assert outcome.verdict is Verdict.FAILED
+    assert outcome.claim.status == "garbled"
+    assert "cannot be read" in outcome.claim.message
+    assert "the seal is broken" in outcome.claim.message
 
 
 def test_threads_have_workers_of_their_own(model):
