@@ -4,8 +4,7 @@ To start Python and import a solver takes seconds, and a fork takes milliseconds
 only where no thread is in the middle of something, so it cannot be the user's process that forks.
 This one has a single thread, runs no solver, and hands every worker over unused.
 
-Nothing but `serve` is called from outside, and that as the program of a process of its own;
-`sdpdr.solvers.workers` is the other side.
+`serve` is the program of a process of its own, and `sdpdr.solvers.workers` is the other side.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ class _Zygote:
         signal.set_wakeup_fd(self._alarm, warn_on_full_buffer=False)
         for end in (self._control.fileno(), self._awake):
             self._poll.register(end, select.POLLIN)
-        _adopt_orphans()
+        adopt_orphans()
         used = time.monotonic()
         while os.getppid() == self._parent:
             ready = {number for number, _ in self._poll.poll(1000.0 * _LOOK)}
@@ -207,8 +206,8 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _adopt_orphans() -> None:
-    """Have the system hand over what a worker leaves running, where it can do that."""
+def adopt_orphans() -> None:
+    """Have the system hand over what a child leaves running, where it can do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
@@ -221,7 +220,7 @@ def _work(parent: int, talk: int, said: int) -> NoReturn:
     code = 1
     try:
         os.setsid()
-        _end_with(parent)
+        end_with(parent)
         os.dup2(said, 1)
         os.dup2(said, 2)
         os.close(said)
@@ -248,8 +247,8 @@ def _work(parent: int, talk: int, said: int) -> NoReturn:
         os._exit(code & 0xFF)
 
 
-def _end_with(parent: int) -> None:
-    """Have the system end this process when the zygote ends, where it can do that."""
+def end_with(parent: int) -> None:
+    """Have the system end this process when its parent ends, where it can do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
