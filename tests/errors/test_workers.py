@@ -19,8 +19,9 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.program.point import Point
-from sdpdr.solvers import Clarabel, Verdict, alone, incumbent, workers, zygote
+from sdpdr.program.point import as_dense
+from sdpdr.reduce import Composed
+from sdpdr.solvers import Clarabel, LowRank, Verdict, alone, incumbent, workers, zygote
 from sdpdr.solvers.isolate import run_isolated
 
 pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")
@@ -110,21 +111,35 @@ def test_a_request_to_end_waits_for_the_end_of_a_message():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_our_solver_posts_feasible_points():
+@pytest.mark.parametrize("engine", ["edges", "general"])
+def test_our_solver_posts_feasible_points(engine, monkeypatch):
     """Ended at any moment, it has lost at most a quarter of a second."""
     posted = []
-    graph = graphs.cycle(30)
+    monkeypatch.setattr(incumbent, "_last", -np.inf)
+    model, solver = methods.mvu(graphs.cycle(30)), LowRank(options={"engine": engine})
+    reductions = Composed(sdpdr.plan(model, solver).reductions)
+    sdp = reductions.apply(model.to_sdp()).sdp
     incumbent.listen(posted.append)
     try:
-        for engine in ("edges", "general"):
-            solver = sdpdr.solvers.LowRank(options={"engine": engine})
-            sdpdr.solve(methods.mvu(graph), solver, progress=False)
-            assert posted
-            assert all(isinstance(point, Point) for point in posted)
-            posted.clear()
-            incumbent._last = -np.inf
+        solver.run(sdp)
     finally:
         incumbent.listen(None)
+    assert posted
+    for point in posted:
+        assert_feasible(sdp, point.values, solver.tol)
+
+
+def assert_feasible(sdp, values, tol):
+    """Rows beside their largest right side, matrices beside their largest eigenvalue."""
+    assert not sdp.lmis
+    scale = max(np.abs(rows.rhs).max() for rows in sdp.rows)
+    for rows in sdp.rows:
+        slack = np.asarray(sdp.slack(rows, values))
+        away = np.abs(slack) if rows.relation == "==" else -slack
+        assert away.max() <= tol * scale
+    for variable in sdp.psd_variables:
+        eigenvalues = np.linalg.eigvalsh(as_dense(values[variable.name]))
+        assert eigenvalues[0] >= -tol * eigenvalues[-1]
 
 
 # -- output, children, ends -------------------------------------------------------------------
