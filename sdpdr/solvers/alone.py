@@ -13,9 +13,8 @@ from pathlib import Path
 
 from sdpdr.errors import SdpdrError
 from sdpdr.program.point import Point
-from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Verdict
-from sdpdr.solvers.ends import crash_claim, last_said
+from sdpdr.solvers.ends import crash_claim, last_said, stopped
 from sdpdr.solvers.incumbent import listen
 from sdpdr.solvers.screen import failure
 
@@ -33,9 +32,7 @@ def run_alone(task: bytes, name: str, time_limit: float | None) -> Outcome:
         try:
             code = _wait(folder, None if time_limit is None else time_limit + _START)
         except subprocess.TimeoutExpired:
-            words = f"{name} was stopped after {time_limit:g} s; it had no point to offer"
-            seconds = {"compile": 0.0, "solve": float(time_limit or 0.0)}
-            return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
+            return stopped(name, time_limit)
         answer = folder / "answer"
         if code != 0 or not answer.exists():
             claim = crash_claim(name, code, last_said(folder / "said"))

@@ -25,8 +25,8 @@ from sdpdr.solvers.incumbent import deaf, is_worker
 from sdpdr.solvers.isolate import run_isolated
 from sdpdr.solvers.keeping import ClarabelKeeping, CvxoptKeeping
 from sdpdr.solvers.render import Rendered, render
+from sdpdr.solvers.screen import failure
 from sdpdr.solvers.silence import quiet, silence
-from sdpdr.solvers.starved import is_starved, starved_words
 
 _VERDICTS = {
     cp.OPTIMAL: Verdict.SOLVED,
@@ -79,11 +79,7 @@ class CvxpySolver(Solver):
                 self._solve(problem, options)
         except _GIVING_UP as error:
             seconds = {"compile": rendering, "solve": time.perf_counter() - start}
-            words = f"{type(error).__name__}: {error}"
-            claim = Claim("error", message=words)
-            if is_starved(words):
-                claim = Claim("out of memory", message=starved_words(self.name, words))
-            return Outcome(Point(), Verdict.FAILED, claim, seconds)
+            return replace(failure(self.name, error), seconds=seconds)
         total = time.perf_counter() - start
         stats = problem.solver_stats
         solving = min(total, (stats.solve_time if stats else None) or total)
@@ -161,7 +157,9 @@ class Scs(CvxpySolver):
 
     def native_options(self) -> dict[str, Any]:
         """The uniform options in SCS's names."""
-        most = self.max_iter or (None if self.defaults else 100_000)
+        most = self.max_iter
+        if most is None and not self.defaults:
+            most = 100_000
         return self.tolerances() | _given(max_iters=most, time_limit_secs=self.time_limit)
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:

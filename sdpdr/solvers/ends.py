@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+from sdpdr.program.point import Point
 from sdpdr.program.solution import Claim
+from sdpdr.solvers.base import Outcome, Verdict
 from sdpdr.solvers.starved import is_starved, starved_words
 
 # Bytes of what a process printed; the end is what tells.
@@ -17,6 +19,32 @@ def last_said(path: Path) -> str:
     with open(path, "rb") as stream:
         stream.seek(max(0, path.stat().st_size - _ENOUGH))
         return stream.read().decode("utf-8", errors="replace")
+
+
+def stopped(
+    name: str, time_limit: float | None, offer: str = "it had no point to offer"
+) -> Outcome:
+    """The outcome of a process that was ended since its time was up.
+
+    Examples
+    --------
+    >>> stopped("scs", 2.0).claim.message
+    'scs was stopped after 2 s; it had no point to offer'
+    """
+    words = f"{name} was stopped after {time_limit:g} s; {offer}"
+    seconds = {"compile": 0.0, "solve": float(time_limit or 0.0)}
+    return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
+
+
+def failed(name: str, status: str, what: str) -> Outcome:
+    """The outcome of a process that came to nothing for no fault of the solver's.
+
+    Examples
+    --------
+    >>> failed("scs", "no worker", "could not be run").claim.message
+    'scs could not be run'
+    """
+    return Outcome(Point(), Verdict.FAILED, Claim(status, message=f"{name} {what}"))
 
 
 def crash_claim(name: str, code: int, said: str) -> Claim:

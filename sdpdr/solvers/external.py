@@ -28,7 +28,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
-from sdpdr.solvers.ends import crash_claim, last_said
+from sdpdr.solvers.ends import crash_claim, last_said, stopped
 from sdpdr.solvers.external_files import (
     Answer,
     FiledProgram,
@@ -104,9 +104,8 @@ class ExternalSolver(Solver):
                 path = os.path.abspath(shutil.which(self.program) or self.program)
                 code = self._wait(folder, [path, *self.command(folder)], spent=seconds["compile"])
             except subprocess.TimeoutExpired:
-                words = f"{self.name} was stopped after {self.time_limit:g} s; it had no point"
-                seconds["solve"] = float(self.time_limit or 0.0)
-                return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
+                late = stopped(self.name, self.time_limit)
+                return replace(late, seconds={**late.seconds, **seconds})
             except OSError as error:
                 claim = Claim("error", message=f"{self.name} could not be started: {error}")
                 return Outcome(Point(), Verdict.FAILED, claim, seconds)

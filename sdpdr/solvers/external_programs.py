@@ -36,8 +36,10 @@ class Csdp(ExternalSolver):
     def command(self, folder: Path) -> list[str]:
         """CSDP reads ``param.csdp`` where it runs."""
         given: dict[str, object] = {**self.tolerances()}
-        if self.max_iter or not self.defaults:
-            given["maxiter"] = self.max_iter or 200
+        if self.max_iter is not None:
+            given["maxiter"] = self.max_iter
+        elif not self.defaults:
+            given["maxiter"] = 200
         lines = [f"{name}={value}\n" for name, value in {**given, **self.options}.items()]
         (folder / "param.csdp").write_text("".join(lines), encoding="ascii")
         return [PROBLEM, SOLUTION]
@@ -92,7 +94,8 @@ class SdpaProgram(ExternalSolver):
 
     def command(self, folder: Path) -> list[str]:
         """Parameters go by their place in ``param.sdpa``, not by name."""
-        given = {"maxIteration": self.max_iter or 100, **self.tolerances()}
+        most = 100 if self.max_iter is None else self.max_iter
+        given = {"maxIteration": most, **self.tolerances()}
         lines = [f"{x} {name}\n" for name, x in {**_PARAMETERS, **given, **self.options}.items()]
         (folder / "param.sdpa").write_text("".join(lines), encoding="ascii")
         return ["-ds", PROBLEM, "-o", SOLUTION, "-p", "param.sdpa", "-numThreads", "1"]

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from time import monotonic
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sdpdr.errors import NotAcceptedError, SdpdrError
 from sdpdr.program.point import Point
 from sdpdr.program.solution import Claim
 from sdpdr.solvers import alone, workers
 from sdpdr.solvers.base import Outcome, Verdict
-from sdpdr.solvers.ends import crash_claim
+from sdpdr.solvers.ends import crash_claim, failed, stopped
 
 Task: TypeAlias = Callable[[], Outcome]
 
@@ -51,7 +51,8 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     Outcome
         With verdict ``TIME_LIMIT`` if it was ended, ``INTERRUPTED`` if it was interrupted and had
         a point to offer, and ``FAILED`` if it crashed or ran out of memory; each with the last
-        point that was posted, if any.
+        point that was posted, if any. ``FAILED`` also if there is no worker to be had, or what it
+        sends is garbled.
 
     Raises
     ------
@@ -70,14 +71,14 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     try:
         worker = workers.hire()
     except workers.WorkerLost as lost:
-        return Outcome(Point(), Verdict.FAILED, crash_claim(name, 1, str(lost)))
+        return failed(name, "no worker", f"was not run, since there is no worker for it: {lost}")
     with worker:
         worker.show = show
         worker.ask(question)
         asked_by = _wait(worker, time_limit)
         if worker.answer is None:
             return _unanswered(worker, name, time_limit, asked_by)
-        found: Outcome | SdpdrError = pickle.loads(worker.answer)
+        found: Outcome | SdpdrError = _read(worker.answer, name)
     if isinstance(found, SdpdrError):
         raise found
     if asked_by == "clock" and found.verdict is Verdict.INTERRUPTED:
@@ -114,19 +115,38 @@ def _unanswered(
     worker: workers.Worker, name: str, time_limit: float | None, asked_by: str
 ) -> Outcome:
     """The outcome of a worker that was ended, or ended by itself, without an answer."""
-    point = Point() if worker.posted is None else pickle.loads(worker.posted)
-    offer = "it had no point to offer" if worker.posted is None else "its best point is kept"
+    point = None if worker.posted is None else _read(worker.posted, name)
     if asked_by == "person":
-        if worker.posted is None:
+        if not isinstance(point, Point):
             raise KeyboardInterrupt
         return Outcome(point, Verdict.INTERRUPTED, Claim("interrupted"))
-    if asked_by == "clock":
-        words = f"{name} was stopped after {time_limit:g} s; {offer}"
-        seconds = {"compile": 0.0, "solve": float(time_limit or 0.0)}
-        return Outcome(point, Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
-    said = bytes(worker.said).decode(errors="replace")
+    if isinstance(point, Outcome):
+        return point
+    if asked_by != "clock":
+        ended = _ended_by_itself(worker, name)
+    elif point is None:
+        ended = stopped(name, time_limit)
+    else:
+        ended = stopped(name, time_limit, "its best point is kept")
+    return ended if point is None else replace(ended, point=point)
+
+
+def _ended_by_itself(worker: workers.Worker, name: str) -> Outcome:
+    if worker.is_lost:
+        words = "did not come to an end: what starts workers was ended, and its worker with it."
+        return failed(name, "lost", words)
     assert worker.code is not None
-    return Outcome(point, Verdict.FAILED, crash_claim(name, worker.code, said))
+    said = bytes(worker.said).decode(errors="replace")
+    return Outcome(Point(), Verdict.FAILED, crash_claim(name, worker.code, said))
+
+
+def _read(sent: bytes, name: str) -> Any:
+    """What a worker has sent, or an outcome that says why nobody can read it."""
+    try:
+        return pickle.loads(sent)
+    except Exception as error:  # Other people's objects may raise anything here.
+        why = f"{type(error).__name__}: {error}"
+        return failed(name, "garbled", f"sent what cannot be read, so it is lost ({why}).")
 
 
 def _pickle(task: Task, name: str) -> bytes:

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -60,6 +60,8 @@ class Worker:
     pid : int
     code : int or None
         Its exit status, as `subprocess` gives them, once it has ended.
+    is_lost : bool
+        Whether nobody is left to tell how it ended, and so it has.
     answer, posted : bytes or None
         What the task returned, and the last point it posted meanwhile, pickled.
     said : bytearray
@@ -73,23 +75,20 @@ class Worker:
         self.code: int | None = None
         self.answer: bytes | None = None
         self.posted: bytes | None = None
-        self.show = self.is_deaf = False
+        self.show = self.is_deaf = self.is_lost = False
         self._unsent, self._received, self._line_said = memoryview(b""), bytearray(), b""
         self._poll = select.poll()
-        self._talk, theirs = socket.socketpair()
-        self._line, line = socket.socketpair()
-        self._said, said = os.pipe()
+        self._talk, self._line, self._said, theirs = _ends()
         _alive.add(self)
         try:
             with _lock:
-                socket.send_fds(control, [b"w"], [theirs.fileno(), line.fileno(), said])
+                socket.send_fds(control, [b"w"], theirs)
         except OSError:
             self.close()
             raise
         finally:
-            theirs.close()
-            line.close()
-            os.close(said)
+            for end in theirs:
+                os.close(end)
         self._talk.setblocking(False)
         os.set_blocking(self._said, False)
         for end in (self._talk.fileno(), self._line.fileno(), self._said):
@@ -109,7 +108,7 @@ class Worker:
     def born(self) -> bool:
         """Wait for it; False where it was not to be."""
         word = self._line.recv(256)
-        while word and not word.endswith(b"\n") and b"\n" not in word:
+        while word and b"\n" not in word:
             more = self._line.recv(256)
             word = word + more if more else b""
         first, _, self._line_said = word.partition(b"\n")
@@ -128,7 +127,7 @@ class Worker:
     @property
     def is_done(self) -> bool:
         """Whether it has answered or ended."""
-        return self.answer is not None or self.code is not None
+        return self.answer is not None or self.code is not None or self.is_lost
 
     def step(self, patience: float | None) -> None:
         """Wait until something happens, at most so many seconds, and take note of it."""
@@ -219,7 +218,26 @@ class Worker:
         self._receive()
         self._listen()
         word = self._line_said.partition(b"\n")[0]
-        self.code = int(word) if word else -9
+        self.code, self.is_lost = int(word) if word else None, not word
+
+
+def _ends() -> tuple[socket.socket, socket.socket, int, list[int]]:
+    """Our ends of what a worker talks through, of its line, and of what it prints; its own.
+
+    Raises
+    ------
+    WorkerLost
+        This process may not open any more, which is no fault of the zygote's.
+    """
+    with ExitStack() as undo:
+        try:
+            talk, theirs = map(undo.enter_context, socket.socketpair())
+            line, its = map(undo.enter_context, socket.socketpair())
+            said, saying = os.pipe()
+        except OSError as error:
+            raise WorkerLost(f"this process cannot open what leads to one: {error}") from error
+        undo.pop_all()
+    return talk, line, said, [theirs.detach(), its.detach(), saying]
 
 
 def hire() -> Worker:
@@ -228,13 +246,13 @@ def hire() -> Worker:
     Raises
     ------
     WorkerLost
-        The zygote cannot be started, or cannot fork.
+        The zygote cannot be started, or cannot fork, or this process is out of descriptors.
     """
     for _ in range(2):
         control = _zygote()
         try:
             worker = Worker(control)
-        except OSError:
+        except OSError:  # nobody is there to receive it
             _dismiss(control)
             continue
         try:
@@ -246,12 +264,6 @@ def hire() -> Worker:
         worker.close()
         _dismiss(control)
     raise WorkerLost(f"the process that starts workers cannot start: {_last_words()}")
-
-
-def prepare() -> None:
-    """Start what forks workers, without waiting for it; a first worker is then at hand sooner."""
-    if POSSIBLE:
-        _zygote()
 
 
 def prepare_by_fork() -> None:
@@ -319,33 +331,41 @@ _alive: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
 def _zygote() -> socket.socket:
-    global _control, _process, _stderr
+    global _control, _process
     with _starting:
         if _control is not None:
             return _control
-        ours, theirs = socket.socketpair()
         _close_stderr()
-        _stderr, said = os.pipe()
-        # One thread, so that it can fork; workers are given as many as this process has.
-        alone = {f"{name}_NUM_THREADS": "1" for name in _THREADED}
         try:
-            _process = subprocess.Popen(
-                [sys.executable, "-c", _program(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                env=os.environ | alone,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
+            with ExitStack() as undo:
+                ours, theirs = map(undo.enter_context, socket.socketpair())
+                _process = _started(theirs)
+                theirs.close()
+                undo.pop_all()
         except OSError as error:
-            ours.close()
             raise WorkerLost(f"the process that starts workers cannot start: {error}") from error
-        finally:
-            theirs.close()
-            os.close(said)
         _control = ours
         return ours
+
+
+def _started(theirs: socket.socket) -> subprocess.Popen[bytes]:
+    """A new zygote, which listens at its end of a socket."""
+    global _stderr
+    _stderr, said = os.pipe()
+    # One thread, so that it can fork; workers are given as many as this process has.
+    alone = {f"{name}_NUM_THREADS": "1" for name in _THREADED}
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", _program(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env=os.environ | alone,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+        )
+    finally:
+        os.close(said)
 
 
 def _program(number: int) -> str:

@@ -4,8 +4,7 @@ To start Python and import a solver takes seconds, and a fork takes milliseconds
 only where no thread is in the middle of something, so it cannot be the user's process that forks.
 This one has a single thread, runs no solver, and hands every worker over unused.
 
-Nothing but `serve` is called from outside, and that as the program of a process of its own;
-`sdpdr.solvers.workers` is the other side.
+`serve` is the program of a process of its own, and `sdpdr.solvers.workers` is the other side.
 """
 
 from __future__ import annotations
@@ -18,9 +17,10 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -77,7 +77,7 @@ class _Zygote:
         signal.set_wakeup_fd(self._alarm, warn_on_full_buffer=False)
         for end in (self._control.fileno(), self._awake):
             self._poll.register(end, select.POLLIN)
-        _adopt_orphans()
+        adopt_orphans()
         used = time.monotonic()
         while os.getppid() == self._parent:
             ready = {number for number, _ in self._poll.poll(1000.0 * _LOOK)}
@@ -206,8 +206,8 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _adopt_orphans() -> None:
-    """Have the system hand over what a worker leaves running, where it can do that."""
+def adopt_orphans() -> None:
+    """Have the system hand over what a child leaves running, where it can do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
@@ -220,7 +220,7 @@ def _work(parent: int, talk: int, said: int) -> NoReturn:
     code = 1
     try:
         os.setsid()
-        _end_with(parent)
+        end_with(parent)
         os.dup2(said, 1)
         os.dup2(said, 2)
         os.close(said)
@@ -247,8 +247,8 @@ def _work(parent: int, talk: int, said: int) -> NoReturn:
         os._exit(code & 0xFF)
 
 
-def _end_with(parent: int) -> None:
-    """Have the system end this process when the zygote ends, where it can do that."""
+def end_with(parent: int) -> None:
+    """Have the system end this process when its parent ends, where it can do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
@@ -305,7 +305,32 @@ def _unpickled(task: bytes, name: str) -> Callable[[], Any]:
 
 
 def _send(channel: socket.socket, kind: bytes, content: bytes) -> None:
-    channel.sendall(HEADER.pack(kind, len(content)) + content)
+    with _held():
+        channel.sendall(HEADER.pack(kind, len(content)) + content)
+
+
+@contextmanager
+def _held() -> Iterator[None]:
+    """Have requests to end wait meanwhile: after half a message, the next would be taken for it.
+
+    Handlers are exchanged, since a mask is that of one thread: native code has others, by which a
+    signal reaches Python all the same.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # where Python's handlers never run
+        return
+    held: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    handled = {number: handler for number, handler in before.items() if callable(handler)}
+    try:
+        for number in handled:
+            signal.signal(number, lambda heard, frame: held.append(heard))
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+        for heard in held:
+            signal.raise_signal(heard)
 
 
 def _flush() -> None:

@@ -5,11 +5,9 @@ Nothing but `serve` is called from outside, and that by the program of a process
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
 import shutil
-import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -19,6 +17,7 @@ from typing import NoReturn
 
 from sdpdr.errors import StudyError
 from sdpdr.solvers.incumbent import listen
+from sdpdr.solvers.zygote import adopt_orphans, end_with
 from sdpdr.study.watch import end_orphans, end_tree, reserved
 
 try:
@@ -40,7 +39,7 @@ def serve() -> NoReturn:
 
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    _adopt_orphans()
+    adopt_orphans()
     here = os.getpid()
     replies.write("ready\n")
     replies.flush()
@@ -107,26 +106,12 @@ def _child(folder: Path, parent: int) -> NoReturn:
 def _separate(folder: Path, parent: int) -> None:
     """Own session, own output, no inherited input, and an end when the nursery ends."""
     os.setsid()
-    _end_with(parent)
+    end_with(parent)
     said = os.open(folder / "said", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (said, 1), (said, 2)):
         os.dup2(source, target)
     sys.stdout = sys.stderr = os.fdopen(2, "w", errors="replace", closefd=False)
-
-
-def _adopt_orphans() -> None:
-    """Have the system hand over what a child leaves running, where it can do that."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
-
-
-def _end_with(parent: int) -> None:
-    """Have the system end this process when its parent ends, where it can do that."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-        if os.getppid() != parent:
-            os._exit(1)
 
 
 def _fence(memory_limit: int, cpu_limit: int) -> None:

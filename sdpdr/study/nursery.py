@@ -23,6 +23,7 @@ from select import select
 from typing import Any
 
 from sdpdr.errors import StudyError
+from sdpdr.solvers.ends import last_said
 from sdpdr.study.watch import Watch, end_tree
 
 _THREADED = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
@@ -224,8 +225,5 @@ def _last_words(path: Path) -> str:
     """The last line that a process said, without what would upset a terminal."""
     if not path.exists():
         return ""
-    with open(path, "rb") as file:
-        file.seek(max(0, path.stat().st_size - _ENOUGH))
-        said = file.read().decode("utf-8", errors="replace")
-    lines = [line for line in said.splitlines() if line.strip()]
+    lines = [line for line in last_said(path)[-_ENOUGH:].splitlines() if line.strip()]
     return "".join(c for c in (lines or [""])[-1] if c.isprintable()).strip()

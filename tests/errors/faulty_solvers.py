@@ -147,6 +147,36 @@ class Silent(Faulty):
         return Outcome(Point(), Verdict.SOLVED, Claim("optimal", 3.0))
 
 
+class Garbles(Faulty):
+    """Hands over what nobody can read."""
+
+    def run(self, sdp, progress=None):
+        return Unreadable()
+
+
+class PostsGarbled(Stubborn):
+    def run(self, sdp, progress=None):
+        post(Unreadable())
+        return super().run(sdp)
+
+
+class Unreadable:
+    def __reduce__(self):
+        return refuse, ()
+
+
+def refuse():
+    raise ArithmeticError("the seal is broken")
+
+
+class EndsTheZygote(Faulty):
+    """Ends what forks workers, as somebody outside may."""
+
+    def run(self, sdp, progress=None):
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(120.0)
+
+
 # -- those that return numbers which are none -------------------------------------------------
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -17,8 +19,9 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.program.point import Point
-from sdpdr.solvers import Clarabel, Verdict, alone, incumbent, workers
+from sdpdr.program.point import as_dense
+from sdpdr.reduce import Composed
+from sdpdr.solvers import Clarabel, LowRank, Verdict, alone, incumbent, workers, zygote
 from sdpdr.solvers.isolate import run_isolated
 
 pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")
@@ -86,21 +89,57 @@ def test_what_was_posted_is_kept_when_the_process_dies(model, faulty):
     assert outcome.point.values
 
 
-def test_our_solver_posts_feasible_points():
+def test_a_request_to_end_waits_for_the_end_of_a_message():
+    """Cut off, a message would take the next for its rest."""
+    ours, theirs = socket.socketpair()
+    content, received = bytes(3_000_000), bytearray()
+
+    def interrupt_and_receive():
+        received.extend(theirs.recv(1))
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)  # the signal is there while the message waits for room
+        while more := theirs.recv(1 << 20):
+            received.extend(more)
+
+    reader = threading.Thread(target=interrupt_and_receive)
+    reader.start()
+    with theirs:
+        with ours, pytest.raises(KeyboardInterrupt):
+            zygote._send(ours, zygote.POSTED, content)
+        reader.join(HANG)
+    assert bytes(received) == zygote.HEADER.pack(zygote.POSTED, len(content)) + content
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("engine", ["edges", "general"])
+def test_our_solver_posts_feasible_points(engine, monkeypatch):
     """Ended at any moment, it has lost at most a quarter of a second."""
     posted = []
-    graph = graphs.cycle(30)
+    monkeypatch.setattr(incumbent, "_last", -np.inf)
+    model, solver = methods.mvu(graphs.cycle(30)), LowRank(options={"engine": engine})
+    reductions = Composed(sdpdr.plan(model, solver).reductions)
+    sdp = reductions.apply(model.to_sdp()).sdp
     incumbent.listen(posted.append)
     try:
-        for engine in ("edges", "general"):
-            solver = sdpdr.solvers.LowRank(options={"engine": engine})
-            sdpdr.solve(methods.mvu(graph), solver, progress=False)
-            assert posted
-            assert all(isinstance(point, Point) for point in posted)
-            posted.clear()
-            incumbent._last = -np.inf
+        solver.run(sdp)
     finally:
         incumbent.listen(None)
+    assert posted
+    for point in posted:
+        assert_feasible(sdp, point.values, solver.tol)
+
+
+def assert_feasible(sdp, values, tol):
+    """Rows beside their largest right side, matrices beside their largest eigenvalue."""
+    assert not sdp.lmis
+    scale = max(np.abs(rows.rhs).max() for rows in sdp.rows)
+    for rows in sdp.rows:
+        slack = np.asarray(sdp.slack(rows, values))
+        away = np.abs(slack) if rows.relation == "==" else -slack
+        assert away.max() <= tol * scale
+    for variable in sdp.psd_variables:
+        eigenvalues = np.linalg.eigvalsh(as_dense(values[variable.name]))
+        assert eigenvalues[0] >= -tol * eigenvalues[-1]
 
 
 # -- output, children, ends -------------------------------------------------------------------
@@ -138,7 +177,70 @@ def test_a_zygote_that_cannot_start_is_an_outcome(model, monkeypatch):
     monkeypatch.setattr(workers, "_PROGRAM", "raise ImportError('no such module')")
     solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
     assert solution.status is Status.FAILED
+    assert solution.claimed.status == "no worker"
     assert "no such module" in solution.claimed.message
+    assert "crashed" not in solution.claimed.message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers end with the zygote on Linux only")
+def test_a_worker_that_ends_with_the_zygote_is_no_crash(faulty):
+    outcome = run_isolated(partial(faulty.EndsTheZygote().run, None), "faulty", None)
+    assert outcome.verdict is Verdict.FAILED
+    assert outcome.claim.status == "lost"
+    assert "what starts workers was ended" in outcome.claim.message
+    assert "memory" not in outcome.claim.message
+
+
+def test_who_can_open_nothing_more_ends_nobody_elses_worker(descriptors):
+    pid, before = workers._process.pid, os.listdir("/dev/fd")
+    with workers.hire() as other:
+        for room in range(6):
+            with descriptors(room):
+                outcome = run_isolated(here, "faulty", None)
+            assert outcome.verdict is Verdict.FAILED
+            assert outcome.claim.status == "no worker"
+            assert "Too many open files" in outcome.claim.message
+        other.ask(pickle.dumps((workers.surroundings(), "test", pickle.dumps(here))))
+        while not other.is_done:
+            other.step(HANG)
+        assert pickle.loads(other.answer) == here()
+    assert workers._process.pid == pid
+    assert set(os.listdir("/dev/fd")) <= set(before)
+
+
+def test_without_descriptors_the_zygote_is_not_had(descriptors):
+    workers._dismiss(workers._control)
+    for room in range(6):
+        with descriptors(room), pytest.raises(workers.WorkerLost, match="Too many open files"):
+            workers.hire()
+
+
+@pytest.fixture
+def descriptors():
+    """Leaves this process room for so many descriptors at most."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def at_most(room):
+        free = os.dup(0)
+        os.close(free)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + room, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    return at_most
+
+
+@pytest.mark.parametrize(("name", "limit"), [("Garbles", None), ("PostsGarbled", 0.5)])
+def test_what_cannot_be_read_is_an_outcome(faulty, name, limit):
+    outcome = run_isolated(partial(getattr(faulty, name)().run, None), "faulty", limit)
+    assert outcome.verdict is Verdict.FAILED
+    assert outcome.claim.status == "garbled"
+    assert "cannot be read" in outcome.claim.message
+    assert "the seal is broken" in outcome.claim.message
 
 
 def test_threads_have_workers_of_their_own(model):

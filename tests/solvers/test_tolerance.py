@@ -166,6 +166,16 @@ def test_programs_left_alone_keep_their_own_tolerances(tmp_path):
     assert {"1e-07 epsilonStar", "1e-07 epsilonDash", "100 maxIteration"} <= set(lines)
 
 
+@pytest.mark.parametrize("defaults", [False, True])
+def test_no_iterations_are_no_iterations(defaults, tmp_path):
+    for solver in CONIC.values():
+        assert 0 in told(solver(defaults=defaults, max_iter=0)).values()
+    limits = {"csdp": "maxiter=0", "sdpa-file": "0 maxIteration", "dsdp": "-maxit 0"}
+    for name, limit in limits.items():
+        words, lines = written(name, tmp_path, defaults=defaults, max_iter=0)
+        assert limit in lines or limit in " ".join(words)
+
+
 def test_our_own_options_win_over_the_table(tmp_path):
     words, _ = written("dsdp", tmp_path, options={"gaptol": 0.25})
     assert words[words.index("-gaptol") + 1] == "0.25"
