@@ -177,6 +177,9 @@ def test_a_row_whose_root_of_two_was_rounded_is_not_called_a_contradiction():
 def test_a_product_of_the_vectors_with_themselves_changes_no_form():
     lengths = SquaredEdgeLengths(2, np.array([[0, 0], [0, 1], [0, 1]]))
     gram = np.array([[2.0, 1.0], [1.0, 5.0]])
+    # Else SciPy adds up repeated entries in place, in buffers that both sides may share.
+    assert lengths.left.has_canonical_format
+    assert lengths.right.has_canonical_format
     assert abs(lengths.left).nnz
     assert (lengths.left * lengths.left).nnz
     np.testing.assert_array_equal(lengths.apply(gram), [0.0, 5.0, 5.0])
