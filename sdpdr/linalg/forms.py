@@ -16,6 +16,17 @@ from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_pair
 _LARGE, _FEW, _DENSE = 200, 0.1, 0.1
 
 
+def _canonical(rows: Any) -> sp.csr_array:
+    """A copy with every entry once and in order, which products of SciPy leave as it is.
+
+    They sort and add up entries of their operands in place, also those of a matrix that has its
+    indices in common with another one.
+    """
+    own = sp.csr_array(rows, dtype=float, copy=True)
+    own.sum_duplicates()
+    return own
+
+
 class BilinearForms(LinearMap):
     r"""Rows :math:`f_e^T K g_e`.
 
@@ -26,7 +37,8 @@ class BilinearForms(LinearMap):
     """
 
     def __init__(self, left: Any, right: Any) -> None:
-        self.left, self.right = sp.csr_array(left), sp.csr_array(right)
+        self.left = _canonical(left)
+        self.right = self.left if right is left else _canonical(right)
         if self.left.shape != self.right.shape:
             raise ShapeError(
                 f"left and right vectors must have one shape (m, n); they have "

@@ -40,8 +40,18 @@ def _says_face(linear_map: LinearMap) -> bool:
     if isinstance(linear_map, Stacked):
         return all(map(_says_face, linear_map.maps))
     if isinstance(linear_map, Combined):
-        return _says_face(linear_map.inner)
+        return _only_scales(linear_map) and _says_face(linear_map.inner)
     return isinstance(linear_map, (Products, QuadraticForms))
+
+
+def _only_scales(combined: Combined) -> bool:
+    """Whether every row is an inner row times a number, and none is left out.
+
+    Only then are the null vectors of the inner map those of the combination.
+    """
+    weights = combined.weights
+    alone = np.all(np.diff(weights.indptr) == 1) and np.all(weights.data != 0.0)
+    return bool(alone) and np.unique(weights.indices).size == combined.inner.m
 
 
 def null_vectors(sdp: SDP, name: str) -> sp.csr_array:

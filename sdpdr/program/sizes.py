@@ -80,7 +80,9 @@ def _typical(sizes: list[Array]) -> float:
 
 def _nonzeros(matrix: Matrix) -> Array:
     if isinstance(matrix, Outer):
-        matrix = matrix.diagonal()
+        # Weights of both signs may cancel on the diagonal, and not beside it.
+        outer = np.square(matrix.columns) @ np.abs(matrix.weights)
+        matrix = np.abs(matrix.sparse.diagonal()) + outer
     entries = np.abs(np.ravel(matrix.data if sp.issparse(matrix) else np.asarray(matrix)))
     return entries[entries > 0.0]
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sdpdr.errors import InfeasibleError, UnknownNameError
 from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.svec import Array, Index, Matrix
 from sdpdr.linalg.trees import spanning_forest
@@ -27,9 +28,12 @@ from sdpdr.program.sdp import SDP, Expression, Rows
 from sdpdr.program.sizes import row_norms
 from sdpdr.program.variables import PsdVariable
 from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.vanishing import remainders
 
-# A row that is this much smaller on the face than off it is rounding.
+# A row that is this much smaller on the face than off it may be rounding.
 _VANISHED = 1e-12
+# What rounding may leave of a row in its own numbers, as they are stored.
+_ROUNDING = 64.0 * UNIT
 Basis = Literal["auto", "sparse", "orthonormal"]
 
 
@@ -68,7 +72,7 @@ class Face(Reduction):
         }
         dropped = {r.label: r for name in bases for r in exposing_rows(sdp, name)}
         seen = [r for r in sdp.rows if r.label not in dropped]
-        kept = {r.label: _visible(r, bases) for r in seen}
+        kept = {r.label: _visible(r, bases, sdp) for r in seen}
         variables = tuple(
             PsdVariable(v.name, bases[v.name].shape[1]) if v.name in bases else v
             for v in sdp.variables
@@ -106,28 +110,36 @@ class Face(Reduction):
         return _tree_basis(variable.n, pattern, null.toarray().ravel())
 
 
-def _visible(rows: Rows, bases: dict[str, Matrix]) -> NDArray[np.bool_]:
-    """Rows that are not zero on the face, where only rounding would be left of them.
+def _visible(rows: Rows, bases: dict[str, Matrix], sdp: SDP) -> NDArray[np.bool_]:
+    """Rows that are not zero on the face; rounding that holds at zero counts as nothing.
+
+    Rows that are small there, but not zero, stay unless they are rounding, however small.
 
     Raises
     ------
     InfeasibleError
-        A row that vanishes cannot hold.
+        A row that vanishes exactly cannot hold.
     """
-    kept = np.ones(rows.m, dtype=bool)
     if not rows.lhs or not set(rows.lhs) <= set(bases):
-        return kept
+        return np.ones(rows.m, dtype=bool)
     before = sum(row_norms(a) for a in rows.lhs.values())
     after = sum(row_norms(a) for a in _restrict(rows.lhs, bases).values())
     kept = np.asarray(after > _VANISHED * before)
+    small = np.flatnonzero(~kept)
+    if not small.size:
+        return kept
     size = _VANISHED * np.abs(rows.rhs).max(initial=0.0)
-    broken = np.abs(rows.rhs) if rows.relation == "==" else -rows.rhs
-    if np.any(~kept & (broken > size)):
-        e = int(np.flatnonzero(~kept & (broken > size))[0])
+    broken = (np.abs(rows.rhs) if rows.relation == "==" else -rows.rhs)[small] > size
+    # Those that might be contradictions first, for not all may have their turn.
+    order = np.argsort(~broken, kind="stable")
+    small, broken = small[order], broken[order]
+    left = remainders(rows.lhs, small, {name: null_vectors(sdp, name) for name in rows.lhs})
+    for e in small[broken & (left == 0.0)]:
         raise InfeasibleError(
             f"row {e} of {rows.label!r} is zero for every matrix that the other rows allow, but "
             f"is to be {rows.rhs[e]:g}: the constraints contradict each other."
         )
+    kept[small] = broken | (left > _ROUNDING)
     return kept
 
 

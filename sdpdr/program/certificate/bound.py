@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.exact import exact_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import Array, Matrix
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP, Rows
 
 Duals = Mapping[str, Array]
+# Terms of an objective beyond which nobody looks whether they cancel exactly.
+_LARGEST = 200_000
 
 
 @dataclass(frozen=True)
@@ -46,12 +52,26 @@ def visible_rows(sdp: SDP) -> list[Rows]:
 
 
 def has_no_objective(sdp: SDP) -> bool:
-    """Whether every feasible point has the same value."""
+    """Whether every feasible point has the same value, for certain."""
     curved = any(v.curvature is not None for v in sdp.vector_variables)
-    return not curved and not any(_has_entries(sdp.cost(name)) for name in sdp.objective)
+    if curved or any(_has_entries(sdp.cost(name)) for name in sdp.objective):
+        return False
+    return all(map(_is_zero, sdp.objective.values()))
 
 
 def _has_entries(cost: Matrix) -> bool:
     if isinstance(cost, Outer):
-        return bool(np.any(cost.diagonal()))
+        # Products with weights of both signs may cancel on the diagonal, and not beside it.
+        outer = np.any(cost.columns != 0.0, axis=0) & (cost.weights != 0.0)
+        return bool(np.any(outer) or np.any(cost.sparse.data))
     return bool(np.any(cost.data if sp.issparse(cost) else cost))
+
+
+def _is_zero(cost: LinearMap | VectorMap) -> bool:
+    """Whether the numbers stored add up to zero exactly; False where they are too many."""
+    terms = list(islice(exact_terms(cost), _LARGEST + 1))
+    sums: dict[tuple[int, int], tuple[Fraction, Fraction]] = {}
+    for _, i, j, (p, q) in terms:
+        before = sums.get((i, j), (Fraction(0), Fraction(0)))
+        sums[i, j] = (before[0] + p, before[1] + q)
+    return len(terms) <= _LARGEST and not any(any(number) for number in sums.values())
