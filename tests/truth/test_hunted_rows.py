@@ -1,8 +1,8 @@
-"""Rows and multipliers that once proved what is not true: void rows, rounded roots, cancellation."""
+"""Rows and multipliers that once proved what is not true: void, rounded, or cancelling."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +26,7 @@ class Told(Solver):
     package: ClassVar[str] = "numpy"
     module: ClassVar[str] = "numpy"
     forms: ClassVar[tuple[str, ...]] = ("gram",)
-    point: Point = Point()
+    point: Point = field(default_factory=Point)
 
     def run(self, sdp, progress=None):
         return Outcome(self.point, Verdict.SOLVED, Claim("told"))
