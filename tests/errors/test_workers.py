@@ -40,6 +40,14 @@ def ready():
     workers.hire().close()
 
 
+@pytest.fixture
+def _interruptible():
+    """Hear SIGINT, which is ignored in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def lives(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -89,6 +97,7 @@ def test_what_was_posted_is_kept_when_the_process_dies(model, faulty):
     assert outcome.point.values
 
 
+@pytest.mark.usefixtures("_interruptible")
 def test_a_request_to_end_waits_for_the_end_of_a_message():
     """Cut off, a message would take the next for its rest."""
     ours, theirs = socket.socketpair()

@@ -91,7 +91,8 @@ class Plain:
         """The slack as computed; zero where it is no larger than rounding, if that is small."""
         s, error = np.asarray(sdp.dual_slack(v.name, y)), _scalar_error(sdp, v, y)
         # Multipliers that cancel may be so large that their rounding exceeds all costs.
-        trusted = error <= _TRUSTED * _largest_cost(sdp)
+        # Those of a ray, for which there are no costs, come in units where one is large.
+        trusted = error <= _TRUSTED * (_largest_cost(sdp) or 1.0)
         s = np.where(trusted & (np.abs(s) <= error), 0.0, s)
         blur = np.where(trusted, 0.0, error)
         return s - blur, s + blur
