@@ -65,6 +65,8 @@ class Prepared:
     model : Model or SDP
         What is to be planned and solved.
     faced : FacialReduction or None
+    sdp : SDP or None
+        The program on its faces, before units were changed; None if they were not.
     balanced : Reduced or None
         Units are powers of two, so that it is the same program, and what is proved of it is proved
         of the one before: multipliers, value and bound stay as they are.
@@ -72,7 +74,8 @@ class Prepared:
 
     model: Model | SDP
     faced: FacialReduction | None
-    balanced: Reduced | None
+    sdp: SDP | None = None
+    balanced: Reduced | None = None
 
     def push(self, start: Solution | Point) -> Solution | Point:
         """A start of the program as one of the prepared one."""
@@ -86,8 +89,8 @@ class Prepared:
     def lift(self, solution: Solution) -> Solution:
         """An answer to the prepared program as one to the original."""
         if self.balanced is not None:
-            before = self.model if self.faced is None else self.faced.sdp
-            solution = _in_old_units(solution, self.balanced, _standard(before))
+            assert self.sdp is not None
+            solution = _in_old_units(solution, self.balanced, self.sdp)
         return lifted_solution(solution, self.faced)
 
 
@@ -96,13 +99,12 @@ def prepared(model: Model | SDP, faced: FacialReduction | None, *, units: bool) 
     model = model if faced is None else faced.sdp
     sdp, balance = _standard(model) if units else None, Balance()
     if sdp is None or balance.accepts(sdp) is not None:
-        return Prepared(model, faced, None)
+        return Prepared(model, faced)
     balanced = balance.apply(sdp)
-    return Prepared(balanced.sdp, faced, balanced)
+    return Prepared(balanced.sdp, faced, sdp, balanced)
 
 
-def _in_old_units(solution: Solution, balanced: Reduced, sdp: SDP | None) -> Solution:
-    assert sdp is not None
+def _in_old_units(solution: Solution, balanced: Reduced, sdp: SDP) -> Solution:
     point = balanced.lift(Point(solution.values, solution.duals))
     return replace(
         solution,

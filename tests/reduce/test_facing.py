@@ -10,7 +10,8 @@ import pytest
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.facing import deeper, faced_program
-from sdpdr.program import Status
+from sdpdr.program import Point, Status
+from sdpdr.program.residuals import dimacs_errors
 from sdpdr.reduce import facial_reduction
 from sdpdr.solvers.registry import SOLVERS
 
@@ -125,3 +126,12 @@ def test_a_rigorous_answer_has_a_rigorous_ray():
     assert answer.status is Status.UNBOUNDED
     assert answer.ray.rigorous
     assert answer.ray.check(sdp)
+
+
+def test_errors_are_measured_in_the_units_of_the_original():
+    sdp = program(2, [(1, 1, 1), (2, 2, 2.0**-40)], ([(1, 1, 2.0**40)], 1), ([(2, 2, 1)], 3))
+    answer = sdpdr.solve(sdp, "clarabel")
+    assert answer.status is Status.SOLVED
+    again = dimacs_errors(sdp, Point(answer.values, answer.duals))
+    assert answer.residuals == again
+    assert answer.backward_error <= 1e-6
