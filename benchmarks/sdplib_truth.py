@@ -2,8 +2,8 @@
 
 The folder holds ``.dat-s.gz`` files and ``optimal_values.csv`` with the columns ``name``,
 ``optimal_value`` and ``notes``, as SDPA prints values; a note may hold the multi-precision value
-of ill-posed files. ``--references`` names a CSV of multi-precision values (``name,value``) that
-are more exact. It may be stopped and goes on where it was.
+of ill-posed files. ``--references`` names what ``sdplib_references.py`` wrote, multi-precision
+values that count more. It may be stopped and goes on where it was.
 
 The time is that of the processor, children included. *Best single solver chosen afterwards*: among
 those that certify the value (or come nearest to it) on a file, the fastest.
@@ -39,16 +39,18 @@ NEAR = 1e-4
 WITHOUT = {"dual infeasible": "INFEASIBLE", "primal infeasible": "UNBOUNDED"}
 
 
-def references(folder: Path, more: Path | None) -> dict[str, str]:
+def references(folder: Path, more: Path) -> dict[str, str]:
     """The reference of every file: a number as SDPA prints it, or why there is none."""
     found = {}
     with open(folder / "optimal_values.csv", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             exact = re.search(r"(?:exact data: (?:tends to )?)(-?[\d.]+)", row["notes"] or "")
             found[row["name"]] = exact[1] if exact else row["optimal_value"]
-    if more is not None:
+    if more.is_file():
         with open(more, encoding="utf-8", newline="") as file:
-            found |= {row["name"]: row["value"] for row in csv.DictReader(file)}
+            solved = [row for row in csv.DictReader(file) if row["status"] == "solved"]
+        # What has no digit in three hundred bits tends to zero.
+        found |= {r["name"]: r["primal"] if int(r["digits"]) else "0" for r in solved}
     return found
 
 
@@ -214,7 +216,12 @@ def main() -> None:
     """Run, tell, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder of files")
-    parser.add_argument("--references", type=Path, help="CSV of better values: name,value")
+    parser.add_argument(
+        "--references",
+        type=Path,
+        default=Path(__file__).with_name("sdplib_references.csv"),
+        help="what benchmarks/sdplib_references.py wrote",
+    )
     parser.add_argument("--out", type=Path, default=Path("out/sdplib_truth.jsonl"))
     parser.add_argument("--only", action="append", default=[], help="names of files")
     parser.add_argument("--workers", type=int, default=1)

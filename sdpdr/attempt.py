@@ -38,6 +38,7 @@ class Request:
     """What was asked for, apart from the choice of a solver.
 
     Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
+    Proofs end by the deadline, on the clock of `time.monotonic`.
     """
 
     model: Model | SDP
@@ -47,6 +48,7 @@ class Request:
     start: Solution | Point | None
     progress: Progress | bool | None
     attainable: bool = True
+    deadline: float | None = None
 
 
 def attempt(chosen: Plan, clock: Clock, request: Request, turn: str = "") -> Solution:
@@ -77,7 +79,7 @@ def attempt(chosen: Plan, clock: Clock, request: Request, turn: str = "") -> Sol
         solution = _carried_out(chosen, clock, request, report)
     if request.rigorous and chosen.sdp is not None:
         with clock("certify"):
-            solution = proved(chosen.sdp, solution)
+            solution = proved(chosen.sdp, solution, request.deadline)
     return replace(solution, runs=(_run_of(solution, time.perf_counter() - begin),))
 
 
@@ -168,6 +170,7 @@ def _solve_reduced(
         clock,
         request.gap_scale,
         request.attainable,
+        request.deadline,
     )
 
 
@@ -192,6 +195,7 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, request: Request) -
             clock,
             request.gap_scale,
             request.attainable,
+            request.deadline,
         )
     value = float("nan") if outcome.claim.value is None else outcome.claim.value
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)

@@ -61,10 +61,12 @@ def grade(
     clock: Clock,
     gap_scale: float = 0.0,
     attainable: bool = True,
+    deadline: float | None = None,
 ) -> Solution:
     """Prove a bound, make a point feasible and prove that, and say what the two are worth.
 
-    Without ``attainable`` the point is measured where it is, and not proved feasible.
+    Without ``attainable`` the point is measured where it is, and not proved feasible. No step
+    towards a proof begins after the deadline, by `time.monotonic`.
     """
     solver, claim = chosen.solver, replace(claim, verdict=verdict.value)
     with clock("certify"):
@@ -73,14 +75,16 @@ def grade(
         certificate, point = _certified(sdp, point)
         attained = Attained(None, "no proof was asked for", values)
         if attainable:
-            attained = _attained(sdp, point, certificate, solver.tol)
+            attained = _attained(sdp, point, certificate, solver.tol, deadline=deadline)
         if attainable and verdict not in _HURRIED:
-            certificate, point = _tightened(sdp, certificate, attained, point, solver.tol)
+            certificate, point = _tightened(
+                sdp, certificate, attained, point, solver.tol, deadline=deadline
+            )
         point = Point(attained.values, point.duals)
         residuals = dimacs_errors(sdp, point)
         value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
         error = backward_error(sdp, point.values)
-        refutation = _refutation(sdp, verdict, certificate, attained)
+        refutation = _refutation(sdp, verdict, certificate, attained, deadline)
         ray = None
         if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
             left = None
@@ -145,10 +149,15 @@ def _certified(sdp: SDP, point: Point, rigorous: bool = False) -> tuple[Certific
 
 
 def _attained(
-    sdp: SDP, point: Point, certificate: Certificate, tol: float, rigorous: bool = False
+    sdp: SDP,
+    point: Point,
+    certificate: Certificate,
+    tol: float,
+    rigorous: bool = False,
+    deadline: float | None = None,
 ) -> Attained:
     goal = _goal(certificate.bound)
-    return attain(sdp, point, goal=goal, tol=tol, rigorous=rigorous)
+    return attain(sdp, point, goal=goal, tol=tol, rigorous=rigorous, deadline=deadline)
 
 
 def _goal(bound: float | None) -> float:
@@ -163,6 +172,7 @@ def _tightened(
     point: Point,
     tol: float,
     rigorous: bool = False,
+    deadline: float | None = None,
 ) -> tuple[Certificate, Point]:
     """The bound, or a better one from multipliers moved inwards where it is far from the value.
 
@@ -173,7 +183,7 @@ def _tightened(
     if not point.duals or _is_tight(sdp, certificate, goal, tol):
         return certificate, point
     candidates = [attained.duals] if attained.duals else []
-    for duals in (*candidates, *inward_multipliers(sdp, point, tol)):
+    for duals in (*candidates, *inward_multipliers(sdp, point, tol, deadline)):
         found, proving = _certified(sdp, Point(point.values, duals), rigorous)
         if _better(sdp, certificate, found) is found:
             certificate, point = found, proving
@@ -198,7 +208,11 @@ def _better(sdp: SDP, one: Certificate, other: Certificate) -> Certificate:
 
 
 def _refutation(
-    sdp: SDP, verdict: Verdict, certificate: Certificate, attained: Attained
+    sdp: SDP,
+    verdict: Verdict,
+    certificate: Certificate,
+    attained: Attained,
+    deadline: float | None,
 ) -> str | None:
     """Why a program is not what the solver says of it; None where nothing contradicts it."""
     if verdict is Verdict.UNBOUNDED and certificate.bound is not None:
@@ -207,7 +221,7 @@ def _refutation(
         return None
     if attained.value is not None:
         return "It cannot be infeasible, since a point is proved feasible."
-    if attain(sdp, sdp.zero_point()).value is not None:
+    if attain(sdp, sdp.zero_point(), deadline=deadline).value is not None:
         return (
             "It cannot be infeasible, since a point near zero is proved feasible; is it unbounded?"
         )
@@ -278,14 +292,14 @@ def versions(solver: Solver) -> dict[str, str]:
     return found
 
 
-def proved(sdp: SDP, solution: Solution) -> Solution:
+def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solution:
     """The solution with everything proved anew, all rounding accounted for."""
     if solution.ray is not None:
         return _with_rigorous_ray(sdp, solution, solution.ray)
     point = Point(solution.values, complete_multipliers(sdp, solution.duals))
     certificate, point = _certified(sdp, point, rigorous=True)
-    attained = _attained(sdp, point, certificate, solution.tol, rigorous=True)
-    certificate, point = _tightened(sdp, certificate, attained, point, solution.tol, rigorous=True)
+    attained = _attained(sdp, point, certificate, solution.tol, True, deadline)
+    certificate, point = _tightened(sdp, certificate, attained, point, solution.tol, True, deadline)
     solution = replace(
         with_point(sdp, solution, Point(attained.values, point.duals)),
         attained=attained.value,

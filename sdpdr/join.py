@@ -30,7 +30,9 @@ _VERDICTS = {
 }
 
 
-def join(solutions: Sequence[Solution], sdp: SDP | None = None) -> Solution:
+def join(
+    solutions: Sequence[Solution], sdp: SDP | None = None, deadline: float | None = None
+) -> Solution:
     """Join answers to the same program into one that is as good as any of them on either side.
 
     The point is the best of those proved feasible, or else of those that are nearest to their
@@ -45,6 +47,8 @@ def join(solutions: Sequence[Solution], sdp: SDP | None = None) -> Solution:
     sdp : SDP, optional
         To measure a point beside the multipliers of another run; without it, the residuals are
         those of the run that the point is from.
+    deadline : float, optional
+        On the clock of `time.monotonic`; no step towards a proof of the point begins after it.
 
     Returns
     -------
@@ -72,14 +76,14 @@ def join(solutions: Sequence[Solution], sdp: SDP | None = None) -> Solution:
         raise DataError("solutions of a maximisation and of a minimisation cannot be joined.")
     runs = tuple(run for one in solutions for run in one.runs)
     found = sorted(solutions, key=lambda one: (one.solver, one.form))
-    merged = _merged(found, sdp)
+    merged = _merged(found, sdp, deadline)
     feasible = any(one.attained is not None for one in found)
     bounded = merged.bound is not None
     best = min([merged, *found], key=lambda one: _rank(one, feasible, bounded))
     return replace(best, runs=runs)
 
 
-def _merged(found: list[Solution], sdp: SDP | None) -> Solution:
+def _merged(found: list[Solution], sdp: SDP | None, deadline: float | None) -> Solution:
     """The best point with the best bound."""
     prover = max(
         (one for one in found if one.bound is not None),
@@ -107,16 +111,18 @@ def _merged(found: list[Solution], sdp: SDP | None) -> Solution:
         status = Status.SOLVED if merged.certified() else Status[verdict.name]
         return replace(merged, status=status)
     merged = with_point(sdp, merged, Point(merged.values, merged.duals))
-    return with_status(sdp, _attained(sdp, merged), verdict)
+    return with_status(sdp, _attained(sdp, merged, deadline), verdict)
 
 
-def _attained(sdp: SDP, merged: Solution) -> Solution:
+def _attained(sdp: SDP, merged: Solution, deadline: float | None) -> Solution:
     """The solution with its point proved feasible, where that can be done."""
     if merged.attained is not None:
         return merged
     goal = float("nan") if merged.bound is None else merged.bound
     point = Point(merged.values, merged.duals)
-    found = attain(sdp, point, goal=goal, tol=merged.tol, rigorous=merged.rigorous)
+    found = attain(
+        sdp, point, goal=goal, tol=merged.tol, rigorous=merged.rigorous, deadline=deadline
+    )
     if found.value is None:
         return merged
     moved = with_point(sdp, merged, Point(found.values, merged.duals))

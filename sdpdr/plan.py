@@ -24,7 +24,7 @@ from sdpdr.program.face import exposing_rows
 from sdpdr.program.range import require_admissible
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
-from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.base import FORMS, Solver, check_options
 from sdpdr.solvers.registry import SOLVERS, find
 
 # Forms that decompose matrices along the cliques of their patterns.
@@ -209,7 +209,6 @@ def plan(
         )
     if form != "auto" and form not in FORMS:
         raise UnknownNameError("form", form, ("auto", *FORMS))
-    sdp, refusal = _standard_form(model)
     options = {
         "tol": tol,
         "time_limit": time_limit,
@@ -217,6 +216,8 @@ def plan(
         "seed": seed,
         "verbose": verbose,
     }
+    check_options({name: value for name, value in options.items() if value is not None})
+    sdp, refusal = _standard_form(model)
     named = isinstance(solver, Solver) or solver != "auto"
     wanted = _configure(solver, options) if named else None
     classes = dict(SOLVERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from sdpdr.solvers.registry import find
 from sdpdr.turns import take_turns
 
 _SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
+# Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
+_PROOFS = (1.0, 0.2)
 
 
 def solve(
@@ -73,10 +76,10 @@ def solve(
     tol : float, default 1e-6
         Relative gap aimed at.
     time_limit : float, optional
-        Seconds for the solvers; graphs, compilation, reductions and the last grading are not
-        counted. Those that take turns share them. Solvers that are not ours run in a worker
-        process, which is ended when time is up. The answer joins the best feasible point and the
-        best bound so far.
+        Seconds for the solvers; graphs, compilation and reductions are not counted, and the last
+        proofs may take another second, or a fifth of the limit. Those that take turns share them.
+        Solvers that are not ours run in a worker process, which is ended when time is up. The
+        answer joins the best feasible point and the best bound so far.
     max_iter : int, optional
         Of each solver; the landmark form has rounds instead, and refuses it.
     seed : int, default 0
@@ -120,12 +123,13 @@ def solve(
     >>> round(solution.value, 5), solution.gap < 1e-6
     (4.66667, True)
     """
-    if not 0.0 <= gap_scale < np.inf:
+    if not isinstance(gap_scale, Real) or not 0.0 <= float(gap_scale) < np.inf:
         raise DataError(
-            f"gap_scale must be a finite number that is not negative; it is {gap_scale}."
+            f"gap_scale must be a finite number that is not negative; it is {gap_scale!r}."
         )
     clock = Clock()
-    request = Request(model, isolate, rigorous, gap_scale, start, progress)
+    deadline = _proof_deadline(solver, time_limit)
+    request = Request(model, isolate, rigorous, gap_scale, start, progress, deadline=deadline)
     options = {"tol": tol, "time_limit": time_limit, "seed": seed, "verbose": verbose}
     if form == "landmark":
         _refuse_idle_in_landmarks(landmarks, basis, max_iter)
@@ -212,7 +216,11 @@ class _Ask:
         if self.solver != "auto":
             return ready.lift(attempt(chosen, self.clock, request))
         return ready.lift(
-            take_turns(chosen, lambda one, turn: attempt(one, self.clock, request, turn))
+            take_turns(
+                chosen,
+                lambda one, turn: attempt(one, self.clock, request, turn),
+                request.deadline,
+            )
         )
 
     def deeper(self, faced: FacialReduction | None, first: Solution) -> Solution:
@@ -237,13 +245,24 @@ class _Ask:
 
     def _stopwatch(self, first: Solution) -> Callable[[], float | None]:
         """Seconds that are left of the time limit, after an answer; None without a limit."""
-        limit = self.options["time_limit"]
-        if limit is None and isinstance(self.solver, Solver):
-            limit = self.solver.time_limit
+        limit = _limit(self.solver, self.options["time_limit"])
         if limit is None:
             return lambda: None
         end = time.monotonic() + limit - sum(run.seconds for run in first.runs)
         return lambda: max(0.0, end - time.monotonic())
+
+
+def _limit(solver: str | Solver, time_limit: float | None) -> float | None:
+    """Seconds that were allowed, by whatever names them."""
+    return solver.time_limit if time_limit is None and isinstance(solver, Solver) else time_limit
+
+
+def _proof_deadline(solver: str | Solver, time_limit: float | None) -> float | None:
+    """When proofs have to end, by `time.monotonic`."""
+    limit = _limit(solver, time_limit)
+    if not isinstance(limit, Real):  # Whatever is no number is refused with the options.
+        return None
+    return time.monotonic() + float(limit) + max(_PROOFS[0], _PROOFS[1] * float(limit))
 
 
 def _may_lie_on_a_face(solution: Solution) -> bool:

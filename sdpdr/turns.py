@@ -42,7 +42,7 @@ _MISSED = (SdpdrError, ArithmeticError, ValueError, MemoryError)
 _SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
-def take_turns(chosen: Plan, attempt: Attempt) -> Solution:
+def take_turns(chosen: Plan, attempt: Attempt, deadline: float | None = None) -> Solution:
     """Carry out a plan and, where it falls short, those that follow it.
 
     Candidates take turns until one answer, or the best point of one with the best bound of another,
@@ -56,6 +56,8 @@ def take_turns(chosen: Plan, attempt: Attempt) -> Solution:
         Its solver's time limit is the deadline of all.
     attempt : callable of a plan and words that say whose turn it is
         Returns a solution, or raises.
+    deadline : float, optional
+        Of proofs, by `time.monotonic`.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def take_turns(chosen: Plan, attempt: Attempt) -> Solution:
     KeyboardInterrupt
         If there was nothing yet.
     """
-    turns = Turns(chosen, attempt)
+    turns = Turns(chosen, attempt, deadline)
     try:
         turns.take_all()
     except KeyboardInterrupt:
@@ -91,6 +93,8 @@ class Turns:
     ----------
     chosen : Plan
     attempt : callable
+    deadline : float or None
+        Of proofs.
     begin : float
         When the first turn began, by ``time.perf_counter``; later by what was waited for the
         first worker of the process, under a time limit.
@@ -106,6 +110,7 @@ class Turns:
 
     chosen: Plan
     attempt: Attempt
+    deadline: float | None = None
     begin: float = field(default_factory=time.perf_counter)
     found: list[Solution] = field(default_factory=list)
     stopped: list[Plan] = field(default_factory=list)
@@ -205,7 +210,7 @@ class Turns:
 
     def joined(self) -> Solution:
         """What was found so far."""
-        solution = join(self.found, self.chosen.sdp)
+        solution = join(self.found, self.chosen.sdp, self.deadline)
         return replace(solution, runs=(*solution.runs, *self.failed))
 
     def graded(self) -> Solution:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from math import inf
+from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
 from sdpdr.errors import DataError, SolverLicenceError, SolverMissingError
@@ -28,6 +29,15 @@ FORMS: Mapping[str, str] = {
     "chordal": "clique blocks of the Gram matrix",
     "chordal-lmi": "the dual: multipliers with a matrix inequality for every clique",
     "factor": "a low-rank factor K = R R^T",
+}
+
+
+# What options are, in words, and whether a value is such.
+_WANTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "tol": ("a positive number", lambda x: isinstance(x, Real) and 0.0 < float(x) < inf),
+    "time_limit": ("0 or more seconds", lambda x: isinstance(x, Real) and float(x) >= 0.0),
+    "max_iter": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
+    "seed": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
 }
 
 
@@ -142,15 +152,10 @@ class Solver(ABC):
     defaults: bool = False
 
     def __post_init__(self) -> None:
-        wanted = {
-            "tol": ("a positive number", 0.0 < self.tol < inf),
-            "time_limit": ("0 or more seconds", self.time_limit is None or self.time_limit >= 0.0),
-            "max_iter": ("0 or more", self.max_iter is None or self.max_iter >= 0),
-            "seed": ("a whole number of 0 or more", self.seed >= 0),
-        }
-        for option, (words, holds) in wanted.items():
-            if not holds:
-                raise DataError(f"{option} must be {words}; it is {getattr(self, option)!r}.")
+        options = {name: getattr(self, name) for name in _WANTED}
+        # Without these there is no limit.
+        unlimited = [name for name in ("time_limit", "max_iter") if options[name] is None]
+        check_options({k: value for k, value in options.items() if k not in unlimited})
 
     @classmethod
     def availability(cls) -> Availability:
@@ -218,6 +223,18 @@ class Solver(ABC):
         Where ``takes_start`` is true, it also takes ``start``: a `Point` to begin from, whose
         missing parts are filled in as usual.
         """
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that no solver could be told.
+
+    Raises
+    ------
+    DataError
+    """
+    for option, (words, holds) in _WANTED.items():
+        if option in options and not holds(options[option]):
+            raise DataError(f"{option} must be {words}; it is {options[option]!r}.")
 
 
 def configured(solver: object) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from sdpdr.linalg.svec import Array, smat
 from sdpdr.program.attain.approach import centred, lifted, nearest
-from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.attain.effort import TooLargeError
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
@@ -67,6 +68,7 @@ def attain(
     goal: float = np.nan,
     tol: float = 1e-6,
     rigorous: bool = False,
+    deadline: float | None = None,
 ) -> Attained:
     r"""Make a point feasible and prove it.
 
@@ -87,6 +89,8 @@ def attain(
         How near, relative to the value.
     rigorous : bool, default False
         Account for all rounding.
+    deadline : float, optional
+        On the clock of `time.monotonic`; no step towards a proof begins after it.
 
     Returns
     -------
@@ -120,14 +124,15 @@ def attain(
         words = f"no point is feasible: the rows {void[0]!r} have no variables and do not hold"
         return Attained(None, words, point.values)
     closed = closed_form(sdp, point.values, rigorous)
-    if closed is not None:
-        value, values, words = closed
-        found = Attained(sdp.report(value), words, values, rigorous=rigorous)
-        # Shrinking all for the sake of one row may cost more than steps towards that row.
-        if _largest_order(sdp) > _SMALL_ORDER or not _is_far(value, sdp.report(goal), tol):
-            return found
-        return _better(sdp, found, _searched(sdp, point, sdp.report(goal), tol, rigorous))
-    return _searched(sdp, point, sdp.report(goal), tol, rigorous)
+    search = partial(_searched, sdp, point, sdp.report(goal), tol, rigorous, deadline)
+    if closed is None:
+        return search()
+    value, values, words = closed
+    found = Attained(sdp.report(value), words, values, rigorous=rigorous)
+    # Shrinking all for the sake of one row may cost more than steps towards that row.
+    if _largest_order(sdp) > _SMALL_ORDER or not _is_far(value, sdp.report(goal), tol):
+        return found
+    return _better(sdp, found, search())
 
 
 def _hold_alone(rows: Rows) -> bool:
@@ -135,7 +140,9 @@ def _hold_alone(rows: Rows) -> bool:
     return bool(np.all(rows.rhs == 0.0) if rows.relation == "==" else np.all(rows.rhs >= 0.0))
 
 
-def _searched(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) -> Attained:
+def _searched(
+    sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool, deadline: float | None
+) -> Attained:
     """By Newton steps, where the program is small enough for dense factorizations."""
     order = _largest_order(sdp)
     if order > _LARGEST_ORDER:
@@ -145,7 +152,7 @@ def _searched(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) -
         )
         return Attained(None, words, point.values)
     try:
-        return _general(sdp, point, goal, tol, rigorous)
+        return _general(cone_program(sdp, deadline), sdp, point, goal, tol, rigorous)
     except TooLargeError as error:
         return Attained(None, f"no point was proved feasible: {error}", point.values)
 
@@ -165,8 +172,9 @@ def _better(sdp: SDP, one: Attained, other: Attained) -> Attained:
     return other if sdp.report(other.value) < sdp.report(one.value) else one
 
 
-def _general(sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool) -> Attained:
-    program = cone_program(sdp)
+def _general(
+    program: ConeProgram, sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool
+) -> Attained:
     if rigorous and not program.is_exact:
         words = "the face that the rows state is known to rounding only"
         return Attained(None, words, point.values)

@@ -20,6 +20,7 @@ from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, Array, Index, svec_index, svec_pairs, svec_size
+from sdpdr.program.attain.effort import TooLargeError
 from sdpdr.program.limits import edge_lengths
 
 # Numbers in a change of basis beyond which a program counts as too large to be treated so.
@@ -27,10 +28,6 @@ _LARGEST = 30_000_000
 # Roundings behind an entry: a root of two, twice, two products and the sums of `matrix()`.
 _OPERATIONS = 8
 Image = tuple[sp.csr_array, sp.csr_array]
-
-
-class TooLargeError(ArithmeticError):
-    """A program is too large for dense linear algebra; the message says how large it is."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,9 +28,9 @@ import scipy.sparse as sp
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import Array, Index, smat
 from sdpdr.linalg.verified import is_verified_positive
-from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.dependent import follows
+from sdpdr.program.attain.effort import TooLargeError
 
 # Rows of a dense inverse that takes seconds.
 LARGEST = 3000

@@ -18,7 +18,7 @@ two of `svec` and the rounding of the change of basis.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +27,7 @@ import scipy.sparse as sp
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import Array, Index, smat, svec, svec_pairs, svec_size
 from sdpdr.program.attain.basis import Grounded, Image, Pivoted, face_basis
+from sdpdr.program.attain.effort import Effort
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.point import Value, as_dense
 from sdpdr.program.sdp import SDP, Rows
@@ -81,8 +82,8 @@ class ConeProgram:
     blocks : tuple of Block
     nonnegative, free : arrays of int
         Positions of scalars in x.
-    spent : list of float
-        Operations of the Newton steps made with it so far, which are limited.
+    effort : Effort
+        What the proof has taken so far, which is limited.
     """
 
     A: sp.csr_array
@@ -97,7 +98,7 @@ class ConeProgram:
     sdp: SDP
     rows: tuple[Rows, ...]
     _starts: Mapping[str, slice]
-    spent: list[float] = field(default_factory=list)
+    effort: Effort
 
     @property
     def is_exact(self) -> bool:
@@ -210,8 +211,8 @@ class Scaled:
     rows: Array
 
 
-def cone_program(sdp: SDP) -> ConeProgram:
-    """Flatten a program.
+def cone_program(sdp: SDP, deadline: float | None = None) -> ConeProgram:
+    """Flatten a program; proofs with it end by the deadline, by `time.monotonic`.
 
     Raises
     ------
@@ -258,6 +259,7 @@ def cone_program(sdp: SDP) -> ConeProgram:
         equal,
         tuple(rows),
         starts,
+        Effort(deadline),
     )
 
 

@@ -20,8 +20,8 @@ import scipy.sparse as sp
 
 from sdpdr.linalg.svec import Array
 from sdpdr.program.attain.approach import least_share, lifted, solve_symmetric
-from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.attain.effort import TooLargeError
 from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step, unless_lost
 from sdpdr.program.certificate.free import project
 from sdpdr.program.point import Point
@@ -39,7 +39,9 @@ _ROUNDING = 1e-8
 _THINNER = 1e-2
 
 
-def inward_multipliers(sdp: SDP, point: Point, tol: float = 1e-6) -> Iterator[dict[str, Array]]:
+def inward_multipliers(
+    sdp: SDP, point: Point, tol: float = 1e-6, deadline: float | None = None
+) -> Iterator[dict[str, Array]]:
     """Multipliers near those of a point whose slack is positive definite, the nearest first.
 
     Parameters
@@ -49,9 +51,11 @@ def inward_multipliers(sdp: SDP, point: Point, tol: float = 1e-6) -> Iterator[di
         With multipliers of all rows; values, where there are any, choose the units.
     tol : float, default 1e-6
         The gap aimed at, which says how far inwards they may be moved.
+    deadline : float, optional
+        On the clock of `time.monotonic`.
     """
     with suppress(TooLargeError):
-        yield from _all_inward(cone_program(sdp), point, tol)
+        yield from _all_inward(cone_program(sdp, deadline), point, tol)
 
 
 def _all_inward(program: ConeProgram, point: Point, tol: float) -> Iterator[dict[str, Array]]:

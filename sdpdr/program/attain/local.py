@@ -42,7 +42,7 @@ def onto_equations(program: ConeProgram, scaled: Scaled, y: Array) -> Array:
         before, missed = missed, float(np.max(np.abs(residual), initial=0.0))
         if not 0.0 < missed < 0.5 * before:
             return y
-        program.spent.append(operations)
+        program.effort.spend(operations)
         step = _shortest(program, scaled, y, residual)
         y = y + min(1.0, SHARE * longest_step(program, y, step)) * step
     return y

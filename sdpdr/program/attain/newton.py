@@ -12,8 +12,8 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.linalg.svec import SQRT2, Array, Index, smat, svec, svec_pairs
-from sdpdr.program.attain.basis import TooLargeError
 from sdpdr.program.attain.cone import ConeProgram
+from sdpdr.program.attain.effort import LIMIT, TooLargeError
 
 # Pairs of coefficients, for every row, up to which all products are formed at once: a row of its
 # own takes as long as so many pairs.
@@ -22,9 +22,8 @@ _AT_ONCE = 6_000
 _TOGETHER = 64
 # How far a step goes towards the boundary of the cone.
 SHARE = 0.9
-# Operations of all steps of a proof, a minute of them or less, and least number of steps that get
-# anywhere.
-_OPERATIONS, _LEAST_STEPS = 6e10, 5
+# Least number of steps that get anywhere.
+_LEAST_STEPS = 5
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -89,7 +88,7 @@ class Schur:
         m = A.shape[0]
         blocks = sum(10.0 * (m + block.order) * block.order**2 for block in program.blocks)
         self._step = m**3 / 3.0 + blocks
-        if _LEAST_STEPS * self._step > _OPERATIONS:
+        if _LEAST_STEPS * self._step > LIMIT:
             raise TooLargeError(
                 f"with {m} equations every Newton step takes some {self._step:.0e} operations"
             )
@@ -107,12 +106,7 @@ class Schur:
         TooLargeError
             If all steps of this program together have taken too long.
         """
-        self.program.spent.append(self._step)
-        if sum(self.program.spent) > _OPERATIONS:
-            raise TooLargeError(
-                f"{len(self.program.spent)} Newton steps of some {self._step:.0e} operations were "
-                "not enough"
-            )
+        self.program.effort.spend(self._step)
         m = self.A.shape[0]
         total = np.zeros((m, m))
         for block, part, terms in zip(self.program.blocks, self._parts, self._terms, strict=True):
