@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
+import numpy as np
+
 from sdpdr.errors import CompileError
+from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.model import Model
 from sdpdr.program.backward import backward_error
 from sdpdr.program.point import Point
 from sdpdr.program.range import require_admissible
-from sdpdr.program.rays import Ray
+from sdpdr.program.rays import Ray, prove_infeasible
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
@@ -194,7 +197,25 @@ def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: 
         versions={"sdpdr": version("sdpdr")},
         maximize=faced.original.maximize,
         exposures=faced.exposures,
+        ray=_contradiction(faced),
+        # Each step is verified over the rationals.
+        rigorous=True,
     )
+
+
+def _contradiction(faced: FacialReduction) -> Ray | None:
+    """The last step as a ray, where it does not lean on faces of those before it."""
+    last = faced.exposures[-1]
+    sdp = faced.original
+    if last.after:
+        return None
+    duals = {r.label: np.zeros(r.m) for r in sdp.rows}
+    parts = {lmi.label: np.zeros(svec_size(lmi.order)) for lmi in sdp.lmis}
+    for label, place, y in last.multipliers:
+        (duals if label in duals else parts)[label][place] = float(y)
+    duals |= {label: smat(part) for label, part in parts.items()}
+    found = prove_infeasible(sdp, duals)
+    return found if isinstance(found, Ray) else None
 
 
 def _refutation(faced: FacialReduction) -> str:

@@ -157,4 +157,11 @@ def _rank(one: Solution, feasible: bool, bounded: bool) -> tuple[int, bool, bool
     refuted = feasible if one.status is Status.INFEASIBLE else bounded
     if one.status in _CLAIMS and refuted:
         place = _REFUTED
-    return (place, one.attained is None, one.bound is None, not one.values, _error(one))
+    return (place, one.attained is None, one.bound is None, not one.values, _distance(one))
+
+
+def _distance(one: Solution) -> float:
+    """How far the two sides are apart; absolutely, since the optimum may be zero."""
+    if one.attained is None or one.bound is None:
+        return _error(one)
+    return abs(one.attained - one.bound)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.attempt import Request, attempt, check_start
-from sdpdr.errors import DataError, SdpdrError
+from sdpdr.errors import DataError, DataTypeError, ModelError, SdpdrError
 from sdpdr.facing import deeper, faced_program, prepared, refuted_solution
 from sdpdr.grade import Clock
 from sdpdr.landmark import landmark_plan, with_loss
@@ -111,7 +111,7 @@ def solve(
     UnknownNameError, SolverMissingError, SolverLicenceError, NotAcceptedError
         Before anything runs. A failure of the solver itself is a status, not an exception.
     DataError
-        If an argument would have no effect.
+        If an argument would have no effect, or is no such thing as it should be.
 
     Examples
     --------
@@ -123,6 +123,7 @@ def solve(
     >>> round(solution.value, 5), solution.gap < 1e-6
     (4.66667, True)
     """
+    _refuse_strange(model, solver)
     if not isinstance(gap_scale, Real) or not 0.0 <= float(gap_scale) < np.inf:
         raise DataError(
             f"gap_scale must be a finite number that is not negative; it is {gap_scale!r}."
@@ -271,6 +272,27 @@ def _may_lie_on_a_face(solution: Solution) -> bool:
         return solution.claimed.verdict in ("infeasible", "unbounded")
     short = (Status.OPTIMAL_NEARBY, Status.INACCURATE)
     return solution.status in short and solution.attained is None and bool(solution.values)
+
+
+def _refuse_strange(model: object, solver: object) -> None:
+    """Refuse what is neither a program nor a solver."""
+    if not isinstance(model, (Model, SDP)):
+        raise DataTypeError(
+            f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
+            "or an SDP. Constraints written in cvxpy become a block of a model by from_cvxpy."
+        )
+    if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
+        empty = [v.name for v in model.psd_variables if v.n == 0]
+        raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
+    if not isinstance(solver, (str, Solver)):
+        raise DataTypeError(
+            f"there is no solver in {_shown(solver)}: pass one of the names of sdpdr.solvers(), or "
+            "a configured solver."
+        )
+
+
+def _shown(thing: object) -> str:
+    return "None" if thing is None else f"an object of type {type(thing).__name__}"
 
 
 def _refuse_idle(landmarks: int | None, basis: str | ArrayLike | None) -> None:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sdpdr.errors import ShapeError
 from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_pairs, svec_size
 
 # Few dense vectors in a large space: their products are kept apart.
@@ -22,9 +23,22 @@ def _canonical(rows: Any) -> sp.csr_array:
     They sort and add up entries of their operands in place, also those of a matrix that has its
     indices in common with another one.
     """
-    own = sp.csr_array(rows, dtype=float, copy=True)
+    own = sp.csr_array(as_real(rows), copy=True)
     own.sum_duplicates()
     return own
+
+
+def within(pairs: Any, n: int, what: str) -> Index:
+    """Pairs of places 0..n-1, shape (m, 2).
+
+    Raises
+    ------
+    ShapeError
+    """
+    found: Index = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    if found.size and (found.min() < 0 or found.max() >= n):
+        raise ShapeError(f"{what} 0..{n - 1}; they range over {found.min()}..{found.max()}.")
+    return found
 
 
 class BilinearForms(LinearMap):
@@ -167,12 +181,7 @@ class SquaredEdgeLengths(QuadraticForms):
     """
 
     def __init__(self, n: int, edges: Any) -> None:
-        self.edges: Index = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
-        if self.edges.size and (self.edges.min() < 0 or self.edges.max() >= n):
-            raise ShapeError(
-                f"edges must join points 0..{n - 1}; they range over "
-                f"{self.edges.min()}..{self.edges.max()}."
-            )
+        self.edges: Index = within(edges, n, "edges must join points")
         m = self.edges.shape[0]
         values = np.tile([1.0, -1.0], m)
         starts = np.arange(0, 2 * m + 1, 2)
@@ -207,7 +216,7 @@ class Entries(BilinearForms):
     """
 
     def __init__(self, n: int, pairs: Any) -> None:
-        self.pairs: Index = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        self.pairs: Index = within(pairs, n, "entries must lie in rows and columns")
         unit = sp.eye_array(n, format="csr")
         super().__init__(unit[self.pairs[:, 0]], unit[self.pairs[:, 1]])
 

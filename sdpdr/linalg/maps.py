@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.errors import ShapeError
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import (
     SQRT2,
     Array,
@@ -153,7 +154,7 @@ class SvecMap(LinearMap):
     """
 
     def __init__(self, n: int, matrix: Any) -> None:
-        self._matrix = sp.csr_array(matrix)
+        self._matrix = sp.csr_array(as_real(matrix))
         self._natural: sp.csr_array | None = None
         if self._matrix.shape[1] != svec_size(n):
             raise ShapeError(
@@ -229,7 +230,7 @@ class VectorMap:
     """
 
     def __init__(self, matrix: Any) -> None:
-        self._matrix = sp.csr_array(matrix)
+        self._matrix = sp.csr_array(as_real(matrix))
         self.m, self.n = (int(k) for k in self._matrix.shape)
 
     def matrix(self) -> sp.csr_array:

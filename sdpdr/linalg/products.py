@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sdpdr.errors import ShapeError
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_size
 
 
@@ -23,7 +24,7 @@ class InnerProduct(LinearMap):
     """
 
     def __init__(self, coefficients: Any) -> None:
-        c = coefficients if sp.issparse(coefficients) else np.asarray(coefficients, dtype=float)
+        c = as_real(coefficients)
         if c.ndim != 2 or c.shape[0] != c.shape[1]:
             raise ShapeError(f"an inner product needs a square matrix; it was given {c.shape}.")
         self.coefficients: Matrix = (c + c.T) * 0.5
@@ -71,7 +72,7 @@ class Trace(InnerProduct):
     """
 
     def __init__(self, n: int, weights: Any = None) -> None:
-        self.weights: Array = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
+        self.weights: Array = np.ones(n) if weights is None else as_real(weights)
         self._weighted = weights is not None
         super().__init__(sp.diags_array(self.weights, format="csr"))
 
@@ -97,7 +98,7 @@ class Products(LinearMap):
 
     def __init__(self, n: int, vector: Any = None) -> None:
         self._weighted = vector is not None
-        self.vector: Array = np.ones(n) if vector is None else np.asarray(vector, dtype=float)
+        self.vector: Array = np.ones(n) if vector is None else as_real(vector)
         if self.vector.shape != (n,):
             raise ShapeError(f"vector must have shape ({n},); it has {self.vector.shape}.")
         self.n = self.m = n

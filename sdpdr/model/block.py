@@ -187,6 +187,11 @@ def from_cvxpy(build: Callable[..., Any], name: str | None = None) -> Block:
     --------
     >>> block = from_cvxpy(lambda v: [v["K"][0, 0] <= 1.0], name="first_norm")
     """
+    if not callable(build):
+        raise ModelError(
+            f"from_cvxpy takes a function of the variables; it was given {type(build).__name__}. "
+            "For instance from_cvxpy(lambda v: [v['K'][0, 0] <= 1.0])."
+        )
     return _FromCvxpy(build, name or getattr(build, "__name__", "from_cvxpy").strip("<>"))
 
 

@@ -33,6 +33,7 @@ import numpy as np
 
 from sdpdr.errors import ModelError, ShapeError
 from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import Array, Matrix, smat, svec
 from sdpdr.program.point import Factor, Point, Value, as_dense
 from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
@@ -52,12 +53,32 @@ class Rows:
     relation : {"==", "<="}
     lhs : mapping from variable name to map
     rhs : array of shape (m,)
+
+    Raises
+    ------
+    ModelError
+        If the relation is another one.
+    ShapeError
+        If right sides are no vector.
     """
 
     label: str
     relation: Relation
     lhs: Expression
     rhs: Array
+
+    def __post_init__(self) -> None:
+        if self.relation not in ("==", "<="):
+            raise ModelError(
+                f"rows {self.label!r}: the relation must be '==' or '<='; it is "
+                f"{self.relation!r}. For '>=', take the negative of both sides."
+            )
+        rhs = as_real(self.rhs)
+        if rhs.ndim != 1:
+            raise ShapeError(
+                f"rows {self.label!r}: right sides must have shape (m,); theirs is {rhs.shape}."
+            )
+        object.__setattr__(self, "rhs", rhs)
 
     @property
     def m(self) -> int:

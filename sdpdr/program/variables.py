@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
@@ -23,6 +24,9 @@ class PsdVariable:
 
     name: str
     n: int
+
+    def __post_init__(self) -> None:
+        _check_size(self.name, "order", self.n)
 
     @property
     def size(self) -> int:
@@ -50,12 +54,19 @@ class VectorVariable:
     curvature: Array | None = None
 
     def __post_init__(self) -> None:
+        _check_size(self.name, "size", self.size)
         if self.curvature is None:
             return
         if self.nonnegative:
             raise ModelError(f"variable {self.name!r}: a quadratic cost needs a free vector.")
         if np.shape(self.curvature) != (self.size,) or not np.all(self.curvature > 0):
             raise ModelError(f"variable {self.name!r}: curvature must be {self.size} positives.")
+
+
+def _check_size(name: str, what: str, size: int) -> None:
+    # Of size zero is what facial reduction leaves of a matrix that must vanish.
+    if not isinstance(size, Integral) or size < 0:
+        raise ModelError(f"variable {name!r}: its {what} must be a whole number; it is {size!r}.")
 
 
 Variable: TypeAlias = PsdVariable | VectorVariable
