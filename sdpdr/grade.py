@@ -11,6 +11,7 @@ from importlib.metadata import version
 
 import numpy as np
 
+from sdpdr.linalg.rounding import UNIT
 from sdpdr.plan import Plan
 from sdpdr.program.attain import Attained, attain, inward_multipliers, made_psd
 from sdpdr.program.backward import backward_error, dual_backward_error
@@ -243,11 +244,14 @@ def with_status(sdp: SDP, solution: Solution, verdict: Verdict) -> Solution:
 
 def _epsilon(sdp: SDP, solution: Solution) -> float:
     """The larger of the backward errors of the sides that are not proved."""
-    primal = 0.0 if solution.attained is not None else solution.backward_error
-    dual = 0.0
+    errors = [0.0]
+    # An error of zero is known to rounding, and what is not proved may need all of it.
+    if solution.attained is None:
+        errors.append(solution.backward_error + UNIT)
     if solution.bound is None:
         dual = dual_backward_error(sdp, solution.duals) if solution.duals else float("nan")
-    return float(np.max([primal, dual]))
+        errors.append(dual + UNIT)
+    return float(np.max(errors))
 
 
 def _is_optimal_nearby(sdp: SDP, solution: Solution) -> bool:

@@ -123,7 +123,8 @@ def solve(
     >>> round(solution.value, 5), solution.gap < 1e-6
     (4.66667, True)
     """
-    _refuse_strange(model, solver)
+    flags = {"rigorous": rigorous, "isolate": isolate, "verbose": verbose}
+    _refuse_strange(model, solver, start, {k: v for k, v in flags.items() if v is not None})
     if not isinstance(gap_scale, Real) or not 0.0 <= float(gap_scale) < np.inf:
         raise DataError(
             f"gap_scale must be a finite number that is not negative; it is {gap_scale!r}."
@@ -274,8 +275,10 @@ def _may_lie_on_a_face(solution: Solution) -> bool:
     return solution.status in short and solution.attained is None and bool(solution.values)
 
 
-def _refuse_strange(model: object, solver: object) -> None:
-    """Refuse what is neither a program nor a solver."""
+def _refuse_strange(
+    model: object, solver: object, start: object, flags: Mapping[str, object]
+) -> None:
+    """Refuse what is no program, no solver, no start, or neither true nor false."""
     if not isinstance(model, (Model, SDP)):
         raise DataTypeError(
             f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
@@ -284,6 +287,14 @@ def _refuse_strange(model: object, solver: object) -> None:
     if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
         empty = [v.name for v in model.psd_variables if v.n == 0]
         raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
+    if not isinstance(start, (Solution, Point, type(None))):
+        raise DataTypeError(
+            f"there is no start in {_shown(start)}: pass the Solution of a nearby program, or a "
+            "Point."
+        )
     if not isinstance(solver, (str, Solver)):
         raise DataTypeError(
             f"there is no solver in {_shown(solver)}: pass one of the names of sdpdr.solvers(), or "

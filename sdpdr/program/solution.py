@@ -43,7 +43,8 @@ class Status(Enum):
     )
     INACCURATE = (
         "The solver stopped, but what is proved misses the tolerance. Look at `attained`, `bound` "
-        "and `epsilon`; a tighter `tol`, another form, or another solver may help."
+        "and `epsilon`; a tighter `tol`, another form, or another solver may help, and where the "
+        "optimum is zero a `gap_scale`, since no gap is small relative to zero."
     )
     UNVERIFIED = (
         "The solver claims an answer (`claimed`), and nothing that we can do proves or refutes it."
@@ -139,10 +140,13 @@ class Solution:
         exactly feasible (`sdpdr.program.backward`); ``nan`` if there is no point.
     epsilon : float
         How far data would have to move, relatively, for the point and the multipliers to be
-        optimal: the larger of the backward errors of the sides that are not proved; zero if both
-        are, ``nan`` if one has nothing to measure.
+        optimal: the larger of the backward errors of the sides that are not proved, the
+        rounding of one operation at least; zero where all that the status says is proved,
+        ``nan`` if a side has nothing to measure.
     ray : Ray or None
-        The verified proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`).
+        The verified proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`). None where
+        ``INFEASIBLE`` takes several steps, as a program does that has no such ray; then
+        `exposures` are the proof.
     exposures : tuple of Exposure
         Steps of facial reduction (`sdpdr.reduce.facial_reduction`) that were proved before the
         program was solved; each can be checked. Value and bound are those of the program on the

@@ -12,6 +12,7 @@ from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.bound import Certificate, Duals, has_no_objective
 from sdpdr.program.certificate.general import general
 from sdpdr.program.certificate.outweighing import outweighed
+from sdpdr.program.certificate.rational import rational
 from sdpdr.program.certificate.scaling import scaled_or_mixed
 from sdpdr.program.sdp import SDP
 
@@ -63,8 +64,8 @@ def certify(sdp: SDP, duals: Duals, *, rigorous: bool = False) -> Certificate:
         return Certificate(sdp.report(sdp.constant), text, rigorous)
     arithmetic: Arithmetic = Rigorous() if rigorous else Plain()
     y = {label: _without_noise(np.asarray(duals[label], dtype=float)) for label in labels}
-    found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic)
-    return found or _better(sdp, y, arithmetic)
+    found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic) or _better(sdp, y, arithmetic)
+    return found if found.bound is not None else rational(sdp, y) or found
 
 
 def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic) -> Certificate:

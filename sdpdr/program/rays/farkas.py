@@ -26,6 +26,7 @@ from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.bound import Duals, visible_rows
 from sdpdr.program.certificate.free import free_columns, project, stack, unstack
 from sdpdr.program.certificate.moving import direction, distance
+from sdpdr.program.certificate.rational import rational
 from sdpdr.program.face import null_vectors
 from sdpdr.program.limits import Limits
 from sdpdr.program.rays.ray import Ray
@@ -102,7 +103,17 @@ def prove_infeasible(sdp: SDP, duals: Duals, rigorous: bool = False) -> Ray | st
         margin = min(1.0, value / _size(sdp, proof))
         words = f"{words}; {arithmetic.words}"
         return Ray("infeasible", margin, words, arithmetic.rigorous, duals=proof)
-    return trouble or "the multipliers are zero"
+    return _rational(sdp, y) or trouble or "the multipliers are zero"
+
+
+def _rational(sdp: SDP, y: Duals) -> Ray | None:
+    """Multipliers whose combination is positive semidefinite in exact arithmetic only."""
+    flat = without_objective(sdp)
+    found = rational(flat, y)
+    if found is None or found.bound is None or not flat.report(found.bound) > 0.0:
+        return None
+    margin = min(1.0, flat.report(found.bound) / _size(sdp, found.duals))
+    return Ray("infeasible", margin, found.argument, rigorous=True, duals=found.duals)
 
 
 class Cautious(Plain):

@@ -22,9 +22,10 @@ from sdpdr.linalg import (
     SvecMap,
     Trace,
 )
+from sdpdr.linalg.exact_psd import whole
 from sdpdr.linalg.exact_rows import Vector, matrix_row
 from sdpdr.linalg.svec import Array, Index, svec_index, svec_size
-from sdpdr.reduce.facial.exact import Echelon, whole
+from sdpdr.reduce.facial.exact import Echelon
 
 # Rows of a map that has to be written out, order of its matrices, and places of null vectors:
 # beyond, they are better stated as rows, for which `Face` has a sparse basis.

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg import LinearMap, Products, SquaredEdgeLengths, SvecMap, VectorMap
+from sdpdr.linalg.exact_psd import whole
 from sdpdr.linalg.exact_rows import Mask
 from sdpdr.linalg.svec import Array, Index, smat, svec, svec_pairs, svec_size
 from sdpdr.program.point import Factor, Point, Value, as_dense
@@ -17,7 +18,7 @@ from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.variables import PsdVariable, Variable
 from sdpdr.reduce.facial.basis import Combination, Selection, doubles
 from sdpdr.reduce.facial.coefficients import read, touched
-from sdpdr.reduce.facial.exact import Echelon, whole
+from sdpdr.reduce.facial.exact import Echelon
 from sdpdr.reduce.facial.faces import Faces
 
 AnyMap: TypeAlias = "LinearMap | VectorMap"

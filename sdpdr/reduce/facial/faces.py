@@ -26,11 +26,12 @@ from typing import TypeAlias
 import numpy as np
 
 from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.exact_psd import range_of
 from sdpdr.linalg.exact_rows import Mask, Symmetric, Vector, add, matrix_row, vector_row
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.variables import VectorVariable
-from sdpdr.reduce.facial.exact import Echelon, range_of
+from sdpdr.reduce.facial.exact import Echelon
 
 # Label of a group, number of the row (of a matrix inequality: place in svec), multiplier.
 Multiplier: TypeAlias = "tuple[str, int, Fraction]"
