@@ -1,0 +1,127 @@
+"""What readers with fresh eyes found, each with what made it happen."""
+
+import time
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import errors, graphs, methods
+from sdpdr.linalg import Diagonal, Entries, InnerProduct, SvecMap, Trace
+from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable
+from sdpdr.program.attain import attain
+
+PATH = methods.mvu(graphs.path([1.0, 2.0]))
+IMAGINARY = np.array([[0.0, 1.0j], [-1.0j, 0.0]])
+
+
+@pytest.mark.parametrize("relation", [">=", "=>", "=", "<", "foo", None])
+def test_a_relation_that_is_none_is_no_inequality(relation):
+    with pytest.raises(errors.ModelError, match="'==' or '<='"):
+        Rows("half", relation, {"X": Entries(2, [[0, 1]])}, np.array([0.5]))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: InnerProduct(IMAGINARY),
+        lambda: SvecMap(2, np.array([[1.0j, 0.0, 0.0]])),
+        lambda: Rows("t", "==", {"X": Trace(2)}, np.array([1.0j])),
+        lambda: InnerProduct([["a", "b"], ["c", "d"]]),
+    ],
+)
+def test_what_is_no_real_number_is_not_made_one(build):
+    with pytest.raises(errors.DataTypeError, match="must be"):
+        build()
+
+
+@pytest.mark.parametrize("pair", [[0, 5], [0, -1]])
+def test_entries_lie_in_the_matrix(pair):
+    with pytest.raises(errors.ShapeError, match=r"0\.\.1"):
+        Entries(2, [pair])
+
+
+@pytest.mark.parametrize("size", [1.5, -1, "2"])
+@pytest.mark.parametrize("variable", [PsdVariable, VectorVariable])
+def test_sizes_are_whole_numbers(variable, size):
+    with pytest.raises(errors.ModelError, match="whole number"):
+        variable("X", size)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"time_limit": "5"},
+        {"tol": "x"},
+        {"tol": [1.0]},
+        {"seed": "a"},
+        {"seed": 1.5},
+        {"max_iter": 2.5},
+        {"gap_scale": "x"},
+        {"start": 3},
+        {"rigorous": "no"},
+        {"isolate": "yes"},
+        {"solver": None},
+        {"solver": 5},
+    ],
+    ids=lambda given: next(iter(given)),
+)
+def test_arguments_that_are_no_such_things_are_named(given):
+    (name,) = given
+    with pytest.raises(errors.DataError, match=name):
+        sdpdr.solve(PATH, **given)
+
+
+@pytest.mark.parametrize("thing", [None, "path-graph", np.eye(3)], ids=["none", "name", "array"])
+def test_what_is_no_program_is_refused(thing):
+    with pytest.raises(errors.DataTypeError, match="pass a Model"):
+        sdpdr.solve(thing)
+
+
+def test_a_matrix_without_entries_is_refused():
+    with pytest.raises(errors.ModelError, match="1 or more"):
+        sdpdr.solve(SDP((PsdVariable("X", 0),), {}))
+
+
+def ring(n):
+    adjacent = np.roll(np.eye(n), 1, axis=0)
+    laplacian = 2.0 * np.eye(n) - adjacent - adjacent.T
+    rows = Rows("diagonal", "==", {"X": Diagonal(n)}, np.ones(n))
+    return SDP((PsdVariable("X", n),), {"X": InnerProduct(laplacian / 4.0)}, (rows,))
+
+
+def test_the_best_of_both_sides_is_kept_where_the_optimum_is_zero():
+    answer = sdpdr.solve(ring(5))
+    attained = [run.attained for run in answer.runs if run.attained is not None]
+    bounds = [run.bound for run in answer.runs if run.bound is not None]
+    assert len(answer.runs) > 1
+    assert answer.attained <= min(attained)
+    assert answer.bound >= max(bounds)
+    assert "gap_scale" in answer.status.advice
+    assert sdpdr.solve(ring(5), gap_scale=1.0).status is sdpdr.Status.SOLVED
+
+
+def test_a_strong_contradiction_has_a_ray_wherever_it_is_found():
+    sdp = SDP((PsdVariable("X", 2),), {}, (Rows("t", "==", {"X": Trace(2)}, np.array([-1.0])),))
+    answer = sdpdr.solve(sdp)
+    assert answer.status is sdpdr.Status.INFEASIBLE
+    assert answer.rigorous
+    assert answer.ray.check(sdp)
+
+
+def test_what_is_not_proved_has_an_epsilon():
+    """Of a program without interior, whose point may well be exactly feasible."""
+    rows = Rows("corner", "==", {"X": Entries(2, [[0, 0], [0, 1]])}, np.array([1e-30, 1.0]))
+    answer = sdpdr.solve(SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,)), "scs")
+    assert answer.status not in (sdpdr.Status.SOLVED, sdpdr.Status.INFEASIBLE)
+    assert answer.epsilon != 0.0
+
+
+def test_no_step_of_a_proof_begins_after_its_deadline():
+    rows = Rows("entries", "==", {"X": Entries(2, [[0, 0], [0, 1]])}, np.array([1.0, 0.2]))
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
+    near = Point({"X": np.array([[1.0, 0.2], [0.2, 1.0 + 1e-9]])})
+    late = attain(sdp, near, deadline=time.monotonic() - 1.0)
+    assert late.value is None
+    assert "time was up" in late.argument
+    assert attain(sdp, near, deadline=time.monotonic() + 1e6).value is not None
