@@ -120,7 +120,7 @@ def test_what_is_not_proved_has_an_epsilon():
 def test_no_step_of_a_proof_begins_after_its_deadline():
     rows = Rows("entries", "==", {"X": Entries(2, [[0, 0], [0, 1]])}, np.array([1.0, 0.2]))
     sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
-    near = Point({"X": np.array([[1.0, 0.2], [0.2, 1.0 + 1e-9]])})
+    near = Point({"X": np.array([[1.001, 0.2], [0.2, 1.0]])})
     late = attain(sdp, near, deadline=time.monotonic() - 1.0)
     assert late.value is None
     assert "time was up" in late.argument
