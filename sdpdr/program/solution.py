@@ -312,7 +312,7 @@ class Solution:
             "timings": dict(self.timings),
             "seed": self.seed,
             "versions": dict(self.versions),
-            "exposures": [step.words for step in self.exposures],
+            "exposures": [step.record() for step in self.exposures],
             "runs": [run.record() for run in self.runs],
             "history": [{k: _plain(v) for k, v in entry.items()} for entry in self.history],
         }

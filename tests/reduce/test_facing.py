@@ -10,7 +10,7 @@ import pytest
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.facing import deeper, faced_program
-from sdpdr.program import Point, Status
+from sdpdr.program import Point, Ray, Status
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.reduce import facial_reduction
 from sdpdr.solvers.registry import SOLVERS
@@ -48,7 +48,7 @@ def test_infeasible_programs_come_back_with_their_proof():
     assert answer.status is Status.INFEASIBLE
     assert answer.exposures[-1].proved.contradiction
     assert all(step.check(sdp) for step in answer.exposures)
-    assert json.loads(json.dumps(answer.record()))["exposures"][-1] == answer.argument
+    assert json.loads(json.dumps(answer.record()))["exposures"][-1]["words"] == answer.argument
 
 
 def test_programs_with_interior_are_solved_as_they_are():
@@ -76,7 +76,9 @@ def test_a_direction_of_unlimited_gain_is_one_of_the_original_program():
     assert answer.exposures
     assert answer.ray.values["X"].shape == (3, 3)
     assert answer.ray.check(sdp)
-    assert answer.record()["ray"]["kind"] == "unbounded"
+    told = json.loads(json.dumps(answer.record()))["ray"]
+    values = {name: np.array(x) for name, x in told["values"].items()}
+    assert Ray(told["kind"], told["margin"], "read from a file", values=values).check(sdp)
 
 
 def test_a_direction_found_in_other_units_is_one_in_those_of_the_original():

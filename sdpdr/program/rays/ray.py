@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Literal
 
+import numpy as np
+
 from sdpdr.linalg.svec import Array
-from sdpdr.program.point import Value
+from sdpdr.program.point import Value, as_dense
 from sdpdr.program.sdp import SDP
+
+# Numbers beyond which a record keeps words alone.
+_LARGEST = 100_000
 
 Kind = Literal["infeasible", "unbounded", "recession"]
 
@@ -48,8 +54,19 @@ class Ray:
     values: Mapping[str, Value] = field(default_factory=dict)
 
     def record(self) -> dict[str, object]:
-        """What it says, without its numbers, ready for JSON."""
-        return {"kind": self.kind, "margin": self.margin, "rigorous": self.rigorous}
+        """What it says, ready for JSON, with its numbers if there are a hundred thousand at most."""
+        told: dict[str, object] = {
+            "kind": self.kind,
+            "margin": self.margin,
+            "rigorous": self.rigorous,
+        }
+        told |= {"argument": self.argument}
+        shapes = [np.shape(x) for x in (*self.duals.values(), *self.values.values())]
+        if sum(prod(shape) for shape in shapes) > _LARGEST:
+            return told
+        duals = {label: np.asarray(y).tolist() for label, y in self.duals.items()}
+        values = {name: as_dense(x).tolist() for name, x in self.values.items()}
+        return told | {"duals": duals, "values": values}
 
     def check(self, sdp: SDP) -> bool:
         """Whether it proves the same of a program, by a verification that starts afresh.

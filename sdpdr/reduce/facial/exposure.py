@@ -67,6 +67,15 @@ class Exposure:
         """
         return verify(sdp, (*self.after, self))
 
+    def record(self) -> dict[str, object]:
+        """What it says, ready for JSON; multipliers are fractions, written out."""
+        return {
+            "variable": self.variable,
+            "kind": self.kind,
+            "words": self.words,
+            "multipliers": [[label, e, str(y)] for label, e, y in self.multipliers],
+        }
+
     def null_vectors(self, variable: str | None = None) -> tuple[dict[int, Fraction], ...]:
         """Vectors u with X u = 0 that the step adds, as mappings from places to entries."""
         name = self.variable if variable is None else variable
