@@ -54,7 +54,7 @@ class Ray:
     values: Mapping[str, Value] = field(default_factory=dict)
 
     def record(self) -> dict[str, object]:
-        """What it says, ready for JSON, with its numbers if there are a hundred thousand at most."""
+        """What it says, ready for JSON, with its numbers unless they are too many."""
         told: dict[str, object] = {
             "kind": self.kind,
             "margin": self.margin,
