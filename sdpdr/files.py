@@ -56,19 +56,22 @@ def write_files(files: Mapping[Path, Writer]) -> None:
     Raises
     ------
     OSError
-        If a file cannot be written; all the old files then stay as they were.
+        If a file cannot be written; all the old files then stay as they were. It names the file
+        that was asked for.
     """
     places = {path: Path(os.path.realpath(path)) for path in files}
     beside = {path: _beside(place) for path, place in places.items()}
     with undone_when_asked_to_end():
         try:
             for path, write in files.items():
-                write(beside[path])
-                if beside[path] != places[path]:
-                    _settle(beside[path], places[path])
+                with _blamed_on(path, beside[path]):
+                    write(beside[path])
+                    if beside[path] != places[path]:
+                        _settle(beside[path], places[path])
             for path, place in places.items():
                 if beside[path] != place:
-                    os.replace(beside[path], place)
+                    with _blamed_on(path, beside[path]):
+                        os.replace(beside[path], place)
         finally:
             for path, place in places.items():
                 if beside[path] != place:
@@ -99,6 +102,17 @@ def undone_when_asked_to_end() -> Iterator[None]:
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
     signal.signal(number, signal.SIG_IGN)  # asked again, it would not get to the end of its finally
     raise SystemExit(128 + number)
+
+
+@contextmanager
+def _blamed_on(path: Path, beside: Path) -> Iterator[None]:
+    """Let an error of the file beside name the one that a person has asked for."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or os.fspath(error.filename) != os.fspath(beside):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def _beside(place: Path) -> Path:

@@ -208,7 +208,7 @@ def plan(
             "sdpdr.solve(model, form='landmark', landmarks=40)."
         )
     if form != "auto" and form not in FORMS:
-        raise UnknownNameError("form", form, ("auto", *FORMS))
+        raise UnknownNameError("form", form, ("auto", *FORMS, "landmark"))
     options = {
         "tol": tol,
         "time_limit": time_limit,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -129,6 +130,7 @@ def solve(
         raise DataError(
             f"gap_scale must be a finite number that is not negative; it is {gap_scale!r}."
         )
+    told = partial(replace, of_model=isinstance(model, Model))
     clock = Clock()
     deadline = _proof_deadline(solver, time_limit)
     request = Request(model, isolate, rigorous, gap_scale, start, progress, deadline=deadline)
@@ -140,15 +142,15 @@ def solve(
             chosen = landmark_plan(model, solver, landmarks, wanted, options)
         if start is not None:
             check_start(chosen, start)
-        return with_loss(attempt(chosen, clock, request))
+        return told(with_loss(attempt(chosen, clock, request)))
     _refuse_idle(landmarks, basis)
     ask = _Ask(solver, form, options | {"max_iter": max_iter}, clock, request)
     with clock("reduce"):
         faced = None if form == "cvxpy" else faced_program(model)
     solution = ask.on_face(faced)
     if form == "cvxpy" or not _may_lie_on_a_face(solution):
-        return solution
-    return ask.deeper(faced, solution)
+        return told(solution)
+    return told(ask.deeper(faced, solution))
 
 
 def solve_step(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -183,10 +183,21 @@ def _points(frame: Frame, args: Namespace) -> Array:
     beside = [*side_columns(args), *([] if args.color is None else [args.color])]
     drop = [*args.drop, *(name for name in beside if name not in args.columns)]
     X = frame.select(args.columns, drop).numbers()
+    _tell_index(frame, args, drop)
     if args.metric == "precomputed" and args.squared:
         # The sign survives the root, so that a negative entry is refused as it should be.
         return np.asarray(np.sign(X) * np.sqrt(np.abs(X)))
     return X
+
+
+def _tell_index(frame: Frame, args: Namespace, drop: Sequence[str]) -> None:
+    """Say which columns were left out though nobody has asked for it."""
+    if not args.columns and not set(frame.index) <= set(drop):
+        note(
+            f"{frame.file}: the first column has no name, so it is taken for numbers or names of "
+            "rows and left out. Give it a name if it is a coordinate; --drop '' leaves it out "
+            "without these words."
+        )
 
 
 def _colour(frame: Frame, name: str | None) -> np.ndarray | None:
@@ -248,7 +259,7 @@ def _listed() -> str:
 
 
 def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+    return [name.strip() for name in text.split(",")]
 
 
 def _relation(text: str) -> Relation:

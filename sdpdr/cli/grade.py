@@ -19,7 +19,7 @@ def facts(solution: Solution) -> Table:
     claimed = solution.claimed
     iterations = "" if claimed.iterations is None else f" in {claimed.iterations} iterations"
     words = f" ({claimed.message})" if claimed.message else ""
-    advice = "" if solution.status is Status.SOLVED else f": {solution.status.advice}"
+    advice = "" if solution.status is Status.SOLVED else f": {solution.advice}"
     return grid(
         {
             "status": f"{solution.status.name}{advice}",

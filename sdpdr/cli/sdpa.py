@@ -44,6 +44,8 @@ def run(args: Namespace) -> Exit:
     """Solve a file, and keep the answer, be it the best point before an interruption."""
     if args.out is not None:
         check_target(args.out, (".json",))
+    if args.file.is_dir():
+        raise FileFormatError(f"{args.file} is a directory. Name a file in it.")
     if not args.file.is_file():
         raise FileFormatError(f"{args.file}: there is no such file. Check its name.")
     sdp = read_sdpa(args.file)

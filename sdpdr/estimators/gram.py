@@ -130,7 +130,7 @@ class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-l
             solution.raise_for_status()
         if solution.status not in (Status.SOLVED, Status.OPTIMAL_NEARBY):
             warnings.warn(
-                f"{solution.status.name}: {solution.status.advice} (gap {solution.gap:.1e})",
+                f"{solution.status.name}: {solution.advice} (gap {solution.gap:.1e})",
                 UncertifiedWarning,
                 stacklevel=3,
             )

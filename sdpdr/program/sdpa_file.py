@@ -22,6 +22,7 @@ Fujisawa, Fukuda, Kojima, Nakata, Yamashita, "SDPA user's manual", section 10; B
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import re
@@ -55,10 +56,11 @@ _SENSE = re.compile(r"\* sdpdr: (?P<sense>maximise|minimise), constant (?P<const
 def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     r"""Read a program in SDPA sparse format.
 
-    Comments, punctuation among the numbers of the first lines, words after the first numbers,
-    Fortran exponents, entries in the lower triangle (or in both, if they agree) and zeros are
-    accepted. An entry given twice is not, because solvers disagree on what it means; nor is a
-    number beyond the range of `sdpdr.linalg.admissible`, 1e-100 to 1e100 in size.
+    Comments (lines that begin with ``*`` or ``"``, wherever they stand), punctuation among the
+    numbers of the first lines, words after the first numbers, Fortran exponents, entries in the
+    lower triangle (or in both, if they agree) and zeros are accepted. An entry given twice is not,
+    because solvers disagree on what it means; nor is a number beyond the range of
+    `sdpdr.linalg.admissible`, 1e-100 to 1e100 in size.
 
     Parameters
     ----------
@@ -121,7 +123,8 @@ def _text(path: Path) -> str:
                 f"{path.name}: expected a complete gzip file, by its name ({error}). Fetch it "
                 "again, or drop .gz from the name of a plain file."
             ) from None
-    return _FORTRAN_EXPONENT.sub("e", data.decode("latin-1"))
+    # Editors put the mark of UTF-8 first, which is no part of the program.
+    return _FORTRAN_EXPONENT.sub("e", data.removeprefix(codecs.BOM_UTF8).decode("latin-1"))
 
 
 def _variable(block: int, size: int) -> Variable:
@@ -142,9 +145,9 @@ class _Source:
         raise FileFormatError(f"{self.name}, line {line}: expected {expected}.")
 
     def comments(self) -> tuple[bool, float]:
-        """Skip the comments; sense and constant, where `write_sdpa` has noted them."""
+        """Skip the first comments; sense and constant, where `write_sdpa` has noted them."""
         maximize, constant = True, 0.0
-        while self.taken < len(self.lines) and self.lines[self.taken].lstrip()[:1] in ('"', "*"):
+        while self.taken < len(self.lines) and _is_comment(self.lines[self.taken]):
             noted = _SENSE.fullmatch(self.lines[self.taken])
             if noted:
                 maximize = noted["sense"] == "maximise"
@@ -153,12 +156,12 @@ class _Source:
         return maximize, constant
 
     def words(self, expected: str) -> list[str]:
-        """Words of the next line that is not blank."""
+        """Words of the next line that is neither blank nor a comment."""
         words: list[str] = []
         while not words:
             if self.taken == len(self.lines):
                 self.fail(self.taken, f"{expected}, but the file ends")
-            words = self.lines[self.taken].translate(_PUNCTUATION).split()
+            words = _words(self.lines[self.taken])
             self.taken += 1
         return words
 
@@ -208,10 +211,12 @@ class _Source:
     def entries(self, m: int, sizes: Index) -> Entries:
         """Everything that is left: lines of matrix, block, row, column, value."""
         form = "five numbers: matrix, block, row, column, value"
-        rest = [line.translate(_PUNCTUATION).split() for line in self.lines[self.taken :]]
+        remark = '; a comment begins with * or " and has a line of its own'
+        rest = [_words(line) for line in self.lines[self.taken :]]
         count = np.array([len(words) for words in rest], dtype=np.int64)
         for bad in np.flatnonzero((count != 0) & (count != 5)):
-            self.fail(self.taken + bad + 1, f"{form}; found {count[bad]}")
+            found = f"{form}; found {count[bad]} words"
+            self.fail(self.taken + bad + 1, found if _are_numbers(rest[bad]) else found + remark)
         line = self.taken + 1 + np.flatnonzero(count)
         table = self.numbers(list(chain.from_iterable(rest)), np.repeat(line, 5), every=5)
         table = table.reshape(-1, 5)
@@ -233,6 +238,18 @@ class _Source:
         entries, clash = Entries(where.T.astype(np.int64), table[:, 4]).upper()
         insist(~clash, "each entry once, or alike in both triangles")
         return entries
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip()[:1] in ('"', "*")
+
+
+def _words(line: str) -> list[str]:
+    return [] if _is_comment(line) else line.translate(_PUNCTUATION).split()
+
+
+def _are_numbers(words: list[str]) -> bool:
+    return all(map(_is_number, words))
 
 
 def _is_number(word: str) -> bool:

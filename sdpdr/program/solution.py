@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,13 +51,12 @@ class Status(Enum):
         "The solver claims an answer (`claimed`), and nothing that we can do proves or refutes it."
     )
     INFEASIBLE = (
-        "No point satisfies all constraints: `ray` or `exposures` prove it. Soften a block "
-        "(`soften(block, weight)`) or relax it (`relax(block, band)`)."
+        "No point satisfies all constraints: `ray` or `exposures` prove it. Rows that say less "
+        "leave points."
     )
     UNBOUNDED = (
-        "The objective grows without limit along `ray` from a feasible point. For an unfolding "
-        "this means that the graph is disconnected, centring is missing, or the price of slack is "
-        "too low."
+        "The objective grows without limit along `ray` from a feasible point. A row that limits "
+        "it is missing."
     )
     TIME_LIMIT = "The time limit was reached; the best point so far, if any, is graded."
     ITERATION_LIMIT = "The iteration limit was reached; the best point so far is graded."
@@ -68,8 +68,26 @@ class Status(Enum):
         """What the status means and what to do."""
         return self.value
 
+    @property
+    def advice_on_models(self) -> str:
+        """What to do besides where a model was solved, which has blocks; mostly nothing."""
+        return _ON_MODELS.get(self.name, "")
+
     def __repr__(self) -> str:
         return f"Status.{self.name}"
+
+
+_ON_MODELS: Mapping[str, str] = MappingProxyType(
+    {
+        "INFEASIBLE": (
+            "Soften a block (`soften(block, weight)`) or relax it (`relax(block, band)`)."
+        ),
+        "UNBOUNDED": (
+            "For an unfolding this means that the graph is disconnected, centring is missing, or "
+            "the price of slack is too low."
+        ),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -154,6 +172,8 @@ class Solution:
     runs : tuple of Run
         Every solver that took part, in order, and what it has come to; one unless the solver was
         "auto". Point and bound are the best of all of them.
+    of_model : bool
+        Whether a model was solved, rather than a program of numbers alone, such as a file's.
     """
 
     status: Status
@@ -181,6 +201,13 @@ class Solution:
     ray: Ray | None = None
     exposures: tuple[Exposure, ...] = ()
     runs: tuple[Run, ...] = ()
+    of_model: bool = False
+
+    @property
+    def advice(self) -> str:
+        """What the status means and what to do about this program."""
+        more = self.status.advice_on_models if self.of_model else ""
+        return f"{self.status.advice} {more}".rstrip()
 
     @property
     def gap(self) -> float:
@@ -238,7 +265,7 @@ class Solution:
         if self.status is Status.SOLVED:
             return self
         raise SolveFailedError(
-            f"{self.solver} ({self.form} form) ended {self.status.name}: {self.status.advice} "
+            f"{self.solver} ({self.form} form) ended {self.status.name}: {self.advice} "
             f"It claimed {self.claimed.status!r}; the proven gap is {self.gap:.1e}. "
             f"{self.claimed.message}"
         )
@@ -290,7 +317,7 @@ class Solution:
         """Everything but the large arrays, ready for JSON."""
         return {
             "status": self.status.name,
-            "advice": self.status.advice,
+            "advice": self.advice,
             "solver": self.solver,
             "form": self.form,
             "tol": self.tol,

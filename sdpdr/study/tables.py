@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias
@@ -15,9 +18,12 @@ from sdpdr.errors import DataTypeError, FileFormatError, UnknownNameError
 from sdpdr.files import write_file
 from sdpdr.linalg.admissible import ALLOWED, is_admissible, is_written_admissibly
 from sdpdr.linalg.svec import Array
+from sdpdr.study.separators import hint
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 HEADER = ("auto", "yes", "no")
+# Names of columns that have none, as files have them and as pandas calls them.
+_UNNAMED = re.compile(r"|Unnamed: \d+")
 # Columns by name, and the lines of a text file that their rows stand on.
 _Read: TypeAlias = "tuple[dict[str, np.ndarray], list[int] | None]"
 
@@ -34,14 +40,20 @@ class Frame:
         Of text where a file holds text. Without a header the names are ``"1"``, ``"2"``, ...
     lines : sequence of int, optional
         Of the file, where each row stands.
+    index : sequence of str, optional
+        First columns without a name, where other programs write the numbers or names of rows.
+    separator : str, optional
+        What separates the cells of a text file.
     """
 
     file: str
     columns: Mapping[str, np.ndarray]
     lines: Sequence[int] | None = None
+    index: Sequence[str] = ()
+    separator: str | None = None
 
     def select(self, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> Frame:
-        """Keep the columns named (all if none is), less those dropped.
+        """Keep the columns named (all but the index if none is), less those dropped.
 
         Raises
         ------
@@ -50,9 +62,11 @@ class Frame:
         """
         for name in (*columns, *drop):
             if name not in self.columns:
-                raise UnknownNameError("column", name, self.columns)
-        kept = {name: self.columns[name] for name in columns or self.columns if name not in drop}
-        return Frame(self.file, MappingProxyType(kept), self.lines)
+                raise UnknownNameError("column", name, [known or "''" for known in self.columns])
+        wanted = columns or [name for name in self.columns if name not in self.index]
+        kept = {name: self.columns[name] for name in wanted if name not in drop}
+        index = [name for name in self.index if name in kept]
+        return replace(self, columns=MappingProxyType(kept), index=index)
 
     def numbers(self) -> Array:
         """The columns side by side as floats, shape (n, D); a missing entry is ``nan``.
@@ -87,7 +101,8 @@ class Frame:
             row = next((i for i, entry in enumerate(entries) if not _is_number(entry)), 0)
             raise DataTypeError(
                 f"{self.file}: column {name!r} holds {entries[row]!r} (row {row + 1}), which is "
-                f"not a number. Leave the column out with --drop {name}, or encode it."
+                f"not a number. Leave the column out with --drop {shlex.quote(name)}, take others "
+                f"with --columns, or encode it.{hint(str(entries[row]), self.separator)}"
             ) from None
 
     def _admissible(self, name: str, numbers: Array) -> Array:
@@ -128,7 +143,7 @@ def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> F
     Raises
     ------
     FileFormatError
-        The file is missing, of an unknown format, or not what its suffix says.
+        The file is missing, of an unknown format, without rows, or not what its suffix says.
     DataTypeError
         An array holds objects, text or complex numbers.
 
@@ -143,6 +158,8 @@ def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> F
     array([[1., 2.],
            [3., 4.]])
     """
+    if path.is_dir():
+        raise FileFormatError(f"{path} is a directory. Name a file in it.")
     suffix = path.suffix.lower()
     if suffix not in _READERS:
         raise FileFormatError(
@@ -154,7 +171,13 @@ def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> F
     if header not in HEADER:
         raise UnknownNameError("header", header, HEADER)
     columns, lines = _READERS[suffix](path, key, header)
-    return Frame(path.name, MappingProxyType(columns), lines)
+    if any(len(column) == 0 for column in columns.values()):
+        raise FileFormatError(
+            f"{path.name} names columns ({', '.join(columns)}) and has no row below them. Give it "
+            "one row per point."
+        )
+    index = list(takewhile(_UNNAMED.fullmatch, columns))
+    return Frame(path.name, MappingProxyType(columns), lines, index, _SEPARATORS.get(suffix))
 
 
 def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None = None) -> None:
@@ -177,7 +200,7 @@ def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None =
 
 
 def _read_text(path: Path, key: str | None, header: str) -> _Read:
-    delimiter = "," if path.suffix.lower() == ".csv" else "\t"
+    delimiter = _SEPARATORS[path.suffix.lower()]
     try:
         # utf-8-sig also takes the mark that spreadsheets put first.
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -193,6 +216,7 @@ def _read_text(path: Path, key: str | None, header: str) -> _Read:
             raise FileFormatError(
                 f"{path.name}, line {number}: expected {width} cells as in the first line, found "
                 f"{len(row)}. Mend the line, or its separator: {delimiter!r} is expected."
+                f"{hint(delimiter.join(row), delimiter)}"
             )
     rows = [[cell.strip() for cell in row] for _, row in lines]
     named = header == "yes" or (header == "auto" and _has_header(rows))
@@ -206,6 +230,8 @@ def _read_text(path: Path, key: str | None, header: str) -> _Read:
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    if rows[0] == ["", *map(str, range(len(rows[0]) - 1))]:
+        return True  # as pandas writes an array
     first = [_is_number(cell) for cell in rows[0]]
     if len(rows) == 1 or not any(first):
         return not any(first)
@@ -334,6 +360,7 @@ def _write_parquet(path: Path, Y: Array, names: Sequence[str]) -> None:
     _pandas().DataFrame(Y, columns=list(names)).to_parquet(path, index=False)
 
 
+_SEPARATORS: Mapping[str, str] = MappingProxyType({".csv": ",", ".tsv": "\t", ".txt": "\t"})
 _READERS: Mapping[str, Callable[[Path, str | None, str], _Read]] = MappingProxyType(
     {
         ".csv": _read_text,

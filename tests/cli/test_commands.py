@@ -228,6 +228,7 @@ def test_an_unknown_solver_offers_the_nearest(sdpdr):
 
 def test_an_unknown_form_offers_the_nearest(sdpdr):
     assert "Did you mean 'gram'" in sdpdr("solve path-graph --form grm").err
+    assert "Did you mean 'landmark'" in sdpdr("solve path-graph --form landmarks").err
 
 
 @pytest.mark.parametrize(
@@ -279,6 +280,25 @@ def test_sdp_grades_a_file(sdpdr, tmp_path):
     assert record["sdpa"]["bound"] >= 1.0 - 1e-9
 
 
+@pytest.mark.parametrize(
+    ("text", "status", "remedy"),
+    [
+        ("1\n1\n1\n-1.0\n1 1 1 1 1.0\n", "INFEASIBLE", "say less"),
+        ("1\n1\n2\n1.0\n0 1 2 2 1.0\n1 1 1 1 1.0\n", "UNBOUNDED", "is missing"),
+    ],
+)
+def test_advice_on_a_file_speaks_of_nothing_that_a_file_lacks(
+    sdpdr, tmp_path, text, status, remedy
+):
+    (tmp_path / "bad.dat-s").write_text(text)
+    ran = sdpdr("sdp bad.dat-s --json")
+    record = json.loads(ran.out)
+    assert (ran.code, record["status"]) == (Exit.NO_ANSWER, status)
+    assert remedy in record["advice"]
+    for word in ("unfolding", "block", "slack"):
+        assert word not in record["advice"]
+
+
 def test_export_refuses_before_it_builds(sdpdr, tmp_path):
     assert "Choose one of .dat-s" in sdpdr("export path-graph --to path.txt").err
     assert "Make it first" in sdpdr("export path-graph --to nowhere/path.dat-s").err
@@ -300,6 +320,13 @@ def test_sdp_of_a_file_that_is_none_is_3(sdpdr, tmp_path, text, words):
     ran = sdpdr("sdp bad.dat-s")
     assert ran.code == Exit.BAD_INPUT
     assert words in ran.err
+
+
+def test_sdp_of_a_directory_says_that_it_is_one(sdpdr, tmp_path):
+    (tmp_path / "files.dat-s").mkdir()
+    ran = sdpdr("sdp files.dat-s")
+    assert ran.code == Exit.BAD_INPUT
+    assert "is a directory" in ran.err
 
 
 def test_an_interrupted_solve_is_graded_and_its_best_point_written(sdpdr, tmp_path, monkeypatch):

@@ -124,6 +124,38 @@ def test_one_line_of_numbers_is_never_taken_for_a_header(sdpdr, tmp_path, roll):
     assert forced["data"]["shape"] == [49, 3]
 
 
+@pytest.mark.parametrize(
+    "index", [None, pd.date_range("2020-01-01", periods=50), np.arange(50) % 7 * 10.5]
+)
+@pytest.mark.parametrize("names", [["x", "y", "z"], None])
+def test_what_pandas_writes_before_the_columns_is_no_coordinate(
+    sdpdr, tmp_path, roll, learned, index, names
+):
+    pd.DataFrame(roll, index=index, columns=names).to_csv(tmp_path / "p.csv")
+    told = sdpdr("embed p.csv --n-neighbors 5 --out y.npy")
+    asked = sdpdr("embed p.csv --n-neighbors 5 --out z.npy --drop=")
+    assert (told.code, asked.code) == (Exit.OK, Exit.OK)
+    assert "p.csv: the first column has no name" in told.err
+    assert "no name" not in asked.err
+    for name in ("y.npy", "z.npy"):
+        np.testing.assert_allclose(np.load(tmp_path / name), learned, rtol=1e-12)
+
+
+def test_a_column_without_a_name_can_be_a_coordinate_or_a_colour(sdpdr, tmp_path, roll):
+    frame = pd.DataFrame(roll, columns=["x", "y", "z"])
+    frame.to_csv(tmp_path / "p.csv")
+    pd.read_csv(tmp_path / "p.csv").to_csv(tmp_path / "twice.csv")
+    shape = {
+        line: json.loads(sdpdr(f"embed {line} --json").out)["data"]["shape"][1]
+        for line in ("p.csv", "twice.csv", "p.csv --columns ,x,y,z", "p.csv --color=")
+    }
+    assert list(shape.values()) == [3, 3, 4, 3]
+
+
+def test_to_drop_what_has_no_name_where_all_have_is_an_error(sdpdr, roll_csv):
+    assert "unknown column ''" in sdpdr("embed roll.csv --drop=").err
+
+
 # -- what a person can get wrong: a typed error in one line, exit code 3, nothing written ----------
 
 
@@ -150,7 +182,7 @@ def spoilt(roll, how):
         ("nan", "", "contains NaN. Rows that are not finite: 3"),
         ("inf", "", "infinity"),
         ("strings", "", "column 'y' holds 'green' (row 4)"),
-        ("strings", "", "--drop y"),
+        ("strings", "", "--drop y, take others with --columns"),
         ("two points", "", "2 sample"),
         ("zero variance", "", "all 20 points are equal"),
         ("two clusters", "--n-neighbors 3", "2 components"),
@@ -202,6 +234,11 @@ def test_arrays_that_are_not_points(sdpdr, tmp_path, name, content, words):
         ("ragged.csv", b"x,y\n1,2\n3\n", "line 3: expected 2 cells"),
         ("twice.csv", b"x,x\n1,2\n3,4\n", "two columns are called 'x'"),
         ("empty.csv", b"\n\n", "is empty"),
+        ("semicolons.csv", b"x;y\n1,5;2,5\n3,5;4\n", "by ';' and to have decimal commas"),
+        ("mixed.csv", b"x;kind\n1.5;a\n3;b\n", "by ';'. Write it anew: pandas.read_csv"),
+        ("blanks.csv", b"x y\n1.5 2\n3 4\n", r"sep='\\s+'"),
+        ("commas.tsv", b"x\ty\n1,5\t2\n3\t4\n", "decimal commas. Write them as points"),
+        ("header.csv", b"x,y\n", "names columns (x, y) and has no row"),
         ("binary.csv", b"\xff\xfe\x00", "not a text table"),
         ("fake.npy", b"hello", "cannot be read as .npy"),
         ("fake.npz", b"hello", "cannot be read as .npz"),
@@ -219,6 +256,11 @@ def test_files_that_are_not_tables(sdpdr, tmp_path, name, content, words):
 
 def test_a_missing_file_is_named(sdpdr):
     assert "nowhere.csv: there is no such file" in sdpdr("embed nowhere.csv").err
+
+
+def test_a_directory_is_called_one(sdpdr, tmp_path):
+    (tmp_path / "tables.csv").mkdir()
+    assert "tables.csv is a directory" in sdpdr("embed tables.csv").err
 
 
 def test_arrays_of_a_file_are_chosen_by_name(sdpdr, tmp_path, roll):

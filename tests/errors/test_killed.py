@@ -57,6 +57,18 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, error):
     assert entries(tmp_path) == ["a.txt"]
 
 
+@pytest.mark.parametrize("name", ["nowhere/a.txt", "taken"])
+def test_an_error_names_the_file_that_was_asked_for(tmp_path, monkeypatch, name):
+    (tmp_path / "taken").touch()
+    place = tmp_path / name
+    if name == "taken":  # and becomes a directory meanwhile, so that it cannot be replaced
+        monkeypatch.setattr(files, "_settle", lambda *_: (place.unlink(), place.mkdir()))
+    with pytest.raises(OSError, match="directory") as caught:
+        write_text(place, "new")
+    assert caught.value.filename == str(place)
+    assert BESIDE not in str(caught.value)
+
+
 def test_files_of_one_run_appear_together_or_not_at_all(tmp_path):
     first, second = tmp_path / "a.txt", tmp_path / "b.txt"
     with pytest.raises(OSError, match="disk is full"):

@@ -112,6 +112,25 @@ def test_line_ends_of_windows_and_compression_change_nothing(tmp_path, tiny):
     assert read_sdpa(path).name == "tiny"
 
 
+def test_the_mark_that_editors_put_first_changes_nothing(tmp_path, tiny):
+    path = tmp_path / "marked.dat-s"
+    path.write_bytes(b"\xef\xbb\xbf" + TINY.encode("ascii"))
+    assert_same_program(read_sdpa(tiny), read_sdpa(path))
+
+
+@pytest.mark.parametrize("before", ["  2 = nBLOCK", "{1.0,", "1 1 1 1 1.0", "2 1 1 2 -1.0"])
+def test_lines_of_comment_change_nothing_wherever_they_stand(tmp_path, tiny, before):
+    text = TINY.replace(before, f'* 9 9 9 9 9\n"said here\n{before}') + "* the end\n"
+    assert_same_program(read_sdpa(tiny), read_sdpa(written(tmp_path / "told.dat-s", text)))
+
+
+@pytest.mark.parametrize("remark", ["* the last", "(the last)", "of two"])
+def test_a_remark_behind_an_entry_is_told_where_to_stand(tmp_path, remark):
+    path = written(tmp_path / "told.dat-s", TINY.rstrip() + f" {remark}\n")
+    with pytest.raises(FileFormatError, match=r"line 13: .* a line of its own"):
+        read_sdpa(path)
+
+
 # Numbers of rows that the library's table tells otherwise than its files.
 MISPRINTED = {"gpp250-1": 251}
 

@@ -13,7 +13,7 @@ from sdpdr.program import SDP
 CHAPTERS: Mapping[str, str] = {
     "faces": "Faces: the cone touches the equations at its boundary",
     "attainment": "Values that no point attains, and gaps that stay",
-    "infeasible": "No point at all, and points as good as you like",
+    "infeasible": "No point at all, or one by a hair",
     "scales": "Scales: what is small beside what",
     "families": "Everyday programs",
 }
