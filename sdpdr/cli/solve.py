@@ -47,6 +47,8 @@ def add(commands: Any) -> None:
 
 def run(args: Namespace) -> Exit:
     """Solve a card."""
+    if args.card.endswith((".dat-s", ".dat-s.gz")):
+        raise FileFormatError(f"{args.card} is an SDPA file, not a card: use `sdpdr sdp` for it.")
     card = find_card(args.card)
     if args.out is not None and args.out.exists() and not args.out.is_dir():
         raise FileFormatError(f"{args.out} is a file. Give --out a directory.")

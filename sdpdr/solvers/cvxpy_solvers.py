@@ -39,6 +39,8 @@ _VERDICTS = {
 
 # SCS's own words for a run cut short before it could tell, and for an inaccurate solution.
 _INDETERMINATE, _INACCURATE = -3, 2
+# Seconds of SCS at least; it takes zero for no limit.
+_MOMENT = 1e-3
 
 # What native codes raise through cvxpy when they give up: their failure, not the caller's.
 _GIVING_UP = (cp.SolverError, ArithmeticError, ValueError, RuntimeError)
@@ -79,7 +81,9 @@ class CvxpySolver(Solver):
                 self._solve(problem, options)
         except _GIVING_UP as error:
             seconds = {"compile": rendering, "solve": time.perf_counter() - start}
-            return replace(failure(self.name, error), seconds=seconds)
+            failed = replace(failure(self.name, error), seconds=seconds)
+            # What cvxpy does not accept from a solver that was interrupted at its limit.
+            return replace(failed, verdict=Verdict.TIME_LIMIT) if self._is_late(seconds) else failed
         total = time.perf_counter() - start
         stats = problem.solver_stats
         solving = min(total, (stats.solve_time if stats else None) or total)
@@ -94,13 +98,14 @@ class CvxpySolver(Solver):
         problem.solve(solver=self.backend, verbose=self.verbose, **options)
 
     def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
-        limit = self.time_limit
-        late = limit is not None and seconds["solve"] >= 0.9 * limit
-        if status in (cp.USER_LIMIT, cp.OPTIMAL_INACCURATE) and late:
+        if status in (cp.USER_LIMIT, cp.OPTIMAL_INACCURATE) and self._is_late(seconds):
             return Verdict.TIME_LIMIT
         if status == cp.USER_LIMIT:
             return Verdict.ITERATION_LIMIT
         return _VERDICTS.get(status, Verdict.FAILED)
+
+    def _is_late(self, seconds: Mapping[str, float]) -> bool:
+        return self.time_limit is not None and seconds["solve"] >= 0.9 * self.time_limit
 
     def _remark(self, status: str) -> str:
         """What to say about a status beyond its name."""
@@ -164,12 +169,22 @@ class Scs(CvxpySolver):
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
         """Solve in steps, since cvxpy drops the point of a run that was cut short."""
+        start = time.perf_counter()
         data, chain, inverse = problem.get_problem_data(self.backend)
-        found = chain.solve_via_data(problem, data, verbose=self.verbose, solver_opts=dict(options))
+        given = dict(options)
+        if self.time_limit is not None:
+            # Interrupted a moment later, SCS has no point.
+            spent = time.perf_counter() - start
+            given["time_limit_secs"] = max(_MOMENT, self.time_limit - spent)
+        found = chain.solve_via_data(problem, data, verbose=self.verbose, solver_opts=given)
         info = found["info"]
         if info["status_val"] == _INDETERMINATE and np.isfinite(found["x"]).all():
             info["status_val"] = _INACCURATE
         problem.unpack_results(found, chain, inverse)
+
+    def _is_late(self, seconds: Mapping[str, float]) -> bool:
+        # Its limit was shortened by what compilation took.
+        return super()._is_late({"solve": sum(seconds.values())})
 
 
 @dataclass(frozen=True)

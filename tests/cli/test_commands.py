@@ -322,6 +322,12 @@ def test_sdp_of_a_file_that_is_none_is_3(sdpdr, tmp_path, text, words):
     assert words in ran.err
 
 
+def test_solve_of_a_file_names_the_command_for_files(sdpdr):
+    ran = sdpdr("solve truss1.dat-s")
+    assert ran.code == Exit.BAD_INPUT
+    assert "sdpdr sdp" in ran.err
+
+
 def test_sdp_of_a_directory_says_that_it_is_one(sdpdr, tmp_path):
     (tmp_path / "files.dat-s").mkdir()
     ran = sdpdr("sdp files.dat-s")
