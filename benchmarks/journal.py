@@ -120,15 +120,21 @@ def _child(task: Task, work: Work, answer: Connection) -> None:
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
-    before = time.process_time()
+    before = processor_seconds()
     try:
         result = dict(work(task))
     except Exception as error:  # an exception is what we are looking for
         result = {"error": f"{type(error).__name__}: {error}"[:300]}
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = time.process_time() - before + children.ru_utime + children.ru_stime
-    result["cpu"] = spent + _seconds_of_living_children()
+    # Work may know better which part of it counts.
+    result.setdefault("cpu", processor_seconds() - before)
     answer.send(result)
+
+
+def processor_seconds() -> float:
+    """Of this process and all that it has started so far."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ended = children.ru_utime + children.ru_stime
+    return time.process_time() + ended + _seconds_of_living_children()
 
 
 def _seconds_of_living_children() -> float:
