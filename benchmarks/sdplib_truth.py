@@ -31,11 +31,13 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import NotAcceptedError
 from sdpdr.plan import CHORDAL
-from sdpdr.program import read_sdpa
+from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
 
 TOL = 1e-6
 SHIFT = 1.0
+# Share of the time limit; what is predicted to take more is not the best solver of a file.
+HOPELESS = 0.25
 # An answer counts for the best single solver if it is this near to the reference.
 NEAR = 1e-4
 _TINY = methods.mvu(graphs.path([1.0, 2.0]))
@@ -87,6 +89,8 @@ def tasks(folder: Path, names: list[str], seconds: float) -> Iterator[dict[str, 
 def solve(task: Mapping[str, Any]) -> dict[str, Any]:
     """One run."""
     sdp = read_sdpa(task["path"])
+    if task["solver"] != "auto" and _is_hopeless(sdp, task):
+        return {"refused": "predicted to take too long"}
     # The first worker of a process takes three seconds to import everything, once.
     sdpdr.solve(_TINY, "clarabel", isolate=True, progress=False)
     before = processor_seconds()
@@ -122,6 +126,15 @@ def solve(task: Mapping[str, Any]) -> dict[str, Any]:
         "attained_by": answer.attained_by[:300],
         "argument": answer.argument[:300],
     }
+
+
+def _is_hopeless(sdp: SDP, task: Mapping[str, Any]) -> bool:
+    """Whether a form is predicted to need so long that no other solver can be slower."""
+    try:
+        cost = sdpdr.plan(sdp, task["solver"], task["form"], tol=TOL).cost
+    except NotAcceptedError:
+        return False
+    return cost is not None and cost.seconds > HOPELESS * task["seconds"]
 
 
 # -- judging ------------------------------------------------------------------------------------
