@@ -29,6 +29,7 @@ from tables import write_table
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.costs.candidates import Candidates
 from sdpdr.errors import NotAcceptedError
 from sdpdr.plan import CHORDAL
 from sdpdr.program import SDP, read_sdpa
@@ -130,10 +131,8 @@ def solve(task: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_hopeless(sdp: SDP, task: Mapping[str, Any]) -> bool:
     """Whether a form is predicted to need so long that no other solver can be slower."""
-    try:
-        cost = sdpdr.plan(sdp, task["solver"], task["form"], tol=TOL).cost
-    except NotAcceptedError:
-        return False
+    known = Candidates(sdp, "", dict(SOLVERS), TOL)
+    cost = known.candidate(task["solver"], task["form"]).cost
     return cost is not None and cost.seconds > HOPELESS * task["seconds"]
 
 
