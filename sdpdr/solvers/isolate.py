@@ -22,7 +22,7 @@ Task: TypeAlias = Callable[[], Outcome]
 LAST_WORDS = 5.0
 # Seconds beyond the limit until a worker is asked to end, and from there until it is ended: most
 # solvers keep the limit themselves, late by a step.
-PATIENCE, GRACE = 0.5, 0.4
+PATIENCE, GRACE = 0.3, 0.4
 
 
 def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool = False) -> Outcome:
