@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.forms import BilinearForms
-from sdpdr.linalg.maps import LinearMap, VectorMap
+from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.products import InnerProduct, Products
 from sdpdr.linalg.svec import Matrix, svec_pairs
@@ -69,6 +69,8 @@ def exact_terms(
             for j in map(int, np.flatnonzero(linear_map.vector)):
                 c = Fraction(float(linear_map.vector[j]))
                 yield e, min(e, j), max(e, j), (c, Fraction(0))
+    elif isinstance(linear_map, SvecMap) and linear_map.keeps_entries:
+        yield from _natural(linear_map, wanted)
     else:
         yield from _coordinates(linear_map, wanted)
 
@@ -108,6 +110,13 @@ def _forms(forms: BilinearForms, wanted: Sequence[int]) -> Iterator[Term]:
                 i, j = int(left.indices[a]), int(right.indices[b])
                 product = Fraction(float(left.data[a])) * Fraction(float(right.data[b]))
                 yield e, min(i, j), max(i, j), (product, Fraction(0))
+
+
+def _natural(linear_map: SvecMap, wanted: Sequence[int]) -> Iterator[Term]:
+    rows = linear_map.natural()[np.asarray(wanted, dtype=np.int64)]
+    for k, column, a in _entries(rows):
+        i, j = (int(x[0]) for x in svec_pairs(np.array([column])))
+        yield wanted[k], i, j, (a if i == j else 2 * a, Fraction(0))
 
 
 def _coordinates(linear_map: LinearMap | VectorMap, wanted: Sequence[int]) -> Iterator[Term]:

@@ -12,11 +12,14 @@ import scipy.sparse as sp
 from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.products import InnerProduct, Products
 from sdpdr.linalg.svec import Array, Matrix
 
 # Operations on one term: two products, a half, a root of two in and out of `svec`, both halves.
 OPERATIONS = 8
+# Whole numbers up to which sums of products of three are not rounded.
+_WHOLE = 2.0**12
 
 
 def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> Matrix:
@@ -84,6 +87,59 @@ def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
     if isinstance(linear_map, BilinearForms):
         return BilinearForms(abs(linear_map.left), abs(linear_map.right)).matrix()
     return sp.csr_array(abs(linear_map.matrix()))
+
+
+def least_share(linear_map: LinearMap) -> float:
+    """What cancellation leaves of the terms of an entry at least; one where nothing cancels.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import Trace
+    >>> round(least_share(3.0 * Trace(2) - 2.0 * Trace(2)), 3)
+    0.2
+    """
+    sizes = row_magnitudes(linear_map)
+    left = abs(sp.csr_array(linear_map.matrix()))
+    shares = np.ones(sizes.nnz)
+    entries = sizes.tocoo()
+    known = entries.data > 0.0
+    found = np.asarray(left[entries.row[known], entries.col[known]]).ravel()
+    shares[known] = found / entries.data[known]
+    return float(np.min(shares, initial=1.0))
+
+
+def is_written_exactly(linear_map: LinearMap | VectorMap) -> bool:
+    """Whether ``matrix()`` adds up nothing that may be rounded."""
+    if isinstance(linear_map, Stacked):
+        return all(map(is_written_exactly, linear_map.maps))
+    if isinstance(linear_map, Summed):
+        return all(map(_is_whole, linear_map.maps))
+    if isinstance(linear_map, Combined):
+        single = bool(np.all(np.diff(linear_map.weights.indptr) <= 1))
+        powers = bool(np.all(np.abs(np.frexp(linear_map.weights.data)[0]) == 0.5))
+        if single and powers:
+            return is_written_exactly(linear_map.inner)
+        return _is_whole(linear_map)
+    return True
+
+
+def _is_whole(linear_map: LinearMap | VectorMap) -> bool:
+    """Whether all numbers of a map are whole and so small that their sums are not rounded."""
+    if isinstance(linear_map, (Stacked, Summed)):
+        return all(map(_is_whole, linear_map.maps))
+    if isinstance(linear_map, Combined):
+        return _are_whole(linear_map.weights.data) and _is_whole(linear_map.inner)
+    if isinstance(linear_map, BilinearForms):
+        return _are_whole(linear_map.left.data) and _are_whole(linear_map.right.data)
+    if isinstance(linear_map, Products):
+        return _are_whole(linear_map.vector)
+    if isinstance(linear_map, InnerProduct) and not isinstance(linear_map.coefficients, Outer):
+        return _are_whole(sp.csr_array(linear_map.coefficients).data)
+    return False
+
+
+def _are_whole(numbers: Array) -> bool:
+    return bool(np.all(numbers == np.round(numbers)) and np.all(np.abs(numbers) <= _WHOLE))
 
 
 def adjoint_terms(linear_map: LinearMap | VectorMap) -> int:

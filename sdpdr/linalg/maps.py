@@ -156,6 +156,7 @@ class SvecMap(LinearMap):
     def __init__(self, n: int, matrix: Any) -> None:
         self._matrix = sp.csr_array(as_real(matrix))
         self._natural: sp.csr_array | None = None
+        self._derived: sp.csr_array | None = None
         if self._matrix.shape[1] != svec_size(n):
             raise ShapeError(
                 f"a map on symmetric matrices of order {n} needs {svec_size(n)} columns; "
@@ -207,18 +208,54 @@ class SvecMap(LinearMap):
         whose product with :math:`\sqrt 2` rounds to the number stored, which is how programs are
         written to files as well; it is nan where there is none.
         """
-        if self._natural is None:
+        if self._natural is not None:
+            return self._natural
+        if self._derived is None:
             natural = self._matrix.copy()
             i, j = svec_pairs(natural.indices)
             off = i != j
             natural.data = natural.data.astype(float)
             natural.data[off] = unscaled(natural.data[off])
-            self._natural = natural
-        return self._natural
+            self._derived = natural
+        return self._derived
+
+    @property
+    def keeps_entries(self) -> bool:
+        """Whether `natural` is what the map was made of, and not derived from scaled entries."""
+        return self._natural is not None
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """As of any map; units that are powers of two round none of its entries."""
+        units = _powers_of_two(basis)
+        if units is None:
+            return super().congruence(basis)
+        made = SvecMap(self.n, _in_units(self._matrix, units))
+        if self._natural is not None:
+            made._natural = _in_units(self._natural, units)
+        else:
+            made._derived = _in_units(self.natural(), units)
+        return made
 
     def matrix(self) -> sp.csr_array:
         """Sparse (m, n(n+1)/2) matrix that acts on ``svec(K)``."""
         return self._matrix
+
+
+def _powers_of_two(basis: Matrix) -> Array | None:
+    """The diagonal of a sparse diagonal matrix of powers of two; None for any other."""
+    if not sp.issparse(basis) or basis.shape[0] != basis.shape[1]:
+        return None
+    units = np.asarray(basis.diagonal(), dtype=float)
+    if basis.count_nonzero() != np.count_nonzero(units):
+        return None
+    return units if np.all(np.frexp(units)[0] == 0.5) else None
+
+
+def _in_units(rows: sp.csr_array, units: Array) -> sp.csr_array:
+    changed = rows.copy()
+    i, j = svec_pairs(changed.indices)
+    changed.data = changed.data * (units[i] * units[j])
+    return changed
 
 
 class VectorMap:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.linalg import SvecMap, VectorMap
+from sdpdr.linalg import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, Array, Index, svec_pairs, unscaled
 from sdpdr.program.sdp import SDP
 from sdpdr.program.variables import PsdVariable, Variable
@@ -85,10 +85,10 @@ def entries_of(sdp: SDP, variables: list[Variable]) -> Entries:
     for block, v in enumerate(variables, start=1):
         first = 1
         if v.name in sdp.objective:
-            parts.append(-_coefficients(sdp.objective[v.name].matrix(), v, block, 0))
+            parts.append(-_coefficients(sdp.objective[v.name], v, block, 0))
         for r in sdp.rows:
             if v.name in r.lhs:
-                parts.append(_coefficients(r.lhs[v.name].matrix(), v, block, first))
+                parts.append(_coefficients(r.lhs[v.name], v, block, first))
             first += r.m
     if not parts:
         return Entries(np.zeros((4, 0), dtype=np.int64), np.zeros(0))
@@ -97,15 +97,21 @@ def entries_of(sdp: SDP, variables: list[Variable]) -> Entries:
     return joined.take(np.lexsort(place[::-1]))
 
 
-def _coefficients(matrix: sp.csr_array, variable: Variable, block: int, first: int) -> Entries:
+def _coefficients(
+    linear_map: LinearMap | VectorMap, variable: Variable, block: int, first: int
+) -> Entries:
     """The symmetric matrices of a map's rows, numbered from ``first``."""
+    kept = False
+    matrix = linear_map.matrix()
+    if isinstance(linear_map, SvecMap) and linear_map.keeps_entries:
+        kept, matrix = True, linear_map.natural()
     rows = matrix.tocoo()
     rows.sum_duplicates()
     i = j = rows.col.astype(np.int64)
     value = rows.data
     if isinstance(variable, PsdVariable):
         i, j = svec_pairs(rows.col)
-        value = np.where(i == j, value, _off_diagonal(value))
+        value = value if kept else np.where(i == j, value, _off_diagonal(value))
     number = rows.row.astype(np.int64) + first
     place = np.stack([number, np.full_like(number, block), i + 1, j + 1])
     return Entries(place, value).take(value != 0.0)

@@ -19,11 +19,14 @@ from typing import Literal
 import numpy as np
 
 from sdpdr.linalg import BilinearForms, LinearMap
+from sdpdr.linalg.magnitudes import is_written_exactly, least_share
 from sdpdr.linalg.svec import Array, svec_pairs
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP, Rows
 
 _Values = Mapping[str, Value]
+# Coefficients of which so much is left are sums of positive terms.
+_POSITIVE = 1.0 - 1e-9
 
 
 def rescale(sdp: SDP, values: _Values) -> _Values:
@@ -83,6 +86,8 @@ def _diagonal(groups: list[Rows], name: str, n: int, values: _Values) -> Array |
         if np.any(i != j) or np.any(seen[i]) or np.unique(i).size != i.size:
             return None
         if np.any(matrix.data <= 0.0) or np.any(np.diff(matrix.indptr) == 0):
+            return None
+        if not is_written_exactly(linear_map) and least_share(linear_map) < _POSITIVE:
             return None
         seen[i] = True
         reached = np.add.reduceat(matrix.data * present[i], matrix.indptr[:-1])

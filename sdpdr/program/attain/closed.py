@@ -21,6 +21,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
@@ -131,6 +132,8 @@ def _scaling_error(sdp: SDP, name: str, factor: Array, groups: list[Rows], kind:
     """How far the objective of the point scaled exactly may be from that of the rounded one."""
     # Sums of a diagonal may have as many terms as there are rows.
     terms = 2 * factor.shape[1] + factor.shape[0] + 16
+    maps = [a for r in groups if isinstance(a := r.lhs[name], LinearMap)]
+    terms += max(map(row_terms, maps), default=0)
     if kind == "diagonal":
         return float(gamma(2 * terms)) * _size(sdp.objective.get(name), factor)
     rows = _fixed_row(groups)
@@ -194,14 +197,36 @@ def magnitudes(linear_map: LinearMap, factor: Array) -> Array:
 
 
 def _shrinkable(sdp: SDP, columns: list[SlackColumn]) -> bool:
-    """Whether all rows are upper limits, state the face, or have slack."""
+    """Whether all rows are upper limits, state the face, or have slack that zero leaves them."""
     name = sdp.psd_variables[0].name
     hidden = {r.label for r in exposing_rows(sdp, name)}
     slacked = {c.label for c in columns}
     return all(
-        r.label in hidden or r.label in slacked or (r.relation == "<=" and np.all(r.rhs > 0.0))
+        r.label in hidden
+        or (r.label in slacked and np.all(_is_held_at_zero(r, columns)))
+        or (r.relation == "<=" and r.label not in slacked and np.all(r.rhs > 0.0))
         for r in sdp.rows
     )
+
+
+def _is_held_at_zero(rows: Rows, columns: list[SlackColumn]) -> NDArray[np.bool_]:
+    """For every row of a group whether it has slack with which it holds where the matrix is zero.
+
+    Slack that demands something of the matrix, as of a lower limit, is not made up for by
+    shrinking, and a row of the group that has none is an equation.
+    """
+    held = np.zeros(rows.m, dtype=bool)
+    for column in columns:
+        if column.label != rows.label:
+            continue
+        left = rows.rhs[column.row]
+        if column.curvature is not None:
+            held[column.row] = True
+        elif rows.relation == "==":
+            held[column.row] |= left * np.sign(column.coefficient) >= 0.0
+        else:
+            held[column.row] |= (left >= 0.0) | (column.coefficient < 0.0)
+    return held
 
 
 def _shrunk(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:
@@ -263,7 +288,7 @@ def _shrunk_exactly(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> 
     if null.shape[1] > 1 or (null.shape[1] and np.any(null.toarray() <= 0.0)):
         return None
     hidden = {r.label for r in exposing_rows(sdp, name)}
-    visible = [r for r in sdp.rows if r.label not in hidden]
+    visible = [r for r in sdp.rows if r.label not in hidden and name in r.lhs]
     if any(edge_lengths(r.lhs[name]) is None for r in visible):
         return None
     factor = _onto_face(factors[name].factor, null)

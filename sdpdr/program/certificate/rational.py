@@ -52,9 +52,12 @@ def rational(sdp: SDP, y: Duals) -> Certificate | None:
     words = "multipliers as they are"
     if denominator is not None:
         words = f"multipliers rounded to fractions with denominators up to {denominator}"
+    bound = _below(value)
+    if bound is None:
+        return None
     duals = {label: np.array([float(v) for v in part]) for label, part in found.items()}
     words = f"{words}; the dual slack is positive semidefinite in exact arithmetic"
-    return Certificate(sdp.report(_below(value)), words, rigorous=True, duals=duals)
+    return Certificate(sdp.report(bound), words, rigorous=True, duals=duals)
 
 
 def _is_small(sdp: SDP) -> bool:
@@ -132,7 +135,10 @@ def _terms(sdp: SDP, y: Fractions) -> Iterator[tuple[Expression, int, Fraction]]
         yield from ((r.lhs, e, v) for e, v in enumerate(y[r.label]) if v)
 
 
-def _below(value: Fraction) -> float:
-    """The largest double that is no larger."""
-    found = float(value)
+def _below(value: Fraction) -> float | None:
+    """The largest double that is no larger; None for numbers beyond all doubles."""
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
     return found if Fraction(found) <= value else float(np.nextafter(found, -np.inf))

@@ -11,9 +11,12 @@ rounding (`sdpdr.program.rays.whole`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.magnitudes import is_written_exactly, least_share
 from sdpdr.linalg.svec import Array, svec
 from sdpdr.program.dual import dual_of
 from sdpdr.program.point import Value, as_dense
@@ -22,6 +25,9 @@ from sdpdr.program.rays.ray import Kind, Ray
 from sdpdr.program.rays.whole import whole_direction
 from sdpdr.program.sdp import SDP
 from sdpdr.program.variables import PsdVariable, Variable
+
+# What must be left of the terms of a coefficient for it to be more than their rounding.
+_CLEARLY = 1e-6
 
 
 def prove_unbounded(
@@ -64,12 +70,29 @@ def prove_unbounded(
     if found is not None:
         words = "a direction of whole numbers, verified without rounding"
         return Ray(kind, _margin(sdp, found), words, rigorous=True, values=found)
+    # The dual is written with the sums that rows and costs are made of.
+    exactly = all(map(is_written_exactly, _maps(sdp)))
+    if not exactly and (rigorous or any(map(_is_blurred, _maps(sdp)))):
+        return "coefficients are sums that rounding changes"
     ray = prove_infeasible(dual_of(sdp), dense, rigorous)
     if isinstance(ray, str):
         return ray
+    ray = replace(ray, rigorous=ray.rigorous and exactly)
     moved = {v.name: ray.duals[v.name] for v in sdp.variables}
     words = f"a direction that improves the objective: {ray.argument}"
     return Ray(kind, ray.margin, words, ray.rigorous, values=moved)
+
+
+def _maps(sdp: SDP) -> list[LinearMap | VectorMap]:
+    sides = [sdp.objective, *(r.lhs for r in sdp.rows), *(lmi.lhs for lmi in sdp.lmis)]
+    return [a for side in sides for a in side.values()]
+
+
+def _is_blurred(linear_map: LinearMap | VectorMap) -> bool:
+    """Whether an entry may be what rounding leaves of terms that cancel."""
+    if is_written_exactly(linear_map) or isinstance(linear_map, VectorMap):
+        return False
+    return least_share(linear_map) < _CLEARLY
 
 
 def _margin(sdp: SDP, direction: Mapping[str, Array]) -> float:

@@ -47,6 +47,8 @@ def _improves(sdp: SDP, direction: Mapping[str, Array]) -> bool:
     for v in sdp.variables:
         step = direction[v.name]
         if isinstance(v, PsdVariable):
+            if not np.array_equal(step, step.T):
+                return False
             if not is_semidefinite([[Fraction(int(x)) for x in row] for row in step]):
                 return False
         elif (v.nonnegative and np.any(step < 0.0)) or (v.curvature is not None and np.any(step)):
