@@ -6,12 +6,21 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 from rich.console import Console
 
 Progress: TypeAlias = Callable[[Mapping[str, Any]], None]
 Count: TypeAlias = Callable[[int], None]
+
+
+def has_terminal(stream: TextIO | None = None) -> bool:
+    """Whether somebody is looking: at a stream, or at the errors of this process.
+
+    A daemon has no streams at all.
+    """
+    stream = sys.stderr if stream is None else stream
+    return stream is not None and stream.isatty()
 
 
 @contextmanager
@@ -29,7 +38,7 @@ def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progr
     if callable(progress):
         yield progress
         return
-    wanted = sys.stderr.isatty() if progress is None else progress
+    wanted = has_terminal() if progress is None else progress
     if not wanted:
         yield None
         return
@@ -82,7 +91,7 @@ def show_count(progress: Progress | bool | None, what: str, total: int) -> Itera
             seconds = perf_counter() - start
             report({"what": what, "done": done, "total": total, "seconds": seconds})
 
-    if callable(progress) or not (sys.stderr.isatty() if progress is None else progress):
+    if callable(progress) or not (has_terminal() if progress is None else progress):
         report = progress if callable(progress) else None
         yield count
         return

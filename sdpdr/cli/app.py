@@ -14,6 +14,7 @@ from sdpdr.cli.endings import like_ctrl_c
 from sdpdr.cli.exits import Exit, of_error
 from sdpdr.cli.options import Parser
 from sdpdr.errors import SdpdrError
+from sdpdr.solvers.descriptors import occupy_standard
 from sdpdr.solvers.starved import starved_words
 from sdpdr.solvers.workers import prepare_by_fork
 
@@ -62,6 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         A code of `sdpdr.cli.exits.Exit`; a command line that is not understood ends the process
         with 2, as `argparse` does. 128 and the number of the signal where one asked it to end.
     """
+    _without_streams()
     if argv is None:
         # This process has imported everything and computed nothing, which is the time to fork.
         prepare_by_fork()
@@ -70,6 +72,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(args)
     # As a shell reports a process that a signal has ended.
     return 128 + heard[0] if heard and code == Exit.INTERRUPTED else code
+
+
+def _without_streams() -> None:
+    """Let a process whose output is closed, as that of a daemon, print to nowhere."""
+    occupy_standard()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _run(args: Namespace) -> int:

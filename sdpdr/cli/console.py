@@ -15,6 +15,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from sdpdr.errors import SdpdrWarning
+from sdpdr.progress import has_terminal
 
 # Columns for tables where nobody says how wide the output is: files and pipes.
 WIDTH = 160
@@ -25,7 +26,7 @@ def say(content: object = "") -> None:
     if isinstance(content, str):
         sys.stdout.write(f"{content}\n")
         return
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    known = has_terminal(sys.stdout) or "COLUMNS" in os.environ
     console = Console(width=None if known else WIDTH, markup=False, highlight=False, emoji=False)
     with console.capture() as captured:
         console.print(content)

@@ -18,8 +18,9 @@ class ClarabelKeeping(CLARABEL):  # type: ignore[misc]  # cvxpy's classes have n
     """Clarabel's, with points for all but the programs that it never began to solve."""
 
     STATUS_MAP: ClassVar[dict[str, str]] = CLARABEL.STATUS_MAP | {
-        CLARABEL.NUMERICAL_ERROR: cp.OPTIMAL_INACCURATE,
-        CLARABEL.INSUFFICIENT_PROGRESS: cp.OPTIMAL_INACCURATE,
+        # Clarabel's own words; cvxpy 1.7 has no names for them.
+        "NumericalError": cp.OPTIMAL_INACCURATE,
+        "InsufficientProgress": cp.OPTIMAL_INACCURATE,
     }
 
     def name(self) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from sdpdr.solvers.descriptors import occupy_standard
 from sdpdr.solvers.zygote import (
     ANSWER,
     DEAF,
@@ -229,6 +230,7 @@ def _ends() -> tuple[socket.socket, socket.socket, int, list[int]]:
     WorkerLost
         This process may not open any more, which is no fault of the zygote's.
     """
+    occupy_standard()
     with ExitStack() as undo:
         try:
             talk, theirs = map(undo.enter_context, socket.socketpair())
@@ -275,6 +277,7 @@ def prepare_by_fork() -> None:
     global _control, _forked
     if not POSSIBLE or _control is not None:
         return
+    occupy_standard()
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         ours.close()
@@ -337,6 +340,7 @@ def _zygote() -> socket.socket:
             return _control
         _close_stderr()
         try:
+            occupy_standard()
             with ExitStack() as undo:
                 ours, theirs = map(undo.enter_context, socket.socketpair())
                 _process = _started(theirs)

@@ -20,6 +20,7 @@ from sdpdr import datasets, graphs, methods, plot
 from sdpdr.files import write_file
 from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution
+from sdpdr.progress import has_terminal
 from sdpdr.solve import solve
 from sdpdr.solvers.registry import SOLVERS, find
 from sdpdr.study.compare import Comparison, compare
@@ -98,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         digits, digits_solution = unfold_digits(sizes.digits)
     said.print(f"digits:     {digits_solution!r}")
     compared, comparison = compare_all(sizes)
-    Console(width=None if sys.stdout.isatty() else 160).print(comparison.table())
+    Console(width=None if has_terminal(sys.stdout) else 160).print(comparison.table())
 
     unfoldings = {"swiss-roll": roll_solution, "digits": digits_solution}
     summary = summarize(unfoldings.values(), comparison)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -18,6 +17,7 @@ from rich.progress import Progress as Bar
 
 from sdpdr.errors import DataError, ResultsError, UnknownNameError
 from sdpdr.files import undone_when_asked_to_end
+from sdpdr.progress import has_terminal
 from sdpdr.study.hands import Cluster, Hands, Local
 from sdpdr.study.store import SUFFIX, Results
 from sdpdr.study.studyfile import Study
@@ -148,7 +148,7 @@ def _carry_out(hands: Hands, tasks: Sequence[Task], results: Results, tell: Any)
 def _show(progress: bool | None, study: Study, total: int, done: int) -> Iterator[Any]:
     """A bar with the time that is left, and how the runs ended so far."""
     console = Console(stderr=True, force_terminal=progress or None)
-    wanted = sys.stderr.isatty() if progress is None else progress
+    wanted = has_terminal() if progress is None else progress
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TimeRemainingColumn(), TextColumn("{task.fields[ends]}"),

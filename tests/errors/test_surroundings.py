@@ -189,3 +189,26 @@ def test_a_pool_of_processes_gives_the_same_answers(method):
     with ProcessPoolExecutor(2, mp_context=context) as pool:
         found = [solution.value for solution in pool.map(answer, (4, 5, 6), timeout=HANG)]
     assert found == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="descriptors are those of Unix")
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)], ids=str)
+def test_a_daemon_that_has_closed_its_streams_gets_answers(closed, tmp_path):
+    code = f"""
+import os
+for number in {closed}:
+    os.close(number)
+import sys
+sys.stdin, sys.stdout, sys.stderr = (
+    None if k in {closed} else s for k, s in enumerate((sys.stdin, sys.stdout, sys.stderr))
+)
+import sdpdr
+from sdpdr import cli, graphs, methods
+model = methods.mvu(graphs.path([1.0, 2.0]))
+said = [sdpdr.solve(model, name, time_limit=60.0).status.name for name in ("lowrank", "clarabel")]
+said.append(str(cli.main(["solve", "path-graph"])))
+with open({str(tmp_path / "said")!r}, "w") as file:
+    file.write(" ".join(said))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=tmp_path)
+    assert (tmp_path / "said").read_text() == "SOLVED SOLVED 0"
