@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-_HIGHEST = 2
+_STANDARD = range(3)
 
 
 def occupy_standard() -> None:
@@ -13,6 +13,15 @@ def occupy_standard() -> None:
     What is opened next would get their numbers otherwise, and whoever starts a process puts its
     own input and output there.
     """
-    while (opened := os.open(os.devnull, os.O_RDWR)) <= _HIGHEST:
-        os.set_inheritable(opened, True)
-    os.close(opened)
+    for number in _STANDARD:
+        if not _is_open(number):
+            # The lowest number that is free, which is this one.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True

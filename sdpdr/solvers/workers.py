@@ -230,9 +230,9 @@ def _ends() -> tuple[socket.socket, socket.socket, int, list[int]]:
     WorkerLost
         This process may not open any more, which is no fault of the zygote's.
     """
-    occupy_standard()
     with ExitStack() as undo:
         try:
+            occupy_standard()
             talk, theirs = map(undo.enter_context, socket.socketpair())
             line, its = map(undo.enter_context, socket.socketpair())
             said, saying = os.pipe()
