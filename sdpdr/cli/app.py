@@ -79,7 +79,8 @@ def _without_streams() -> None:
     occupy_standard()
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+            nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+            setattr(sys, name, nowhere)
 
 
 def _run(args: Namespace) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, VectorMap
 from sdpdr.linalg.exact import Number, exact_terms, sign
+from sdpdr.linalg.exact_psd import range_of
 from sdpdr.linalg.svec import Array, svec_pairs
 from sdpdr.program.sdp import SDP, Expression
 from sdpdr.program.variables import PsdVariable
@@ -79,19 +80,8 @@ def is_semidefinite(matrix: list[list[Fraction]]) -> bool:
     >>> is_semidefinite([[one, two], [two, 4 * one]]), is_semidefinite([[one, two], [two, one]])
     (True, False)
     """
-    rows = [list(row) for row in matrix]
-    n = len(rows)
-    for k in range(n):
-        pivot = rows[k][k]
-        if pivot < 0 or (pivot == 0 and any(rows[k][k + 1 :])):
-            return False
-        for i in range(k + 1, n) if pivot else ():
-            if rows[i][k]:
-                share = rows[i][k] / pivot
-                for j in range(i, n):
-                    rows[i][j] -= share * rows[k][j]
-                    rows[j][i] = rows[i][j]
-    return True
+    places = ((i, j) for i in range(len(matrix)) for j in range(i, len(matrix)))
+    return range_of({(i, j): matrix[i][j] for i, j in places if matrix[i][j]}) is not None
 
 
 def _matrix(entries: list[Number], order: int) -> list[list[Fraction]] | None:
