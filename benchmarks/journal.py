@@ -1,12 +1,14 @@
-"""Many solves, each in a process of its own, written down as they end and taken up again.
+"""Many solves in children of this process, written down as they end and taken up again.
 
 What a native solver does to its process, it does to a child: a crash, an exit without a word and
-a hang are results. The journal has one JSON object a line; what stands in it is not run again.
+a hang are results, and the next task gets a new child. The journal has one JSON object a line; what
+stands in it is not run again.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import os
 import resource
@@ -15,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -29,11 +31,36 @@ _FORK = multiprocessing.get_context("fork") if hasattr(os, "fork") else None
 
 
 @dataclass
-class _Running:
-    task: Task
+class _Worker:
+    """A child that does one task after the other, and what it is at."""
+
     process: Any
-    answer: Connection
-    deadline: float
+    line: Connection
+    task: Task = field(default_factory=dict)
+    deadline: float = math.inf
+
+    def begin(self, task: Task, limit: float) -> None:
+        self.task, self.deadline = task, time.monotonic() + limit
+        with suppress(BrokenPipeError):  # it died idle: told as the result of this task
+            self.line.send(task)
+
+    def result(self) -> tuple[dict[str, Any], bool]:
+        """What the task gave, and whether the child can go on."""
+        if self.line.poll():
+            with suppress(EOFError, ConnectionResetError):
+                return self.line.recv(), True
+        late = time.monotonic() >= self.deadline
+        self.end()
+        code = self.process.exitcode
+        word = "stopped at the limit of time" if late else f"the process ended (exit code {code})"
+        return {"error": word}, False
+
+    def end(self) -> None:
+        """End the child with all that it has started."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()  # where it was too young to have a group of its own
+        self.process.join()
 
 
 def carry_out(
@@ -87,39 +114,52 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
 def _results(
     waiting: Iterator[Task], work: Work, workers: int, limit: float
 ) -> Iterator[dict[str, Any]]:
-    running: list[_Running] = []
+    idle: list[_Worker] = []
+    busy: list[_Worker] = []
     try:
         while True:
-            while len(running) < workers and (task := next(waiting, None)) is not None:
-                running.append(_start(task, work, limit))
-            if not running:
+            while len(busy) < workers and (task := next(waiting, None)) is not None:
+                worker = idle.pop() if idle else _hire(work)
+                busy.append(worker)
+                worker.begin(task, limit)
+            if not busy:
                 return
-            left = min(r.deadline for r in running) - time.monotonic()
-            ready = wait([r.answer for r in running], timeout=max(0.0, left))
-            for one in list(running):
-                if one.answer in ready or time.monotonic() >= one.deadline:
-                    running.remove(one)
-                    yield {**one.task, **_end(one)}
+            left = min(w.deadline for w in busy) - time.monotonic()
+            ready = wait([w.line for w in busy], timeout=max(0.0, left))
+            for worker in list(busy):
+                if worker.line in ready or time.monotonic() >= worker.deadline:
+                    busy.remove(worker)
+                    result, alive = worker.result()
+                    if alive:
+                        idle.append(worker)
+                    yield {**worker.task, **result}
     finally:
-        for one in running:
-            _end(one)
+        for worker in busy + idle:
+            worker.end()
 
 
-def _start(task: Task, work: Work, limit: float) -> _Running:
+def _hire(work: Work) -> _Worker:
     assert _FORK is not None
-    ours, theirs = _FORK.Pipe(duplex=False)
-    process = _FORK.Process(target=_child, args=(task, work, theirs))
+    ours, theirs = _FORK.Pipe()
+    process = _FORK.Process(target=_serve, args=(work, theirs, ours))
     process.start()
     theirs.close()
-    return _Running(task, process, ours, time.monotonic() + limit)
+    return _Worker(process, ours)
 
 
-def _child(task: Task, work: Work, answer: Connection) -> None:
+def _serve(work: Work, line: Connection, other_end: Connection) -> None:
+    other_end.close()  # or this process would never hear that its parent is gone
     os.setsid()  # so that its own children end with it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
+    with suppress(EOFError):
+        while True:
+            line.send(_done(work, line.recv()))
+
+
+def _done(work: Work, task: Task) -> dict[str, Any]:
     before = processor_seconds()
     try:
         result = dict(work(task))
@@ -127,7 +167,7 @@ def _child(task: Task, work: Work, answer: Connection) -> None:
         result = {"error": f"{type(error).__name__}: {error}"[:300]}
     # Work may know better which part of it counts.
     result.setdefault("cpu", processor_seconds() - before)
-    answer.send(result)
+    return result
 
 
 def processor_seconds() -> float:
@@ -145,20 +185,3 @@ def _seconds_of_living_children() -> float:
             times = child.cpu_times()
             total += times.user + times.system + times.children_user + times.children_system
     return total
-
-
-def _end(one: _Running) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    if one.answer.poll():
-        with suppress(EOFError):
-            result = one.answer.recv()
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(one.process.pid, signal.SIGKILL)
-    one.process.kill()  # where it was too young to have a group of its own
-    late = time.monotonic() >= one.deadline
-    one.process.join()
-    if not result:
-        code = one.process.exitcode
-        word = "stopped at the limit of time" if late else f"the process ended (exit code {code})"
-        result = {"error": word}
-    return result
