@@ -162,7 +162,7 @@ def test_a_method_made_of_points_builds_from_data_alone(tmp_path):
     assert card.build().name == "ghodsi"
     assert card.size.edges == 0
     with pytest.raises(CardError, match="ghodsi is made of points alone"):
-        card.neighbor_graph  # noqa: B018
+        card.neighbor_graph  # noqa: B018  # the property refuses
     listed = load_points(
         tmp_path, 'name = "ghodsi"', 'name = "ghodsi"\nsimilar = [[0, 1]]\ndissimilar = [[0, 7]]'
     )

@@ -188,7 +188,7 @@ class Babbler(Double):
         if self.returns == "unpicklable":
             return Unpicklable()
         if self.returns == "parts":
-            return Outcome("here", "optimal", {"status": NASTY}, 3.0)  # type: ignore[arg-type]
+            return Outcome("here", "optimal", {"status": NASTY}, 3.0)  # type: ignore[arg-type]  # texts where objects belong
         if self.returns == "words":
             point = Point(sdp.zero_point().values)
             return Outcome(point, Verdict.SOLVED, Claim(NASTY, 1.0, 2, NASTY), {"solve": 0.0})
