@@ -254,7 +254,7 @@ def solve_with_one_row(sdp, solver: str, tol: float):
         found, off = reduced.lift(outcome.point), np.eye(n) - mean
         duals = complete_multipliers(sdp, {lengths.label: found.duals[lengths.label]})
         point = Point({"K": off @ as_dense(found.values["K"]) @ off}, duals)
-    return grade(sdp, point, outcome.verdict, outcome.claim, (), plan, Clock())
+    return grade(sdp, replace(outcome, point=point, history=()), plan, Clock())
 
 
 def rank(solution) -> int:

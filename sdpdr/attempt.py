@@ -160,12 +160,14 @@ def _solve_reduced(
     claim = outcome.claim
     if claim.value is not None:
         claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
+    outcome = replace(outcome, point=point, claim=claim)
+    return _graded(sdp, outcome, chosen, clock, request)
+
+
+def _graded(sdp: SDP, outcome: Outcome, chosen: Plan, clock: Clock, request: Request) -> Solution:
     return grade(
         sdp,
-        point,
-        outcome.verdict,
-        claim,
-        outcome.history,
+        outcome,
         chosen,
         clock,
         request.gap_scale,
@@ -185,18 +187,7 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, request: Request) -
     if chosen.sdp is not None:
         point = _standard_point(chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
-        return grade(
-            chosen.sdp,
-            outcome.point,
-            outcome.verdict,
-            outcome.claim,
-            (),
-            chosen,
-            clock,
-            request.gap_scale,
-            request.attainable,
-            request.deadline,
-        )
+        return _graded(chosen.sdp, replace(outcome, history=()), chosen, clock, request)
     value = float("nan") if outcome.claim.value is None else outcome.claim.value
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)
     if outcome.verdict is Verdict.SOLVED:
@@ -211,7 +202,7 @@ def _solve_written(model: Model, chosen: Plan, clock: Clock, request: Request) -
         duals=outcome.point.duals,
         residuals=Residuals.unknown(),
         claimed=replace(outcome.claim, verdict=outcome.verdict.value),
-        timings=clock.seconds,
+        timings=dict(clock.seconds),
         solver=chosen.solver.name,
         form=chosen.form,
         tol=chosen.solver.tol,

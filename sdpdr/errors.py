@@ -75,7 +75,17 @@ class CompileError(SdpdrError):
 
 
 class InfeasibleError(SdpdrError):
-    """No point satisfies the constraints, and that is visible without solving."""
+    """No point satisfies the constraints, and that is visible without solving.
+
+    Attributes
+    ----------
+    multipliers : dict from label to ndarray
+        Of rows that contradict each other exactly; empty where it is seen otherwise.
+    """
+
+    def __init__(self, message: str, multipliers: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.multipliers = multipliers or {}
 
 
 class NotAcceptedError(SdpdrError):

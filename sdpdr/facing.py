@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from sdpdr.errors import CompileError
+from sdpdr.errors import CompileError, InfeasibleError
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.model import Model
 from sdpdr.program.backward import backward_error
@@ -200,6 +200,33 @@ def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: 
         ray=_contradiction(faced),
         # Each step is verified over the rationals.
         rigorous=True,
+    )
+
+
+def contradicted_solution(
+    sdp: SDP, error: InfeasibleError, seconds: Mapping[str, float], tol: float
+) -> Solution:
+    """The answer to a program of which a reduction saw that rows contradict each other exactly."""
+    found = prove_infeasible(sdp, error.multipliers)
+    ray = found if isinstance(found, Ray) else None
+    return Solution(
+        status=Status.UNVERIFIED if ray is None else Status.INFEASIBLE,
+        value=float("nan"),
+        attained_by="there is no point",
+        bound=None,
+        argument=str(error),
+        values={},
+        duals={},
+        residuals=Residuals.unknown(),
+        claimed=Claim("infeasible", message=str(error), verdict="infeasible"),
+        timings=dict(seconds),
+        solver="none",
+        form="reduction",
+        tol=tol,
+        versions={"sdpdr": version("sdpdr")},
+        maximize=sdp.maximize,
+        ray=ray,
+        rigorous=ray is not None and ray.rigorous,
     )
 
 

@@ -24,7 +24,7 @@ from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.refute import is_feasible, refute
-from sdpdr.solvers.base import Solver, Verdict
+from sdpdr.solvers.base import Outcome, Solver, Verdict
 from sdpdr.solvers.starved import starved_words
 
 STOPPED = {
@@ -36,7 +36,8 @@ STOPPED = {
     Verdict.INFEASIBLE: Status.UNVERIFIED,
     Verdict.UNBOUNDED: Status.UNVERIFIED,
 }
-# What solvers that were stopped are taken to have said; others, that the point is an answer.
+# What solvers that were stopped are taken to have said, so that `with_status` comes to the same
+# status again; any claim will do for UNVERIFIED. Others, that the point is an answer.
 _ENDED = {
     STOPPED[verdict]: verdict
     for verdict in (
@@ -49,15 +50,14 @@ _ENDED = {
 }
 # Who has waited long enough for a solver does not wait as long again for a tighter bound.
 _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
+# Seconds for a ray, whatever the solver has left.
+_GRACE = 1.0
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
 def grade(
     sdp: SDP,
-    point: Point,
-    verdict: Verdict,
-    claim: Claim,
-    history: tuple[Mapping[str, object], ...],
+    outcome: Outcome,
     chosen: Plan,
     clock: Clock,
     gap_scale: float = 0.0,
@@ -67,9 +67,11 @@ def grade(
     """Prove a bound, make a point feasible and prove that, and say what the two are worth.
 
     Without ``attainable`` the point is measured where it is, and not proved feasible. No step
-    towards a proof begins after the deadline, by `time.monotonic`.
+    towards a feasible point, and no solver for a ray, begins after the deadline, by
+    `time.monotonic`.
     """
-    solver, claim = chosen.solver, replace(claim, verdict=verdict.value)
+    point, verdict, solver = outcome.point, outcome.verdict, chosen.solver
+    claim = replace(outcome.claim, verdict=verdict.value)
     with clock("certify"):
         values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
         point = Point(values, complete_multipliers(sdp, point.duals))
@@ -88,10 +90,8 @@ def grade(
         refutation = _refutation(sdp, verdict, certificate, attained, deadline)
         ray = None
         if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
-            left = None
-            if solver.time_limit is not None:
-                left = max(0.0, solver.time_limit - clock.seconds.get("solve", 0.0))
-            ray, words = _ray(sdp, verdict, point, attained, left)
+            ends = _end_of_refutation(outcome, solver, deadline)
+            ray, words = _ray(sdp, verdict, point, attained, ends)
             claim = replace(claim, message=f"{claim.message} {words}".strip())
     if refutation:
         verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
@@ -107,13 +107,13 @@ def grade(
         duals=point.duals,
         residuals=residuals,
         claimed=claim,
-        timings=clock.seconds,
+        timings=dict(clock.seconds),
         solver=solver.name,
         form=chosen.form,
         tol=solver.tol,
         seed=solver.seed,
         versions=versions(solver),
-        history=history,
+        history=outcome.history,
         maximize=sdp.maximize,
         gap_scale=gap_scale,
         backward_error=error,
@@ -122,17 +122,25 @@ def grade(
     return with_status(sdp, solution, verdict)
 
 
+def _end_of_refutation(outcome: Outcome, solver: Solver, deadline: float | None) -> float | None:
+    """When the search for a ray has to end: what the solver left of its time, and a second."""
+    if solver.time_limit is None:
+        return deadline
+    left = solver.time_limit - outcome.seconds.get("solve", 0.0)
+    return min(deadline or np.inf, time.monotonic() + max(0.0, left) + _GRACE)
+
+
 def _ray(
-    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, left: float | None
+    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, deadline: float | None
 ) -> tuple[Ray | None, str]:
     """What proves that there is no point or no limit, and words where nothing does."""
     feasible = attained.value is not None
-    found = refute(sdp, verdict, point, feasible=feasible, time_limit=left)
+    found = refute(sdp, verdict, point, feasible=feasible, deadline=deadline)
     if isinstance(found, str):
         return None, found
     if found.kind == "recession":
         # Without a feasible point the program may be infeasible as well.
-        if is_feasible(sdp, left):
+        if is_feasible(sdp, deadline):
             return replace(found, kind="unbounded"), ""
         return found, "a direction of unlimited gain is proved, but no feasible point to begin from"
     return found, ""
@@ -299,7 +307,7 @@ def versions(solver: Solver) -> dict[str, str]:
 def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solution:
     """The solution with everything proved anew, all rounding accounted for."""
     if solution.ray is not None:
-        return _with_rigorous_ray(sdp, solution, solution.ray)
+        return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
     point = Point(solution.values, complete_multipliers(sdp, solution.duals))
     certificate, point = _certified(sdp, point, rigorous=True)
     attained = _attained(sdp, point, certificate, solution.tol, True, deadline)
@@ -328,13 +336,13 @@ def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
     )
 
 
-def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray) -> Solution:
+def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: float | None) -> Solution:
     """The ray with a proof that accounts for all rounding; a mere claim where there is none."""
     found: Ray | str
     if ray.kind == "infeasible":
         found = prove_infeasible(sdp, ray.duals, rigorous=True)
     else:
-        feasible = ray.kind == "unbounded" and is_feasible(sdp, rigorous=True)
+        feasible = ray.kind == "unbounded" and is_feasible(sdp, deadline, rigorous=True)
         found = prove_unbounded(sdp, ray.values, feasible=feasible, rigorous=True)
     if isinstance(found, Ray) and found.kind == ray.kind:
         return replace(solution, ray=found, rigorous=True)
@@ -373,7 +381,7 @@ def ungraded(sdp: SDP, chosen: Plan, clock: Clock, error: MemoryError) -> Soluti
         duals={},
         residuals=Residuals.unknown(),
         claimed=Claim("out of memory", message=message),
-        timings=clock.seconds,
+        timings=dict(clock.seconds),
         solver=chosen.solver.name,
         form=chosen.form,
         tol=chosen.solver.tol,

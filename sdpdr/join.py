@@ -48,7 +48,7 @@ def join(
         To measure a point beside the multipliers of another run; without it, the residuals are
         those of the run that the point is from.
     deadline : float, optional
-        On the clock of `time.monotonic`; no step towards a proof of the point begins after it.
+        Of a proof of the point: see `sdpdr.program.attain`.
 
     Returns
     -------
@@ -102,6 +102,8 @@ def _merged(found: list[Solution], sdp: SDP | None, deadline: float | None) -> S
         bound=prover.bound,
         argument=f"{prover.argument} (multipliers of {prover.solver}, {prover.form} form)",
         duals=prover.duals,
+        # Whoever went further looked for more than those of the other.
+        exposures=max(finder.exposures, prover.exposures, key=len),
         rigorous=prover.rigorous and (finder.rigorous or finder.attained is None),
         versions={**prover.versions, **finder.versions},
     )

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from functools import partial
 
-from sdpdr.errors import NotAcceptedError
+from sdpdr.errors import InfeasibleError, NotAcceptedError
 from sdpdr.program.attain import attain
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point
@@ -41,7 +41,7 @@ def refute(
     *,
     feasible: bool = False,
     rigorous: bool = False,
-    time_limit: float | None = None,
+    deadline: float | None = None,
     solver: Solver | None = None,
 ) -> Ray | str:
     """Look for a ray where a solver says that a program is infeasible or unbounded.
@@ -60,8 +60,8 @@ def refute(
         Whether a feasible point has been proved to exist.
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for.
-    time_limit : float, optional
-        Seconds for the solver in all.
+    deadline : float, optional
+        On the clock of `time.monotonic`; no solver is asked after it, nor longer.
     solver : Solver, optional
         The one to ask; by default Clarabel, and SCS for large matrices.
 
@@ -83,7 +83,6 @@ def refute(
     """
     if verdict not in _KINDS:
         return f"the solver does not say that the program is {' or '.join(_KINDS.values())}"
-    deadline = None if time_limit is None else time.monotonic() + time_limit
     solve = solved_by(solver or _helper(sdp), deadline)
     infeasible = [
         partial(prove_infeasible, sdp, point.duals, rigorous),
@@ -102,13 +101,12 @@ def refute(
         if isinstance(found, Ray):
             return found
         reasons.append(found)
-    return (
-        f"the solver says that the program is {_KINDS[verdict]}, but no ray proves it: "
-        + (reasons[1])
-    )
+    late = deadline is not None and time.monotonic() > deadline
+    why = "the time was up" if late else reasons[1]
+    return f"the solver says that the program is {_KINDS[verdict]}, but no ray proves it: {why}"
 
 
-def is_feasible(sdp: SDP, time_limit: float | None = None, rigorous: bool = False) -> bool:
+def is_feasible(sdp: SDP, deadline: float | None = None, rigorous: bool = False) -> bool:
     """Whether some feasible point is proved, whatever its objective.
 
     Looked for near zero, and then near what a solver finds for the program without an objective,
@@ -117,17 +115,16 @@ def is_feasible(sdp: SDP, time_limit: float | None = None, rigorous: bool = Fals
     Parameters
     ----------
     sdp : SDP
-    time_limit : float, optional
-        Seconds for the solver.
+    deadline : float, optional
+        Of the solver and of proofs, on the clock of `time.monotonic`.
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for.
     """
     flat = without_objective(sdp)
-    if attain(flat, flat.zero_point(), rigorous=rigorous).value is not None:
+    prove = partial(attain, flat, rigorous=rigorous, deadline=deadline)
+    if prove(flat.zero_point()).value is not None:
         return True
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    middle = solved_by(_helper(flat), deadline)(flat)
-    return attain(flat, middle, rigorous=rigorous).value is not None
+    return prove(solved_by(_helper(flat), deadline)(flat)).value is not None
 
 
 def solved_by(solver: Solver, deadline: float | None = None) -> Solve:
@@ -146,7 +143,10 @@ def solved_by(solver: Solver, deadline: float | None = None) -> Solve:
             return Point()
         faces = any(exposing_rows(sdp, v.name) for v in sdp.psd_variables)
         steps: list[Reduction] = [Face(), Scale()] if faces else [Scale()]
-        reduced = Composed(steps).apply(sdp)
+        try:
+            reduced = Composed(steps).apply(sdp)
+        except InfeasibleError:  # of the program that was made to find a ray
+            return Point()
         limited = replace(solver, time_limit=left)
         if limited.accepts(reduced.sdp) is not None:
             return Point()

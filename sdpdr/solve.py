@@ -13,12 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.attempt import Request, attempt, check_start
-from sdpdr.errors import DataError, DataTypeError, ModelError, SdpdrError
-from sdpdr.facing import deeper, faced_program, prepared, refuted_solution
+from sdpdr.errors import DataError, DataTypeError, InfeasibleError, ModelError, NotAcceptedError
+from sdpdr.facing import (
+    contradicted_solution,
+    deeper,
+    faced_program,
+    prepared,
+    refuted_solution,
+)
 from sdpdr.grade import Clock
+from sdpdr.join import join
 from sdpdr.landmark import landmark_plan, with_loss
 from sdpdr.model import Model
-from sdpdr.plan import plan
+from sdpdr.plan import Plan, plan
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
@@ -26,9 +33,9 @@ from sdpdr.progress import Progress
 from sdpdr.reduce import FacialReduction
 from sdpdr.solvers.base import Solver, tolerance
 from sdpdr.solvers.registry import find
-from sdpdr.turns import take_turns
+from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.turns import SETTLED, take_turns
 
-_SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 # Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
 _PROOFS = (1.0, 0.2)
 
@@ -132,8 +139,7 @@ def solve(
         )
     told = partial(replace, of_model=isinstance(model, Model))
     clock = Clock()
-    deadline = _proof_deadline(solver, time_limit)
-    request = Request(model, isolate, rigorous, gap_scale, start, progress, deadline=deadline)
+    request = Request(model, isolate, rigorous, gap_scale, start, progress)
     options = {"tol": tol, "time_limit": time_limit, "seed": seed, "verbose": verbose}
     if form == "landmark":
         _refuse_idle_in_landmarks(landmarks, basis, max_iter)
@@ -142,6 +148,7 @@ def solve(
             chosen = landmark_plan(model, solver, landmarks, wanted, options)
         if start is not None:
             check_start(chosen, start)
+        request = replace(request, deadline=_proof_deadline(chosen.solver.time_limit))
         return told(with_loss(attempt(chosen, clock, request)))
     _refuse_idle(landmarks, basis)
     ask = _Ask(solver, form, options | {"max_iter": max_iter}, clock, request)
@@ -217,21 +224,25 @@ class _Ask:
             chosen = plan(request.model, self.solver, self.form, **self.options)
         if request.start is not None:
             check_start(chosen, request.start)
-        if self.solver != "auto":
-            return ready.lift(attempt(chosen, self.clock, request))
-        return ready.lift(
-            take_turns(
-                chosen,
-                lambda one, turn: attempt(one, self.clock, request, turn),
-                request.deadline,
-            )
-        )
+        try:
+            return ready.lift(self._carried_out(chosen, request))
+        except InfeasibleError as error:
+            assert chosen.sdp is not None  # whose rows were compared
+            tol = chosen.solver.tol
+            return ready.lift(contradicted_solution(chosen.sdp, error, self.clock.seconds, tol))
+
+    def _carried_out(self, chosen: Plan, request: Request) -> Solution:
+        """Run a plan, or one after the other; their time begins when there is a worker."""
+        limit = chosen.solver.time_limit
+        if self.solver == "auto":
+            run = partial(_in_turn, self.clock, request)
+            return take_turns(chosen, run, _proof_deadline(limit))
+        if limit is not None and request.isolate is not False:
+            until_there_is_a_worker(chosen.solver)
+        return attempt(chosen, self.clock, replace(request, deadline=_proof_deadline(limit)))
 
     def deeper(self, faced: FacialReduction | None, first: Solution) -> Solution:
-        """The answer on a smaller face, if one is found in the time that is left, else the first.
-
-        Whatever happens on the way, the first answer is not lost.
-        """
+        """The answer, joined with that on a smaller face if one is found in the time left."""
         left = self._stopwatch(first)
         try:
             with self.clock("reduce"):
@@ -242,10 +253,15 @@ class _Ask:
             second = again.on_face(found)
         except KeyboardInterrupt:
             return replace(first, status=Status.INTERRUPTED)
-        except SdpdrError:  # A solver need not take what is left of the program on its face.
+        except (NotAcceptedError, ModelError):
+            # A solver need not take what is left on the face, nor be able to compute with it.
             return first
-        best = second if second.values or second.status in _SETTLED else first
-        return replace(best, runs=(*first.runs, *second.runs))
+        except (ArithmeticError, np.linalg.LinAlgError, MemoryError):
+            return first
+        both = join([first, second])
+        if second.status is Status.INTERRUPTED and both.status not in SETTLED:
+            return replace(both, status=Status.INTERRUPTED)
+        return both
 
     def _stopwatch(self, first: Solution) -> Callable[[], float | None]:
         """Seconds that are left of the time limit, after an answer; None without a limit."""
@@ -261,12 +277,18 @@ def _limit(solver: str | Solver, time_limit: float | None) -> float | None:
     return solver.time_limit if time_limit is None and isinstance(solver, Solver) else time_limit
 
 
-def _proof_deadline(solver: str | Solver, time_limit: float | None) -> float | None:
-    """When proofs have to end, by `time.monotonic`."""
-    limit = _limit(solver, time_limit)
-    if not isinstance(limit, Real):  # Whatever is no number is refused with the options.
+def _proof_deadline(limit: float | None) -> float | None:
+    """When proofs have to end that begin with a solver of so many seconds, by `time.monotonic`."""
+    if limit is None:
         return None
-    return time.monotonic() + float(limit) + max(_PROOFS[0], _PROOFS[1] * float(limit))
+    return time.monotonic() + limit + max(_PROOFS[0], _PROOFS[1] * limit)
+
+
+def _in_turn(
+    clock: Clock, request: Request, one: Plan, turn: str, deadline: float | None
+) -> Solution:
+    """The turn of one candidate, of which the proofs end with those of all."""
+    return attempt(one, clock, replace(request, deadline=deadline), turn)
 
 
 def _may_lie_on_a_face(solution: Solution) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
 
+import numpy as np
+
 from sdpdr.costs import crowding, patience, shares
-from sdpdr.errors import InfeasibleError, SdpdrError
+from sdpdr.errors import InfeasibleError, SdpdrError, SdpdrWarning
 from sdpdr.join import join
 from sdpdr.plan import Plan
 from sdpdr.program.run import Run
@@ -16,7 +19,11 @@ from sdpdr.program.solution import Solution, Status
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
 
-Attempt = Callable[[Plan, str], Solution]
+_MISTAKE = (
+    "a mistake of sdpdr's own ended the turn of {} ({} form), and others went on: {}. Please "
+    "report it."
+)
+Attempt = Callable[[Plan, str, float | None], Solution]
 
 # Gap from which on an answer is worth having. All others together get no more than `MORE` times the
 # seconds that it took to improve on it, and `AT_LEAST` so many.
@@ -36,10 +43,10 @@ BRIEF = 1.0
 CROWD = 10.0
 # Seconds below which no turn is worth taking.
 _MOMENT = 0.05
-# What may become of reductions and proofs on data that nobody has tried; anything else is a mistake
-# of ours, to be seen. What solvers raise is an outcome already.
-_MISSED = (SdpdrError, ArithmeticError, ValueError, MemoryError)
-_SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
+# What may become of reductions and proofs on data that nobody has tried. What solvers raise is an
+# outcome already.
+_MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
+SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
 def take_turns(chosen: Plan, attempt: Attempt, deadline: float | None = None) -> Solution:
@@ -54,10 +61,10 @@ def take_turns(chosen: Plan, attempt: Attempt, deadline: float | None = None) ->
     ----------
     chosen : Plan
         Its solver's time limit is the deadline of all.
-    attempt : callable of a plan and words that say whose turn it is
+    attempt : callable of a plan, words that say whose turn it is, and a deadline of its proofs
         Returns a solution, or raises.
     deadline : float, optional
-        Of proofs, by `time.monotonic`.
+        Of proofs, by `time.monotonic`. Later by what is waited for the first worker.
 
     Returns
     -------
@@ -94,7 +101,7 @@ class Turns:
     chosen : Plan
     attempt : callable
     deadline : float or None
-        Of proofs.
+        Of proofs, moved like `begin`.
     begin : float
         When the first turn began, by ``time.perf_counter``; later by what was waited for the
         first worker of the process, under a time limit.
@@ -175,14 +182,19 @@ class Turns:
             return
         limited = self._limited(one, share)
         if self.limit < inf:
-            # The deadline is that of the solvers.
-            self.begin += until_there_is_a_worker(limited.solver)
+            # Limits are those of the solvers, and of proofs after them.
+            waited = until_there_is_a_worker(limited.solver)
+            self.begin += waited
+            self.deadline = None if self.deadline is None else self.deadline + waited
         begin = time.perf_counter()
         try:
-            solution = self.attempt(limited, self._words(turn))
+            solution = self.attempt(limited, self._words(turn), self.deadline)
         except InfeasibleError:  # Rows that contradict each other do so for everybody.
             raise
-        except _MISSED as error:  # One that cannot take its turn must not cost those of others.
+        except (*_MISSED, ValueError) as error:
+            # One that cannot take its turn must not cost those of others.
+            if not isinstance(error, _MISSED):
+                warnings.warn(_MISTAKE.format(one.solver.name, one.form, error), SdpdrWarning, 2)
             self.errors.append(error)
             self.failed.append(_failed(one, error, time.perf_counter() - begin))
             return
@@ -216,7 +228,7 @@ class Turns:
     def graded(self) -> Solution:
         """What was found in the end; time limits are those of the caller, not of a turn."""
         solution = self.joined()
-        if solution.status in _SETTLED or solution.status is Status.INTERRUPTED:
+        if solution.status in SETTLED or solution.status is Status.INTERRUPTED:
             return solution
         if self.left < _MOMENT:
             return replace(solution, status=Status.TIME_LIMIT)
@@ -236,7 +248,7 @@ class Turns:
             return True
         if self.chosen.sdp is None and Status.UNVERIFIED in statuses:
             return True  # There is nothing to grade anybody with.
-        return self._best.status in _SETTLED
+        return self._best.status in SETTLED
 
     @property
     def _best(self) -> Solution:

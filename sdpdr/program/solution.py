@@ -20,6 +20,7 @@ from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rays import Ray
+from sdpdr.program.rays.ray import LARGEST_RECORDED
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 
@@ -126,7 +127,8 @@ class Solution:
         if there is no point.
     attained : float or None
         A value that a feasible point is proved to have. That point is the one returned, or
-        differs from it by rounding alone.
+        differs from it by rounding alone; where a low rank was looked for
+        (`sdpdr.iterate`), it is a point near the one returned.
     attained_by : str
         How it was proved, or why it was not.
     bound : float or None
@@ -135,8 +137,9 @@ class Solution:
         Which argument proves the bound and how it was verified, or why there is none.
     values : mapping from variable name to array or Factor
     duals : mapping from row label to array
-        Multipliers; on inequalities they are >= 0, and for a maximisation they are the rate at
-        which the optimum grows with the right side.
+        Multipliers that prove the bound, where there is one: the solver's, moved if need be; what
+        they still lack is paid for as `argument` says. On inequalities they are >= 0, and for a
+        maximisation they are the rate at which the optimum grows with the right side.
     residuals : Residuals
         The six DIMACS errors, computed by us. They are for reading; nothing is decided by them.
     claimed : Claim
@@ -164,14 +167,16 @@ class Solution:
     ray : Ray or None
         The verified proof of ``INFEASIBLE`` and ``UNBOUNDED`` (`sdpdr.program.Ray`). None where
         ``INFEASIBLE`` takes several steps, as a program does that has no such ray; then
-        `exposures` are the proof.
+        `exposures` are the proof. With ``UNVERIFIED``, a direction of unlimited gain, if one was
+        proved, of a program of which no feasible point is.
     exposures : tuple of Exposure
         Steps of facial reduction (`sdpdr.reduce.facial_reduction`) that were proved before the
         program was solved; each can be checked. Value and bound are those of the program on the
         face, which is equivalent to the original one.
     runs : tuple of Run
-        Every solver that took part, in order, and what it has come to; one unless the solver was
-        "auto". Point and bound are the best of all of them.
+        Every run of a solver, in order, and what it has come to; one unless the solver was "auto"
+        or the program was solved again on a face that was found later. Point and bound are the
+        best of all of them.
     of_model : bool
         Whether a model was solved, rather than a program of numbers alone, such as a file's.
     """
@@ -314,13 +319,15 @@ class Solution:
     # -- telling ------------------------------------------------------------------------
 
     def record(self) -> dict[str, Any]:
-        """Everything but the large arrays, ready for JSON."""
+        """Everything but the point and multipliers of large programs, ready for JSON."""
         return {
             "status": self.status.name,
             "advice": self.advice,
             "solver": self.solver,
             "form": self.form,
             "tol": self.tol,
+            "maximize": self.maximize,
+            "of_model": self.of_model,
             "value": _plain(self.value),
             "attained": _plain(self.attained),
             "attained_by": self.attained_by,
@@ -334,6 +341,7 @@ class Solution:
             "enclosure": self.enclosure,
             "certified": self.certified(),
             "ray": None if self.ray is None else self.ray.record(),
+            "duals": self._recorded_duals(),
             "residuals": {k: _plain(v) for k, v in asdict(self.residuals).items()},
             "claimed": {k: _plain(v) for k, v in asdict(self.claimed).items()},
             "timings": dict(self.timings),
@@ -343,6 +351,11 @@ class Solution:
             "runs": [run.record() for run in self.runs],
             "history": [{k: _plain(v) for k, v in entry.items()} for entry in self.history],
         }
+
+    def _recorded_duals(self) -> dict[str, Any] | None:
+        if sum(np.size(y) for y in self.duals.values()) > LARGEST_RECORDED:
+            return None
+        return {label: np.asarray(y).tolist() for label, y in self.duals.items()}
 
     def save_record(self, path: str | Path) -> None:
         """Write `record` as JSON; the file appears complete or not at all."""

@@ -119,7 +119,8 @@ def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     for e in np.flatnonzero(wrong):
         if not _exact_row(sdp, groups, int(e))[0]:
             relation = "=" if equality else "<="
-            raise InfeasibleError(f"a row of {owner[e]!r} says 0 {relation} {rhs[e]:.6g}.")
+            words = f"a row of {owner[e]!r} says 0 {relation} {rhs[e]:.6g}."
+            raise InfeasibleError(words, _by_label(groups, {int(e): 1.0}))
     scale = _scales(matrix, equality)
     # What only rounding made empty is left alone.
     keep = ~empty | wrong
@@ -130,9 +131,11 @@ def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
         noise = ROUNDING * size / np.abs(scale[cluster]).min()
         if equality and np.ptp(sides) > max(TOLERANCE * np.abs(sides).max(), noise):
             ends = cluster[[np.argmin(sides), np.argmax(sides)]]
-            if _is_contradiction(sdp, groups, *ends):
+            weights = _contradicting(sdp, groups, *ends)
+            if weights:
                 owners = [owner[e] for e in cluster]
-                raise InfeasibleError(_contradiction(sides * scale[cluster[0]], owners))
+                words = _contradiction(sides * scale[cluster[0]], owners)
+                raise InfeasibleError(words, _by_label(groups, weights))
             # Parallel but for rounding, which may be all that reconciles them.
             continue
         keep[cluster] = False
@@ -141,17 +144,29 @@ def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     return np.split(keep, np.cumsum([r.m for r in groups])[:-1])
 
 
-def _is_contradiction(sdp: SDP, groups: list[Rows], one: int, other: int) -> bool:
-    """Whether no point satisfies both rows, in exact arithmetic on the numbers stored."""
+def _contradicting(sdp: SDP, groups: list[Rows], one: int, other: int) -> dict[int, float]:
+    """Weights of two rows that add up to 0 = b, b not 0, in exact arithmetic; else none."""
     (a, side_a), (b, side_b) = _exact_row(sdp, groups, one), _exact_row(sdp, groups, other)
     if a.keys() != b.keys() or not a:
-        return False
+        return {}
     key = next(iter(a))
     # Both parts of p + q sqrt 2 have the same ratio, or there is none.
     part = 0 if b[key][0] else 1
     ratio = a[key][part] / b[key][part]
     same = all(a[k] == (ratio * p, ratio * q) for k, (p, q) in b.items())
-    return same and side_a != ratio * side_b
+    if not same or side_a == ratio * side_b:
+        return {}
+    return {one: float(b[key][part]), other: -float(a[key][part])}
+
+
+def _by_label(groups: list[Rows], weights: dict[int, float]) -> dict[str, Array]:
+    """Weights of rows as multipliers, with a negative sum of right sides: a positive bound."""
+    y = np.zeros(sum(r.m for r in groups))
+    y[list(weights)] = list(weights.values())
+    if groups[0].relation == "==":
+        y *= -np.sign(y @ np.concatenate([r.rhs for r in groups]))
+    parts = np.split(y, np.cumsum([r.m for r in groups])[:-1])
+    return {r.label: part for r, part in zip(groups, parts, strict=True)}
 
 
 def _exact_row(sdp: SDP, groups: list[Rows], e: int) -> tuple[dict[Place, Number], Fraction]:

@@ -173,8 +173,9 @@ def test_a_positive_gap_is_between_primal_and_dual():
 @pytest.mark.parametrize(("name", "solver", "form"), RUNS)
 def test_no_solver_makes_us_say_what_is_not_true(name, solver, form):
     answer = solve(name, solver, form)
-    if answer is not None:
-        assert GALLERY[name].truth.objections(answer) == ()
+    if answer is None:
+        pytest.skip("this solver does not take the program")
+    assert GALLERY[name].truth.objections(answer) == ()
 
 
 @pytest.mark.parametrize("rigorous", [False, True])
@@ -235,11 +236,11 @@ def test_the_gap_does_not_depend_on_the_unit_of_length(power):
     graph = sdpdr.graphs.path([1.0, 2.0, 3.0])
     scaled = sdpdr.graphs.path([x * 2.0**power for x in (1.0, 2.0, 3.0)])
     one, other = (sdpdr.solve(sdpdr.methods.mvu(g), "clarabel", "lmi") for g in (graph, scaled))
-    assert one.certified(1e-5) == other.certified(1e-5)
+    assert one.certified(1e-5)
+    assert other.certified(1e-5)
     truth = float(straight((1.0, 2.0, 3.0)))
     for answer, unit in ((one, 1.0), (other, 4.0**power)):
-        if answer.certified(1e-5):
-            assert answer.value / unit == pytest.approx(truth, rel=1e-5)
+        assert answer.value / unit == pytest.approx(truth, rel=1e-5)
 
 
 # -- files and the command line -----------------------------------------------------------------

@@ -168,8 +168,6 @@ class Truth:
             yield "no attained value, and no word why"
         if solution.bound is None and not solution.argument.strip():
             yield "no bound, and no word why"
-        if not solution.status.advice.strip():
-            yield "a status without advice"
 
     # -- in the sense of a minimisation ---------------------------------------------------------
 

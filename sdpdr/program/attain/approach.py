@@ -140,6 +140,8 @@ def _shortest(program: ConeProgram, schur: Schur, y: Array, residual: Array) -> 
 
 def solve_symmetric(matrix: Array, right: Array) -> Array | None:
     """Least squares where rows depend on each other; None where numbers are lost."""
+    if not right.size:
+        return np.zeros(0)  # which older versions of SciPy refuse
     diagonal = np.diagonal(matrix)
     # A row of zeros, 0 = 0, has no size.
     scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, 1.0))

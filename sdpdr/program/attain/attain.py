@@ -13,7 +13,7 @@ from sdpdr.program.attain.approach import centred, lifted, nearest
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
-from sdpdr.program.attain.effort import TooLargeError
+from sdpdr.program.attain.effort import EffortSpentError
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
@@ -90,7 +90,8 @@ def attain(
     rigorous : bool, default False
         Account for all rounding.
     deadline : float, optional
-        On the clock of `time.monotonic`; no step towards a proof begins after it.
+        On the clock of `time.monotonic`; no Newton step and no enclosure begins after it. What is
+        proved without them, by shrinking for instance, is proved all the same.
 
     Returns
     -------
@@ -153,7 +154,7 @@ def _searched(
         return Attained(None, words, point.values)
     try:
         return _general(cone_program(sdp, deadline), sdp, point, goal, tol, rigorous)
-    except TooLargeError as error:
+    except EffortSpentError as error:
         return Attained(None, f"no point was proved feasible: {error}", point.values)
 
 
@@ -192,7 +193,7 @@ def _general(
                 best = (box, words, duals)
             if not _is_far(box.value, goal, tol):
                 break
-    except TooLargeError as error:
+    except EffortSpentError as error:
         trouble = str(error)
     if best is None:
         return Attained(None, f"no point was proved feasible: {trouble}", point.values)

@@ -20,7 +20,7 @@ from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, Array, Index, svec_index, svec_pairs, svec_size
-from sdpdr.program.attain.effort import TooLargeError
+from sdpdr.program.attain.effort import EffortSpentError
 from sdpdr.program.limits import edge_lengths
 
 # Numbers in a change of basis beyond which a program counts as too large to be treated so.
@@ -107,7 +107,8 @@ class Pivoted:
         n, r = basis.shape
         count = np.diff(basis.indptr)
         if float(count.sum()) ** 2 > _LARGEST:
-            raise TooLargeError(f"a matrix of order {n} on a face is too large to be written out")
+            words = f"a matrix of order {n} on a face is too large to be written out"
+            raise EffortSpentError(words)
         i, j = svec_pairs(np.arange(svec_size(n)))
         products = count[i] * count[j]
         row = np.repeat(np.arange(i.size), products)
@@ -169,7 +170,7 @@ class Grounded:
     def _changed(self, linear_map: LinearMap) -> Image:
         n = self.weights.size
         if float(linear_map.m) * n * n > _LARGEST:
-            raise TooLargeError(f"{linear_map.m} rows on a matrix of order {n} are too many")
+            raise EffortSpentError(f"{linear_map.m} rows on a matrix of order {n} are too many")
         # Differences in the basis may be smaller than their rounding errors.
         moved = np.outer(np.ones(n), self.weights[1:] / float(np.sum(self.weights)))
         terms = SvecMap(n, row_magnitudes(linear_map))

@@ -30,7 +30,7 @@ from sdpdr.linalg.svec import Array, Index, smat
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.dependent import follows
-from sdpdr.program.attain.effort import TooLargeError
+from sdpdr.program.attain.effort import EffortSpentError
 
 # Rows of a dense inverse that takes seconds.
 LARGEST = 3000
@@ -69,6 +69,7 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
         Demand that dependent rows are shown to follow from the others in rational arithmetic;
         modulo a prime will do otherwise.
     """
+    program.effort.spend(0.0)  # of time: rows for which it is too large are refused
     scaled = program.rescaled(x)
     system = _System(scaled)
     y = system.nearest(x / scaled.units)
@@ -103,7 +104,7 @@ class _System:
         self.rows = rows = independent_rows(scaled.A)
         self.others = np.setdiff1d(np.arange(scaled.b.size), rows)
         if rows.size > LARGEST:
-            raise TooLargeError(f"{rows.size} rows are too many for a dense inverse")
+            raise EffortSpentError(f"{rows.size} rows are too many for a dense inverse")
         self._A, self._b = scaled.A[rows], scaled.b[rows]
         self._radius = scaled.radius[rows]
         product = (self._A @ self._A.T).toarray()
@@ -164,7 +165,7 @@ def independent_rows(A: sp.csr_array) -> Index:
     if A.shape[0] == 0:
         return np.zeros(0, dtype=np.int64)
     if A.shape[0] > 2 * LARGEST:
-        raise TooLargeError(f"{A.shape[0]} rows are too many to be told apart")
+        raise EffortSpentError(f"{A.shape[0]} rows are too many to be told apart")
     norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
     unit = sp.diags_array(1.0 / np.where(norms > 0.0, norms, 1.0)) @ A
     _, pivots, rank, _ = sl.lapack.dpstrf((unit @ unit.T).toarray(), tol=_DEPENDENT, lower=1)

@@ -216,7 +216,7 @@ def cone_program(sdp: SDP, deadline: float | None = None) -> ConeProgram:
 
     Raises
     ------
-    TooLargeError
+    EffortSpentError
     """
     equal = without_inequalities(without_lmis(sdp))
     hidden = {r.label for v in equal.psd_variables for r in exposing_rows(equal, v.name)}

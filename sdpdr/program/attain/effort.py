@@ -9,8 +9,8 @@ from dataclasses import dataclass
 LIMIT = 6e10
 
 
-class TooLargeError(ArithmeticError):
-    """A program is too large for dense linear algebra; the message says how large it is."""
+class EffortSpentError(ArithmeticError):
+    """A proof takes too long, or would; the message says what of."""
 
 
 @dataclass(eq=False)
@@ -34,14 +34,14 @@ class Effort:
 
         Raises
         ------
-        TooLargeError
+        EffortSpentError
             If all steps together take too long.
         """
         self.steps += 1
         self.operations += operations
         if self.operations > LIMIT:
-            raise TooLargeError(
+            raise EffortSpentError(
                 f"{self.steps} steps of some {operations:.0e} operations were not enough"
             )
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise TooLargeError(f"the time was up after {self.steps - 1} steps")
+            raise EffortSpentError(f"the time was up after {self.steps - 1} steps")

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from sdpdr.linalg.svec import Array
 from sdpdr.program.attain.approach import least_share, lifted, solve_symmetric
 from sdpdr.program.attain.cone import ConeProgram, cone_program
-from sdpdr.program.attain.effort import TooLargeError
+from sdpdr.program.attain.effort import EffortSpentError
 from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step, unless_lost
 from sdpdr.program.certificate.free import project
 from sdpdr.program.point import Point
@@ -54,7 +54,7 @@ def inward_multipliers(
     deadline : float, optional
         On the clock of `time.monotonic`.
     """
-    with suppress(TooLargeError):
+    with suppress(EffortSpentError):
         yield from _all_inward(cone_program(sdp, deadline), point, tol)
 
 

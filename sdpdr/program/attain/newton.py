@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from sdpdr.linalg.svec import SQRT2, Array, Index, smat, svec, svec_pairs
 from sdpdr.program.attain.cone import ConeProgram
-from sdpdr.program.attain.effort import LIMIT, TooLargeError
+from sdpdr.program.attain.effort import LIMIT, EffortSpentError
 
 # Pairs of coefficients, for every row, up to which all products are formed at once: a row of its
 # own takes as long as so many pairs.
@@ -80,7 +80,7 @@ class Schur:
 
     Raises
     ------
-    TooLargeError
+    EffortSpentError
         If too few Newton steps could be made within a minute.
     """
 
@@ -89,7 +89,7 @@ class Schur:
         blocks = sum(10.0 * (m + block.order) * block.order**2 for block in program.blocks)
         self._step = m**3 / 3.0 + blocks
         if _LEAST_STEPS * self._step > LIMIT:
-            raise TooLargeError(
+            raise EffortSpentError(
                 f"with {m} equations every Newton step takes some {self._step:.0e} operations"
             )
         self.program, self.A = program, A
@@ -103,7 +103,7 @@ class Schur:
 
         Raises
         ------
-        TooLargeError
+        EffortSpentError
             If all steps of this program together have taken too long.
         """
         self.program.effort.spend(self._step)

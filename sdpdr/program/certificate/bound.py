@@ -36,7 +36,8 @@ class Certificate:
         Whether all rounding is accounted for, so that the bound is a theorem about the numbers
         stored in the program.
     duals : mapping from label to array
-        Multipliers that prove it, where these are not the ones given; else empty.
+        Multipliers that prove it, where these are not the ones given; else empty. What they lack is
+        paid for by limits where the argument says so.
     """
 
     bound: float | None

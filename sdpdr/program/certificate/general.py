@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Array, svec
+from sdpdr.linalg.svec import Array, smat, svec
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic
@@ -38,6 +38,7 @@ _ANY = (-np.inf, np.inf)
 
 def general(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate:
     """The best bound that one of these arguments proves, or why none does."""
+    given = sdp
     # Beyond the price of a scalar that is slack of one row, a multiplier proves nothing.
     box = dual_box(sdp) or {}
     plain = {r.label: np.clip(duals[r.label], *box.get(r.label, _ANY)) for r in sdp.rows}
@@ -48,32 +49,42 @@ def general(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate:
     y = unstack(rows, project(columns, -cost, stack(rows, {**plain, **matrices})))
     account = Account(sdp, arithmetic, Limits(sdp))
     claimed = sdp.dual_value(y)
-    best: tuple[float, str] | None = None
+    best: tuple[float, str, Duals] | None = None
     troubles: list[str] = []
-    for value, words in _attempts(sdp, y, account):
+    for value, words, proving in _attempts(sdp, y, account):
         if value is None:
             troubles.append(account.trouble)
         elif best is None or value > best[0]:
-            best = (value, words)
+            best = (value, words, proving)
         if best is not None and best[0] >= claimed - _GOOD * abs(claimed):
             break
     if best is None:
         reasons = "; ".join(dict.fromkeys(t for t in troubles if t))
         text = f"{reasons}, and no strictly feasible dual point was found to move towards"
         return Certificate(None, text)
-    return Certificate(sdp.report(best[0]), f"{best[1]}; {arithmetic.words}", arithmetic.rigorous)
+    value, words, proving = best
+    words = f"{words}; {arithmetic.words}"
+    kept = _of_program(given, proving)
+    return Certificate(sdp.report(value), words, arithmetic.rigorous, kept)
 
 
-def _attempts(sdp: SDP, y: Duals, account: Account) -> Iterator[tuple[float | None, str]]:
-    yield account.value(y), "dual point as returned"
+def _of_program(sdp: SDP, y: Duals) -> dict[str, Array]:
+    """Multipliers of equalities as those of the rows and matrix inequalities they came from."""
+    found = {r.label: y[r.label] for r in sdp.rows if r.label in y}
+    return found | {lmi.label: -smat(y[lmi.label]) for lmi in sdp.lmis}
+
+
+def _attempts(sdp: SDP, y: Duals, account: Account) -> Iterator[tuple[float | None, str, Duals]]:
+    yield account.value(y), "multipliers that satisfy all equations", y
     for margin in account.arithmetic.margins(max((v.n for v in sdp.psd_variables), default=1)):
         lifts = _lifts(sdp, y, margin)
         value = account.value(y, lifts)
-        yield value, _words_of_limits(account, lifts)
+        yield value, _words_of_limits(account, lifts), y
         if value is not None or not all(map(np.isfinite, _traces(account, lifts))):
             break
     for move in moves(sdp):
-        yield _moved(sdp, y, move, account), move.words
+        value, moved = _moved(sdp, y, move, account)
+        yield value, move.words, moved
 
 
 def _lifts(sdp: SDP, y: Duals, margin: float) -> dict[str, float]:
@@ -107,18 +118,19 @@ def _words_of_limits(account: Account, lifts: Mapping[str, float]) -> str:
     )
 
 
-def _moved(sdp: SDP, y: Duals, move: Move, account: Account) -> float | None:
+def _moved(sdp: SDP, y: Duals, move: Move, account: Account) -> tuple[float | None, Duals]:
+    """What is proved by multipliers that were moved, and these."""
     needed = distance(sdp, y, move)
     if not np.isfinite(needed):
-        return None
+        return None, y
     unit = 1.0 if move.is_point else reach(sdp, y, move)
     n = max((v.n for v in sdp.psd_variables), default=1)
     for margin in account.arithmetic.margins(n):
-        moved = move.apply(y, needed * (1.0 + margin) + margin * unit)
-        value = account.value(_tidy(sdp, moved))
+        moved = _tidy(sdp, move.apply(y, needed * (1.0 + margin) + margin * unit))
+        value = account.value(moved)
         if value is not None:
-            return value
-    return None
+            return value, moved
+    return None, y
 
 
 def _tidy(sdp: SDP, y: Mapping[str, Array]) -> dict[str, Array]:

@@ -14,7 +14,7 @@ from sdpdr.program.point import Value, as_dense
 from sdpdr.program.sdp import SDP
 
 # Numbers beyond which a record keeps words alone.
-_LARGEST = 100_000
+LARGEST_RECORDED = 100_000
 
 Kind = Literal["infeasible", "unbounded", "recession"]
 
@@ -31,7 +31,8 @@ class Ray:
     margin : float
         Between 0 and 1. Of multipliers, the amount by which they contradict the rows over the
         size of its terms, :math:`\sum_e |b_e y_e| + |\langle g, Z\rangle|`: while every right
-        side changes by less than this share of itself, the same multipliers prove the same. Of a
+        side changes by less than this share of itself, the same multipliers prove the same, unless
+        the argument leans on limits on the variables, which change with the right sides. Of a
         direction, likewise with the costs, :math:`-\langle C, D\rangle` over the size of its
         terms.
     argument : str
@@ -62,7 +63,7 @@ class Ray:
         }
         told |= {"argument": self.argument}
         shapes = [np.shape(x) for x in (*self.duals.values(), *self.values.values())]
-        if sum(prod(shape) for shape in shapes) > _LARGEST:
+        if sum(prod(shape) for shape in shapes) > LARGEST_RECORDED:
             return told
         duals = {label: np.asarray(y).tolist() for label, y in self.duals.items()}
         values = {name: as_dense(x).tolist() for name, x in self.values.items()}

@@ -68,12 +68,17 @@ class Exposure:
         return verify(sdp, (*self.after, self))
 
     def record(self) -> dict[str, object]:
-        """What it says, ready for JSON; multipliers are fractions, written out."""
+        """What it says and proves, ready for JSON; fractions are written out.
+
+        ``after`` is the number of steps before it, in the order of `Solution.exposures`.
+        """
         return {
             "variable": self.variable,
             "kind": self.kind,
             "words": self.words,
             "multipliers": [[label, e, str(y)] for label, e, y in self.multipliers],
+            "after": len(self.after),
+            "proved": self.proved.record(),
         }
 
     def null_vectors(self, variable: str | None = None) -> tuple[dict[int, Fraction], ...]:

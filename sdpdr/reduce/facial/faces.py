@@ -84,6 +84,18 @@ class Consequences:
         known = (self.vectors, self.zeros, self.tight, self.vanishing)
         return self.contradiction or any(known)
 
+    def record(self) -> dict[str, object]:
+        """What is proved, ready for JSON; what is empty is left out."""
+        vectors = [[name, [[k, str(x)] for k, x in vector]] for name, vector in self.vectors]
+        told = {
+            "vectors": vectors,
+            "zeros": [list(zero) for zero in self.zeros],
+            "tight": [list(row) for row in self.tight],
+            "vanishing": [list(row) for row in self.vanishing],
+            "contradiction": self.contradiction,
+        }
+        return {key: value for key, value in told.items() if value}
+
 
 class Faces:
     """The faces proved so far, one for each matrix, and everything else that is settled.

@@ -1,0 +1,244 @@
+"""What is kept of a proof, and what happens to one answer beside another."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status
+from sdpdr.attempt import Request, attempt
+from sdpdr.errors import SdpdrWarning
+from sdpdr.grade import Clock
+from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap
+from sdpdr.linalg.svec import svec
+from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
+from sdpdr.program.certificate import certify
+from sdpdr.reduce.facial.exposure import Exposure, verify
+from sdpdr.reduce.facial.faces import Consequences
+from sdpdr.solvers import Scs, Verdict
+
+
+def entry(label, place, side, n=2):
+    return Rows(label, "==", {"X": Entries(n, [place])}, np.array([side]))
+
+
+def program(*rows, n=2):
+    return SDP((PsdVariable("X", n),), {"X": Trace(n)}, rows)
+
+
+# -- rows that contradict each other ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["auto", "clarabel", "lowrank"])
+@pytest.mark.parametrize("rigorous", [False, True])
+def test_rows_that_contradict_each_other_are_a_ray_whoever_is_asked(solver, rigorous):
+    sdp = program(entry("a", [0, 0], 1.0), entry("b", [0, 0], 2.0))
+    answer = sdpdr.solve(sdp, solver, rigorous=rigorous)
+    assert answer.status is Status.INFEASIBLE
+    assert answer.ray.rigorous
+    assert answer.ray.check(sdp)
+    assert "'a' and 'b'" in answer.claimed.message
+
+
+@pytest.mark.parametrize(("relation", "side"), [("==", 1.0), ("==", -1.0), ("<=", -1.0)])
+def test_a_row_of_zeros_that_cannot_hold_is_a_ray(relation, side):
+    nothing = Rows("nothing", relation, {"X": SvecMap(2, np.zeros((1, 3)))}, np.array([side]))
+    sdp = program(entry("corner", [0, 0], 1.0), nothing)
+    answer = sdpdr.solve(sdp)
+    assert answer.status is Status.INFEASIBLE
+    assert answer.ray.check(sdp)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_contradiction_that_shows_on_a_face_alone_is_not_swallowed(seed):
+    """Rows a - b say q^T X q = 0, and on that face c and d have the same left side."""
+    rng = np.random.default_rng(seed)
+    n = 6
+    q, w = (rng.integers(-2, 3, size=n).astype(float) for _ in range(2))
+    first, second = (rng.integers(-3, 4, size=(n, n)).astype(float) for _ in range(2))
+    first, second = first + first.T, second + second.T
+    off = np.outer(q, w) + np.outer(w, q)
+
+    def row(label, matrix, side):
+        return Rows(label, "==", {"X": InnerProduct(matrix)}, np.array([side]))
+
+    sdp = program(
+        row("a", np.outer(q, q) + first, 3.0),
+        row("b", first, 3.0),
+        row("c", second, 2.0),
+        row("d", second + off, 3.0),
+        n=n,
+    )
+    answer = sdpdr.solve(sdp, "clarabel")
+    assert answer.status is Status.INFEASIBLE
+    assert answer.exposures
+    assert all(step.check(sdp) for step in answer.exposures)
+
+
+# -- one answer beside another ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tired(Scs):
+    """Stopped early whenever it is asked again, without multipliers."""
+
+    name: ClassVar[str] = "tired"
+    asked: ClassVar[list[int]] = []
+
+    def run(self, sdp, progress=None):
+        self.asked.append(sdp.n_rows)
+        if len(self.asked) == 1:
+            return Scs.run(replace(self, max_iter=1000), sdp, progress)
+        outcome = Scs.run(replace(self, max_iter=1), sdp, progress)
+        return replace(outcome, point=Point(outcome.point.values), verdict=Verdict.TIME_LIMIT)
+
+
+def on_a_hidden_face(n=8, k=3):
+    """A program whose interior lies on a face that only the difference of two rows exposes."""
+    rng = np.random.default_rng(0)
+    q = rng.integers(-2, 3, size=(n, k)).astype(float)
+    shown = rng.integers(-3, 4, size=(n, n)).astype(float)
+    shown += shown.T
+    cost = rng.normal(size=(n, n))
+    basis = np.linalg.svd(q)[0][:, k:]
+    side = np.array([round(float(np.sum(shown * (basis @ basis.T))), 9)])
+    rows = (
+        Rows("a", "==", {"X": InnerProduct(q @ q.T + shown)}, side),
+        Rows("b", "==", {"X": InnerProduct(shown)}, side),
+        Rows("t", "==", {"X": Trace(n)}, np.array([float(n - k)])),
+    )
+    return SDP((PsdVariable("X", n),), {"X": InnerProduct(cost + cost.T)}, rows)
+
+
+def test_a_poor_answer_on_a_face_does_not_cost_the_bound_of_the_one_before():
+    Tired.asked.clear()
+    answer = sdpdr.solve(on_a_hidden_face(), Tired(), "gram", isolate=False)
+    assert len(Tired.asked) == len(answer.runs) == 2
+    first, second = answer.runs
+    assert second.bound is None
+    assert answer.bound == first.bound is not None
+    assert answer.exposures
+
+
+def test_what_a_candidate_spent_is_not_taken_from_the_next():
+    sdp = program(entry("a", [0, 0], 1.0), entry("b", [1, 1], 1.0), entry("c", [0, 1], 5.0))
+    plan = sdpdr.plan(sdp, "clarabel", "lmi", time_limit=60.0)
+    clock = Clock()
+    clock.add({"solve": 100.0})
+    answer = attempt(plan, clock, Request(sdp, False, False, 0.0, None, False))
+    assert answer.status is Status.INFEASIBLE
+    clock.add({"solve": 1.0})
+    assert answer.timings["solve"] < 101.0
+
+
+def test_the_first_answer_of_a_process_is_proved_as_the_second_is():
+    """The first worker takes seconds to start, and these are nobody's."""
+    told = subprocess.run(
+        [sys.executable, "-c", _TWICE], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert told.stdout.split() == ["SOLVED", "SOLVED"]
+
+
+_TWICE = """
+import sdpdr
+from sdpdr import graphs, methods
+model = methods.mvu(graphs.path([1.0, 2.0]))
+for _ in range(2):
+    print(sdpdr.solve(model, "clarabel", time_limit=60.0, isolate=True).status.name)
+"""
+
+
+def test_our_own_mistakes_are_seen(monkeypatch):
+    calls = []
+
+    def broken(*args, **options):
+        calls.append(args)
+        if len(calls) == 1:
+            raise ValueError("operands could not be broadcast together")
+        return whole(*args, **options)
+
+    import sdpdr.attempt as module
+
+    whole = module.grade
+    monkeypatch.setattr(module, "grade", broken)
+    with pytest.warns(SdpdrWarning, match=r"could not be broadcast.*report"):
+        answer = sdpdr.solve(program(entry("a", [0, 0], 1.0)))
+    assert answer.status is Status.SOLVED
+
+
+# -- what is kept ------------------------------------------------------------------------------
+
+
+def programs():
+    rng = np.random.default_rng(5)
+    cost, mixed = (lambda m: m + m.T)(rng.normal(size=(4, 4))), rng.normal(size=(4, 4))
+    rows = (
+        Rows("trace", "==", {"X": Trace(4)}, np.ones(1)),
+        Rows("mixed", "<=", {"X": InnerProduct(mixed + mixed.T)}, np.array([0.3])),
+    )
+    yield SDP((PsdVariable("X", 4),), {"X": InnerProduct(cost)}, rows)
+    free = VectorVariable("t", 1)
+    lmi = Lmi("bound", 4, {"t": VectorMap(svec(np.eye(4))[:, None])}, -svec(cost))
+    yield SDP((free,), {"t": VectorMap(np.ones((1, 1)))}, (), lmis=(lmi,))
+
+
+@pytest.mark.parametrize("sdp", programs(), ids=["rows", "matrix inequality"])
+@pytest.mark.parametrize("solver", ["scs", "clarabel"])
+def test_the_multipliers_that_are_kept_prove_the_bound(sdp, solver):
+    answer = sdpdr.solve(sdp, solver)
+    assert answer.status is Status.SOLVED
+    assert "limits" not in answer.argument
+    assert sdp.report(sdp.dual_value(answer.duals)) == pytest.approx(answer.bound, rel=1e-12)
+    for v in sdp.psd_variables:
+        slack = sdp.dual_slack(v.name, answer.duals)
+        dense = slack.toarray() if hasattr(slack, "toarray") else np.asarray(slack)
+        assert np.linalg.eigvalsh(dense)[0] >= -1e-13
+    for lmi in sdp.lmis:
+        assert np.linalg.eigvalsh(answer.duals[lmi.label])[0] >= -1e-13
+    again = certify(sdp, answer.duals)
+    assert again.bound == pytest.approx(answer.bound, rel=1e-12)
+
+
+def test_steps_are_verified_as_they_were_written_down(tmp_path):
+    sdp = on_a_hidden_face()
+    rows = (*sdp.rows, Rows("corner", "==", {"X": Entries(8, [[0, 0]])}, np.zeros(1)))
+    sdp = replace(sdp, rows=rows)
+    answer = sdpdr.solve(sdp, "clarabel")
+    answer.save_record(tmp_path / "answer.json")
+    told = json.loads((tmp_path / "answer.json").read_text())
+    assert told["maximize"] is False
+    assert told["of_model"] is False
+    assert {k: np.shape(y) for k, y in told["duals"].items()} == {
+        k: np.shape(y) for k, y in answer.duals.items()
+    }
+    assert len(told["exposures"]) >= 2
+    steps = ()
+    for one in told["exposures"]:
+        steps = (*steps, _read(one, steps))
+    assert verify(sdp, steps)
+
+
+def _read(told, before):
+    proved = told["proved"]
+    vectors = tuple(
+        (name, tuple((k, Fraction(x)) for k, x in vector))
+        for name, vector in proved.get("vectors", [])
+    )
+    rest = {
+        key: tuple(tuple(pair) for pair in proved.get(key, []))
+        for key in ("zeros", "tight", "vanishing")
+    }
+    return Exposure(
+        told["variable"],
+        told["kind"],
+        told["words"],
+        tuple((label, e, Fraction(y)) for label, e, y in told["multipliers"]),
+        Consequences(vectors, **rest, contradiction=proved.get("contradiction", False)),
+        before[: told["after"]],
+    )
