@@ -23,6 +23,11 @@ from sdpdr.solvers.exposing import lend
 
 # Contradictions of this size, relative to right sides, may be due to the rounding of data.
 _ROUNDING = 1e-12
+# How far a point proved feasible on a face may miss the rows of the program, by rounding.
+_GROSS = 1e-3
+_MISSES = (
+    "the point misses the program by {:.1e}: its face is a mistake of sdpdr's, please report it"
+)
 
 
 def faced_program(model: Model | SDP) -> FacialReduction | None:
@@ -161,16 +166,24 @@ def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Soluti
     """An answer to the reduced program as one to the original.
 
     Value, bound and grade are those of the reduced program, which is equivalent by the proofs in
-    ``exposures``. Multipliers of rows that were dropped are zero: they need not be a dual point
-    of the original program, which may have none with this value.
+    ``exposures``; the point is held against the rows of the original program all the same.
+    Multipliers of rows that were dropped are zero: they need not be a dual point of the original
+    program, which may have none with this value.
     """
     if faced is None or not faced.exposures:
         return solution
     point = faced.lift(Point(solution.values, solution.duals))
+    error = backward_error(faced.original, point.values)
+    if solution.attained is not None and not error <= _GROSS:
+        words = f"{_MISSES.format(error)} ({solution.attained_by})"
+        solution = replace(
+            solution, attained=None, attained_by=words, status=Status.INACCURATE, epsilon=error
+        )
     return replace(
         solution,
         values=point.values,
         duals=point.duals,
+        backward_error=error,
         argument=f"{solution.argument}; {_words(faced)}",
         exposures=faced.exposures,
         ray=_lifted_ray(solution.ray, faced.lift),

@@ -109,7 +109,7 @@ def least_share(linear_map: LinearMap) -> float:
 
 
 def is_written_exactly(linear_map: LinearMap | VectorMap) -> bool:
-    """Whether ``matrix()`` adds up nothing that may be rounded."""
+    """Whether ``matrix()`` adds up and multiplies nothing that may be rounded."""
     if isinstance(linear_map, Stacked):
         return all(map(is_written_exactly, linear_map.maps))
     if isinstance(linear_map, Summed):
@@ -119,6 +119,8 @@ def is_written_exactly(linear_map: LinearMap | VectorMap) -> bool:
         powers = bool(np.all(np.abs(np.frexp(linear_map.weights.data)[0]) == 0.5))
         if single and powers:
             return is_written_exactly(linear_map.inner)
+        return _is_whole(linear_map)
+    if isinstance(linear_map, BilinearForms):
         return _is_whole(linear_map)
     return True
 

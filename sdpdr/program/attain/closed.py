@@ -25,9 +25,11 @@ from numpy.typing import NDArray
 
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
+from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.products import InnerProduct
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
-from sdpdr.linalg.svec import SQRT2, Array, svec_pairs
+from sdpdr.linalg.svec import SQRT2, Array, Matrix, svec_pairs
 from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.limits import edge_lengths
@@ -187,10 +189,20 @@ def magnitudes(linear_map: LinearMap, factor: Array) -> Array:
     if lengths is not None:
         edges, scale = lengths
         return np.asarray(np.abs(scale) * np.square(norms[edges[:, 0]] + norms[edges[:, 1]]))
+    if isinstance(linear_map, InnerProduct):
+        return np.array([_inner_magnitude(linear_map.coefficients, norms)])
     entries = row_magnitudes(linear_map).tocoo()
     i, j = svec_pairs(entries.col)
     terms = entries.data * norms[i] * norms[j] * np.where(i == j, 1.0, SQRT2)
     return np.bincount(entries.row, terms, minlength=linear_map.m).astype(float)
+
+
+def _inner_magnitude(coefficients: Matrix, norms: Array) -> float:
+    if isinstance(coefficients, Outer):
+        # Of an outer product, the factors' sizes: its entries are too many to be written down.
+        sizes = np.square(np.abs(coefficients.columns).T @ norms) @ np.abs(coefficients.weights)
+        return float(sizes) + float(norms @ (abs(coefficients.sparse) @ norms))
+    return float(norms @ (abs(coefficients) @ norms))
 
 
 # -- shrunk -----------------------------------------------------------------------------------
@@ -237,6 +249,10 @@ def _shrunk(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | 
     on_face = Factor(_onto_face(factors[name].factor, null_vectors(sdp, name)))
     point: dict[str, Value] = {**values, name: on_face}
     point = dict(shrink(sdp, point, {c.label for c in columns}))
+    blur = _blur_of_limits(sdp, name, point, {c.label for c in columns})
+    if blur > _CLEARLY:
+        return None
+    point[name] = _divided(point[name], 1.0 + blur)
     point.update(fill_slack(sdp, point, columns))
     if not _holds(sdp, name, point, {c.label for c in columns}):
         return None
@@ -244,6 +260,27 @@ def _shrunk(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | 
     factor = point[name]
     assert isinstance(factor, Factor)
     return value, {**point, **_returned(values, {name: factor})}, _SHRUNK
+
+
+def _blur_of_limits(sdp: SDP, name: str, point: Values, slacked: set[str]) -> float:
+    """Rounding of rows without slack, relative to their limits, where terms cancel."""
+    factor, blur = point[name], 0.0
+    assert isinstance(factor, Factor)
+    hidden = {r.label for r in exposing_rows(sdp, name)}
+    for rows in sdp.rows:
+        linear_map = rows.lhs.get(name)
+        if rows.label in slacked | hidden or not isinstance(linear_map, LinearMap):
+            continue
+        if edge_lengths(linear_map) is None:  # differences come first, and squares do not cancel
+            terms = factor.factor.shape[1] + row_terms(linear_map) + 8
+            sizes = float(gamma(terms)) * magnitudes(linear_map, factor.factor)
+            blur = max(blur, float(np.max(sizes / rows.rhs, initial=0.0)))
+    return blur
+
+
+def _divided(value: Value, by: float) -> Factor:
+    assert isinstance(value, Factor)
+    return Factor(value.factor / np.sqrt(by))
 
 
 def _onto_face(factor: Array, null: sp.csr_array) -> Array:
@@ -258,7 +295,7 @@ def _onto_face(factor: Array, null: sp.csr_array) -> Array:
 
 
 def _holds(sdp: SDP, name: str, point: Values, slacked: set[str]) -> bool:
-    """Whether every row with slack holds to rounding; the others were shrunk until they do."""
+    """Whether every row with slack holds to rounding; the others were shrunk until they hold."""
     factor = point[name]
     assert isinstance(factor, Factor)
     for rows in sdp.rows:

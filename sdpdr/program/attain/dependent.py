@@ -7,9 +7,9 @@ of about :math:`m / p` each time; or over the rationals, which is a proof and ta
 
 The doubles stored are dyadic numbers, so that they have residues. Coefficients off the diagonal
 were multiplied by the root of two; they count as the shortest double whose product that is
-(`sdpdr.linalg.svec.unscaled`), as in files. Modulo primes, entries are those of the flattened
-program, sums and products rounded; a proof over the rationals takes the numbers that the maps store
-(`sdpdr.linalg.exact_rows`).
+(`sdpdr.linalg.svec.unscaled`), as in files. Sums and products are those of the numbers that the
+maps store (`sdpdr.linalg.exact_rows`), and those of the flattened program only where it has them
+without rounding.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.exact_rows import Vector, matrix_row, vector_row
+from sdpdr.linalg.magnitudes import is_written_exactly
 from sdpdr.linalg.svec import SQRT2, Array, Index, svec_index, svec_pairs, unscaled
 from sdpdr.program.attain.basis import Grounded
 from sdpdr.program.attain.cone import Block, ConeProgram
@@ -32,7 +33,9 @@ _PRIMES = (2147483647, 2147483629)
 _LARGEST = 40_000
 # The same where a proof was not asked for, and primes will do.
 _SMALL = 4_000
-# Numbers in one modulo a prime.
+# Numbers that are read as fractions one by one, for primes.
+_LARGEST_READ = 400_000
+# Numbers in an elimination modulo a prime.
 _LARGEST_MODULAR = 20_000_000
 Residues = NDArray[np.int64]
 
@@ -50,19 +53,46 @@ def follows(program: ConeProgram, rows: Index, others: Index, exact: bool) -> bo
     exact : bool
         Over the rationals or not at all; else modulo primes where fractions would take long.
     """
-    right = program.b[np.concatenate([rows, others])]
-    if program.A.nnz + right.size <= (_LARGEST if exact else _SMALL):
+    order = np.concatenate([rows, others])
+    right, size = program.b[order], program.A.nnz + order.size
+    if size <= (_LARGEST if exact else _SMALL):
         known = exact_rows(program)
         if known is not None:
-            return _follow_in_fractions([known[e] for e in (*rows, *others)], right, rows.size)
+            return _follow_in_fractions([known[e] for e in order], right, rows.size)
     if exact:
         return False
-    matrix = natural(program)[np.concatenate([rows, others])]
-    used = np.unique(matrix.indices)
-    if float(matrix.shape[0]) * used.size > _LARGEST_MODULAR:
+    if _is_flat_exactly(program):
+        matrix = natural(program)[order]
+        used = np.unique(matrix.indices)
+        if float(order.size) * used.size > _LARGEST_MODULAR:
+            return False
+        dense = np.column_stack([matrix[:, used].toarray(), right])
+        return all(_follow_modulo(_residues(dense, p), rows.size, p) for p in _PRIMES)
+    known = exact_rows(program) if size <= _LARGEST_READ else None
+    if known is None:
         return False
-    dense = np.column_stack([matrix[:, used].toarray(), right])
-    return all(_follow_modulo(dense, rows.size, p) for p in _PRIMES)
+    chosen = [known[e] for e in order]
+    if float(order.size) * len(set().union(*chosen)) > _LARGEST_MODULAR:
+        return False
+    return all(_follow_modulo(_exact_residues(chosen, right, p), rows.size, p) for p in _PRIMES)
+
+
+def _is_flat_exactly(program: ConeProgram) -> bool:
+    """Whether the flattened program has the numbers that its maps store."""
+    blocks = {block.name: block for block in program.blocks}
+    return all(
+        _is_flat(linear_map, blocks.get(name))
+        for rows in program.rows
+        for name, linear_map in rows.lhs.items()
+    )
+
+
+def _is_flat(linear_map: LinearMap | VectorMap, block: Block | None) -> bool:
+    if isinstance(linear_map, VectorMap) or block is None:
+        return True
+    if isinstance(block.basis, Grounded) and edge_lengths(linear_map) is not None:
+        return True
+    return block.basis.order == linear_map.n and is_written_exactly(linear_map)
 
 
 def natural(program: ConeProgram) -> sp.csr_array:
@@ -79,9 +109,8 @@ def natural(program: ConeProgram) -> sp.csr_array:
     return matrix
 
 
-def _follow_modulo(dense: Array, n_rows: int, p: int) -> bool:
+def _follow_modulo(table: Residues, n_rows: int, p: int) -> bool:
     """Whether all rows after the first ones vanish modulo p once those are eliminated."""
-    table = _residues(dense, p)
     for e in range(n_rows):
         pivots = np.flatnonzero(table[e, :-1])
         if not pivots.size:
@@ -102,6 +131,17 @@ def _residues(dense: Array, p: int) -> Residues:
     powers = {int(e): pow(2, int(e) - 53, p) for e in np.unique(exponent)}
     factor = np.vectorize(powers.__getitem__, otypes=[np.int64])(exponent)
     return np.asarray((whole % p) * factor % p)
+
+
+def _exact_residues(rows: list[Vector], right: Array, p: int) -> Residues:
+    """Fractions modulo a prime, with the right side as the last column."""
+    place = {j: k for k, j in enumerate(sorted(set().union(*rows)))}
+    table = np.zeros((len(rows), len(place) + 1), dtype=np.int64)
+    for e, row in enumerate(rows):
+        for j, a in row.items():
+            table[e, place[j]] = a.numerator * pow(a.denominator, -1, p) % p
+    table[:, -1] = _residues(right, p)
+    return table
 
 
 def exact_rows(program: ConeProgram) -> list[Vector] | None:

@@ -38,6 +38,11 @@ class Basis:
     complete: bool = True
 
     @property
+    def is_selection(self) -> bool:
+        """Whether the selection says all that is known of the face."""
+        return self.combination is None and not self.null and self.complete
+
+    @property
     def r(self) -> int:
         """Order of M."""
         return self.selection.r if self.combination is None else self.combination.r
@@ -98,7 +103,7 @@ def build(faces: Faces) -> tuple[SDP, _Way]:
     for v in reduced.psd_variables:
         basis = bases.get(v.name, Basis(Selection(v.n, np.arange(v.n))))
         seen = _read(reduced, v)
-        if v.name in faces.echelons and basis.combination is None and not seen.all():
+        if v.name in faces.echelons and basis.is_selection and not seen.all():
             n = basis.selection.n
             bases[v.name], unread = Basis(Selection(n, basis.selection.kept[seen])), True
     return _written(faces, bases) if unread else (reduced, way)
@@ -132,7 +137,9 @@ def _written(faces: Faces, bases: dict[str, Basis]) -> tuple[SDP, _Way]:
         rows += equations
     rows += way.face_rows(r.label for r in rows)
     if not variables:
-        variables, rows = _nothing()
+        variables, more = _nothing()
+        # Rows that nobody could read exactly still have to hold, without variables.
+        rows += more
     reduced = replace(
         sdp,
         variables=tuple(variables),
