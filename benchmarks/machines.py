@@ -35,7 +35,7 @@ ROOMS = (
     "tests/laws", "tests/program", "tests/reduce", "sdpdr/linalg", "sdpdr/program",
 )  # fmt: skip
 PACKAGES = ("numpy", "scipy", "cvxpy", "clarabel", "scs", "scikit-learn", "qdldl")
-# Of `constraints/lowest.txt`: numpy 1.26 and the solvers of its time have no wheels for later ones.
+# Of `constraints/lowest.txt`: some of its solvers have no wheels for later ones.
 LAST_PYTHON = {"lowest": (3, 11)}
 
 

@@ -208,6 +208,8 @@ def is_positive_matrix(matrix: Matrix, null: sp.csr_array) -> bool:
             return is_positive_on(matrix, null)
     basis = complement(null)
     reduced = basis.T @ (matrix @ basis)
+    if not np.isfinite(reduced).all():
+        return False
     try:
         pivots = np.diagonal(sl.cholesky(reduced)) ** 2
     except np.linalg.LinAlgError:

@@ -121,6 +121,8 @@ def saddle_preconditioner(hessian: Hessian, shift: float) -> Solve:
 
     def solve(vector: Array) -> Array:
         one = first(vector)
+        if not active.size:
+            return one
         weights = np.zeros(layout.problem.m)
         right = hessian.derivative(one)[active]
         weights[active] = sl.cho_solve(factor, right, check_finite=False)
