@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 
 import numpy as np
@@ -298,10 +299,13 @@ class Clock:
 
 def versions(solver: Solver) -> dict[str, str]:
     """Of everything that has a part in an answer."""
+    return {**_versions(), solver.package: solver.availability().version}
+
+
+@cache
+def _versions() -> dict[str, str]:
     found = {name: version(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
-    found["python"] = platform.python_version()
-    found[solver.package] = solver.availability().version
-    return found
+    return {**found, "python": platform.python_version()}
 
 
 def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solution:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf
@@ -23,6 +23,7 @@ from sdpdr.model import Model
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.range import require_admissible
 from sdpdr.program.sdp import SDP
+from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
 from sdpdr.solvers.base import FORMS, Solver, check_options
 from sdpdr.solvers.registry import SOLVERS, find
@@ -31,6 +32,8 @@ from sdpdr.solvers.registry import SOLVERS, find
 CHORDAL = ("chordal", "chordal-lmi")
 # Candidates that take turns, at most.
 LONGEST = 6
+# Order and rows of programs that hundreds of bits take seconds for.
+SMALL_ORDER, SMALL_ROWS = 30, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,13 +275,32 @@ class _Choice:
             (again if method in methods else others).append(one)
             methods.add(method)
             problems.add(problem)
-        return tuple(self.plan(one, words) for one in [*others, *again][: LONGEST - 1])
+        found = [self.plan(one, words) for one in [*others, *again][: LONGEST - 1]]
+        return (*found, *self._last_resorts())
+
+    def _last_resorts(self) -> Iterator[Plan]:
+        """Who is too slow to be asked unless all others fell short, of small programs."""
+        sdp = self.known.sdp
+        if sdp is None or not _is_small(sdp):
+            return
+        for name, cls in SOLVERS.items():
+            if not cls.is_last_resort or not cls.availability().usable:
+                continue
+            solver = _configure(name, self.options)
+            if solver.accepts(sdp) is None:
+                words = "all others fell short, and the program is small"
+                yield Plan(solver, solver.forms[0], (), words, sdp)
 
     def _is_late(self, one: Candidate) -> bool:
         """Whether it would have nothing to show when the time is up."""
         if one.cost is None or one.cost.keeps_point:
             return False
         return one.cost.seconds > self.known.time_limit
+
+
+def _is_small(sdp: SDP) -> bool:
+    orders = [*(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)]
+    return max(orders, default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
 
 
 def _is_free(name: str, classes: Mapping[str, type[Solver]], skip: Collection[str]) -> bool:

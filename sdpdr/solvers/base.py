@@ -138,6 +138,8 @@ class Solver(ABC):
     is_dangerous: ClassVar[bool] = False
     # Whether "auto" leaves it alone.
     by_name_only: ClassVar[bool] = False
+    # Whether "auto" comes to it all the same where all others fell short of a small program.
+    is_last_resort: ClassVar[bool] = False
     # What it is told of a tolerance; None for what the table says of it or of its base class.
     rule: ClassVar[Rule | None] = None
     # Whether it wants the program as it is stored, since reductions round.

@@ -15,13 +15,15 @@ from sdpdr import Status
 from sdpdr.attempt import Request, attempt
 from sdpdr.errors import SdpdrWarning
 from sdpdr.grade import Clock
+from sdpdr.library.lies import find_lie
+from sdpdr.library.planted import planted
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
 from sdpdr.program.certificate import certify
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.faces import Consequences
-from sdpdr.solvers import Scs, Verdict
+from sdpdr.solvers import Multiprecision, Scs, Verdict
 
 
 def entry(label, place, side, n=2):
@@ -169,6 +171,24 @@ def test_our_own_mistakes_are_seen(monkeypatch):
     with pytest.warns(SdpdrWarning, match=r"could not be broadcast.*report"):
         answer = sdpdr.solve(program(entry("a", [0, 0], 1.0)))
     assert answer.status is Status.SOLVED
+
+
+@pytest.mark.skipif(not Multiprecision.availability().usable, reason="needs python-flint")
+def test_hundreds_of_bits_are_the_last_resort_of_small_programs():
+    small, large = (sdpdr.plan(on_a_hidden_face(n)).sequence for n in (8, 40))
+    assert small[-1].solver.name == "multiprecision"
+    assert "multiprecision" not in {one.solver.name for one in (*small[:-1], *large)}
+    narrow = find_lie("hair-inside-2^-20")
+    answer = sdpdr.solve(narrow.sdp())
+    assert answer.status is Status.SOLVED
+    assert narrow.truth.objections(answer) == ()
+
+
+@pytest.mark.skipif(not Multiprecision.availability().usable, reason="needs python-flint")
+def test_a_tolerance_beyond_doubles_costs_no_proof():
+    sdp = planted("one-matrix", 3).sdp
+    gaps = [sdpdr.solve(sdp, "multiprecision", tol=tol).gap for tol in (1e-8, 1e-12, 1e-15)]
+    assert max(gaps) < 1e-7
 
 
 # -- what is kept ------------------------------------------------------------------------------

@@ -29,6 +29,11 @@ from sdpdr.program.attain.newton import (
     unless_lost,
 )
 
+# Shares of the largest eigenvalue that the smallest are lifted to, in turn. The smaller, the nearer
+# to the optimum; too large a share leads out of a thin interior, too small a one not into it.
+SHARES = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)
+# The least share beside the tolerance asked for, and one between it and the others.
+_LEAST, _FINER = 1e-3, 1e-11
 _STEPS, _NEAREST_STEPS = 30, 12
 # How much of their share eigenvalues may lose on the way.
 _THINNER = 1e-2
@@ -40,6 +45,18 @@ _REACHED, _NEARLY = 1e-13, 1e-7
 _WHOLE = 4
 # How far products of eigenvalues may lie from those wanted.
 _CENTRED = 0.5
+
+
+def finest_first(tol: float, shares: tuple[float, ...] = SHARES) -> tuple[float, ...]:
+    """Shares to be tried in turn, with smaller ones where the tolerance asks for them.
+
+    Examples
+    --------
+    >>> finest_first(1e-10)[:3]
+    (1e-13, 1e-11, 1e-09)
+    """
+    finer = {_LEAST * tol, _FINER} if _LEAST * tol < _FINER else {_LEAST * tol}
+    return (*sorted(share for share in finer if share < shares[0]), *shares)
 
 
 def lifted(

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from sdpdr.linalg.svec import Array, smat
-from sdpdr.program.attain.approach import centred, lifted, nearest
+from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
@@ -19,12 +19,9 @@ from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP, Rows
 
-# Shares of the largest eigenvalue that the smallest are lifted to, in turn. The smaller, the nearer
-# to the optimum; too large a share leads out of a thin interior, too small a one not into it.
-_SHARES = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)
 _MANY_ROWS, _FEWER_SHARES = 400, (1e-9, 1e-5, 1.0)
-# The least share beside the tolerance asked for.
-_LEAST = 1e-3
+# Tolerances below which doubles hardly lead.
+_FINEST = 1e-11
 # Gaps of central points, beside the one wanted, that are tried in turn.
 _WIDER = (1.0, 10.0, 100.0, 1e3, 1e4)
 # How near a value must be to the bound for the path to be followed from further inside.
@@ -124,6 +121,7 @@ def attain(
     if void:
         words = f"no point is feasible: the rows {void[0]!r} have no variables and do not hold"
         return Attained(None, words, point.values)
+    tol = max(tol, _FINEST)
     closed = closed_form(sdp, point.values, rigorous)
     search = partial(_searched, sdp, point, sdp.report(goal), tol, rigorous, deadline)
     if closed is None:
@@ -214,8 +212,8 @@ def _boxes(
     The most promising points come first; what leads further from the optimum is tried only where
     what is nearer was in vain.
     """
-    shares = _SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES
-    for share in (min(_LEAST * tol, shares[0]), *shares[1:]):
+    shares = SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES
+    for share in finest_first(tol, shares):
         found = nearest(program, x, share)
         if found is not None:
             box = enclose(program, found, exact=exact)

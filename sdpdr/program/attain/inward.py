@@ -19,7 +19,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.linalg.svec import Array
-from sdpdr.program.attain.approach import least_share, lifted, solve_symmetric
+from sdpdr.program.attain.approach import finest_first, least_share, lifted, solve_symmetric
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.effort import EffortSpentError
 from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step, unless_lost
@@ -27,9 +27,6 @@ from sdpdr.program.certificate.free import project
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 
-_SHARES = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)
-# The least share beside the tolerance asked for.
-_LEAST = 1e-3
 _STEPS = 30
 _SHORTEST = 1e-4
 # How many times the way from the lifted slack to what the multipliers leave stays in the cone.
@@ -64,7 +61,7 @@ def _all_inward(program: ConeProgram, point: Point, tol: float) -> Iterator[dict
     x = program.vector(point.values) if point.values else np.zeros(program.c.size)
     scaled = program.rescaled(x)
     y = program.multipliers(point.duals)
-    for share in (min(_LEAST * tol, _SHARES[0]), *_SHARES[1:]):
+    for share in finest_first(tol):
         found = _inward(program, y, scaled.units, share)
         if found is not None:
             yield program.duals(point.duals, found)

@@ -89,6 +89,7 @@ class Multiprecision(Solver):
     forms: ClassVar[tuple[str, ...]] = ("gram",)
     licence: ClassVar[str] = "MIT"
     by_name_only: ClassVar[bool] = True
+    is_last_resort: ClassVar[bool] = True
     as_stored: ClassVar[bool] = True
 
     bits: int | None = None
