@@ -75,14 +75,14 @@ def grade(
     claim = replace(outcome.claim, verdict=verdict.value)
     with clock("certify"):
         values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
-        point = Point(values, complete_multipliers(sdp, point.duals))
-        certificate, point = _certified(sdp, point)
+        given = Point(values, complete_multipliers(sdp, point.duals))
+        certificate, point = _certified(sdp, given)
         attained = Attained(None, "no proof was asked for", values)
         if attainable:
-            attained = _attained(sdp, point, certificate, solver.tol, deadline=deadline)
+            attained = _attained(sdp, given, certificate, solver.tol, deadline=deadline)
         if attainable and verdict not in _HURRIED:
             certificate, point = _tightened(
-                sdp, certificate, attained, point, solver.tol, deadline=deadline
+                sdp, certificate, attained, point, given, solver.tol, deadline=deadline
             )
         point = Point(attained.values, point.duals)
         residuals = dimacs_errors(sdp, point)
@@ -180,20 +180,22 @@ def _tightened(
     certificate: Certificate,
     attained: Attained,
     point: Point,
+    given: Point,
     tol: float,
     rigorous: bool = False,
     deadline: float | None = None,
 ) -> tuple[Certificate, Point]:
     """The bound, or a better one from multipliers moved inwards where it is far from the value.
 
-    With the point comes whichever multipliers prove it.
+    Those given are moved: what proves the bound so far may have been moved far already. With the
+    point comes whichever multipliers prove it.
     """
     goal = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
     goal = goal if attained.value is None else attained.value
     if not point.duals or _is_tight(sdp, certificate, goal, tol):
         return certificate, point
     candidates = [attained.duals] if attained.duals else []
-    for duals in (*candidates, *inward_multipliers(sdp, point, tol, deadline)):
+    for duals in (*candidates, *inward_multipliers(sdp, given, tol, deadline)):
         found, proving = _certified(sdp, Point(point.values, duals), rigorous)
         if _better(sdp, certificate, found) is found:
             certificate, point = found, proving
@@ -312,10 +314,12 @@ def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solut
     """The solution with everything proved anew, all rounding accounted for."""
     if solution.ray is not None:
         return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
-    point = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    certificate, point = _certified(sdp, point, rigorous=True)
-    attained = _attained(sdp, point, certificate, solution.tol, True, deadline)
-    certificate, point = _tightened(sdp, certificate, attained, point, solution.tol, True, deadline)
+    given = Point(solution.values, complete_multipliers(sdp, solution.duals))
+    certificate, point = _certified(sdp, given, rigorous=True)
+    attained = _attained(sdp, given, certificate, solution.tol, True, deadline)
+    certificate, point = _tightened(
+        sdp, certificate, attained, point, given, solution.tol, True, deadline
+    )
     solution = replace(
         with_point(sdp, solution, Point(attained.values, point.duals)),
         attained=attained.value,
