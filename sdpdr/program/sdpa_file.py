@@ -47,7 +47,11 @@ from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 _PUNCTUATION = str.maketrans(",{}()", "     ")
 _FORTRAN_EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")
 _WHOLE = re.compile(r"[+-]?\d+")
-_SENSE = re.compile(r"\* sdpdr: (?P<sense>maximise|minimise), constant (?P<constant>\S+)\s*")
+# People edit files: blanks, case, spelling and the mark of a comment may differ from what we write.
+_NOTE = re.compile(r"""\s*["*][\s"*]*(?P<words>sdpdr\s*:.*)""", re.IGNORECASE)
+_SENSE = re.compile(
+    r"sdpdr\s*:\s*(?P<sense>max|min)imi[sz]e\s*,\s*constant\s+(?P<constant>\S+)\s*", re.IGNORECASE
+)
 
 
 # -- reading ----------------------------------------------------------------------------------
@@ -71,7 +75,8 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     -------
     SDP
         Over variables ``Y1, Y2, ...``, one per block. It is a maximisation, unless `write_sdpa`
-        noted another sense in the file.
+        noted another sense in the file: in a comment that begins with ``sdpdr:``, wherever it
+        stands, in lower or upper case, with s or z.
 
     Raises
     ------
@@ -90,7 +95,7 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     """
     path = Path(path)
     source = _Source(path.name, _text(path).replace("\r\n", "\n").split("\n"))
-    maximize, constant = source.comments()
+    maximize, constant = source.sense()
     m = source.count("the number of rows (mDIM)", least=0)
     sizes = source.sizes(source.count("the number of blocks (nBLOCK)", least=1))
     rhs = source.vector(m)
@@ -144,16 +149,27 @@ class _Source:
     def fail(self, line: int, expected: str) -> NoReturn:
         raise FileFormatError(f"{self.name}, line {line}: expected {expected}.")
 
-    def comments(self) -> tuple[bool, float]:
-        """Skip the first comments; sense and constant, where `write_sdpa` has noted them."""
-        maximize, constant = True, 0.0
-        while self.taken < len(self.lines) and _is_comment(self.lines[self.taken]):
-            noted = _SENSE.fullmatch(self.lines[self.taken])
-            if noted:
-                maximize = noted["sense"] == "maximise"
-                constant = float(self.numbers([noted["constant"]], np.array([self.taken + 1]))[0])
-            self.taken += 1
-        return maximize, constant
+    def sense(self) -> tuple[bool, float]:
+        """Whether it is a maximisation, and its constant, as `write_sdpa` may have noted."""
+        found: tuple[bool, float] | None = None
+        for line, text in enumerate(self.lines, start=1):
+            noted = _NOTE.match(text)
+            if noted is None:
+                continue
+            told = self._told(line, noted["words"].strip())
+            if found not in (None, told):
+                self.fail(line, f"one sense and constant; found another note, {text.strip()!r}")
+            found = told
+        return found or (True, 0.0)
+
+    def _told(self, line: int, words: str) -> tuple[bool, float]:
+        """What a note says, which nobody would miss if it were passed over as a comment."""
+        noted = _SENSE.fullmatch(words)
+        if noted is None:
+            form = "'sdpdr: minimise, constant 0.0' or 'sdpdr: maximise, constant 0.0'"
+            self.fail(line, f"a note like {form}; found {words!r}")
+        constant = self.numbers([noted["constant"]], np.array([line]))
+        return noted["sense"].lower() == "max", float(constant[0])
 
     def words(self, expected: str) -> list[str]:
         """Words of the next line that is neither blank nor a comment."""
@@ -194,7 +210,7 @@ class _Source:
     def numbers(self, words: list[str], line: Index, every: int = 1) -> Array:
         """Finite numbers, where word k stands on ``line[k]``; the last of ``every`` are data."""
         try:
-            values = np.array(words, dtype=float)
+            values = _floats(words)
         except ValueError:
             bad = next(k for k, word in enumerate(words) if not _is_number(word))
             self.fail(int(line[bad]), f"a number; found {words[bad]!r}")
@@ -254,10 +270,17 @@ def _are_numbers(words: list[str]) -> bool:
 
 def _is_number(word: str) -> bool:
     try:
-        float(word)
+        _floats([word])
     except ValueError:
         return False
     return True
+
+
+def _floats(words: list[str]) -> Array:
+    # Python reads 1_0 as ten; in a file it is a slip.
+    if any("_" in word for word in words):
+        raise ValueError("an underscore is no part of a number")
+    return np.array(words, dtype=float)
 
 
 # -- writing ----------------------------------------------------------------------------------

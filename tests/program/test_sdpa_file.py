@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sdpdr import graphs, methods
 from sdpdr.errors import FileFormatError, ModelError
-from sdpdr.linalg import SquaredEdgeLengths, SvecMap, VectorMap, svec_size
+from sdpdr.linalg import Diagonal, SquaredEdgeLengths, SvecMap, VectorMap, svec_size
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
 
 SDPLIB = Path(__file__).parents[2].parent / "shared" / "data" / "sdplib"
@@ -262,6 +262,43 @@ def test_a_program_without_rows(tmp_path):
     assert_same_program(sdp, read_sdpa(path))
 
 
+NOTE = "* sdpdr: minimise, constant 5.0"
+EDITS = {
+    "blank line first": "\n" + NOTE,
+    "comment and blank line first": '"Our program\n\n\t\n' + NOTE,
+    "blanks before": "  " + NOTE,
+    "blanks within": "*sdpdr :  minimise ,constant   5",
+    "american": "* sdpdr: minimize, constant 5.0",
+    "capitals": "* SDPDR: Minimise, Constant 5.0D0",
+    "quotes": '"* sdpdr: minimise, constant 5.0',
+    "quote alone": '"sdpdr: minimise, constant 5.0',
+    "twice": f"{NOTE}\n{NOTE}",
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_the_sense_survives_edits_of_its_note(tmp_path, edit):
+    path = tmp_path / "cut.dat-s"
+    sdp = SDP(
+        (PsdVariable("X", 2),),
+        {"X": SvecMap.from_entries(2, 1, [0], [0], [1], np.array([1.0]))},
+        (Rows("unit", "==", {"X": Diagonal(2)}, np.ones(2)),),
+        constant=5.0,
+    )
+    write_sdpa(sdp, path)
+    text = path.read_text()
+    assert text.startswith(NOTE)
+    written(path, text.replace(NOTE, EDITS[edit]))
+    again = read_sdpa(path)
+    assert (again.maximize, again.constant) == (False, 5.0)
+
+
+@pytest.mark.parametrize("before", ["1 1 1 1 1.0", "{1.0,"])
+def test_the_sense_is_told_below_numbers_too(tmp_path, before):
+    path = written(tmp_path / "late.dat-s", TINY.replace(before, f"{NOTE}\n{before}"))
+    assert not read_sdpa(path).maximize
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_leave_no_file(tmp_path, bad):
     rows = Rows("rows", "==", {"Y": VectorMap([[bad]])}, np.ones(1))
@@ -322,6 +359,19 @@ FAULTS = {
     "twice": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 2 1\n1 1 1 2 1\n", 7, "each entry once"),
     "unlike mirror": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 1 5\n", 6, "alike in both triangles"),
     "bad note": ("* sdpdr: minimise, constant x\n1\n", 1, "a number; found 'x'"),
+    "no sense": (
+        "\n* sdpdr: minimum, constant 5\n",
+        2,
+        "'sdpdr: minimise, .* found 'sdpdr: minimum",
+    ),
+    "no constant": ("* SDPDR: minimise\n1\n", 1, "a note like .* found 'SDPDR: minimise'"),
+    "two senses": (f"{NOTE}\n{NOTE.replace('min', 'max')}\n", 2, "one sense .* maximise"),
+    "underscore in note": ("* sdpdr: minimise, constant 1_0\n", 1, "a number; found '1_0'"),
+    "underscore in count": ("1_0\n", 1, "whole number.*found '1_0'"),
+    "underscore in size": ("1\n1\n1_0\n1\n", 3, "1 sizes of blocks.*found '1_0'"),
+    "underscore in c": ("2\n1\n2\n1 1_0.0\n", 4, "a number; found '1_0.0'"),
+    "underscore in place": ("1\n1\n20\n1\n1 1 1_0 1_0 1\n", 5, "a number; found '1_0'"),
+    "underscore in value": ("1\n1\n2\n1\n\n1 1 1 1 1_0.0\n", 6, "a number; found '1_0.0'"),
 }
 
 
