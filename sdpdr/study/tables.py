@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import shlex
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -14,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sdpdr.errors import DataTypeError, FileFormatError, UnknownNameError
+from sdpdr.errors import DataTypeError, FileFormatError, UnknownNameError, VacuousWarning
 from sdpdr.files import write_file
 from sdpdr.linalg.admissible import ALLOWED, is_admissible, is_written_admissibly
 from sdpdr.linalg.svec import Array
@@ -24,6 +25,8 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 HEADER = ("auto", "yes", "no")
 # Names of columns that have none, as files have them and as pandas calls them.
 _UNNAMED = re.compile(r"|Unnamed: \d+")
+# What begins like a number and is none: a slip, or a name such as 2019Q1.
+_SLIP = re.compile(r"[-+]?\.?\d")
 # Columns by name, and the lines of a text file that their rows stand on.
 _Read: TypeAlias = "tuple[dict[str, np.ndarray], list[int] | None]"
 
@@ -143,9 +146,15 @@ def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> F
     Raises
     ------
     FileFormatError
-        The file is missing, of an unknown format, without rows, or not what its suffix says.
+        The file is missing, of an unknown format, without rows, or not what its suffix says. Or
+        its first line holds numbers and what may be a misspelt one, and nobody said what it is.
     DataTypeError
         An array holds objects, text or complex numbers.
+
+    Warns
+    -----
+    VacuousWarning
+        A first line that holds numbers beside text was taken for a header by default.
 
     Examples
     --------
@@ -220,6 +229,8 @@ def _read_text(path: Path, key: str | None, header: str) -> _Read:
             )
     rows = [[cell.strip() for cell in row] for _, row in lines]
     named = header == "yes" or (header == "auto" and _has_header(rows))
+    if named and header == "auto":
+        _question_header(f"{path.name}, line {lines[0][0]}", rows[0])
     names = rows.pop(0) if named else [str(k + 1) for k in range(width)]
     if len(set(names)) < width:
         repeated = next(name for name in names if names.count(name) > 1)
@@ -230,13 +241,40 @@ def _read_text(path: Path, key: str | None, header: str) -> _Read:
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    if rows[0] == ["", *map(str, range(len(rows[0]) - 1))]:
-        return True  # as pandas writes an array
+    if _is_pandas_array(rows[0]):
+        return True
     first = [_is_number(cell) for cell in rows[0]]
     if len(rows) == 1 or not any(first):
         return not any(first)
     below = [_is_number(cell) and cell.lower() not in MISSING for cell in rows[1]]
     return any(under and not above for above, under in zip(first, below, strict=True))
+
+
+def _is_pandas_array(names: Sequence[str]) -> bool:
+    """Whether it is the header that pandas writes above an array."""
+    return names == ["", *map(str, range(len(names) - 1))]
+
+
+def _question_header(place: str, names: Sequence[str]) -> None:
+    """Refuse or tell a header that may be a row, which would be lost without a word."""
+    if _is_pandas_array(names):
+        return
+    numbers = [name for name in names if _is_number(name) and not _is_missing(name)]
+    if not numbers:
+        return
+    choice = "Choose --header yes if it names the columns, and --header no if it is a row."
+    for name in names:
+        if _SLIP.match(name) and not _is_number(name):
+            raise FileFormatError(
+                f"{place}: expected numbers or names of columns; found {name!r}, which is not a "
+                f"number, beside {numbers[0]!r}, which is one. Mend it if it is to be one. {choice}"
+            )
+    warnings.warn(
+        f"{place} is taken for the names of the columns, though {numbers[0]!r} is a number. "
+        f"{choice}",
+        VacuousWarning,
+        stacklevel=4,
+    )
 
 
 def _read_npy(path: Path, key: str | None, header: str) -> _Read:
@@ -313,11 +351,18 @@ def _as_floats(column: np.ndarray) -> Array:
         raise TypeError(f"{column.dtype} is not a kind of number")
     if column.dtype.kind in "OUS":
         column = np.array([np.nan if _is_missing(x) else x for x in column], dtype=object)
+        if any(map(_is_underscored, column)):
+            raise ValueError("an underscore is no part of a number")
     return column.astype(float)
 
 
 def _is_missing(entry: object) -> bool:
     return entry is None or (isinstance(entry, str) and entry.lower() in MISSING)
+
+
+def _is_underscored(entry: object) -> bool:
+    """Whether Python would read 1_5 as fifteen, which in a file is a slip."""
+    return isinstance(entry, str) and "_" in entry
 
 
 def _is_far(entry: str) -> bool:
@@ -326,6 +371,8 @@ def _is_far(entry: str) -> bool:
 
 
 def _is_number(entry: object) -> bool:
+    if _is_underscored(entry):
+        return False
     try:
         float(entry)  # type: ignore[arg-type]  # whether it is a number is the question
     except (ValueError, TypeError):

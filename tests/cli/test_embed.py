@@ -9,6 +9,8 @@ import pytest
 import sdpdr as package
 from sdpdr import datasets
 from sdpdr.cli.exits import Exit
+from sdpdr.errors import DataTypeError, VacuousWarning
+from sdpdr.study.tables import read_table
 
 
 def embedding(path):
@@ -122,6 +124,54 @@ def test_one_line_of_numbers_is_never_taken_for_a_header(sdpdr, tmp_path, roll):
     assert json.loads(sdpdr("embed plain.csv --json").out)["data"]["shape"] == [50, 3]
     forced = json.loads(sdpdr("embed plain.csv --header yes --json").out)
     assert forced["data"]["shape"] == [49, 3]
+
+
+@pytest.mark.parametrize("cell", ["3x", "1_5", "1.2.3", "-4,5", ".5.5"])
+def test_a_slip_in_the_first_line_is_no_header(sdpdr, tmp_path, cell):
+    rows = "".join(f"{k},{k * k},{k % 3}\n" for k in range(12))
+    (tmp_path / "slip.csv").write_text(f'\n1,2,"{cell}"\n{rows}')
+    ran = sdpdr("embed slip.csv --n-neighbors 4")
+    assert ran.code == Exit.BAD_INPUT
+    assert f"slip.csv, line 2: expected numbers or names of columns; found '{cell}'" in ran.err
+    assert "--header yes" in ran.err
+    assert "column '3' holds" in sdpdr("embed slip.csv --n-neighbors 4 --header no").err
+    named = json.loads(sdpdr("embed slip.csv --n-neighbors 4 --header yes --json").out)
+    assert named["data"]["shape"] == [12, 3]
+
+
+def test_a_header_that_holds_numbers_is_told(sdpdr, tmp_path):
+    rows = "".join(f"{k},{k * k},{k % 3}\n" for k in range(12))
+    (tmp_path / "years.csv").write_text(f"id,2019,2020\n{rows}")
+    told = sdpdr("embed years.csv --n-neighbors 4 --json")
+    asked = sdpdr("embed years.csv --n-neighbors 4 --header yes --json")
+    for ran in (told, asked):
+        assert json.loads(ran.out)["data"]["shape"] == [12, 3]
+    assert "warning: years.csv, line 1 is taken for the names of the columns" in told.err
+    assert "--header no" in told.err
+    assert "warning" not in asked.err
+    with pytest.warns(VacuousWarning, match="'2019' is a number"):
+        assert list(read_table(tmp_path / "years.csv").columns) == ["id", "2019", "2020"]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("header", ["x,y,kind", ",x,y", "nan,x,y", ",0,1"])
+def test_a_header_without_numbers_needs_no_words(tmp_path, header):
+    (tmp_path / "t.csv").write_text(f"{header}\n0,1,2\n1,3,4\n")
+    assert ",".join(read_table(tmp_path / "t.csv").columns) == header
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npy"])
+def test_an_underscore_is_no_part_of_a_number(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    rows = [["1", "2"], ["3", "1_5"]]
+    if suffix == "npy":
+        np.save(path, np.array(rows))
+    else:
+        path.write_text("\n".join(map(",".join, rows)))
+    frame = read_table(path)
+    with pytest.raises(DataTypeError, match=r"column '2' holds '1_5' \(row 2\), .* not a number"):
+        frame.numbers()
+    assert frame.values("2").tolist() == ["2", "1_5"]
 
 
 @pytest.mark.parametrize(

@@ -359,7 +359,11 @@ FAULTS = {
     "twice": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 2 1\n1 1 1 2 1\n", 7, "each entry once"),
     "unlike mirror": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 1 5\n", 6, "alike in both triangles"),
     "bad note": ("* sdpdr: minimise, constant x\n1\n", 1, "a number; found 'x'"),
-    "no sense": ("\n* sdpdr: minimum, constant 5\n", 2, "'sdpdr: minimise, .* found 'sdpdr: minimum"),
+    "no sense": (
+        "\n* sdpdr: minimum, constant 5\n",
+        2,
+        "'sdpdr: minimise, .* found 'sdpdr: minimum",
+    ),
     "no constant": ("* SDPDR: minimise\n1\n", 1, "a note like .* found 'SDPDR: minimise'"),
     "two senses": (f"{NOTE}\n{NOTE.replace('min', 'max')}\n", 2, "one sense .* maximise"),
     "underscore in note": ("* sdpdr: minimise, constant 1_0\n", 1, "a number; found '1_0'"),

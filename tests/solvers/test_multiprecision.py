@@ -13,7 +13,8 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.errors import DataError, NotAcceptedError, SolverMissingError
-from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, VectorMap
+from sdpdr.library.lies import find_lie, gallery
+from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
 from sdpdr.reduce import Dual
 from sdpdr.solvers import Multiprecision, Verdict, reference
@@ -243,6 +244,78 @@ def test_what_is_infeasible_is_unbounded_from_the_other_side():
     for name, sdp in INFEASIBLE.items():
         dual = Dual().apply(sdp).sdp
         assert Multiprecision().run(dual).verdict is Verdict.UNBOUNDED, name
+
+
+IMPOSSIBLE = [lie for lie in gallery().values() if lie.truth.verdict != "optimal"]
+# "parabola": unbounded, and no ray shows it.
+UNDECIDED = {"parabola": "iteration limit"}
+
+
+@pytest.mark.parametrize("lie", IMPOSSIBLE, ids=lambda lie: lie.name)
+def test_what_has_no_optimum_is_called_what_it_is(lie):
+    found = reference(lie.sdp())
+    assert found.status == UNDECIDED.get(lie.name, lie.truth.verdict)
+    if found.status == lie.truth.verdict:
+        assert float(found.primal) == float(found.dual) == lie.truth.value
+
+
+def test_a_direction_without_a_feasible_point_is_not_unbounded():
+    outcome = Multiprecision().run(find_lie("both-sides").sdp())
+    assert outcome.verdict is Verdict.INFEASIBLE
+    assert float(outcome.point.duals["negative"][0]) > 0.0
+
+
+def test_a_direction_is_all_that_is_known_until_a_point_is_found():
+    # min t for a free t that is in no row: without an iteration, no point is found for X.
+    trace = rows_of(2, [{(0, 0): 1.0, (1, 1): 1.0}])
+    sdp = SDP(
+        (PsdVariable("X", 2), VectorVariable("t", 1)),
+        {"t": VectorMap(np.ones((1, 1)))},
+        (Rows("trace", "==", {"X": trace}, np.ones(1)),),
+    )
+    known = reference(sdp, max_iter=0)
+    assert (known.status, known.primal, known.dual) == ("dual infeasible", "nan", "nan")
+    outcome = Multiprecision(max_iter=0).run(sdp)
+    assert outcome.claim.value is None
+    assert "no feasible point was found (iteration limit)" in outcome.claim.message
+    assert float(outcome.point.values["t"][0]) < 0.0
+    found = reference(sdp)
+    assert (found.status, found.primal) == ("unbounded", "-inf")
+
+
+def test_a_direction_beside_rows_that_are_nearly_met_is_not_unbounded():
+    # Two rows together say X11 = 0, and the third X12 = 1; X44 alone has a cost.
+    rows = [{(0, 0): 1.0, (1, 1): -1.0, (2, 2): 1.0}, {(1, 1): 1.0, (2, 2): -1.0}, {(0, 1): 0.5}]
+    sdp = program(4, {(3, 3): -1.0}, rows, [0.0, 0.0, 1.0])
+    assert reference(sdp).status == "dual infeasible"
+    claim = Multiprecision(tol=1e-3).run(sdp).claim
+    assert claim.status == "dual infeasible"
+    assert "no feasible point was found" in claim.message
+
+
+def inequality(costs, constant, *coefficients):
+    """min <costs, y> with constant + sum y_k coefficients_k >= 0, of symmetric 2 x 2 matrices."""
+    columns = np.column_stack([svec(np.array(a, dtype=float)) for a in coefficients])
+    lmi = Lmi("lmi", 2, {"y": VectorMap(columns)}, svec(np.array(constant, dtype=float)))
+    y = VectorVariable("y", len(coefficients))
+    return SDP((y,), {"y": VectorMap(np.array([costs], dtype=float))}, (), (lmi,))
+
+
+def test_a_dual_without_a_point_does_not_make_it_unbounded():
+    # min -y2 with [[1 - y1, -y2], [-y2, 0]] >= 0 is zero, and the dual has Z11 = 0 beside Z12 = 1.
+    sdp = inequality([0, -1], [[1, 0], [0, 0]], [[-1, 0], [0, 0]], [[0, -1], [-1, 0]])
+    found = reference(sdp)
+    assert found.status not in ("unbounded", "infeasible", "dual infeasible")
+    assert abs(found.value) < 1e-12
+
+
+def test_a_gap_is_not_passed_over_by_solving_the_dual(monkeypatch):
+    lie = find_lie("gap-of-inequality")
+    assert reference(lie.sdp()).value == pytest.approx(float(lie.truth.value), abs=1e-12)
+    monkeypatch.setattr("sdpdr.solvers.multiprecision.engine.MAX_ROWS", 0)
+    found = reference(lie.sdp())
+    assert (found.status, found.primal, found.digits_agreed) == ("stuck", "nan", 0)
+    assert float(found.dual) == pytest.approx(float(lie.truth.dual))
 
 
 def test_an_optimum_that_is_not_attained():

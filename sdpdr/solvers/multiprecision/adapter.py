@@ -27,6 +27,8 @@ _VERDICTS = {
     "stuck": Verdict.INACCURATE,
     "infeasible": Verdict.INFEASIBLE,
     "unbounded": Verdict.UNBOUNDED,
+    # Grading looks for a feasible point by itself, and says so where it finds none.
+    "dual infeasible": Verdict.UNBOUNDED,
     "time limit": Verdict.TIME_LIMIT,
     "iteration limit": Verdict.ITERATION_LIMIT,
     "interrupted": Verdict.INTERRUPTED,

@@ -1,4 +1,11 @@
-"""From a program to its answer: reduce, iterate, stop, and say what came out."""
+"""From a program to its answer: reduce, iterate, stop, and say what came out.
+
+The program or its dual is put to the method, whichever has fewer rows. An answer to the dual is one
+to the program, but for two things. On a face the dual says nothing of a gap between both, unless
+its multipliers are inside; then the program itself is solved. And where the dual has no point, or a
+direction lowers the objective without end, the program need not have one either: then a point is
+looked for, without an objective.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isinf, log10
 from typing import Any
 
@@ -15,7 +22,10 @@ from flint import arb, arb_mat, ctx
 
 from sdpdr.linalg.svec import Array
 from sdpdr.program.point import Point
+from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.sdp import SDP
+from sdpdr.program.standard import equality_rows
+from sdpdr.solvers.multiprecision.adapter import MAX_ROWS
 from sdpdr.solvers.multiprecision.arithmetic import Vector, to_array, to_float
 from sdpdr.solvers.multiprecision.compiled import compiled, number
 from sdpdr.solvers.multiprecision.dependence import (
@@ -27,9 +37,13 @@ from sdpdr.solvers.multiprecision.exact import exact_program, rational
 from sdpdr.solvers.multiprecision.faces import Confined, confined
 from sdpdr.solvers.multiprecision.layout import Layout, laid_out
 from sdpdr.solvers.multiprecision.method import Iterate, Measure, Search, Stuck
-from sdpdr.solvers.multiprecision.rays import infeasibility_ray, unbounded_ray
+from sdpdr.solvers.multiprecision.rays import infeasibility_ray, is_inside, unbounded_ray
 
 Report = Callable[[Mapping[str, Any]], None]
+
+# Residuals of a point from which a program is unbounded, whatever is asked of its value: those that
+# are infeasible by less than any distance have points with residuals of 1e-6.
+_POINT_TOL = 1e-15
 
 _TURN = threading.RLock()
 
@@ -71,13 +85,14 @@ class Run:
     Attributes
     ----------
     ending : str
-        "solved", "stuck", "infeasible", "unbounded", "time limit", "iteration limit" or
-        "interrupted".
+        "solved", "stuck", "infeasible", "unbounded", "dual infeasible" (a direction without end,
+        and no feasible point is known), "time limit", "iteration limit" or "interrupted".
     words : str
     point : Point
         In doubles; for an infeasible or unbounded program its ray, as multipliers or as values.
     primal, dual : arb
-        Objectives of both sides, in the sense that the person wrote.
+        Objectives of both sides, in the sense that the person wrote; not a number where nothing
+        is known.
     gap, error : float
         Relative gap, and the larger of the relative residuals.
     iterations : int
@@ -130,9 +145,44 @@ def run(sdp: SDP, options: Options, report: Report | None = None) -> Run:
         return _nothing("time limit", "Another thread was computing in another precision.")
     try:
         with ctx.workprec(options.bits):
-            return _Engine(sdp, options, report, begin).run()
+            found = _answered(sdp, options, report, begin)
+            if found.ending != "dual infeasible":
+                return found
+            closer = replace(options, tol=min(options.tol, _POINT_TOL))
+            flat = _answered(without_objective(sdp), closer, None, begin)
+            return _from_a_point(sdp, found, flat)
     finally:
         _TURN.release()
+
+
+def _answered(sdp: SDP, options: Options, report: Report | None, begin: float) -> Run:
+    """What is found of the program itself, or of its dual where that is as good."""
+    engine = _Engine(sdp, options, report, begin)
+    found = engine.run()
+    if engine.is_telling(found):
+        return found
+    if equality_rows(sdp) > MAX_ROWS:
+        words = "The dual was solved, on a face, and there may be a gap between it and the program."
+        return replace(found, ending="stuck", words=words, primal=arb("nan"))
+    return _Engine(sdp, options, report, begin, itself=True).run()
+
+
+def _from_a_point(sdp: SDP, found: Run, flat: Run) -> Run:
+    """A direction without end, and what came of the search for a point to begin from."""
+    if flat.ending == "infeasible":
+        value = _worst(sdp)
+        return replace(flat, primal=value, dual=value, history=found.history)
+    if flat.ending == "solved":
+        value = -_worst(sdp)
+        return replace(found, ending="unbounded", primal=value, dual=value)
+    ending = "interrupted" if flat.ending == "interrupted" else found.ending
+    words = "A direction improves the objective without end, but no feasible point was found"
+    return replace(found, ending=ending, words=f"{found.words} {words} ({flat.ending}).".strip())
+
+
+def _worst(sdp: SDP) -> arb:
+    """The value of an infeasible program, in the person's sense."""
+    return arb("-inf" if sdp.maximize else "inf")
 
 
 def _nothing(ending: str, words: str) -> Run:
@@ -141,13 +191,33 @@ def _nothing(ending: str, words: str) -> Run:
 
 
 class _Engine:
-    def __init__(self, sdp: SDP, options: Options, report: Report | None, begin: float) -> None:
+    def __init__(
+        self,
+        sdp: SDP,
+        options: Options,
+        report: Report | None,
+        begin: float,
+        *,
+        itself: bool = False,
+    ) -> None:
         self.sdp, self.options, self.report, self.begin = sdp, options, report, begin
+        self.itself = itself
         self.history: list[Mapping[str, Any]] = []
         self.scale = arb(0)
+        self.search: Search | None = None
+
+    def is_telling(self, found: Run) -> bool:
+        """Whether what was found of the dual, if that was solved, is true of the program."""
+        if found.ending not in ("solved", "dual infeasible") or not self.layout.is_dual:
+            return True
+        if all(basis is None for basis in self.face.bases):
+            return True
+        # Multipliers inside the cones of the face are moved into the whole cones, at no cost, along
+        # those of the rows that expose it.
+        return found.ending == "solved" and self.search is not None and is_inside(self.search)
 
     def run(self) -> Run:
-        search: Search | None = None
+        """Set up, and iterate."""
         try:
             self._set_up()
             if not self.consistent:
@@ -155,18 +225,18 @@ class _Engine:
             if not self.bounded:
                 return self._falling()
             program = compiled(self.face.program, self.kept, self.kept_free)
-            search = Search(program, self._pause)
-            return self._iterate(search)
+            self.search = Search(program, self._pause)
+            return self._iterate(self.search)
         except _OutOfTime:
-            return self._ended("time limit", "", search, None)
+            return self._ended("time limit", "", self.search, None)
         except KeyboardInterrupt:
-            return self._ended("interrupted", "", search, None)
+            return self._ended("interrupted", "", self.search, None)
         except Stuck as reason:
-            return self._ended("stuck", f"It stopped: {reason}.", search, None)
+            return self._ended("stuck", f"It stopped: {reason}.", self.search, None)
 
     def _set_up(self) -> None:
         """The program over the rational numbers, on its face, and what is independent in it."""
-        self.layout: Layout = laid_out(self.sdp)
+        self.layout: Layout = laid_out(self.sdp, itself=self.itself)
         self._pause()
         exact = exact_program(self.layout.equality, self.layout.inequalities(), self._pause)
         known = self.layout.known_null_vectors()
@@ -177,10 +247,11 @@ class _Engine:
 
     def _contradicted(self) -> Run:
         """Rows that no matrices can meet, on the faces that other rows confine them to."""
-        words = "The rows contradict each other, whatever the matrices."
+        whose = " of the dual" if self.layout.is_dual else ""
+        words = f"The rows{whose} contradict each other, whatever the matrices."
         if self.face.exposing:
             listed = ", ".join(map(str, self.face.exposing[:10]))
-            words = f"On the face that rows {listed} confine the matrices to, rows contradict."
+            words = f"On the face that rows {listed}{whose} confine matrices to, rows contradict."
         y = contradiction(self.face.program, self.kept)
         point = self._ray(None, np.array([-to_float(x) for x in y]))
         ending = self._mirrored("infeasible")
@@ -189,7 +260,8 @@ class _Engine:
 
     def _falling(self) -> Run:
         """Free scalars that change the cost and nothing else."""
-        words = "Free scalars change the cost and nothing else."
+        whose = " of the dual" if self.layout.is_dual else ""
+        words = f"Free scalars{whose} change the cost and nothing else."
         f = contradiction(self.equations, self.kept_free)
         everything = range(1, len(f) + 1)
         free = {k: -x for k, x in zip(everything, f, strict=True)}
@@ -279,13 +351,17 @@ class _Engine:
         return Run(ending, words, point, *sides, now.gap, error, count, history)
 
     def _mirrored(self, ending: str) -> str:
-        """An ending of the program that was put to the method as one of the program given."""
-        mirror = {"infeasible": "unbounded", "unbounded": "infeasible"}
-        return mirror[ending] if self.layout.is_dual else ending
+        """An ending of the program that was put to the method as one of the program given.
+
+        A dual without a point, or a direction without end, is all that is known then.
+        """
+        return (
+            "infeasible" if (ending == "infeasible") != self.layout.is_dual else "dual infeasible"
+        )
 
     def _infinite(self, ending: str) -> arb:
-        """The optimal value of an infeasible or unbounded program, in the person's sense."""
-        return arb("inf" if (ending == "infeasible") != self.sdp.maximize else "-inf")
+        """The optimal value where an ending tells it."""
+        return _worst(self.sdp) if ending == "infeasible" else arb("nan")
 
     # -- the way back ---------------------------------------------------------------------------
 

@@ -72,8 +72,14 @@ class Layout:
         return self.reduced.lift(Point(self.values(found), duals))
 
 
-def laid_out(sdp: SDP) -> Layout:
+def laid_out(sdp: SDP, *, itself: bool = False) -> Layout:
     """The program or its dual, whichever has fewer rows in equality form.
+
+    Parameters
+    ----------
+    sdp : SDP
+    itself : bool, default False
+        Take the program itself, however many rows it has.
 
     Examples
     --------
@@ -83,8 +89,9 @@ def laid_out(sdp: SDP) -> Layout:
     >>> laid_out(sdp).is_dual, laid_out(Dual().apply(sdp).sdp).is_dual
     (False, True)
     """
-    itself, dual = Composed(()).apply(sdp), Dual().apply(sdp)
-    best = min((itself, dual), key=lambda r: equality_rows(r.sdp))
+    best, dual = Composed(()).apply(sdp), Dual().apply(sdp)
+    if not itself:
+        best = min((best, dual), key=lambda r: equality_rows(r.sdp))
     return Layout(best, to_equality_form(best.sdp, keep_free=True), best is dual)
 
 

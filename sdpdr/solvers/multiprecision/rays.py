@@ -103,6 +103,21 @@ def unbounded_ray(search: Search) -> Iterate | None:
     )
 
 
+def is_inside(search: Search) -> bool:
+    """Whether the multipliers leave slacks in the interior of the cones, by half of the bits."""
+    program, minus = search.program, [-a for a in search.iterate.y]
+    pulled = transposed(program.positive, minus)
+    for c, p in zip(program.positive_cost, pulled, strict=True):
+        if not c + p > _share(2) * max(abs(c), abs(p)):
+            return False
+    for cone in program.cones:
+        slack = cone.adjoint(minus, cost=1)
+        least = identity(cone.order, _share(2) * largest(slack.entries()))
+        if inverse_factor((slack - least).mid()) is None:
+            return False
+    return True
+
+
 def _share(part: int) -> arb:
     """Two to the power of minus a part of the bits."""
     return arb(2) ** -(ctx.prec // part)

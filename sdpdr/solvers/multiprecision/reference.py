@@ -17,10 +17,12 @@ class Reference:
     ----------
     status : str
         "solved" if both sides agree to the digits that were asked for; else "stuck", "infeasible",
-        "unbounded", "time limit", "iteration limit" or "interrupted".
+        "unbounded", "dual infeasible", "time limit", "iteration limit" or "interrupted".
+        "unbounded" is said of a ray and a feasible point, the latter up to residuals; without the
+        point it is "dual infeasible", since the program may be infeasible as well.
     primal, dual : str
         Values of both sides in decimals, in the sense that the person wrote; "inf" or "-inf" of
-        both if there is a ray that proves it.
+        both if the program is infeasible or unbounded, "nan" of both if it is not known which.
     digits_agreed : int
         Decimal digits in which they agree, at points whose residuals are as small. Zero where the
         value is: compare `primal` and `dual` themselves then.
