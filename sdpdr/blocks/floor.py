@@ -55,4 +55,6 @@ class VarianceFloor(Block):
 
     def terms(self) -> Iterable[Term]:
         """Tr K >= v, written with its sides negated."""
-        yield AtMost(-(Trace(self.n, self.weights) @ Var(self.gram)), -self.least, symbol="-v")
+        yield AtMost(
+            -(Trace(self.n, self.weights) @ Var(self.gram)), -float(self.least), symbol="-v"
+        )

@@ -91,7 +91,7 @@ class GeometricMean(Block):
         if self.at_least is None:
             yield Maximize(root)
         else:
-            yield AtMost(-root, -self.at_least, "root")
+            yield AtMost(-root, -float(self.at_least), "root")
 
     @property
     def _size(self) -> int:

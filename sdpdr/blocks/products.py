@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.linalg import VectorMap
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import SQRT2, Array, svec, svec_index
 from sdpdr.model import Affine, Block, Equal, InCone, Minimize, Var
 from sdpdr.model.terms import Term
@@ -103,8 +104,8 @@ class Scalarised(Block):
         costs = {
             "T": np.ones(self.left.size),
             "S": np.ones(self.right.size),
-            "W": -self.left.ravel(),
-            "H": -self.right.T.ravel(),
+            "W": -as_real(self.left).ravel(),
+            "H": -as_real(self.right).T.ravel(),
         }
         parts = [sp.csr_array(cost[None, :]) @ Var(name) for name, cost in costs.items()]
         yield Minimize(sum(parts[1:], parts[0]))

@@ -122,5 +122,4 @@ class FixedScaleDual(Block):
 
 def _shifted(above: Matrix, below: Matrix, multiple: str) -> Affine:
     """A less a multiple of B, in svec coordinates."""
-    a, b = (m.toarray() if sp.issparse(m) else np.asarray(m) for m in (above, below))
-    return -sp.csr_array(svec(b)[:, None]) @ Var(multiple) + svec(a)
+    return -sp.csr_array(svec(below)[:, None]) @ Var(multiple) + svec(above)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import Array, Matrix
 from sdpdr.model import Block, Penalize, Var
 from sdpdr.model.terms import Term
@@ -38,7 +39,7 @@ class LeastSquares(Block):
     def terms(self) -> Iterable[Term]:
         """A square price on every residual."""
         ones = sp.csr_array(np.ones((self.X.shape[0], 1)))
-        fitted = sp.csr_array(self.X) @ Var(self.name) + ones @ Var(f"{self.name}_0")
+        fitted = as_real(self.X) @ Var(self.name) + ones @ Var(f"{self.name}_0")
         yield Penalize(fitted, self.y, "square", 2.0, symbol="y_i")
 
 
@@ -61,7 +62,7 @@ class SquaredSize(Block):
 
     def terms(self) -> Iterable[Term]:
         """A square price on every row of P a."""
-        rows = sp.csr_array(self.penalty) @ Var(self.name)
+        rows = as_real(self.penalty) @ Var(self.name)
         yield Penalize(rows, 0.0, "square", 2.0 * self.weight)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from sdpdr.errors import DataError, ModelError
 from sdpdr.linalg import Entries, Trace
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import Array, Index
 from sdpdr.model import AtMost, Block, Maximize, Var
 from sdpdr.model.terms import Term
@@ -69,7 +70,7 @@ class Separation(Block):
         """One row for each anchor and labelled point."""
         pairs, signs = _rows(self.labels, self.anchors)
         sides = -signs * Entries(len(self.labels), pairs) @ Var(self.gram)
-        yield AtMost(sides, -self.margin, symbol="−γ")
+        yield AtMost(sides, -float(self.margin), symbol="−γ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,5 +127,5 @@ class Reach(Block):
 
     def terms(self) -> Iterable[Term]:
         """The trace is limited."""
-        total = float(np.sum(np.square(self.reach)))
+        total = float(np.sum(np.square(as_real(self.reach))))
         yield AtMost(Trace(len(self.reach)) @ Var(self.gram), total, symbol="Σ ρ_i²")

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from sdpdr.errors import ShapeError
 from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.reals import own_rows
 from sdpdr.linalg.svec import Array, Index, Matrix
 
 
@@ -102,14 +103,14 @@ class Combined(LinearMap):
 
     Parameters
     ----------
-    weights : sparse array of shape (p, m)
+    weights : array or sparse array of shape (p, m)
         T.
     inner : LinearMap
         A, with m rows.
     """
 
     def __init__(self, weights: Any, inner: LinearMap) -> None:
-        self.weights, self.inner = sp.csr_array(weights), inner
+        self.weights, self.inner = own_rows(weights), inner
         if isinstance(inner, Combined):
             self.weights, self.inner = self.weights @ inner.weights, inner.inner
             inner = self.inner

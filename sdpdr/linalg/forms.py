@@ -7,35 +7,27 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import ShapeError
+from sdpdr.errors import DataTypeError, ShapeError
 from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.reals import as_real
+from sdpdr.linalg.reals import as_real, own_rows
 from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_pairs, svec_size
 
 # Few dense vectors in a large space: their products are kept apart.
 _LARGE, _FEW, _DENSE = 200, 0.1, 0.1
 
 
-def _canonical(rows: Any) -> sp.csr_array:
-    """A copy with every entry once and in order, which products of SciPy leave as it is.
-
-    They sort and add up entries of their operands in place, also those of a matrix that has its
-    indices in common with another one.
-    """
-    own = sp.csr_array(as_real(rows), copy=True)
-    own.sum_duplicates()
-    return own
-
-
 def within(pairs: Any, n: int, what: str) -> Index:
-    """Pairs of places 0..n-1, shape (m, 2).
+    """Pairs of places 0..n-1, shape (m, 2), as a copy.
 
     Raises
     ------
-    ShapeError
+    DataTypeError, ShapeError
     """
-    found: Index = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    given = np.asarray(pairs)
+    if given.size and given.dtype.kind not in "iu":
+        raise DataTypeError(f"places are whole numbers; these are {given.dtype}.")
+    found: Index = given.astype(np.int64).reshape(-1, 2)
     if found.size and (found.min() < 0 or found.max() >= n):
         raise ShapeError(f"{what} 0..{n - 1}; they range over {found.min()}..{found.max()}.")
     return found
@@ -51,8 +43,8 @@ class BilinearForms(LinearMap):
     """
 
     def __init__(self, left: Any, right: Any) -> None:
-        self.left = _canonical(left)
-        self.right = self.left if right is left else _canonical(right)
+        self.left = own_rows(left)
+        self.right = self.left if right is left else own_rows(right)
         if self.left.shape != self.right.shape:
             raise ShapeError(
                 f"left and right vectors must have one shape (m, n); they have "
@@ -191,7 +183,8 @@ class SquaredEdgeLengths(QuadraticForms):
     def apply_factor(self, factor: Array) -> Array:
         """Squared distances between the rows of R that the edges join."""
         self._check_order((factor.shape[0],) * 2)
-        steps = factor[self.edges[:, 0]] - factor[self.edges[:, 1]]
+        points = as_real(factor)
+        steps = points[self.edges[:, 0]] - points[self.edges[:, 1]]
         return np.einsum("ek,ek->e", steps, steps)
 
     def formula(self, variable: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.errors import ShapeError
-from sdpdr.linalg.reals import as_real
+from sdpdr.linalg.reals import as_real, as_whole, own_rows
 from sdpdr.linalg.svec import (
     SQRT2,
     Array,
@@ -58,7 +58,8 @@ class LinearMap(ABC):
         self._check_order((factor.shape[0],) * 2)
         rows = self.matrix().tocoo()
         i, j = svec_pairs(rows.col)
-        products = np.einsum("ek,ek->e", factor[i], factor[j]) * np.where(i == j, 1.0, SQRT2)
+        points = as_real(factor)
+        products = np.einsum("ek,ek->e", points[i], points[j]) * np.where(i == j, 1.0, SQRT2)
         return np.bincount(rows.row, rows.data * products, minlength=self.m).astype(float)
 
     def adjoint(self, multipliers: Array) -> Matrix:
@@ -125,14 +126,14 @@ class LinearMap(ABC):
 
     def __rmul__(self, scale: float | Array) -> LinearMap:
         """Every row times a number, or row e times ``scale[e]``."""
-        scales = np.broadcast_to(np.asarray(scale, dtype=float), (self.m,))
+        scales = np.broadcast_to(as_real(scale), (self.m,))
         return sp.diags_array(scales, format="csr") @ self
 
     def __rmatmul__(self, weights: Any) -> LinearMap:
         """Rows combined: (T @ A)(K) = T A(K) for a matrix T of shape (p, m)."""
         from sdpdr.linalg.combine import Combined
 
-        return Combined(sp.csr_array(weights), self)
+        return Combined(weights, self)
 
     def __getitem__(self, rows: Any) -> LinearMap:
         """The rows chosen, by anything that indexes a NumPy vector."""
@@ -154,7 +155,8 @@ class SvecMap(LinearMap):
     """
 
     def __init__(self, n: int, matrix: Any) -> None:
-        self._matrix = sp.csr_array(as_real(matrix))
+        n = as_whole("the order of a matrix", n)
+        self._matrix = own_rows(matrix)
         self._natural: sp.csr_array | None = None
         self._derived: sp.csr_array | None = None
         if self._matrix.shape[1] != svec_size(n):
@@ -162,20 +164,18 @@ class SvecMap(LinearMap):
                 f"a map on symmetric matrices of order {n} needs {svec_size(n)} columns; "
                 f"the matrix has {self._matrix.shape[1]}."
             )
-        self._matrix.sort_indices()
         self.n, self.m = n, int(self._matrix.shape[0])
 
     @classmethod
     def from_entries(cls, n: int, m: int, row: Index, i: Index, j: Index, value: Array) -> SvecMap:
         """Rows from symmetric matrices: ``value`` is entry (i, j) and (j, i) of matrix ``row``."""
-        shape = (m, svec_size(n))
-        return cls.from_natural(n, sp.csr_array((value, (row, svec_index(i, j))), shape=shape))
+        entries = (as_real(value), (row, svec_index(i, j)))
+        return cls.from_natural(n, sp.csr_array(entries, shape=(m, svec_size(n))))
 
     @classmethod
     def from_natural(cls, n: int, entries: Any) -> SvecMap:
         """Rows whose entries are those of symmetric matrices, at the places of ``svec``."""
-        natural = sp.csr_array(entries).astype(float)
-        natural.sort_indices()
+        natural = own_rows(entries)
         scaled = natural.copy()
         i, j = svec_pairs(scaled.indices)
         scaled.data = np.where(i == j, scaled.data, SQRT2 * scaled.data)
@@ -214,7 +214,6 @@ class SvecMap(LinearMap):
             natural = self._matrix.copy()
             i, j = svec_pairs(natural.indices)
             off = i != j
-            natural.data = natural.data.astype(float)
             natural.data[off] = unscaled(natural.data[off])
             self._derived = natural
         return self._derived
@@ -267,7 +266,7 @@ class VectorMap:
     """
 
     def __init__(self, matrix: Any) -> None:
-        self._matrix = sp.csr_array(as_real(matrix))
+        self._matrix = own_rows(matrix)
         self.m, self.n = (int(k) for k in self._matrix.shape)
 
     def matrix(self) -> sp.csr_array:
@@ -292,11 +291,11 @@ class VectorMap:
         return VectorMap(-self._matrix)
 
     def __rmul__(self, scale: float | Array) -> VectorMap:
-        scales = np.broadcast_to(np.asarray(scale, dtype=float), (self.m,))
+        scales = np.broadcast_to(as_real(scale), (self.m,))
         return VectorMap(sp.diags_array(scales) @ self._matrix)
 
     def __rmatmul__(self, weights: Any) -> VectorMap:
-        return VectorMap(sp.csr_array(weights) @ self._matrix)
+        return VectorMap(own_rows(weights) @ self._matrix)
 
     __array_ufunc__ = None
 

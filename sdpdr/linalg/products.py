@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sdpdr.errors import ShapeError
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap
-from sdpdr.linalg.reals import as_real
+from sdpdr.linalg.reals import as_real, as_whole, own_rows
 from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_size
 
 
@@ -27,6 +27,8 @@ class InnerProduct(LinearMap):
         c = as_real(coefficients)
         if c.ndim != 2 or c.shape[0] != c.shape[1]:
             raise ShapeError(f"an inner product needs a square matrix; it was given {c.shape}.")
+        if sp.issparse(c):
+            c = own_rows(c)
         self.coefficients: Matrix = (c + c.T) * 0.5
         self.n, self.m = int(c.shape[0]), 1
 
@@ -72,7 +74,9 @@ class Trace(InnerProduct):
     """
 
     def __init__(self, n: int, weights: Any = None) -> None:
-        self.weights: Array = np.ones(n) if weights is None else as_real(weights)
+        self.weights: Array = np.ones(n) if weights is None else as_real(weights, copy=True)
+        if self.weights.shape != (n,):
+            raise ShapeError(f"weights must have shape ({n},); they have {self.weights.shape}.")
         self._weighted = weights is not None
         super().__init__(sp.diags_array(self.weights, format="csr"))
 
@@ -98,7 +102,8 @@ class Products(LinearMap):
 
     def __init__(self, n: int, vector: Any = None) -> None:
         self._weighted = vector is not None
-        self.vector: Array = np.ones(n) if vector is None else as_real(vector)
+        n = as_whole("the order of a matrix", n)
+        self.vector: Array = np.ones(n) if vector is None else as_real(vector, copy=True)
         if self.vector.shape != (n,):
             raise ShapeError(f"vector must have shape ({n},); it has {self.vector.shape}.")
         self.n = self.m = n

@@ -16,6 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from sdpdr.linalg.reals import as_real
+
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.int64]
 # A dense array or a sparse one; SciPy has no types to tell them apart.
@@ -26,6 +28,7 @@ SQRT2 = float(np.sqrt(2.0))
 
 def svec_size(n: int) -> int:
     """Length of ``svec`` of an n x n matrix: n (n + 1) / 2."""
+    n = int(n)  # as those of NumPy wrap around
     return n * (n + 1) // 2
 
 
@@ -54,7 +57,8 @@ def svec(matrix: Matrix) -> Array:
     >>> svec(np.array([[1.0, 2.0], [2.0, 3.0]])).round(3)
     array([1.   , 2.828, 3.   ])
     """
-    dense = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)
+    numbers = as_real(matrix)
+    dense = numbers.toarray() if sp.issparse(numbers) else numbers
     row, column, scale = _layout(dense.shape[0])
     return np.asarray(dense[row, column] * scale)
 

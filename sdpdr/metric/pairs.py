@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.errors import DataError, DataTypeError, ShapeError, UnknownNameError
 from sdpdr.graphs import validate
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import Array, Index
 
 
@@ -31,6 +32,8 @@ class Pairs:
     DataError
         A set is empty, names points that do not exist, pairs a point with itself, or the same
         pair is in both sets.
+    DataTypeError, ShapeError
+        Points are no matrix of real numbers, or pairs no pairs of indices.
 
     Examples
     --------
@@ -44,6 +47,10 @@ class Pairs:
     dissimilar: Index
 
     def __post_init__(self) -> None:
+        points = as_real(self.points, copy=True)
+        if points.ndim != 2:
+            raise ShapeError(f"points must have shape (n, D); they have {points.shape}.")
+        object.__setattr__(self, "points", points)
         for kind in ("similar", "dissimilar"):
             object.__setattr__(self, kind, _indices(getattr(self, kind), kind, len(self.points)))
         n = len(self.points)

@@ -13,6 +13,7 @@ import numpy as np
 
 from sdpdr.errors import ShapeError
 from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.reals import as_real, own_rows
 from sdpdr.linalg.svec import Array
 
 
@@ -45,6 +46,13 @@ class Affine:
     maps : mapping from variable name to map, all with m rows
     constant : array of shape (m,)
 
+    Raises
+    ------
+    DataTypeError
+        If the constant is not real.
+    ShapeError
+        If the constant is no vector, or a map has another number of rows.
+
     Examples
     --------
     >>> from sdpdr.linalg import Trace
@@ -56,6 +64,11 @@ class Affine:
     constant: Array = field(default_factory=lambda: np.zeros(1))
 
     def __post_init__(self) -> None:
+        constant = np.atleast_1d(as_real(self.constant, copy=True))
+        if constant.ndim != 1:
+            raise ShapeError(f"the constant must have shape (m,); it has {constant.shape}.")
+        object.__setattr__(self, "constant", constant)
+        object.__setattr__(self, "maps", dict(self.maps))
         for name, linear_map in self.maps.items():
             if linear_map.m != self.m:
                 raise ShapeError(
@@ -72,7 +85,7 @@ class Affine:
 
     def __add__(self, other: Any) -> Affine:
         if not isinstance(other, Affine):
-            shift = np.broadcast_to(np.asarray(other, dtype=float), (self.m,))
+            shift = np.broadcast_to(as_real(other), (self.m,))
             return Affine(self.maps, self.constant + shift)
         if other.m != self.m:
             raise ShapeError(f"cannot add expressions of {self.m} and {other.m} values.")
@@ -87,15 +100,16 @@ class Affine:
         return -1.0 * self
 
     def __sub__(self, other: Any) -> Affine:
-        return self + (-other if isinstance(other, Affine) else -np.asarray(other, dtype=float))
+        return self + (-other if isinstance(other, Affine) else -as_real(other))
 
     def __rmul__(self, scale: Any) -> Affine:
         maps = {name: scale * linear_map for name, linear_map in self.maps.items()}
-        return Affine(maps, np.asarray(scale, dtype=float) * self.constant)
+        return Affine(maps, as_real(scale) * self.constant)
 
     def __rmatmul__(self, weights: Any) -> Affine:
-        maps = {name: weights @ linear_map for name, linear_map in self.maps.items()}
-        return Affine(maps, np.asarray(weights @ self.constant))
+        rows = own_rows(weights)
+        maps = {name: rows @ linear_map for name, linear_map in self.maps.items()}
+        return Affine(maps, np.asarray(rows @ self.constant))
 
 
 def _add(a: Any, b: Any) -> Any:

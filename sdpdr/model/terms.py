@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from sdpdr.errors import ModelError, ShapeError
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import Array, order_of
 from sdpdr.model.affine import Affine
 
@@ -26,7 +27,7 @@ class _Sided:
     symbol: str = "b"
 
     def __post_init__(self) -> None:
-        rhs = np.asarray(self.rhs, dtype=float)
+        rhs = as_real(self.rhs)
         if rhs.ndim > 1 or rhs.size not in (1, self.lhs.m):
             raise ShapeError(
                 f"{type(self).__name__}: the left side has {self.lhs.m} values, the right side "
@@ -148,7 +149,7 @@ class Penalize:
 
     def __post_init__(self) -> None:
         for field in ("rhs", "weight"):
-            value = np.asarray(getattr(self, field), dtype=float)
+            value = as_real(getattr(self, field))
             if value.ndim > 1 or value.size not in (1, self.lhs.m):
                 raise ShapeError(f"Penalize: {field} must have {self.lhs.m} values or one.")
             object.__setattr__(self, field, np.broadcast_to(value, (self.lhs.m,)).copy())

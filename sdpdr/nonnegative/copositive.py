@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
 from sdpdr.errors import DataError
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import Array, Index
 
 # Order up to which all principal submatrices are looked at: there are 32,767 of them.
@@ -161,6 +162,7 @@ class Certificate:
     @classmethod
     def of(cls, proof: str, M: Array, A: Array) -> Certificate:
         """The certificate of M against A."""
+        M, A = as_real(M, copy=True), as_real(A)
         value = float(np.sum(M * A))
         return cls(M, value, -value / float(np.linalg.norm(M)), proof)
 
@@ -184,16 +186,20 @@ class Certificate:
     def holds_against(self, A: ArrayLike, tol: float = 0.0) -> bool:
         """Compute everything again: M copositive by Kaplan's test, distance above ``tol`` times A.
 
+        The test is about M plus a shift, so that is what is measured. It looks at D M D, which is
+        copositive if and only if M is, with D such that no row of A is too short to count.
+
         Raises
         ------
         DataError
             The order is too large for the test.
         """
         matrix = np.asarray(A, dtype=float)
-        found = Certificate.of(self.proof, self.matrix, matrix)
-        return found.distance > tol * float(np.linalg.norm(matrix)) and bool(
-            copositivity(self.matrix)
-        )
+        units = _units(self.matrix, matrix)
+        test = copositivity(self.matrix * np.outer(units, units))
+        proved = self.matrix + test.shift * np.diag(units**-2)
+        found = Certificate.of(self.proof, proved, matrix)
+        return test.holds and found.distance > tol * float(np.linalg.norm(matrix))
 
     def __repr__(self) -> str:
         words = PROOFS[self.proof]
@@ -220,7 +226,7 @@ def confirmed(certificate: Certificate, A: Array) -> Certificate:
         found = Certificate.of(certificate.proof, moved, A)
         if found.value >= 0.0:
             break
-        if copositivity(moved):
+        if found.holds_against(A):
             return replace(found, kaplan=True)
     return certificate
 
@@ -281,6 +287,14 @@ def lowered(M: Array) -> Array:
     """
     root = np.sqrt(np.maximum(np.diag(M), 0.0))
     return np.asarray(np.minimum(M, np.outer(root, root)))
+
+
+def _units(M: Array, A: Array) -> Array:
+    """Scales in which A has a unit diagonal; beside its zeros, those in which M is not large."""
+    own, largest = np.diag(A), np.max(np.abs(M), axis=0)
+    return np.asarray(
+        np.sqrt(np.where(own > 0.0, own, 1.0 / np.where(largest > 0.0, largest, 1.0)))
+    )
 
 
 def _positive_in(span: Array) -> Array | None:

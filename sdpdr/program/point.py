@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import Array
 
 
@@ -29,6 +30,9 @@ class Factor:
 
     factor: Array
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factor", as_real(self.factor))
+
     @property
     def shape(self) -> tuple[int, int]:
         """Shape (n, n) of the matrix that the factor stands for."""
@@ -48,7 +52,7 @@ Value: TypeAlias = "Array | Factor"
 
 def as_dense(value: Value) -> Array:
     """The matrix itself, whether given dense or as a factor."""
-    return value.dense() if isinstance(value, Factor) else np.asarray(value)
+    return value.dense() if isinstance(value, Factor) else np.asarray(as_real(value))
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,9 +31,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from sdpdr.errors import ModelError, ShapeError
+from sdpdr.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
-from sdpdr.linalg.reals import as_real
+from sdpdr.linalg.reals import as_real, as_whole
 from sdpdr.linalg.svec import Array, Matrix, smat, svec
 from sdpdr.program.point import Factor, Point, Value, as_dense
 from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
@@ -73,12 +73,13 @@ class Rows:
                 f"rows {self.label!r}: the relation must be '==' or '<='; it is "
                 f"{self.relation!r}. For '>=', take the negative of both sides."
             )
-        rhs = as_real(self.rhs)
+        rhs = as_real(self.rhs, copy=True)
         if rhs.ndim != 1:
             raise ShapeError(
                 f"rows {self.label!r}: right sides must have shape (m,); theirs is {rhs.shape}."
             )
         object.__setattr__(self, "rhs", rhs)
+        object.__setattr__(self, "lhs", dict(self.lhs))
 
     @property
     def m(self) -> int:
@@ -97,12 +98,41 @@ class Lmi:
         Order of the matrix.
     lhs : mapping from variable name to map with order (order + 1) / 2 rows
     constant : array of shape (order (order + 1) / 2,)
+
+    Raises
+    ------
+    DataTypeError
+        If the order is not whole, or the constant not real.
+    ModelError
+        If the order is negative, or an entry of the constant not finite.
+    ShapeError
+        If the constant has another shape.
     """
 
     label: str
     order: int
     lhs: Expression
     constant: Array
+
+    def __post_init__(self) -> None:
+        what = f"matrix inequality {self.label!r}"
+        order = as_whole(f"{what}: its order", self.order)
+        if order < 0:
+            raise ModelError(f"{what}: its order must not be negative; it is {order}.")
+        constant = as_real(self.constant, copy=True)
+        if constant.shape != (svec_size(order),):
+            raise ShapeError(
+                f"{what}: the constant of order {order} must have shape ({svec_size(order)},); "
+                f"it has {constant.shape}."
+            )
+        if not np.isfinite(constant).all():
+            e = int(np.flatnonzero(~np.isfinite(constant))[0])
+            raise ModelError(
+                f"{what}: entry {e} of the constant is {constant[e]}; it must be a finite number."
+            )
+        object.__setattr__(self, "order", order)
+        object.__setattr__(self, "constant", constant)
+        object.__setattr__(self, "lhs", dict(self.lhs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +150,15 @@ class SDP:
     maximize : bool, default False
         Whether the person's objective is the negative of the one stored.
     name : str
+
+    Raises
+    ------
+    DataTypeError
+        If the constant is not real, or ``maximize`` neither true nor false.
+    ModelError
+        If variables or rows share a name, or a right side is not finite.
+    ShapeError
+        If a map does not fit its variable or its rows.
     """
 
     variables: tuple[Variable, ...]
@@ -132,6 +171,7 @@ class SDP:
     _by_name: dict[str, Variable] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self._take_over()
         names = [v.name for v in self.variables]
         if len(set(names)) != len(names):
             raise ModelError(f"variable names must differ; they are {names}.")
@@ -150,6 +190,19 @@ class SDP:
                 )
         for lmi in self.lmis:
             self._check(lmi.label, lmi.lhs, svec_size(lmi.order))
+
+    def _take_over(self) -> None:
+        """Make of what was given a constant, a sense and collections that no one else holds."""
+        constant = as_real(self.constant)
+        if constant.shape != ():
+            raise ShapeError(f"the objective: its constant must be one number; it is {constant}.")
+        if not isinstance(self.maximize, (bool, np.bool_)):
+            raise DataTypeError(f"maximize must be True or False; it is {self.maximize!r}.")
+        object.__setattr__(self, "constant", float(constant))
+        object.__setattr__(self, "maximize", bool(self.maximize))
+        object.__setattr__(self, "objective", dict(self.objective))
+        for name in ("variables", "rows", "lmis"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def _check(self, label: str, expression: Expression, m: int) -> None:
         for name, linear_map in expression.items():

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sdpdr.errors import ModelError
+from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import Array, svec_size
 
 
@@ -26,7 +27,7 @@ class PsdVariable:
     n: int
 
     def __post_init__(self) -> None:
-        _check_size(self.name, "order", self.n)
+        object.__setattr__(self, "n", _size(self.name, "order", self.n))
 
     @property
     def size(self) -> int:
@@ -54,19 +55,22 @@ class VectorVariable:
     curvature: Array | None = None
 
     def __post_init__(self) -> None:
-        _check_size(self.name, "size", self.size)
+        object.__setattr__(self, "size", _size(self.name, "size", self.size))
         if self.curvature is None:
             return
         if self.nonnegative:
             raise ModelError(f"variable {self.name!r}: a quadratic cost needs a free vector.")
-        if np.shape(self.curvature) != (self.size,) or not np.all(self.curvature > 0):
+        curvature = as_real(self.curvature, copy=True)
+        if curvature.shape != (self.size,) or not np.all(curvature > 0):
             raise ModelError(f"variable {self.name!r}: curvature must be {self.size} positives.")
+        object.__setattr__(self, "curvature", curvature)
 
 
-def _check_size(name: str, what: str, size: int) -> None:
+def _size(name: str, what: str, size: int) -> int:
     # Of size zero is what facial reduction leaves of a matrix that must vanish.
     if not isinstance(size, Integral) or size < 0:
         raise ModelError(f"variable {name!r}: its {what} must be a whole number; it is {size!r}.")
+    return int(size)
 
 
 Variable: TypeAlias = PsdVariable | VectorVariable

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.graphs.validate import listed
+from sdpdr.linalg.reals import own_rows
 from sdpdr.linalg.svec import Array, Index, Matrix
 from sdpdr.linalg.walks import connected_components
 from sdpdr.propagation.pencil import Pencil
@@ -219,7 +220,7 @@ def labelled_graph(S: Any, y: ArrayLike, dissimilarity: Any = None) -> LabelledG
 def _checked_matrix(S: Any, name: str) -> Matrix:
     """Symmetric and finite, csr or dense, without its diagonal."""
     sparse = sp.issparse(S)
-    matrix = sp.csr_array(S, dtype=float) if sparse else np.array(S, dtype=float)
+    matrix = own_rows(S) if sparse else np.array(S, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ShapeError(f"{name} must be a square matrix; it has shape {matrix.shape}.")
     entries = sp.coo_array(matrix) if sparse else None
