@@ -137,7 +137,7 @@ def test_a_fixed_diagonal_limits_the_trace():
     sdp = SDP((PsdVariable("X", n),), {"X": InnerProduct(cost)}, (ones,))
     y = np.abs(cost).sum(axis=1)
     good = certify(sdp, {"ones": y})
-    assert "as returned" in good.argument
+    assert "satisfy all equations" in good.argument
     bound = certify(sdp, {"ones": np.zeros(n)}).bound
     assert bound >= n * np.linalg.eigvalsh(cost)[0] * (1 + 1e-9)
     for _ in range(20):
@@ -208,7 +208,8 @@ def test_multipliers_move_along_rows_that_add_up_to_a_trace():
             certificate = certify(sdp, {"rows": solved.duals["rows"] + shift}, rigorous=rigorous)
             assert certificate.bound <= solved.value + 1e-7
             assert certificate.bound >= solved.value - max(shift, 0.0) * 1.0 - 1e-5
-            assert shift > 0 or "moved" in certificate.argument or "shift" in certificate.argument
+            # Those kept have been moved already.
+            assert shift >= 0 or "moved" in certificate.argument or "shift" in certificate.argument
 
 
 def test_an_account_refuses_negative_multipliers_of_inequalities():
