@@ -30,6 +30,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
@@ -85,6 +87,14 @@ class Rows:
     def m(self) -> int:
         """Number of rows."""
         return int(self.rhs.size)
+
+    def take(self, mask: NDArray[np.bool_]) -> Rows:
+        """The rows of a mask."""
+        if mask.all():
+            return self
+        pick = sp.eye_array(self.m, format="csr")[np.flatnonzero(mask)]
+        lhs = {name: pick @ linear_map for name, linear_map in self.lhs.items()}
+        return replace(self, lhs=lhs, rhs=self.rhs[mask])
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,7 +80,7 @@ def without_lmis(sdp: SDP) -> SDP:
     names = {v.name for v in sdp.variables}
     variables, rows = list(sdp.variables), list(sdp.rows)
     for lmi in sdp.lmis:
-        slack = PsdVariable(_fresh(f"{lmi.label}.slack", names), lmi.order)
+        slack = PsdVariable(fresh_name(f"{lmi.label}.slack", names), lmi.order)
         taken_off = SvecMap(lmi.order, -sp.eye_array(svec_size(lmi.order), format="csr"))
         lhs = {**lmi.lhs, slack.name: taken_off}
         variables.append(slack)
@@ -98,7 +98,7 @@ def without_inequalities(sdp: SDP) -> SDP:
         if r.relation == "==":
             rows.append(r)
             continue
-        slack = VectorVariable(_fresh(f"{r.label}.slack", names), r.m, nonnegative=True)
+        slack = VectorVariable(fresh_name(f"{r.label}.slack", names), r.m, nonnegative=True)
         lhs = {**r.lhs, slack.name: VectorMap(sp.eye_array(r.m, format="csr"))}
         variables.append(slack)
         rows.append(Rows(r.label, "==", lhs, r.rhs))
@@ -118,7 +118,8 @@ def with_one_vector(sdp: SDP) -> SDP:
     vectors, names = sdp.vector_variables, {v.name for v in sdp.variables}
     if not vectors:
         return sdp
-    one = VectorVariable(_fresh("scalars", names), sum(v.size for v in vectors), nonnegative=True)
+    size = sum(v.size for v in vectors)
+    one = VectorVariable(fresh_name("scalars", names), size, nonnegative=True)
 
     def change(expression: Expression, m: int) -> Expression:
         kept = {v.name: expression[v.name] for v in sdp.psd_variables if v.name in expression}
@@ -133,8 +134,8 @@ def with_one_vector(sdp: SDP) -> SDP:
 
 def _without_sign(sdp: SDP, free: VectorVariable) -> SDP:
     names = {v.name for v in sdp.variables}
-    plus = VectorVariable(_fresh(f"{free.name}.plus", names), free.size, nonnegative=True)
-    minus = VectorVariable(_fresh(f"{free.name}.minus", names), free.size, nonnegative=True)
+    plus = VectorVariable(fresh_name(f"{free.name}.plus", names), free.size, nonnegative=True)
+    minus = VectorVariable(fresh_name(f"{free.name}.minus", names), free.size, nonnegative=True)
     return _substitute(sdp, free.name, {plus: lambda b: b, minus: lambda b: -b})
 
 
@@ -142,7 +143,8 @@ def _without_curvature(sdp: SDP, scalars: VectorVariable, curvature: Array) -> S
     """Every scalar as entry (0, 1) of a matrix [[1, z], [z, t]] with t >= z^2 priced."""
     names = {v.name for v in sdp.variables}
     labels = {r.label for r in sdp.rows}
-    blocks = [PsdVariable(_fresh(f"{scalars.name}[{k}]", names), 2) for k in range(scalars.size)]
+    places = [f"{scalars.name}[{k}]" for k in range(scalars.size)]
+    blocks = [PsdVariable(fresh_name(place, names), 2) for place in places]
     sdp = _substitute(sdp, scalars.name, {w: _corner(k) for k, w in enumerate(blocks)})
     objective, rows = dict(sdp.objective), list(sdp.rows)
     for w, price in zip(blocks, curvature, strict=True):
@@ -150,7 +152,7 @@ def _without_curvature(sdp: SDP, scalars: VectorVariable, curvature: Array) -> S
         linear = objective.get(w.name)
         objective[w.name] = linear + square if isinstance(linear, LinearMap) else square
         one = _entry(1, np.array([0]), 0, 0, np.ones(1))
-        rows.append(Rows(_fresh(w.name, labels), "==", {w.name: one}, np.ones(1)))
+        rows.append(Rows(fresh_name(w.name, labels), "==", {w.name: one}, np.ones(1)))
     return replace(sdp, objective=objective, rows=tuple(rows))
 
 
@@ -186,7 +188,7 @@ def _substitute(sdp: SDP, old: str, new: Mapping[Variable, Image]) -> SDP:
     )
 
 
-def _fresh(name: str, taken: Collection[str]) -> str:
+def fresh_name(name: str, taken: Collection[str]) -> str:
     """Add as many strokes to a name as make it new."""
     while name in taken:
         name += "'"

@@ -59,7 +59,7 @@ class Dedupe(Reduction):
                     kept[rows.label] = mask
         if all(mask.size and mask.all() for mask in kept.values()):
             return Reduced(sdp, _same, push=_same)
-        remaining = tuple(_select(r, kept[r.label]) for r in sdp.rows if kept[r.label].any())
+        remaining = tuple(r.take(kept[r.label]) for r in sdp.rows if kept[r.label].any())
 
         def lift(point: Point) -> Point:
             duals = dict(point.duals)
@@ -95,14 +95,6 @@ def _repeated_faces(sdp: SDP) -> set[str]:
             else:
                 seen = more
     return repeated
-
-
-def _select(rows: Rows, mask: Mask) -> Rows:
-    if mask.all():
-        return rows
-    pick = sp.eye_array(rows.m, format="csr")[np.flatnonzero(mask)]
-    lhs = {name: pick @ linear_map for name, linear_map in rows.lhs.items()}
-    return replace(rows, lhs=lhs, rhs=rows.rhs[mask])
 
 
 def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:

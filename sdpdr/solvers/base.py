@@ -255,8 +255,8 @@ def unless_configured(solver: object, value: _Value) -> _Value | None:
     return None if configured(solver) else value
 
 
-def tolerance(solver: object, tol: float | None, default: float = 1e-6) -> float:
-    """The tolerance asked for: as given, else of the configured solver, else the default.
+def tolerance(solver: object, tol: float | None) -> float:
+    """The tolerance asked for: as given, else of the configured solver, else 1e-6.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def tolerance(solver: object, tol: float | None, default: float = 1e-6) -> float
     """
     if tol is not None:
         return tol
-    return solver.tol if isinstance(solver, Solver) else default
+    return solver.tol if isinstance(solver, Solver) else Solver.tol
 
 
 @lru_cache

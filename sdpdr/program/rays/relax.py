@@ -104,7 +104,7 @@ def _weights(rows: Rows, y: Duals) -> Array:
 def _relaxed(
     sdp: SDP, y: Duals, kept: dict[str, Mask], bases: dict[str, Array], exactly: bool
 ) -> Relaxation:
-    rows = tuple(_select(r, kept[r.label]) for r in sdp.rows if kept[r.label].any())
+    rows = tuple(r.take(kept[r.label]) for r in sdp.rows if kept[r.label].any())
     lmis = tuple(_compress(lmi, bases[lmi.label]) for lmi in sdp.lmis if bases[lmi.label].size)
     duals = {r.label: y[r.label][kept[r.label]] for r in rows}
     duals |= {lmi.label: -svec(_inside(y[lmi.label], bases[lmi.label])) for lmi in lmis}
@@ -133,14 +133,6 @@ def _inside(z: Array, basis: Array) -> Array:
     """M with V M V^T nearest to Z."""
     inverse = np.linalg.pinv(basis)
     return np.asarray(inverse @ z @ inverse.T)
-
-
-def _select(rows: Rows, mask: Mask) -> Rows:
-    if mask.all():
-        return rows
-    pick = sp.eye_array(rows.m, format="csr")[np.flatnonzero(mask)]
-    lhs = {name: pick @ linear_map for name, linear_map in rows.lhs.items()}
-    return replace(rows, lhs=lhs, rhs=rows.rhs[mask])
 
 
 def _compress(lmi: Lmi, basis: Array) -> Lmi:

@@ -15,6 +15,7 @@ from sdpdr.linalg.exact_rows import Mask
 from sdpdr.linalg.svec import Array, Index, smat, svec, svec_pairs, svec_size
 from sdpdr.program.point import Factor, Point, Value, as_dense
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
+from sdpdr.program.standard import fresh_name
 from sdpdr.program.variables import PsdVariable, Variable
 from sdpdr.reduce.facial.basis import Combination, Selection, doubles
 from sdpdr.reduce.facial.coefficients import read, touched
@@ -232,7 +233,7 @@ class _Way:
         labels, found = {*taken, *(lmi.label for lmi in self.sdp.lmis)}, []
         for name, basis in self.bases.items():
             for u in basis.null:
-                label = _fresh(f"{name}.face", labels)
+                label = fresh_name(f"{name}.face", labels)
                 labels.add(label)
                 found.append(Rows(label, "==", {name: Products(basis.r, u)}, np.zeros(basis.r)))
         return found
@@ -421,9 +422,3 @@ def _take(a: AnyMap, chosen: Index) -> AnyMap:
     if isinstance(a, SquaredEdgeLengths):
         return SquaredEdgeLengths(a.n, a.edges[chosen])
     return a[chosen]
-
-
-def _fresh(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "'"
-    return name

@@ -117,11 +117,11 @@ class Run:
             return 0
         return int(-log10(max(worst, 1e-300)))
 
-    def decimals(self, x: arb, digits: int = 0) -> str:
-        """A value in decimals, by default a few more than agree."""
+    def decimals(self, x: arb) -> str:
+        """A value in decimals, a few more than agree."""
         if not x.is_finite():
             return str(float(x))
-        return str(x.str(digits or self.digits + 3, radius=False, more=True))
+        return str(x.str(self.digits + 3, radius=False, more=True))
 
 
 class _OutOfTime(Exception):
