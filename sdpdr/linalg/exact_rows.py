@@ -18,7 +18,7 @@ from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.products import InnerProduct, Products
-from sdpdr.linalg.svec import Index, svec_pairs
+from sdpdr.linalg.svec import Array, Index, svec_pairs, unscaled
 
 Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = "dict[int, Fraction]"
@@ -28,6 +28,8 @@ _ONE = Fraction(1)
 LARGEST = 130_000
 # Order up to which a map that knows nothing better may be multiplied out.
 SMALL = 200
+# What makes numbers of few digits whole, and no larger than itself squared.
+_FEW = 2.0**20
 
 
 def add(total: dict[Any, Fraction], other: Mapping[Any, Fraction], factor: Fraction = _ONE) -> None:
@@ -45,6 +47,48 @@ def add(total: dict[Any, Fraction], other: Mapping[Any, Fraction], factor: Fract
 def vector_row(linear_map: VectorMap, e: int) -> Vector:
     """Row e of a map on scalars."""
     return _sparse_row(linear_map.matrix(), e)
+
+
+def over_root(stored: Array) -> list[Fraction] | None:
+    r"""Numbers that were multiplied by :math:`\sqrt 2`; None where it is not clear which."""
+    found = unscaled(stored)
+    return None if np.isnan(found).any() else [Fraction(a) for a in found.tolist()]
+
+
+def vector_row_over_root(linear_map: VectorMap, e: int) -> Vector | None:
+    r"""Row e of a map on scalars over :math:`\sqrt 2`; None where its numbers are in doubt."""
+    stored = linear_map.matrix()[[e]]
+    values = over_root(stored.data)
+    return None if values is None else dict(zip(stored.indices.tolist(), values, strict=True))
+
+
+def matrix_row_over_root(linear_map: LinearMap, e: int, keep: Mask) -> Symmetric | None:
+    r"""Row e of a map that yields a ``svec``, over :math:`\sqrt 2`.
+
+    At a place beside the diagonal, whose entry comes times :math:`\sqrt 2`. Entries beside the
+    diagonal of the variable come times the same, so that nothing of it is left; in floating point
+    that is so for numbers of few digits, and None where there are others.
+    """
+    if not isinstance(linear_map, SvecMap) and linear_map.n > SMALL:
+        return None
+    stored = linear_map.matrix()[[e]]
+    i, j = svec_pairs(stored.indices)
+    inside = keep[i] & keep[j] & (stored.data != 0.0)
+    i, j, data = i[inside], j[inside], stored.data[inside]
+    on = over_root(data[i == j])
+    off = data[i != j]
+    if on is None or data.size > LARGEST or not _has_few_digits(off):
+        return None
+    total: Symmetric = {}
+    for p, a in zip(i[i == j].tolist(), on, strict=True):
+        add(total, {(p, p): a})
+    for p, q, a in zip(i[i != j].tolist(), j[i != j].tolist(), off.tolist(), strict=True):
+        add(total, {(p, q): Fraction(a) / 2})
+    return total
+
+
+def _has_few_digits(numbers: Array) -> bool:
+    return bool(np.all(numbers * _FEW == np.round(numbers * _FEW)) and np.all(abs(numbers) < _FEW))
 
 
 def matrix_row(linear_map: LinearMap, e: int, keep: Mask) -> Symmetric | None:

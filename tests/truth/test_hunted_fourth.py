@@ -15,10 +15,11 @@ from sdpdr.linalg import (
     InnerProduct,
     LinearMap,
     SquaredEdgeLengths,
+    SvecMap,
     Trace,
     VectorMap,
 )
-from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows, VectorVariable
+from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, VectorVariable
 from sdpdr.program.attain import attain
 from sdpdr.program.rays import Ray, prove_unbounded
 
@@ -158,3 +159,25 @@ def test_nothing_is_shrunk_to_a_limit_that_rounding_hides():
         factor = Factor(np.array([x, x + rng.normal(size=3) * 4e-6]))
         found = attain(sdp, Point({"X": factor}))
         assert found.value is None or found.value <= limit * (1.0 + 1e-9)
+
+
+# -- matrix inequalities beside the diagonal ----------------------------------------------------
+
+
+@ALL
+@pytest.mark.parametrize("scale", [1.0, 3.0, 0.1])
+def test_an_equation_beside_the_diagonal_is_read_as_it_was_meant(solver, scale):
+    """G_00 = -z makes G_01 = X_01 - X_00 vanish, and X = ones does all that is asked."""
+    root = np.sqrt(2.0)
+    lhs = SvecMap(2, scale * np.array([[0, 0, 0], [-root, 1.0, 0], [0, 0, 1.0]]))
+    lmi = Lmi("l", 2, {"X": lhs, "z": VectorMap([[-1.0], [0], [0]])}, np.zeros(3))
+    rows = (
+        row("flat", InnerProduct([[1.0, -1.0], [-1.0, 1.0]]), 0.0),
+        row("trace", Trace(2), 2.0),
+    )
+    variables = (PsdVariable("X", 2), VectorVariable("z", 1, True))
+    sdp = SDP(variables, {"X": Entries(2, [[0, 0]])}, rows, (lmi,))
+    answer = sdpdr.solve(sdp, solver, rigorous=True)
+    assert answer.status is not Status.INFEASIBLE
+    if answer.values:
+        assert answer.value == pytest.approx(1.0, rel=1e-5)

@@ -31,7 +31,7 @@ class Exposure:
         Why, in a sentence.
     multipliers : tuple of (label, number of the row, Fraction)
         The exposing matrix is W = sum of y_e A_e. For a matrix inequality the number is a place
-        in ``svec``, and its entry counts with a minus.
+        in ``svec``, and its entry, that of the matrix, counts with a minus.
     proved : Consequences
         Null vectors of the matrix, scalars that vanish, and so on.
     after : tuple of Exposure

@@ -27,7 +27,17 @@ import numpy as np
 
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.exact_psd import range_of
-from sdpdr.linalg.exact_rows import Mask, Symmetric, Vector, add, matrix_row, vector_row
+from sdpdr.linalg.exact_rows import (
+    Mask,
+    Symmetric,
+    Vector,
+    add,
+    matrix_row,
+    matrix_row_over_root,
+    over_root,
+    vector_row,
+    vector_row_over_root,
+)
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.variables import VectorVariable
@@ -136,22 +146,35 @@ class Faces:
             return self._line(part.lhs, e, 1, equality, Fraction(float(part.rhs[e])))
         i, j = (int(k) for k in svec_pairs(e))
         equality = bool({i, j} & self.vanishing[label])
-        if i != j and not equality:
+        if i == j:
+            return self._line(part.lhs, e, -1, equality, Fraction(float(part.constant[e])))
+        side = over_root(part.constant[[e]])
+        if side is None or not equality:
             return None
-        return self._line(part.lhs, e, -1, equality, Fraction(float(part.constant[e])))
+        return self._line(part.lhs, e, -1, equality, side[0], beside_diagonal=True)
 
     def _line(
-        self, lhs: Expression, e: int, sign: int, equality: bool, side: Fraction
+        self,
+        lhs: Expression,
+        e: int,
+        sign: int,
+        equality: bool,
+        side: Fraction,
+        beside_diagonal: bool = False,
     ) -> Line | None:
+        """A row as stored; of a place beside the diagonal of a matrix inequality, over sqrt 2."""
         matrices: dict[str, Symmetric] = {}
         scalars: dict[str, Vector] = {}
         for name, linear_map in lhs.items():
             if isinstance(linear_map, VectorMap):
-                row = vector_row(linear_map, e)
+                row = (vector_row_over_root if beside_diagonal else vector_row)(linear_map, e)
+                if row is None:
+                    return None
                 scalars[name] = {k: sign * b for k, b in row.items() if k not in self.zeros[name]}
                 continue
             assert isinstance(linear_map, LinearMap)
-            matrix = matrix_row(linear_map, e, self.keep[name])
+            read = matrix_row_over_root if beside_diagonal else matrix_row
+            matrix = read(linear_map, e, self.keep[name])
             self._left -= 0 if matrix is None else len(matrix)
             if matrix is None or self._left < 0:
                 return None
