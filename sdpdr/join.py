@@ -77,9 +77,7 @@ def join(
     runs = tuple(run for one in solutions for run in one.runs)
     found = sorted(solutions, key=lambda one: (one.solver, one.form))
     merged = _merged(found, sdp, deadline)
-    feasible = any(one.attained is not None for one in found)
-    bounded = merged.bound is not None
-    best = min([merged, *found], key=lambda one: _rank(one, feasible, bounded))
+    best = min([merged, *found], key=lambda one: _rank(one, merged))
     return replace(best, runs=runs)
 
 
@@ -154,12 +152,21 @@ def _error(one: Solution) -> float:
     return error if isfinite(error) else float("inf")
 
 
-def _rank(one: Solution, feasible: bool, bounded: bool) -> tuple[int, bool, bool, bool, float]:
+def _rank(one: Solution, merged: Solution) -> tuple[int, bool, bool, bool, float]:
     place = _ORDER.get(one.status, _OTHER)
-    refuted = feasible if one.status is Status.INFEASIBLE else bounded
-    if one.status in _CLAIMS and refuted:
+    proved = merged.attained if one.status is Status.INFEASIBLE else merged.bound
+    if one.status in _CLAIMS and proved is not None:
         place = _REFUTED
+    if one.status is Status.OPTIMAL_NEARBY and _is_outdone(one, merged):
+        place = _OTHER
     return (place, one.attained is None, one.bound is None, not one.values, _distance(one))
+
+
+def _is_outdone(one: Solution, merged: Solution) -> bool:
+    """Whether the two sides that are proved leave a value further out than they are apart."""
+    if merged.attained is None or merged.bound is None:
+        return False
+    return abs(one.value - merged.attained) > abs(merged.attained - merged.bound)
 
 
 def _distance(one: Solution) -> float:

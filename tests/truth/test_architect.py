@@ -127,6 +127,21 @@ def test_a_poor_answer_on_a_face_does_not_cost_the_bound_of_the_one_before():
     assert answer.bound == first.bound is not None
 
 
+def test_what_is_proved_from_both_sides_outdoes_what_holds_for_data_nearby():
+    proved = sdpdr.solve(sdpdr.methods.mvu(sdpdr.graphs.path([1.0, 2.0])))
+    nearby = replace(
+        proved,
+        status=Status.OPTIMAL_NEARBY,
+        value=1.1 * proved.value,
+        attained=None,
+        attained_by="not proved",
+    )
+    # As where the optimum is zero, and no gap is small relative to it.
+    poor = replace(proved, status=Status.INACCURATE)
+    for order in ([nearby, poor], [poor, nearby]):
+        assert sdpdr.join(order).value == proved.value
+
+
 def test_what_a_candidate_spent_is_not_taken_from_the_next():
     sdp = program(entry("a", [0, 0], 1.0), entry("b", [1, 1], 1.0), entry("c", [0, 1], 5.0))
     plan = sdpdr.plan(sdp, "clarabel", "lmi", time_limit=60.0)
