@@ -51,6 +51,8 @@ _ENDED = {
 }
 # Who has waited long enough for a solver does not wait as long again for a tighter bound.
 _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
+# How far from the value, relatively, a bound may be to say anything.
+_WORTH = 1e-2
 # Seconds for a ray, whatever the solver has left.
 _GRACE = 1.0
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
@@ -91,8 +93,8 @@ def grade(
         refutation = _refutation(sdp, verdict, certificate, attained, deadline)
         ray = None
         if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
-            ends = _end_of_refutation(outcome, solver, deadline)
-            ray, words = _ray(sdp, verdict, point, attained, ends)
+            left = _left_for_rays(outcome, solver, deadline)
+            ray, words = _ray(sdp, verdict, point, attained, left)
             claim = replace(claim, message=f"{claim.message} {words}".strip())
     if refutation:
         verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
@@ -123,25 +125,29 @@ def grade(
     return with_status(sdp, solution, verdict)
 
 
-def _end_of_refutation(outcome: Outcome, solver: Solver, deadline: float | None) -> float | None:
-    """When the search for a ray has to end: what the solver left of its time, and a second."""
+def _left_for_rays(outcome: Outcome, solver: Solver, deadline: float | None) -> float | None:
+    """Seconds for the search for a ray: what the solver left of its time, and one more."""
     if solver.time_limit is None:
-        return deadline
-    left = solver.time_limit - outcome.seconds.get("solve", 0.0)
-    return min(deadline or np.inf, time.monotonic() + max(0.0, left) + _GRACE)
+        return _left(deadline)
+    left = max(0.0, solver.time_limit - outcome.seconds.get("solve", 0.0)) + _GRACE
+    return left if deadline is None else min(left, _left(deadline) or 0.0)
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
 
 
 def _ray(
-    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, deadline: float | None
+    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, left: float | None
 ) -> tuple[Ray | None, str]:
     """What proves that there is no point or no limit, and words where nothing does."""
     feasible = attained.value is not None
-    found = refute(sdp, verdict, point, feasible=feasible, deadline=deadline)
+    found = refute(sdp, verdict, point, feasible=feasible, time_limit=left)
     if isinstance(found, str):
         return None, found
     if found.kind == "recession":
         # Without a feasible point the program may be infeasible as well.
-        if is_feasible(sdp, deadline):
+        if is_feasible(sdp, left):
             return replace(found, kind="unbounded"), ""
         return found, "a direction of unlimited gain is proved, but no feasible point to begin from"
     return found, ""
@@ -201,7 +207,24 @@ def _tightened(
             certificate, point = found, proving
         if _is_tight(sdp, certificate, goal, tol):
             break
-    return certificate, point
+    return _unless_poor(sdp, certificate, point, given, goal, tol)
+
+
+def _unless_poor(
+    sdp: SDP, certificate: Certificate, point: Point, given: Point, goal: float, tol: float
+) -> tuple[Certificate, Point]:
+    """A bound, or none where it is worthless beside multipliers that are right for data nearby.
+
+    As of programs whose dual has no interior: what proves anything there lies far from the optimum.
+    """
+    bound = certificate.bound
+    if bound is None or not abs(goal - bound) > _WORTH * abs(goal):
+        return certificate, point
+    claimed = sdp.report(sdp.dual_value(given.duals))
+    if abs(goal - claimed) > tol * abs(goal) or not dual_backward_error(sdp, given.duals) <= tol:
+        return certificate, point
+    words = f"the multipliers hold for data nearby, and no more than {bound:.6g} is proved"
+    return Certificate(None, words), given
 
 
 def _is_tight(sdp: SDP, certificate: Certificate, goal: float, tol: float) -> bool:
@@ -350,7 +373,7 @@ def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: float |
     if ray.kind == "infeasible":
         found = prove_infeasible(sdp, ray.duals, rigorous=True)
     else:
-        feasible = ray.kind == "unbounded" and is_feasible(sdp, deadline, rigorous=True)
+        feasible = ray.kind == "unbounded" and is_feasible(sdp, _left(deadline), rigorous=True)
         found = prove_unbounded(sdp, ray.values, feasible=feasible, rigorous=True)
     if isinstance(found, Ray) and found.kind == ray.kind:
         return replace(solution, ray=found, rigorous=True)

@@ -41,7 +41,7 @@ def refute(
     *,
     feasible: bool = False,
     rigorous: bool = False,
-    deadline: float | None = None,
+    time_limit: float | None = None,
     solver: Solver | None = None,
 ) -> Ray | str:
     """Look for a ray where a solver says that a program is infeasible or unbounded.
@@ -60,8 +60,8 @@ def refute(
         Whether a feasible point has been proved to exist.
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for.
-    deadline : float, optional
-        On the clock of `time.monotonic`; no solver is asked after it, nor longer.
+    time_limit : float, optional
+        Seconds for all; no solver is asked later, nor longer.
     solver : Solver, optional
         The one to ask; by default Clarabel, and SCS for large matrices.
 
@@ -83,6 +83,7 @@ def refute(
     """
     if verdict not in _KINDS:
         return f"the solver does not say that the program is {' or '.join(_KINDS.values())}"
+    deadline = None if time_limit is None else time.monotonic() + time_limit
     solve = solved_by(solver or _helper(sdp), deadline)
     infeasible = [
         partial(prove_infeasible, sdp, point.duals, rigorous),
@@ -106,7 +107,7 @@ def refute(
     return f"the solver says that the program is {_KINDS[verdict]}, but no ray proves it: {why}"
 
 
-def is_feasible(sdp: SDP, deadline: float | None = None, rigorous: bool = False) -> bool:
+def is_feasible(sdp: SDP, time_limit: float | None = None, rigorous: bool = False) -> bool:
     """Whether some feasible point is proved, whatever its objective.
 
     Looked for near zero, and then near what a solver finds for the program without an objective,
@@ -115,12 +116,13 @@ def is_feasible(sdp: SDP, deadline: float | None = None, rigorous: bool = False)
     Parameters
     ----------
     sdp : SDP
-    deadline : float, optional
-        Of the solver and of proofs, on the clock of `time.monotonic`.
+    time_limit : float, optional
+        Seconds for the solver and for proofs.
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for.
     """
     flat = without_objective(sdp)
+    deadline = None if time_limit is None else time.monotonic() + time_limit
     prove = partial(attain, flat, rigorous=rigorous, deadline=deadline)
     if prove(flat.zero_point()).value is not None:
         return True
