@@ -22,6 +22,8 @@ _ORDER = {
     Status.OPTIMAL_NEARBY: 2,
 }
 _OTHER, _REFUTED = 3, 4
+# How many times as far from a bound a point lies that another one is preferred to.
+_CLEARLY = 10.0
 _CLAIMS = (Status.INFEASIBLE, Status.UNBOUNDED)
 # Of solvers that were stopped; by others, points and multipliers are taken for answers.
 _VERDICTS = {
@@ -163,9 +165,15 @@ def _rank(one: Solution, merged: Solution) -> tuple[int, bool, bool, bool, float
 
 
 def _is_outdone(one: Solution, merged: Solution) -> bool:
-    """Whether the two sides that are proved leave a value further out than they are apart."""
-    if merged.attained is None or merged.bound is None:
+    """Whether the two sides that are proved leave a value further out than they are apart.
+
+    Where one side alone is proved, and not of this one: whether another point lies clearly nearer.
+    """
+    if merged.bound is None:
         return False
+    if merged.attained is None:
+        off = abs(one.value - merged.bound)
+        return one.bound is None and off > _CLEARLY * abs(merged.value - merged.bound)
     return abs(one.value - merged.attained) > abs(merged.attained - merged.bound)
 
 
