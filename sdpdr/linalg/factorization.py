@@ -9,6 +9,8 @@ with 100,000 nodes; it is taken wherever it is installed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
+from importlib.metadata import version
 
 import numpy as np
 import qdldl
@@ -61,10 +63,28 @@ class SymmetricFactor(ABC):
         """Number of entries of the factor L."""
 
 
+@cache
+def require_sound_qdldl() -> None:
+    """Refuse a build that was made for another NumPy, whose factors are nonsense without a word.
+
+    Raises
+    ------
+    PackageMissingError
+    """
+    matrix = sp.csc_matrix(np.array([[2.0, 1.0], [0.0, 2.0]]))
+    lower, pivots, order = qdldl.Solver(matrix, True).factors()
+    if not np.allclose(np.sort(pivots), [1.5, 2.0]) or sorted(order) != [0, 1] or lower.nnz != 1:
+        raise PackageMissingError(
+            f"qdldl {version('qdldl')} and NumPy {np.__version__} do not fit each other: factors "
+            "are wrong. Install another one: pip install --upgrade qdldl."
+        )
+
+
 class _Qdldl(SymmetricFactor):
     backend = "qdldl"
 
     def __init__(self, upper: sp.csc_array) -> None:
+        require_sound_qdldl()
         self._matrix = sp.csc_matrix(upper)  # the binding does not know arrays
         self._solver: qdldl.Solver | None = None
 

@@ -7,7 +7,7 @@ import qdldl
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.linalg.factorization import require_sound_qdldl, symmetric_factor
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import Array, Matrix
@@ -33,6 +33,7 @@ class Factorization:
     """
 
     def __init__(self, matrix: Matrix) -> None:
+        require_sound_qdldl()
         upper = sp.csc_matrix(sp.triu(sp.csc_array(matrix)))
         rounding = np.finfo(float).eps * abs(upper).max()
         try:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdpdr.errors import ModelError, PackageMissingError, UnknownNameError
-from sdpdr.linalg import mkl
+from sdpdr.linalg import factorization, mkl
 from sdpdr.linalg.factorization import symmetric_factor
 
 BACKENDS = [
@@ -75,3 +75,19 @@ def test_unknown_and_missing_libraries_are_named(monkeypatch):
     with pytest.raises(PackageMissingError, match=r"sdpdr\[mkl\]"):
         symmetric_factor(upper, "mkl")
     assert symmetric_factor(upper).backend == "qdldl"
+
+
+def test_a_build_that_does_not_fit_numpy_is_refused(monkeypatch):
+    class Nonsense:
+        def __init__(self, matrix, upper):
+            pass
+
+        def factors(self):
+            return sp.csc_array((2, 2)), np.array([2.0, 2.0]), np.zeros(2, int)
+
+    factorization.require_sound_qdldl.cache_clear()
+    monkeypatch.setattr(factorization.qdldl, "Solver", Nonsense)
+    with pytest.raises(PackageMissingError, match=r"qdldl .* and NumPy .* do not fit"):
+        factorization.require_sound_qdldl()
+    monkeypatch.undo()
+    factorization.require_sound_qdldl()

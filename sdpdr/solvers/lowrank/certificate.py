@@ -13,6 +13,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csc_matrix, diags, triu
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from sdpdr.linalg.factorization import require_sound_qdldl
 from sdpdr.solvers.lowrank.objective import Matrix, Vector
 from sdpdr.solvers.lowrank.pencil import Pencil
 from sdpdr.solvers.lowrank.program import EdgeProgram
@@ -201,6 +202,7 @@ class _ShiftedFactor:
     """Factors of A - sigma I for many shifts on one pattern."""
 
     def __init__(self, A: csc_matrix) -> None:
+        require_sound_qdldl()
         self._upper = triu(A, format="csc")
         self._upper.sort_indices()
         self._nodes = self._upper.indptr[1:] - 1
