@@ -96,6 +96,7 @@ def test_the_swiss_roll_of_a_hundred_points():
     assert solution.value <= solution.bound * (1.0 + 1e-12)
 
 
+@pytest.mark.slow
 def test_the_swiss_roll_of_a_hundred_points_with_equality():
     # Collinear neighbours leave no interior, so values found elsewhere carry five digits only.
     graph = swiss_graph(100)
