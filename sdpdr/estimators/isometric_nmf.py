@@ -6,7 +6,6 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -15,6 +14,7 @@ from sdpdr.errors import ShapeError
 from sdpdr.graphs import FurthestPairs, knn
 from sdpdr.linalg.svec import Array
 from sdpdr.nonnegative import IsometricStatus, hoyer, isometric_factors, nonnegative_matrix
+from sdpdr.nonnegative.least_squares import nonnegative_least_squares
 
 
 class IsoNMF(
@@ -217,7 +217,9 @@ class IsoNMF(
             )
 
     def _placed(self, points: Array) -> Array:
-        return np.array([nnls(self.components_.T, point)[0] for point in points])
+        return np.array(
+            [nonnegative_least_squares(self.components_.T, point)[0] for point in points]
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 from sklearn import decomposition
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -23,6 +22,7 @@ from sdpdr.graphs import validate
 from sdpdr.iterate import IterationStatus
 from sdpdr.linalg.svec import Array
 from sdpdr.nonnegative.inputs import number_of_components
+from sdpdr.nonnegative.least_squares import nonnegative_least_squares
 from sdpdr.nonnegative.partial import PartialMatrix, partial_matrix
 from sdpdr.nonnegative.polish import Polished, polish_factors, random_factors
 
@@ -278,5 +278,6 @@ def _factors(found: Polished) -> tuple[Array, Array]:
 
 def _coordinates(X: Array, mask: Any, components: Array) -> Array:
     """Rows by non-negative least squares over what is known of them."""
-    rows = [nnls(components[:, here].T, row[here])[0] for row, here in zip(X, mask, strict=True)]
+    solved = nonnegative_least_squares
+    rows = [solved(components[:, here].T, row[here])[0] for row, here in zip(X, mask, strict=True)]
     return np.asarray(rows)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.extend.pencil import Pencil
@@ -15,6 +14,7 @@ from sdpdr.extend.weights import geodesic_pencil, reconstruction_pencil
 from sdpdr.graphs import NeighborGraph, validate
 from sdpdr.linalg.inertia import Factorization, is_positive_on
 from sdpdr.linalg.svec import Array, Matrix
+from sdpdr.nonnegative.least_squares import nonnegative_least_squares
 
 # Eigenvalues below this share of the largest entry leave places undetermined.
 _SINGULAR = 1e-12
@@ -245,6 +245,6 @@ def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
         steps = X[pattern.indices[places]] - X[i]
         scale = max(float(np.linalg.norm(steps)), np.finfo(float).tiny)
         system = np.vstack([steps.T / scale, np.ones(len(steps))])
-        v, _ = nnls(system, np.append(np.zeros(X.shape[1]), 1.0))
+        v, _ = nonnegative_least_squares(system, np.append(np.zeros(X.shape[1]), 1.0))
         weights.data[places] = v / v.sum()
     return weights

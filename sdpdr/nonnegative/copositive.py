@@ -14,11 +14,11 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from sdpdr.errors import DataError
 from sdpdr.linalg.reals import as_real
 from sdpdr.linalg.svec import Array, Index
+from sdpdr.nonnegative.least_squares import nonnegative_least_squares
 
 # Order up to which all principal submatrices are looked at: there are 32,767 of them.
 LARGEST = 15
@@ -306,7 +306,7 @@ def _positive_in(span: Array) -> Array | None:
     n, p = span.shape
     target = np.r_[np.zeros(p), 1.0]
     system = np.vstack([span.T, np.ones(n)])
-    y, away = nnls(system, target)
+    y, away = nonnegative_least_squares(system, target)
     if away <= np.sqrt(np.finfo(float).eps) / n:
         return None
     x = np.maximum(-span @ (target - system @ y)[:p], 0.0)

@@ -9,9 +9,9 @@ a multiple of the vector of ones makes it one, because the columns are not negat
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
 
 from sdpdr.linalg.svec import Array
+from sdpdr.nonnegative.least_squares import nonnegative_least_squares
 
 
 def project(generators: Array, points: Array) -> Array:
@@ -34,7 +34,7 @@ def project(generators: Array, points: Array) -> Array:
     >>> project(np.array([[1.0], [0.0]]), np.array([[2.0, -1.0], [1.0, 0.0]]))
     array([[2., 0.]])
     """
-    return np.column_stack([nnls(generators, point)[0] for point in points.T])
+    return np.column_stack([nonnegative_least_squares(generators, point)[0] for point in points.T])
 
 
 def squared_distances(generators: Array, points: Array, coefficients: Array | None = None) -> Array:

@@ -1,0 +1,35 @@
+"""Least squares with signs, whatever the library says."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdpdr.nonnegative import least_squares
+from sdpdr.nonnegative.least_squares import nonnegative_least_squares
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 10_000))
+def test_the_answer_meets_its_condition_of_optimality(m, n, seed):
+    rng = np.random.default_rng(seed)
+    matrix, target = rng.standard_normal((m, n)), rng.standard_normal(m)
+    y, away = nonnegative_least_squares(matrix, target)
+    inwards = matrix.T @ (target - matrix @ y)
+    assert np.all(y >= 0.0)
+    assert np.all(inwards <= 1e-7)
+    assert inwards @ y == pytest.approx(0.0, abs=1e-7)
+    assert away == pytest.approx(np.linalg.norm(matrix @ y - target))
+
+
+@pytest.mark.parametrize("answer", [np.zeros(2), RuntimeError("too many iterations")])
+def test_a_library_that_stops_too_early_is_not_believed(monkeypatch, answer):
+    def early(matrix, target):
+        if isinstance(answer, Exception):
+            raise answer
+        return answer, float(np.linalg.norm(target))
+
+    monkeypatch.setattr(least_squares, "nnls", early)
+    y, away = nonnegative_least_squares(np.eye(2), np.array([1.0, -2.0]))
+    np.testing.assert_allclose(y, [1.0, 0.0], atol=1e-12)
+    assert away == pytest.approx(2.0)
