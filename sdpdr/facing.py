@@ -193,22 +193,11 @@ def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Soluti
 def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: float) -> Solution:
     """The answer to a program that facial reduction proved infeasible; nothing was solved."""
     assert faced.infeasible is not None
-    return Solution(
+    unsolved = _unsolved(faced.original, _refutation(faced), "facial reduction", seconds, tol)
+    return replace(
+        unsolved,
         status=Status.INFEASIBLE,
-        value=float("nan"),
-        attained_by="there is no point",
-        bound=None,
         argument=faced.infeasible,
-        values={},
-        duals={},
-        residuals=Residuals.unknown(),
-        claimed=Claim("infeasible", message=_refutation(faced), verdict="infeasible"),
-        timings=dict(seconds),
-        solver="none",
-        form="facial reduction",
-        tol=tol,
-        versions={"sdpdr": version("sdpdr")},
-        maximize=faced.original.maximize,
         exposures=faced.exposures,
         ray=_contradiction(faced),
         # Each step is verified over the rationals.
@@ -221,25 +210,32 @@ def contradicted_solution(
 ) -> Solution:
     """The answer to a program of which a reduction saw that rows contradict each other exactly."""
     found = prove_infeasible(sdp, error.multipliers)
-    ray = found if isinstance(found, Ray) else None
+    unsolved = _unsolved(sdp, str(error), "reduction", seconds, tol)
+    if not isinstance(found, Ray):
+        return unsolved
+    return replace(unsolved, status=Status.INFEASIBLE, ray=found, rigorous=found.rigorous)
+
+
+def _unsolved(
+    sdp: SDP, words: str, form: str, seconds: Mapping[str, float], tol: float
+) -> Solution:
+    """The claim that there is no point, where no solver was asked."""
     return Solution(
-        status=Status.UNVERIFIED if ray is None else Status.INFEASIBLE,
+        status=Status.UNVERIFIED,
         value=float("nan"),
         attained_by="there is no point",
         bound=None,
-        argument=str(error),
+        argument=words,
         values={},
         duals={},
         residuals=Residuals.unknown(),
-        claimed=Claim("infeasible", message=str(error), verdict="infeasible"),
+        claimed=Claim("infeasible", message=words, verdict="infeasible"),
         timings=dict(seconds),
         solver="none",
-        form="reduction",
+        form=form,
         tol=tol,
         versions={"sdpdr": version("sdpdr")},
         maximize=sdp.maximize,
-        ray=ray,
-        rigorous=ray is not None and ray.rigorous,
     )
 
 
