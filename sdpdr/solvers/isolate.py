@@ -41,8 +41,8 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     name : str
         Of the solver, for messages.
     time_limit : float, optional
-        Seconds. The worker is asked to end `PATIENCE` later, as Ctrl-C does, and ended another
-        `GRACE` later.
+        Seconds, packing the program for the way included. The worker is asked to end `PATIENCE`
+        later, as Ctrl-C does, and ended another `GRACE` later.
     show : bool, default False
         Print what the worker prints.
 
@@ -64,10 +64,12 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
         If the worker was interrupted and had nothing to offer within `LAST_WORDS` seconds, or
         at once where native code runs that nobody can interrupt.
     """
+    begin = monotonic()
     pickled = _pickle(task, name)
     if not workers.POSSIBLE:
         return alone.run_alone(pickled, name, time_limit)
     question = pickle.dumps((workers.surroundings(), name, pickled))
+    packing = monotonic() - begin
     try:
         worker = workers.hire()
     except workers.WorkerLost as lost:
@@ -75,7 +77,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     with worker:
         worker.show = show
         worker.ask(question)
-        asked_by = _wait(worker, time_limit)
+        asked_by = _wait(worker, None if time_limit is None else time_limit - packing)
         if worker.answer is None:
             return _unanswered(worker, name, time_limit, asked_by)
         found: Outcome | SdpdrError = _read(worker.answer, name)
