@@ -13,13 +13,14 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from sdpdr.errors import SdpdrError
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import nested_parse_with_titles
 
-from sdpdr.errors import SdpdrError
-from sdpdr.library.cards import Card, library
-from sdpdr.library.families import families
-from sdpdr.library.vocabulary import METHODS
+from sdpdr.lab.library.card import Card
+from sdpdr.lab.library.cards import library
+from sdpdr.lab.library.families import families
+from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.program import PsdVariable
 
 LARGE = 1000

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.errors import DataError
-from sdpdr.graphs.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError
+from sdpdr.base.progress import Progress, show_count
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.graphs.space import Space, make_space
-from sdpdr.progress import Progress, show_count
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import Array, Index
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.walks import dijkstra
 
 # Lengths of paths are sums of as many rounded numbers as a path has edges.

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import Combined, LinearMap, Products, SquaredEdgeLengths, VectorMap
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
-from sdpdr.linalg.svec import SQRT2, Array, Index, svec_pairs
+from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.geodesics import norms_from_anchors, spread_about_centre
 from sdpdr.program.sdp import SDP, Rows

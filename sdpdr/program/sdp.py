@@ -33,12 +33,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.base.arrays import Array, Matrix, as_real, as_whole
+from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
-from sdpdr.linalg.reals import as_real, as_whole
-from sdpdr.linalg.svec import Array, Matrix, smat, svec
-from sdpdr.program.point import Factor, Point, Value, as_dense
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
+from sdpdr.linalg.svec import smat, svec
+from sdpdr.program.point import (
+    Factor,
+    Point,
+    PsdVariable,
+    Value,
+    Variable,
+    VectorVariable,
+    as_dense,
+)
 
 Expression: TypeAlias = Mapping[str, "LinearMap | VectorMap"]
 Relation = Literal["==", "<="]

@@ -16,12 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap
-from sdpdr.linalg.svec import Array, svec_pairs
+from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.point import Factor, Point, PsdVariable, Value
 from sdpdr.program.sdp import SDP, Expression
-from sdpdr.program.variables import PsdVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Binary digits between the largest and the smallest unit from which it is worth while.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sdpdr.errors import NotAcceptedError
+from sdpdr.base.errors import NotAcceptedError
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 

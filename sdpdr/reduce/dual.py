@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.program.dual import dual_of
 from sdpdr.program.point import Point, Value, as_dense
 from sdpdr.program.sdp import SDP

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import (
     BilinearForms,
     Combined,
@@ -24,12 +25,10 @@ from sdpdr.linalg import (
     Summed,
     VectorMap,
 )
-from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.sizes import row_norms
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Singular values of a basis below this share of the largest are rounding.

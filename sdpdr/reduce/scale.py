@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import Array
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.base.arrays import Array
+from sdpdr.program.point import Factor, Point, Value, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
-from sdpdr.program.variables import VectorVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Right sides of inequalities beyond this many typical ones are out of reach.

@@ -13,7 +13,7 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
-from sdpdr.errors import DataError, SolverLicenceError, SolverMissingError
+from sdpdr.base.errors import DataError, SolverLicenceError, SolverMissingError
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim

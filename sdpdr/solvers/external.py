@@ -23,17 +23,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, ClassVar
 
-from sdpdr.files import undone_when_asked_to_end
+from sdpdr.base.files import undone_when_asked_to_end
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
-from sdpdr.solvers.ends import crash_claim, last_said, stopped
-from sdpdr.solvers.external_files import (
-    Answer,
-    FiledProgram,
-    filed,
-)
+from sdpdr.solvers.external_files import Answer, FiledProgram, filed
+from sdpdr.solvers.processes.ends import crash_claim, last_said, stopped
 
 PROBLEM, SOLUTION, SAID = "problem.dat-s", "solution", "said"
 # One thread, as for all solvers.

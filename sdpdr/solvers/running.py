@@ -6,12 +6,12 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 
-from sdpdr.errors import NotAcceptedError, SdpdrError
-from sdpdr.solvers import workers
+from sdpdr.base.errors import NotAcceptedError, SdpdrError
 from sdpdr.solvers.base import Outcome, Solver
-from sdpdr.solvers.forked import is_fork_of_native
-from sdpdr.solvers.incumbent import is_worker
-from sdpdr.solvers.isolate import Task, run_isolated
+from sdpdr.solvers.processes import workers
+from sdpdr.solvers.processes.incumbent import is_worker
+from sdpdr.solvers.processes.isolate import Task, run_isolated
+from sdpdr.solvers.processes.workers import is_fork_of_native
 from sdpdr.solvers.screen import admit, failure
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
-from sdpdr import blocks, graphs
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import SdpdrError
+
+from sdpdr import blocks, graphs
 from sdpdr.linalg import Diagonal, Entries, LinearMap, SquaredEdgeLengths, SvecMap, svec, svec_size
 from sdpdr.model import (
     AtMost,
@@ -18,14 +18,13 @@ from sdpdr.model import (
     InCone,
     Minimize,
     Penalize,
-    PsdVariable,
     Var,
-    VectorVariable,
     check_block,
     from_cvxpy,
     relax,
     soften,
 )
+from sdpdr.program.point import PsdVariable, VectorVariable
 
 GRAPH = graphs.grid(2, 3, spacing=1.5)
 N = GRAPH.n

@@ -5,9 +5,6 @@ from math import comb
 
 import numpy as np
 import pytest
-
-import sdpdr
-from sdpdr import blocks, check_block
 from sdpdr.blocks import (
     Agree,
     Costs,
@@ -21,8 +18,11 @@ from sdpdr.blocks import (
 )
 from sdpdr.errors import ModelError
 from sdpdr.iterate import ConvexIteration, IterationStatus
-from sdpdr.linalg.polynomials import add, compose, monomials, multiply, values
+
+import sdpdr
+from sdpdr import blocks, check_block
 from sdpdr.model import AtMost, Model
+from sdpdr.model.blocks.moments import add, compose, monomials, multiply, values
 from sdpdr.model.model import evaluate
 
 EVERY = np.argwhere(np.ones((2, 2)))

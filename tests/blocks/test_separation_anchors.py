@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
-from sdpdr import graphs
 from sdpdr.blocks import (
     AnchoredIsometry,
     AnchoredLengths,
@@ -17,9 +15,11 @@ from sdpdr.blocks import (
     Slack,
     VarianceAboutMean,
 )
-from sdpdr.blocks.anchors import positions
 from sdpdr.errors import DataError, ModelError, ShapeError
+
+from sdpdr import graphs
 from sdpdr.model import Model, check_block, soften
+from sdpdr.model.blocks.anchors import positions
 from sdpdr.program import Factor
 
 GRAPH = graphs.grid(2, 3, spacing=1.5)

@@ -5,15 +5,15 @@ from inspect import isclass
 
 import numpy as np
 import pytest
+from sdpdr.errors import DataError
 
 import sdpdr as package
 from sdpdr import datasets, estimators, methods
-from sdpdr.cli.exits import Exit
-from sdpdr.cli.hyperparameters import FLAGS, own, parsed
-from sdpdr.cli.methods import METHODS
-from sdpdr.errors import DataError
-from sdpdr.estimators.gram import GramEmbedding
-from sdpdr.estimators.metric import MetricLearner
+from sdpdr.families.metric.estimators import MetricLearner
+from sdpdr.families.unfold.estimators.gram import GramEmbedding
+from sdpdr.lab.cli.exits import Exit
+from sdpdr.lab.cli.hyperparameters import FLAGS, own, parsed
+from sdpdr.lab.cli.methods import METHODS
 
 N = 14
 POINTS, POSITION = datasets.swiss_roll(N, seed=0)

@@ -18,7 +18,7 @@ import numpy as np
 
 from sdpdr.program import SDP, Claim, Point, PsdVariable
 from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
-from sdpdr.solvers.incumbent import post
+from sdpdr.solvers.processes.incumbent import post
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.utils import estimator_checks
-
-import sdpdr
-from sdpdr import graphs, methods
 from sdpdr.errors import (
     DataError,
     DuplicatePointsWarning,
@@ -14,8 +9,13 @@ from sdpdr.errors import (
     UnknownNameError,
     WeakSeparationWarning,
 )
-from sdpdr.estimators.separation import separating_dimension
-from sdpdr.methods.labelled import labelled
+from sklearn.base import clone
+from sklearn.utils import estimator_checks
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.families.unfold.estimators.separation import separating_dimension
+from sdpdr.families.unfold.labelled import labelled
 from sdpdr.program import Factor, as_dense
 
 X, T = sdpdr.datasets.swiss_roll(24, seed=0)

@@ -4,14 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.datasets import load_digits
-from sklearn.exceptions import NotFittedError
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
-
-import sdpdr
 from sdpdr.bilinear import interior_point
 from sdpdr.errors import (
     DataError,
@@ -21,7 +13,15 @@ from sdpdr.errors import (
     UncertifiedWarning,
     UnknownNameError,
 )
-from sdpdr.estimators.sopca import METHODS
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr.families.sopca.estimator import METHODS
 
 DIGITS = load_digits()
 IMAGES, LABELS = DIGITS.images[:150], DIGITS.target[:150]

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sdpdr.errors import DataError, ModelError, ShapeError, UnknownNameError
+from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.errors import DataError, ModelError, ShapeError, UnknownNameError
-from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
 from sdpdr.linalg import Diagonal, Entries
 from sdpdr.program import SDP, Factor, PsdVariable
 from sdpdr.program.sdp import Rows
@@ -145,7 +145,7 @@ def test_an_answer_may_be_accepted_before_the_excess_vanishes():
 
 
 def test_an_interruption_keeps_what_there_is(monkeypatch):
-    solve = sdpdr.iterate.programs.solve_step
+    solve = sdpdr.solving.iterate.programs.solve_step
     asked = []
 
     def impatient(*given, **options):
@@ -154,7 +154,7 @@ def test_an_interruption_keeps_what_there_is(monkeypatch):
             raise KeyboardInterrupt
         return solve(*given, **options)
 
-    monkeypatch.setattr("sdpdr.iterate.programs.solve_step", impatient)
+    monkeypatch.setattr("sdpdr.solving.iterate.programs.solve_step", impatient)
     iteration = path(6.0, start="random", seed=1)
     cut = iteration.run()
     assert cut.status is IterationStatus.INTERRUPTED

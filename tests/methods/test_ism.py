@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-
-import sdpdr
-from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Gram, Isometry, Separation, Slack, Spread
 from sdpdr.errors import (
     DataError,
@@ -14,8 +11,11 @@ from sdpdr.errors import (
     ShapeError,
     UnknownNameError,
 )
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.families.unfold.labelled import labelled
 from sdpdr.linalg import Entries, SquaredEdgeLengths
-from sdpdr.methods.labelled import labelled
 from sdpdr.program import as_dense
 
 X, T = sdpdr.datasets.swiss_roll(24, seed=0)

@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-
-import sdpdr
-from sdpdr import graphs, iterate, methods
 from sdpdr.blocks import Band, NonNegative
-from sdpdr.blocks.entries import TraceAtMost
 from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
@@ -15,9 +11,13 @@ from sdpdr.errors import (
     UnknownNameError,
     VacuousWarning,
 )
-from sdpdr.methods.isometric_nmf import placed
-from sdpdr.model import Model, check_block
 from sdpdr.nonnegative import IsometricStatus, isometric_factors
+
+import sdpdr
+from sdpdr import graphs, iterate, methods
+from sdpdr.families.factor.isometric.recipe import placed
+from sdpdr.model import Model, check_block
+from sdpdr.model.blocks.entries import TraceAtMost
 from sdpdr.program import Factor, Point, dimacs_errors
 
 # The supremum without V, and with tr Z <= 20, 40, ...

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-
-import sdpdr
-from sdpdr import graphs, methods
 from sdpdr.blocks import (
     Band,
     Centered,
@@ -19,7 +16,10 @@ from sdpdr.blocks import (
     Variance,
 )
 from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelError
-from sdpdr.methods.loocv import leave_one_out
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.families.unfold.loocv import leave_one_out
 from sdpdr.model import Block, Maximize, Model, Var
 from sdpdr.model.model import evaluate
 from sdpdr.program import Factor, Status

@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sdpdr.blocks import Costs, Localized
+from sdpdr.errors import DataError, ModelError, UnknownNameError
 
 import sdpdr
 from sdpdr import check_block, methods
-from sdpdr.blocks import Costs, Localized
-from sdpdr.errors import DataError, ModelError, UnknownNameError
-from sdpdr.factorize.polynomial_fit import LeastSquares
+from sdpdr.families.factor.polynomial.fit import LeastSquares
 from sdpdr.model import Model
 from sdpdr.program import as_dense
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from sdpdr.errors import DataError
 from sdpdr.nonnegative import fooling_set
 

@@ -9,12 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import procrustes as scipy_procrustes
 from scipy.spatial.distance import pdist, squareform
+from sdpdr.errors import DataError, ShapeError
 from sklearn import manifold
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
-from sdpdr.errors import DataError, ShapeError
-from sdpdr.quality import align, continuity, edge_changes, edge_errors, procrustes, trustworthiness
+from sdpdr.families.unfold.quality import (
+    align,
+    continuity,
+    edge_changes,
+    edge_errors,
+    procrustes,
+    trustworthiness,
+)
 
 seeds = st.integers(0, 1000)
 

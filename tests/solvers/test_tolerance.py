@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
+from sdpdr.errors import DataError, UnknownNameError
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.program import Claim, Point
-from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict, lowrank_solver
+from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.external import ExternalSolver
+from sdpdr.solvers.lowrank import solver as lowrank_solver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES, Rule, translate
 

@@ -9,14 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from sdpdr.errors import SdpdrWarning
 
 import sdpdr
 from sdpdr import Status
-from sdpdr.attempt import Request, attempt
-from sdpdr.errors import SdpdrWarning
-from sdpdr.grade import Clock
-from sdpdr.library.lies import find_lie
-from sdpdr.library.planted import planted
+from sdpdr.lab.library.lies import find_lie
+from sdpdr.lab.library.planted import planted
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
@@ -24,6 +22,8 @@ from sdpdr.program.certificate import certify
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.faces import Consequences
 from sdpdr.solvers import Multiprecision, Scs, Verdict
+from sdpdr.solving.attempt import Request, attempt
+from sdpdr.solving.grade import Clock
 
 
 def entry(label, place, side, n=2):
@@ -179,7 +179,7 @@ def test_our_own_mistakes_are_seen(monkeypatch):
             raise ValueError("operands could not be broadcast together")
         return whole(*args, **options)
 
-    import sdpdr.attempt as module
+    import sdpdr.solving.attempt as module
 
     whole = module.grade
     monkeypatch.setattr(module, "grade", broken)

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sdpdr.errors import UnknownNameError
 
 import sdpdr
-from sdpdr.errors import UnknownNameError
-from sdpdr.library.planted import KINDS, planted
-from sdpdr.library.planted.program import Cone
-from sdpdr.library.planted.trees import TreeInequality
+from sdpdr.lab.library.planted import KINDS, planted
+from sdpdr.lab.library.planted.exact import TreeInequality
+from sdpdr.lab.library.planted.program import Cone
 from sdpdr.program import VectorVariable
 
 from .exact import (

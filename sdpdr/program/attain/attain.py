@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array, smat
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.svec import smat
 from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
@@ -104,7 +105,8 @@ def attain(
     --------
     >>> import numpy as np
     >>> from sdpdr.linalg import InnerProduct, Trace
-    >>> from sdpdr.program import PsdVariable, Rows
+    >>> from sdpdr.program.point import PsdVariable
+    >>> from sdpdr.program.sdp import Rows
     >>> cost = InnerProduct(np.diag([1.0, 2.0]))
     >>> rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {"X": cost}, (rows,))

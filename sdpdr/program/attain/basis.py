@@ -16,10 +16,11 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.linalg.svec import SQRT2, Array, Index, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.program.attain.effort import EffortSpentError
 from sdpdr.program.limits import edge_lengths
 

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.program.attain.approach import finest_first, least_share, lifted, solve_symmetric
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.effort import EffortSpentError

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT, gamma
-from sdpdr.linalg.svec import Array
 from sdpdr.program.certificate.arithmetic import Arithmetic
 from sdpdr.program.certificate.bound import Duals
 from sdpdr.program.limits import Limits

@@ -10,10 +10,10 @@ from itertools import islice
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.exact import exact_terms
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.svec import Array, Matrix
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP, Rows
 

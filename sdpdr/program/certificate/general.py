@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Array, smat, svec
+from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Matrix
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import lu, smallest_eigenvalue
-from sdpdr.linalg.svec import Matrix
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass, is_positive_matrix

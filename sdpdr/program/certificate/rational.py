@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.exact_psd import range_of
+from sdpdr.linalg.exact import range_of
 from sdpdr.linalg.exact_rows import Mask, Symmetric, Vector, add, matrix_row, vector_row
 from sdpdr.program.certificate.bound import Certificate, Duals
 from sdpdr.program.sdp import SDP, Expression

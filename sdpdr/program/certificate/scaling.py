@@ -15,9 +15,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Array
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass

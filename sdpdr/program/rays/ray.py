@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.program.point import Value, as_dense
 from sdpdr.program.sdp import SDP
 

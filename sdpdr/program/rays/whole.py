@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, VectorMap
-from sdpdr.linalg.exact import Number, exact_terms, sign
-from sdpdr.linalg.exact_psd import range_of
-from sdpdr.linalg.svec import Array, svec_pairs
+from sdpdr.linalg.exact import Number, exact_terms, range_of, sign
+from sdpdr.linalg.svec import svec_pairs
+from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP, Expression
-from sdpdr.program.variables import PsdVariable
 
 _ZERO = (Fraction(0), Fraction(0))
 # Whole numbers tried, as multiples of the largest entry, and how far off they may be.

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP, Lmi
 from sdpdr.reduce.facial.build import build

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.solvers.factored.lagrangian import Local
-from sdpdr.solvers.factored.spectrum import lowest
+from sdpdr.solvers.factored.verdict import lowest
 
 _VIOLATED = 1e-4  # violation from which on a proof of infeasibility is looked for
 _FAR = 1e7  # size of scaled unknowns that looks like running away

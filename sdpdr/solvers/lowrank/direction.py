@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sdpdr.solvers.lowrank.objective import Matrix, Vector
+from sdpdr.solvers.lowrank.program import Matrix, Vector
 from sdpdr.solvers.lowrank.rows import Rows
 
 _TO_BOUNDARY = 0.995

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sdpdr.errors import DataError, ShapeError
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.solvers.lowrank.certificate import Verdict, judge
 from sdpdr.solvers.lowrank.interior_point import centred
 from sdpdr.solvers.lowrank.journal import Journal
-from sdpdr.solvers.lowrank.objective import Matrix, Vector
-from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Options
+from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Matrix, Options, Vector
 from sdpdr.solvers.lowrank.proximal import solve_by_multipliers, stiff_edges
 from sdpdr.solvers.lowrank.search import Search
 from sdpdr.solvers.lowrank.start import isomap_start, require_bounded

@@ -10,8 +10,7 @@ from scipy.sparse import csr_matrix
 from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization
 from sdpdr.solvers.lowrank.journal import Journal
 from sdpdr.solvers.lowrank.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.objective import Matrix, Vector
-from sdpdr.solvers.lowrank.program import EdgeProgram
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.rows import Rows
 
 _LEAST_REG = 1e-9

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.solvers.lowrank.direction import Iterate
-from sdpdr.solvers.lowrank.objective import Matrix, Vector
-from sdpdr.solvers.lowrank.program import EdgeProgram
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.search import Search
 
 _FIRST_STIFFNESS = 1e3  # relative to the typical weight of an edge

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpdr.solvers.lowrank.newton import Index
-from sdpdr.solvers.lowrank.objective import Matrix, Vector
-from sdpdr.solvers.lowrank.program import EdgeProgram
+from sdpdr.base.arrays import Index
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil, inf, log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sdpdr.errors import DataError
+from sdpdr.base.errors import DataError
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.program.standard import equality_rows

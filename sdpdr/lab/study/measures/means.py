@@ -1,0 +1,165 @@
+"""Shifted geometric means: one number for each contestant, and what it leaves out beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from sdpdr.base.errors import DataError
+from sdpdr.lab.study.measures.contestants import matrix, times
+from sdpdr.lab.study.measures.frame import CONTESTANT, need
+
+SHIFT = 0.1
+"""Seconds. Benchmarks of large programs take 1 or 10."""
+NEVER_RAN = ("REFUSED", "MISSING", "NOT_TRIED", "NOT_BUILT")
+"""Ends of runs that the solver had no part in."""
+
+
+def shifted_geometric_mean(seconds: Iterable[float], shift: float = SHIFT) -> float:
+    r"""The mean :math:`\bigl(\prod_{i=1}^m (t_i + s)\bigr)^{1/m} - s`.
+
+    It lies between the geometric mean (s = 0), which a microsecond more or less on an easy problem
+    moves as much as an hour on a hard one, and the arithmetic mean (s to infinity), which sees
+    nothing but the slowest. Times far below the shift hardly count.
+
+    Parameters
+    ----------
+    seconds : iterable of float
+        At least zero.
+    shift : float, default 0.1
+        Seconds, at least zero.
+
+    Returns
+    -------
+    float
+        ``nan`` for no times.
+
+    Raises
+    ------
+    DataError
+        The shift or a time is negative.
+
+    References
+    ----------
+    Achterberg, *Constraint Integer Programming*, PhD thesis, TU Berlin, 2007, appendix A.
+
+    Examples
+    --------
+    >>> round(shifted_geometric_mean([1.0, 7.0], shift=1.0), 12)
+    3.0
+    """
+    t = np.asarray(list(seconds), dtype=float)
+    if shift < 0 or (t < 0).any():
+        raise DataError(f"times and shift must be at least 0; shift {shift:g}, times {t}")
+    if not t.size:
+        return float("nan")
+    if shift == 0 and (t == 0).any():
+        return 0.0
+    return float(np.exp(np.mean(np.log(t + shift))) - shift)
+
+
+def means(runs: pd.DataFrame, *, shift: float = SHIFT, penalty: float = 1.0) -> pd.DataFrame:
+    """Shifted geometric mean of the seconds of every contestant, and its rates.
+
+    What is not solved counts as ``penalty`` times its time limit, or as the seconds it took if that
+    is more. With a penalty of 1 this follows Mittelmann's benchmarks and qpbenchmark: a contestant
+    that gave up after a second is charged as if it had used all its time. All the same the mean of
+    one that solves nothing is about the limit, and no more, so read it beside the success rate.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `runs_by_median`. Instances that some contestant has no line for are left out.
+    shift : float, default 0.1
+        Seconds, see `shifted_geometric_mean`.
+    penalty : float, default 1
+        At least 1.
+
+    Returns
+    -------
+    DataFrame
+        One line for every tolerance and contestant, best first, with
+
+        - ``tol, solver, form``,
+        - ``instances``: how many were counted,
+        - ``ran``: of these, how many the solver was run on; not refused, missing, too large to try,
+          or impossible to build,
+        - ``solved``, and ``success_rate``, its share of all instances counted,
+        - ``claims``: how many of its answers came with a claim,
+        - ``correct_rate``: the share of claims that agree with what we verified, honesty "true" or
+          "silent"; ``nan`` without claims,
+        - ``mean``: seconds,
+        - ``ratio``: of the mean to the least of its tolerance.
+
+    Raises
+    ------
+    DataError
+        The shift is negative, the penalty below 1, or an unsolved line has no time limit.
+
+    References
+    ----------
+    Mittelmann, "Benchmarks for optimization software", https://plato.asu.edu/bench.html. Caron and
+    others, "qpbenchmark", https://github.com/qpsolvers/qpbenchmark.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"problem": ["a", "a", "b", "b"], "variant": "", "form": "gram",
+    ...     "solver": ["p", "q"] * 2, "tol": 1e-6, "seconds": [3.0, 1.0, 7.0, 0.2],
+    ...     "solved": [True, True, True, False], "outcome": ["SOLVED"] * 3 + ["FAILED"],
+    ...     "honesty": ["true"] * 3 + ["overstated"], "time_limit": 49.0})
+    >>> table = means(runs, shift=1.0)
+    >>> table[["solver", "success_rate", "correct_rate", "mean", "ratio"]].round(3)
+      solver  success_rate  correct_rate   mean  ratio
+    0      p           1.0           1.0  4.657  1.000
+    1      q           0.5           0.5  9.000  1.933
+    """
+    need(runs, *CONTESTANT, "tol", "solved", "outcome", "honesty", "time_limit")
+    if not penalty >= 1:
+        raise DataError(f"the penalty must be at least 1, not {penalty:g}")
+    lines = [
+        line
+        for tol in sorted(runs["tol"].unique())
+        for line in _means_at(runs[runs["tol"] == tol], float(tol), shift, penalty)
+    ]
+    table = pd.DataFrame(lines, columns=_COLUMNS)
+    table["ratio"] = table["mean"] / table.groupby("tol")["mean"].transform("min")
+    return table.sort_values(["tol", "mean"], kind="stable").reset_index(drop=True)
+
+
+_COLUMNS = (
+    "tol", "solver", "form", "instances", "ran", "solved", "success_rate", "claims",
+    "correct_rate", "mean", "ratio",
+)  # fmt: skip
+
+
+def _means_at(
+    runs: pd.DataFrame, tol: float, shift: float, penalty: float
+) -> Iterable[dict[str, object]]:
+    taken = times(runs)
+    limits, spent, honesty, outcome = (
+        matrix(runs, column, complete=True)
+        for column in ("time_limit", "seconds", "honesty", "outcome")
+    )
+    for who in taken.columns:
+        t, limit, words = taken[who], limits[who].astype(float), honesty[who]
+        missed = np.isinf(t)
+        if limit[missed].isna().any():
+            where = t[missed].index[int(limit[missed].isna().argmax())]
+            raise DataError(f"{who} did not solve {where}, and no time limit can count instead")
+        charged = t.where(~missed, np.fmax(penalty * limit, spent[who].astype(float)))
+        claims = int((words != "").sum())
+        agreed = int(words.isin(["true", "silent"]).sum())
+        yield {
+            "tol": tol,
+            "solver": who[0],
+            "form": who[1],
+            "instances": len(t),
+            "ran": int((~outcome[who].isin(NEVER_RAN)).sum()),
+            "solved": int((~missed).sum()),
+            "success_rate": float((~missed).mean()) if len(t) else float("nan"),
+            "claims": claims,
+            "correct_rate": agreed / claims if claims else float("nan"),
+            "mean": shifted_geometric_mean(charged, shift),
+        }

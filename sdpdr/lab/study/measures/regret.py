@@ -1,0 +1,139 @@
+"""How far one contestant, such as `auto`, is from the best of all on each instance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+
+from sdpdr.base.errors import DataError
+from sdpdr.lab.study.measures.contestants import at_one_tolerance, ratios_to_best, times
+
+WITHIN: tuple[float, ...] = (1.5, 2.0, 10.0)
+"""Ratios whose shares are told."""
+
+
+@dataclass(frozen=True, eq=False)
+class Regret:
+    """Distance from the best contestant.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One line for every instance that somebody solves, worst first. Columns ``problem, variant,
+        method, n, solved, seconds, used, best_solver, best_form, best_seconds, ratio, lost``, where
+        ``seconds``, ``ratio`` and ``lost``, the seconds beyond the best, are infinite if it is not
+        solved.
+    quantiles : mapping from share to ratio
+        At 0.5, 0.9 and 1.
+    within : mapping from ratio to share
+        Share of the instances of the table with a ratio of at most 1.5, 2 and 10.
+    mean : float
+        Geometric mean of the ratios, on instances it solves; ``nan`` if there are none.
+    """
+
+    table: pd.DataFrame
+    quantiles: Mapping[float, float]
+    within: Mapping[float, float]
+    mean: float
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """Lines of the table that it did not solve, and another did."""
+        return self.table[~self.table["solved"]]
+
+    def worst(self, count: int = 10) -> pd.DataFrame:
+        """The lines with the largest ratios."""
+        return self.table.head(count)
+
+
+def regret_of(runs: pd.DataFrame, solver: str = "auto", form: str | None = None) -> Regret:
+    r"""Ratios :math:`t / \min_s t_s` of one contestant, the best taken over all, itself included.
+
+    The best is chosen afterwards from noisy times: with k contestants that are equally fast, each
+    measured with a relative noise of ten percent, the least of k = 5 is about eleven percent below
+    their mean, so a ratio of 1.1 may be no regret at all.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `runs_by_median`, of one tolerance. Instances that some contestant has no line for, and
+        those that nobody solves, are left out.
+    solver : str, default "auto"
+    form : str, optional
+        Needed if the solver takes part in several.
+
+    Returns
+    -------
+    Regret
+
+    Raises
+    ------
+    DataError
+        There is no such contestant, several of them, or several tolerances.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"problem": ["a", "a", "b", "b"], "variant": "", "method": "mvu",
+    ...     "n": 9, "solver": ["auto", "p"] * 2, "form": ["auto", "gram"] * 2, "tol": 1e-6,
+    ...     "used": "", "seconds": [3.0, 1.0, 2.0, 5.0], "solved": True})
+    >>> regret = regret_of(runs)
+    >>> regret.table[["problem", "best_solver", "ratio"]].values.tolist()
+    [['a', 'p', 3.0], ['b', 'auto', 1.0]]
+    >>> dict(regret.within)
+    {1.5: 0.5, 2.0: 0.5, 10.0: 1.0}
+    """
+    at_one_tolerance(runs)
+    who = _contestant(runs, solver, form)
+    taken = times(runs)
+    taken = taken[np.isfinite(taken).any(axis=1)]
+    ratio = ratios_to_best(runs).loc[taken.index, who]
+    best = taken.idxmin(axis=1) if len(taken) else pd.Series(dtype=object)
+    own = runs[(runs["solver"] == who[0]) & (runs["form"] == who[1])]
+    facts = own.set_index(["problem", "variant"])[["method", "n", "used"]].reindex(taken.index)
+    table = facts.assign(
+        solved=np.isfinite(taken[who]),
+        seconds=taken[who],
+        best_solver=[pair[0] for pair in best],
+        best_form=[pair[1] for pair in best],
+        best_seconds=taken.min(axis=1),
+        ratio=ratio,
+        lost=taken[who] - taken.min(axis=1),
+    ).reset_index()
+    table = table.sort_values("ratio", ascending=False, kind="stable").reset_index(drop=True)
+    r = table["ratio"].to_numpy(dtype=float)
+    finite = r[np.isfinite(r)]
+    return Regret(
+        table[[*_COLUMNS]],
+        MappingProxyType({q: _quantile(r, q) for q in (0.5, 0.9, 1.0)}),
+        MappingProxyType({w: float(np.mean(r <= w)) if r.size else float("nan") for w in WITHIN}),
+        float(np.exp(np.mean(np.log(finite)))) if finite.size else float("nan"),
+    )
+
+
+_COLUMNS = (
+    "problem", "variant", "method", "n", "solved", "seconds", "used", "best_solver", "best_form",
+    "best_seconds", "ratio", "lost",
+)  # fmt: skip
+
+
+def _quantile(ratios: np.ndarray, share: float) -> float:
+    """The least ratio that so large a share does not exceed; infinite ones are ordered as well."""
+    if not ratios.size:
+        return float("nan")
+    return float(np.quantile(ratios, share, method="inverted_cdf"))
+
+
+def _contestant(runs: pd.DataFrame, solver: str, form: str | None) -> tuple[str, str]:
+    forms = list(runs.loc[runs["solver"] == solver, "form"].unique())
+    if form is None and len(forms) == 1:
+        return solver, forms[0]
+    if form in forms:
+        return solver, str(form)
+    raise DataError(
+        f"no single contestant {solver!r}, {form!r}; the forms of {solver!r} are {forms}, the "
+        f"solvers {list(runs['solver'].unique())}"
+    )
