@@ -23,11 +23,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from sdpdr.blocks import Gram
-from sdpdr.errors import DuplicatePointsWarning
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
+from sdpdr.blocks import Gram
+from sdpdr.errors import DuplicatePointsWarning
 from sdpdr.graphs import NeighborGraph, Transitions
 from sdpdr.linalg import InnerProduct, QuadraticForms
 from sdpdr.model import AtMost, Block, Minimize, Var

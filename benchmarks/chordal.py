@@ -16,13 +16,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from sdpdr.errors import NotAcceptedError
 
 import sdpdr
+from sdpdr.errors import NotAcceptedError
 from sdpdr.graphs import knn
 from sdpdr.program import SDP, Solution, read_sdpa
 from sdpdr.reduce import Composed
-from sdpdr.solving.plan import reductions_for
+from sdpdr.solving.choice import reductions_for
 
 LIBRARY = Path(__file__).parents[2] / "shared" / "data" / "sdplib"
 PAIRS = (("lmi", "chordal-lmi"), ("gram", "chordal"))

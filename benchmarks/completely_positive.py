@@ -22,10 +22,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from sdpdr.factorize import CpStatus, completely_positive, cp_iteration
-from sdpdr.nonnegative import polish_square, rotated_factor, square_residual
 from tables import write_table
 
+from sdpdr.factorize import CpStatus, completely_positive, cp_iteration
+from sdpdr.nonnegative import polish_square, rotated_factor, square_residual
 from sdpdr.program import as_dense
 
 BOUNDARY = ((5, 3), (6, 3), (8, 4), (10, 5), (12, 6))

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from sdpdr.errors import SdpdrError
 
 import sdpdr
 from sdpdr import density, graphs, methods
+from sdpdr.errors import SdpdrError
 from sdpdr.model import Model
 
 LIMIT = 60.0

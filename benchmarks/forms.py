@@ -28,10 +28,10 @@ from typing import Any
 
 import numpy as np
 from forms_fit import TABLE, fit, report, write_rates
-from sdpdr.errors import NotAcceptedError, SdpdrError
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.errors import NotAcceptedError, SdpdrError
 from sdpdr.lab.library.cards import library
 from sdpdr.model import Model
 from sdpdr.program import SDP, read_sdpa

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares
-from sdpdr.errors import NotAcceptedError
 
 import sdpdr
+from sdpdr.errors import NotAcceptedError
+from sdpdr.solving.choice import LONGEST
 from sdpdr.solving.costs import Cost, Structure, method_of, patience, predict, priority
 from sdpdr.solving.costs.prediction import FILES
 from sdpdr.solving.costs.rate import TOLERANCES, Rate
 from sdpdr.solving.costs.structure import KINDS
 from sdpdr.solving.costs.work import Work, work
-from sdpdr.solving.plan import LONGEST
 from sdpdr.solving.turns import AT_LEAST, HURRY, HURRY_AT_LEAST, MORE, USABLE
 
 RATES = Path(sdpdr.__file__).parent / "costs" / "rates.py"

@@ -16,14 +16,14 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from journal import carry_out, read
-from sdpdr.errors import NotAcceptedError
 from tables import FOLDER, write_table
 
 import sdpdr
 from sdpdr.base.files import write_text
+from sdpdr.errors import NotAcceptedError
 from sdpdr.lab.library.lies import CHAPTERS, Lie, find_lie, gallery
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.plan import CHORDAL
+from sdpdr.solving.choice import CHORDAL
 
 # Seconds for a solve: some iterate for minutes towards an optimum at infinity.
 PATIENCE = 30.0

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sdpdr.errors import DuplicatePointsWarning
-from sdpdr.nonnegative import hoyer, isometric_factors, singular_tail
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 from tables import write_table
 
 from sdpdr.base.arrays import Array
+from sdpdr.errors import DuplicatePointsWarning
 from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.nonnegative import hoyer, isometric_factors, singular_tail
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 # Reconstruction error, sparsity and error of distances in the thesis, per cent.

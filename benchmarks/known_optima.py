@@ -21,13 +21,13 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from journal import carry_out
-from sdpdr.errors import NotAcceptedError
 from tables import write_table
 
 import sdpdr
+from sdpdr.errors import NotAcceptedError
 from sdpdr.lab.library.planted import KINDS, planted
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.plan import CHORDAL
+from sdpdr.solving.choice import CHORDAL
 
 TOL = 1e-6
 SHARE = 0.99

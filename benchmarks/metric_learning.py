@@ -35,13 +35,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sdpdr.metric import Pairs, pairs_from_labels
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from sdpdr import XingMetric
 from sdpdr.base.files import write_text
+from sdpdr.metric import Pairs, pairs_from_labels
 
 try:
     from metric_learn import MMC

@@ -22,6 +22,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs, make_moons
+from sklearn.preprocessing import scale
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading
+from tables import write_table
+
+import sdpdr
+from sdpdr import datasets, methods
 from sdpdr.errors import DataError, IgnoredLabelsWarning
 from sdpdr.propagation import (
     PropagationStatus,
@@ -32,13 +39,6 @@ from sdpdr.propagation import (
     labelled_graph,
     near_and_far,
 )
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs, make_moons
-from sklearn.preprocessing import scale
-from sklearn.semi_supervised import LabelPropagation, LabelSpreading
-from tables import write_table
-
-import sdpdr
-from sdpdr import datasets, methods
 
 COMMAND = "python benchmarks/mixed_labels.py"
 STARTS: dict[str, float | None] = {

@@ -12,12 +12,12 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 
-from sdpdr.datasets import partial_signs
-from sdpdr.errors import NotAcceptedError, SdpdrWarning
 from tables import write_table
 
 import sdpdr
 from sdpdr import factorize, methods
+from sdpdr.datasets import partial_signs
+from sdpdr.errors import NotAcceptedError, SdpdrWarning
 
 # Users, items, share observed, price.
 SIZES = (

@@ -27,9 +27,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from tables import write_table
+
 from sdpdr.errors import IgnoredLabelsWarning
 from sdpdr.propagation import SpreadRatings, pearson, spread_ratings
-from tables import write_table
 
 try:
     from sdpdr.families.factor.margin.mmmf import mmmf

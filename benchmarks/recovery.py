@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from sdpdr.datasets import random_nonnegative
-from sdpdr.factorize import nmf
-from sdpdr.nonnegative import PartialMatrix, partial_matrix, polish_factors, random_factors
 from sklearn.decomposition import NMF
 from tables import write_table
 from threadpoolctl import threadpool_limits
 
 from sdpdr.base.files import write_text
+from sdpdr.datasets import random_nonnegative
+from sdpdr.factorize import nmf
+from sdpdr.nonnegative import PartialMatrix, partial_matrix, polish_factors, random_factors
 
 RESULTS = Path(__file__).parent / "recovery.json"
 STARTS, PROGRAMS, TOL = 5, 40, 1e-6

@@ -15,10 +15,9 @@ import argparse
 import sys
 from collections.abc import Iterator
 
+import sdpdr
 from sdpdr.errors import SdpdrError
 from sdpdr.library import Card, families, library
-
-import sdpdr
 from sdpdr.program import Solution
 
 TOL = 1e-9

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import matplotlib.image
 import numpy as np
-from sdpdr.factorize import nmf
-from sdpdr.nonnegative import singular_tail
 from tables import write_table
 from threadpoolctl import threadpool_limits
 
 import sdpdr
+from sdpdr.factorize import nmf
+from sdpdr.nonnegative import singular_tail
 
 DATA = Path(__file__).parents[1] / "../shared/data/rice.png"
 CROPS = {"100:140, 100:140": (100, 140, 100, 140), "90:150, 90:150": (90, 150, 90, 150)}

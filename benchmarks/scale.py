@@ -159,10 +159,9 @@ def measure(task: dict) -> dict:
     """Everything from the data to the certificate, and what it took."""
     if task["kind"] == "floor":
         return floor(task["n"])
-    from sdpdr.blocks import Band
-
     import sdpdr
     from sdpdr import datasets, graphs, methods
+    from sdpdr.blocks import Band
 
     if task["kind"] == "peer":
         resource.setrlimit(resource.RLIMIT_CPU, (PEER_LIMIT, PEER_LIMIT))

@@ -15,10 +15,10 @@ import csv
 import time
 from pathlib import Path
 
-from sdpdr.errors import NotAcceptedError
 from tables import write_table
 
 from sdpdr.base.files import write_text
+from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers import reference
 

@@ -25,15 +25,15 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from journal import carry_out, processor_seconds
-from sdpdr.errors import NotAcceptedError
 from tables import write_table
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.choice import CHORDAL
 from sdpdr.solving.costs.candidates import Candidates
-from sdpdr.solving.plan import CHORDAL
 
 TOL = 1e-6
 SHIFT = 1.0

@@ -19,7 +19,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from sdpdr.blocks import Gram, Isometry, Separation, Slack
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
@@ -27,6 +26,7 @@ from sklearn.svm import SVC
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.blocks import Gram, Isometry, Separation, Slack
 from sdpdr.families.unfold.labelled import labelled
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.program import Factor, Point

@@ -13,11 +13,11 @@ from __future__ import annotations
 import argparse
 import time
 
-from sdpdr.errors import SdpdrError
 from tables import write_table
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
+from sdpdr.errors import SdpdrError
 from sdpdr.model import Model
 from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.processes import workers

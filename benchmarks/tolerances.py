@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from sdpdr.errors import NotAcceptedError
-from sdpdr.library import find_card
 from tables import write_table
 
 import sdpdr
 from sdpdr import Status
+from sdpdr.errors import NotAcceptedError
+from sdpdr.library import find_card
 from sdpdr.solvers import Solver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, UnknownNameError
 
 from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, UnknownNameError
 
 
 @pytest.mark.parametrize("name", datasets.generators)

@@ -12,7 +12,7 @@ from sdpdr import graphs, methods
 from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace
 from sdpdr.program import SDP, Point, PsdVariable, Rows, read_sdpa
 from sdpdr.program.rays import Ray
-from sdpdr.solvers.base import Verdict
+from sdpdr.program.run import Verdict
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Scs
 from sdpdr.solvers.external_programs import Csdp
 from sdpdr.solving.refute import refute

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
-from sdpdr.errors import DuplicatePointsWarning
 
 import sdpdr
 from sdpdr import Status, datasets, graphs, methods
+from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
+from sdpdr.errors import DuplicatePointsWarning
 from sdpdr.program import as_dense
 from sdpdr.solvers.registry import SOLVERS
 

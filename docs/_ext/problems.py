@@ -13,10 +13,10 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
-from sdpdr.errors import SdpdrError
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import nested_parse_with_titles
 
+from sdpdr.errors import SdpdrError
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.cards import library
 from sdpdr.lab.library.families import families

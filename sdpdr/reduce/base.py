@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from sdpdr.base.errors import NotAcceptedError
 from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 
 
@@ -27,12 +28,16 @@ class Reduced:
     push : callable or None
         Takes a `Point` of the original program to one of the reduced, where a solver may start
         from it; None where there is no telling.
+    lift_verdict : callable
+        Takes what a solver says of the reduced program to what this means for the original; the
+        identity by default.
     """
 
     sdp: SDP
     lift: Callable[[Point], Point]
     lift_value: Callable[[float], float] = lambda value: value
     push: Callable[[Point], Point] | None = None
+    lift_verdict: Callable[[Verdict], Verdict] = lambda verdict: verdict
 
 
 class Reduction(ABC):
@@ -105,5 +110,10 @@ class Composed(Reduction):
                 point = reduced.push(point)
             return point
 
+        def lift_verdict(verdict: Verdict) -> Verdict:
+            for reduced in reversed(taken):
+                verdict = reduced.lift_verdict(verdict)
+            return verdict
+
         known = all(reduced.push is not None for reduced in taken)
-        return Reduced(sdp, lift, lift_value, push if known else None)
+        return Reduced(sdp, lift, lift_value, push if known else None, lift_verdict)

@@ -27,7 +27,12 @@ class Dual(Reduction):
     name: ClassVar[str] = "dual"
 
     def _reduce(self, sdp: SDP) -> Reduced:
-        return Reduced(dual_of(sdp), lambda point: _lift(sdp, point), lambda value: -value)
+        return Reduced(
+            dual_of(sdp),
+            lambda point: _lift(sdp, point),
+            lambda value: -value,
+            lift_verdict=lambda verdict: verdict.mirrored,
+        )
 
 
 def _lift(sdp: SDP, point: Point) -> Point:

@@ -3,7 +3,8 @@
 import sys
 from types import ModuleType
 
-from sdpdr.solvers.base import FORMS, Availability, Outcome, Solver, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers.base import FORMS, Availability, Outcome, Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.external_programs import Csdp, Dsdp, SdpaProgram

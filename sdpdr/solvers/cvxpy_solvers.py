@@ -24,9 +24,10 @@ from cvxpy.reductions.solvers.conic_solvers.cvxopt_conif import CVXOPT
 
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.processes.incumbent import deaf, is_worker
 from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.processes.silence import quiet, silence

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from sdpdr.solvers.base import Availability, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers.base import Availability
 from sdpdr.solvers.external import PROBLEM, SOLUTION, ExternalSolver
 from sdpdr.solvers.external_files import Answer, FiledProgram, read_csdp_solution, read_sdpa_result
 

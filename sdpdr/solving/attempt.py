@@ -14,22 +14,21 @@ from sdpdr.model import Model
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.program.point import Point, PsdVariable
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import Run
+from sdpdr.program.run import Run, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
-from sdpdr.reduce import Composed, Dual, Reduced
-from sdpdr.solvers.base import Outcome, Verdict
+from sdpdr.reduce import Composed, Reduced
+from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
+from sdpdr.solving.choice import Way
 from sdpdr.solving.grade import STOPPED, Clock, grade, proved, ungraded, versions
-from sdpdr.solving.plan import Plan
 
 _NO_START = (
     "solver {!r} ({} form) cannot begin from a given start; leave it out, or use solver 'lowrank'."
 )
 _UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
-_MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +49,12 @@ class Request:
     deadline: float | None = None
 
 
-def attempt(chosen: Plan, clock: Clock, request: Request, turn: str = "") -> Solution:
+def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solution:
     """Carry out a plan, and grade what comes of it.
 
     Parameters
     ----------
-    chosen : Plan
+    chosen : Way
     clock : Clock
         Seconds are added to it.
     request : Request
@@ -79,10 +78,13 @@ def attempt(chosen: Plan, clock: Clock, request: Request, turn: str = "") -> Sol
     if request.rigorous and chosen.sdp is not None:
         with clock("certify"):
             solution = proved(chosen.sdp, solution, request.deadline)
+    if remark := chosen.solver.remark(solution):
+        message = f"{solution.claimed.message} {remark}".strip()
+        solution = replace(solution, claimed=replace(solution.claimed, message=message))
     return replace(solution, runs=(_run_of(solution, time.perf_counter() - begin),))
 
 
-def _carried_out(chosen: Plan, clock: Clock, request: Request, report: Progress | None) -> Solution:
+def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress | None) -> Solution:
     if chosen.form == "cvxpy" and isinstance(request.model, Model):
         return _solve_written(request.model, chosen, clock, request)
     assert chosen.sdp is not None
@@ -108,7 +110,7 @@ def _run_of(solution: Solution, seconds: float) -> Run:
     )
 
 
-def check_start(chosen: Plan, start: Solution | Point) -> None:
+def check_start(chosen: Way, start: Solution | Point) -> None:
     """Refuse a start that a plan's solver cannot begin from, or that is of another program.
 
     Raises
@@ -126,7 +128,7 @@ def check_start(chosen: Plan, start: Solution | Point) -> None:
             )
 
 
-def _pushed(sdp: SDP, reduced: Reduced, chosen: Plan, start: Solution | Point) -> Point:
+def _pushed(sdp: SDP, reduced: Reduced, chosen: Way, start: Solution | Point) -> Point:
     """A start of the program as one of the reduced program."""
     if reduced.push is None:
         raise NotAcceptedError(_NO_START.format(chosen.solver.name, chosen.form))
@@ -137,7 +139,7 @@ def _pushed(sdp: SDP, reduced: Reduced, chosen: Plan, start: Solution | Point) -
 
 
 def _solve_reduced(
-    sdp: SDP, chosen: Plan, clock: Clock, request: Request, report: Progress | None
+    sdp: SDP, chosen: Way, clock: Clock, request: Request, report: Progress | None
 ) -> Solution:
     with clock("reduce"):
         reduced = Composed(chosen.reductions).apply(sdp)
@@ -150,8 +152,6 @@ def _solve_reduced(
     outcome = run_solver(chosen.solver, task, request.isolate)
     outcome = screen(reduced.sdp, outcome)
     clock.add(outcome.seconds)
-    if any(isinstance(step, Dual) for step in chosen.reductions):
-        outcome = _mirrored(outcome)
     with clock("lift"):
         # Of multipliers alone, rays for instance, only those of the program itself can be kept.
         complete = bool(outcome.point.values) or not chosen.reductions
@@ -159,11 +159,12 @@ def _solve_reduced(
     claim = outcome.claim
     if claim.value is not None:
         claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
-    outcome = replace(outcome, point=point, claim=claim)
+    verdict = reduced.lift_verdict(outcome.verdict)
+    outcome = replace(outcome, point=point, verdict=verdict, claim=claim)
     return _graded(sdp, outcome, chosen, clock, request)
 
 
-def _graded(sdp: SDP, outcome: Outcome, chosen: Plan, clock: Clock, request: Request) -> Solution:
+def _graded(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Request) -> Solution:
     return grade(
         sdp,
         outcome,
@@ -175,7 +176,7 @@ def _graded(sdp: SDP, outcome: Outcome, chosen: Plan, clock: Clock, request: Req
     )
 
 
-def _solve_written(model: Model, chosen: Plan, clock: Clock, request: Request) -> Solution:
+def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
     assert isinstance(chosen.solver, CvxpySolver)
     with clock("render"):
@@ -217,9 +218,3 @@ def _standard_point(sdp: SDP, point: Point) -> Point:
     labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
     duals = {label: y for label, y in point.duals.items() if label in labels}
     return Point({**slack, **point.values} if point.values else {}, duals)
-
-
-def _mirrored(outcome: Outcome) -> Outcome:
-    """An infeasible dual means an unbounded program, and the other way round."""
-    verdict = _MIRRORED.get(outcome.verdict, outcome.verdict)
-    return Outcome(outcome.point, verdict, outcome.claim, outcome.seconds, outcome.history)

@@ -85,6 +85,15 @@ class Prepared:
     sdp: SDP | None = None
     balanced: Reduced | None = None
 
+    def words(self) -> list[str]:
+        """What was done to the program, for a person."""
+        steps = []
+        if self.faced is not None:
+            steps.append(f"the face that {len(self.faced.exposures)} exposing steps prove")
+        if self.balanced is not None:
+            steps.append("units in which rows and columns are of like size")
+        return steps
+
     def push(self, start: Solution | Point) -> Solution | Point:
         """A start of the program as one of the prepared one."""
         if self.faced is not None:

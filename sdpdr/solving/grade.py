@@ -21,11 +21,12 @@ from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
 from sdpdr.program.residuals import Residuals, dimacs_errors
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
-from sdpdr.solvers.base import Outcome, Solver, Verdict
+from sdpdr.solvers.base import Outcome, Solver
 from sdpdr.solvers.processes.ends import starved_words
-from sdpdr.solving.plan import Plan
+from sdpdr.solving.choice import Way
 from sdpdr.solving.refute import is_feasible, refute
 
 STOPPED = {
@@ -61,7 +62,7 @@ _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 def grade(
     sdp: SDP,
     outcome: Outcome,
-    chosen: Plan,
+    chosen: Way,
     clock: Clock,
     gap_scale: float = 0.0,
     attainable: bool = True,
@@ -304,8 +305,8 @@ def _is_optimal_nearby(sdp: SDP, solution: Solution) -> bool:
 class Clock:
     """Seconds by phase."""
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+    def __init__(self, seconds: Mapping[str, float] | None = None) -> None:
+        self.seconds: dict[str, float] = dict(seconds or {})
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
@@ -399,7 +400,7 @@ def attested(sdp: SDP, solution: Solution) -> Solution:
     return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
 
 
-def ungraded(sdp: SDP, chosen: Plan, clock: Clock, error: MemoryError) -> Solution:
+def ungraded(sdp: SDP, chosen: Way, clock: Clock, error: MemoryError) -> Solution:
     """What is left when memory ends around a solver: the words, and no point."""
     message = starved_words(f"The {chosen.form} form of the program", str(error))
     return Solution(

@@ -9,9 +9,9 @@ from math import isfinite
 from sdpdr.base.errors import DataError
 from sdpdr.program.attain import attain
 from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
-from sdpdr.solvers.base import Verdict
 from sdpdr.solving.grade import STOPPED, with_point, with_status
 
 # From the best on; all others are alike, and their gaps decide.

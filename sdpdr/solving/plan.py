@@ -1,159 +1,260 @@
-"""Choosing solvers and forms, with reasons, before anything is solved."""
+"""A plan: what is done to solve a model, as a value that can be read, changed, and run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from math import inf
+from functools import partial
+from typing import Any
 
-from sdpdr.base.errors import CompileError, NotAcceptedError, UnknownNameError
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.errors import DataError, InfeasibleError, ModelError, NotAcceptedError
+from sdpdr.base.progress import Progress
 from sdpdr.model import Model
-from sdpdr.program.face import exposing_rows
+from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import require_admissible
-from sdpdr.program.standard import equality_rows
-from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
-from sdpdr.solvers.base import FORMS, Solver, check_options
-from sdpdr.solvers.registry import SOLVERS, find
-from sdpdr.solving.costs import (
-    POSSIBLE,
-    Candidate,
-    Candidates,
-    Cost,
-    Structure,
-    method_of,
-    posed,
-    priority,
-    shares,
+from sdpdr.program.solution import Solution, Status
+from sdpdr.reduce import FacialReduction, Reduction
+from sdpdr.solvers.base import Solver
+from sdpdr.solvers.registry import find
+from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.solving.attempt import Request, attempt, check_start
+from sdpdr.solving.choice import Way, choose, configure, standard_form
+from sdpdr.solving.facing import (
+    Prepared,
+    contradicted_solution,
+    deeper,
+    faced_program,
+    prepared,
+    refuted_solution,
 )
+from sdpdr.solving.grade import Clock
+from sdpdr.solving.join import join
+from sdpdr.solving.landmark import landmark_way
+from sdpdr.solving.turns import SETTLED, take_turns
 
-# Forms that decompose matrices along the cliques of their patterns.
-CHORDAL = ("chordal", "chordal-lmi")
-# Candidates that take turns, at most.
-LONGEST = 6
-# Order and rows of programs that hundreds of bits take seconds for.
-SMALL_ORDER, SMALL_ROWS = 30, 100
+# Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
+_PROOFS = (1.0, 0.2)
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """What `sdpdr.solve` would do, and why.
+class Asked:
+    """What was asked for: fields are arguments of `plan`."""
+
+    solver: str | Solver
+    form: str
+    via: tuple[Reduction, ...]
+    skip: Collection[str]
+    landmarks: int | None
+    basis: str | ArrayLike | None
+    options: Mapping[str, Any]
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds that were allowed, by whatever names them."""
+        limit: float | None = self.options["time_limit"]
+        own = self.solver.time_limit if isinstance(self.solver, Solver) else None
+        return own if limit is None else limit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Way):
+    """What `sdpdr.solve` would do to a model, and why.
+
+    ``Plan(reductions, solver)`` writes one down by hand: exactly these steps, for any program.
 
     Attributes
     ----------
-    solver : Solver
-        Configured.
-    form : str
     reductions : tuple of Reduction
+        In turn, from the program that is graded to the one that the solver is given.
+    solver : Solver
+        Configured; a name stands for one with its defaults.
+    form : str
     reason : str
         Why this pair.
+    model : Model or SDP or None
+        What is to be solved.
+    prepared : Prepared or None
+        The model on the faces that were proved and in units that suit it, which comes before all
+        `reductions`; None for plans that were written by hand, and for the landmark form.
+    asked : Asked or None
+        The arguments that the plan was made from.
     sdp : SDP or None
-        The standard form, if the model has one.
-    refusal : str
-        Why it has none.
+        The program that is graded, if there is a standard form; `refusal` says why not.
     cost : Cost or None
         What it is predicted to take, as far as the choice depended on it.
-    further : callable without arguments
-        Finds the plans that are carried out in turn where this one falls short; see `sequence`.
+    seconds : mapping
+        What planning took, by phase.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods, reduce
+    >>> model = methods.mvu(graphs.path([1.0, 2.0]))
+    >>> chosen = sdpdr.plan(model)
+    >>> chosen.solver.name, [step.name for step in chosen.reductions]
+    ('lowrank', ['dedupe'])
+    >>> round(chosen.run().value, 4)
+    4.6667
+    >>> round(chosen.but(solver="clarabel", form="lmi").run().value, 4)
+    4.6667
+    >>> by_hand = sdpdr.Plan([reduce.Dedupe(), reduce.Scale(), reduce.Dual()], "clarabel")
+    >>> round(by_hand.run(model).value, 4)
+    4.6667
     """
 
-    solver: Solver
-    form: str
-    reductions: tuple[Reduction, ...]
-    reason: str
-    sdp: SDP | None = None
-    refusal: str = ""
-    cost: Cost | None = None
-    further: Callable[[], tuple[Plan, ...]] = field(default=tuple, repr=False)
+    form: str = ""
+    reason: str = "it was written by hand"
+    model: Model | SDP | None = None
+    prepared: Prepared | None = None
+    asked: Asked | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
-    @cached_property
-    def sequence(self) -> tuple[Plan, ...]:
-        """The plan itself, and those that take their turns where it falls short, in order.
+    def __post_init__(self) -> None:
+        solver = find(self.solver)() if isinstance(self.solver, str) else self.solver
+        object.__setattr__(self, "solver", solver)
+        object.__setattr__(self, "reductions", tuple(self.reductions))
+        object.__setattr__(self, "form", self.form or solver.forms[0])
 
-        They are found when they are asked for. A solver that was asked for by name is alone.
+    def before(self) -> str:
+        """What comes before the reductions, in words."""
+        steps = [] if self.prepared is None else self.prepared.words()
+        return "; ".join(steps) or "nothing"
+
+    def but(self, **changes: Any) -> Plan:
+        """The plan for the same model with other arguments of `sdpdr.plan`.
+
+        Raises
+        ------
+        DataError
+            If the plan was written by hand; use `dataclasses.replace` on its parts.
         """
-        return (self, *self.further())
+        if self.asked is None or self.model is None:
+            raise DataError("this plan was written by hand: replace its parts instead.")
+        asked = self.asked
+        names = ("solver", "form", "via", "skip", "landmarks", "basis")
+        before = {name: getattr(asked, name) for name in names} | dict(asked.options)
+        return plan(self.model, **(before | changes))
 
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """Seconds after which each of the `sequence` gives way to the next."""
-        limit = inf if self.solver.time_limit is None else self.solver.time_limit
-        if len(self.sequence) == 1:
-            return (limit,)
-        return shares([one.cost for one in self.sequence], limit)
+    def run(
+        self,
+        model: Model | SDP | None = None,
+        *,
+        isolate: bool | None = None,
+        rigorous: bool = False,
+        gap_scale: float = 0.0,
+        start: Solution | Point | None = None,
+        progress: Progress | bool | None = None,
+        attainable: bool = True,
+    ) -> Solution:
+        """Carry the plan out, and grade the answer.
 
-    @cached_property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """Every known pair of solver and form with its predicted cost, best first.
+        Parameters
+        ----------
+        model : Model or SDP, optional
+            For plans that were written by hand: what to solve.
+        isolate, rigorous, gap_scale, start, progress : see `sdpdr.solve`
+        attainable : bool, default True
+            Whether to prove that the value is attained, for which the point may be moved.
 
-        Costs are those for one thread at the tolerance of the plan's solver. They are found when
-        they are asked for; choosing needs few of them.
+        Returns
+        -------
+        Solution
+
+        Raises
+        ------
+        DataError
+            If there is no model, or another one than the plan was made for.
+        NotAcceptedError
+            If a reduction or the solver does not take the program.
         """
-        known = Candidates(self.sdp, self.refusal, {**SOLVERS}, self.solver.tol)
-        found = [known.candidate(*pair) for pair in known.pairs()]
-        return tuple(sorted(found, key=lambda c: (bool(c.refusal), *priority(c.cost))))
+        chosen = self._of(model)
+        assert chosen.model is not None
+        request = Request(
+            chosen.model, isolate, rigorous, gap_scale, start, progress, attainable=attainable
+        )
+        clock = Clock(chosen.seconds)
+        first = chosen._faced(clock, request)
+        if chosen.prepared is None or chosen.asked is None or not _may_lie_on_a_face(first):
+            return first
+        return chosen._deeper(first, clock, request) if attainable else first
 
-    @property
-    def others(self) -> dict[tuple[str, str], str]:
-        """Every other pair of solver and form: ``"possible"``, or why not."""
-        return {
-            (c.solver, c.form): c.verdict
-            for c in self.candidates
-            if (c.solver, c.form) != (self.solver.name, self.form)
-        }
+    def _of(self, model: Model | SDP | None) -> Plan:
+        """The plan for a model, where it was written by hand."""
+        if self.asked is not None:
+            if model is not None and model is not self.model:
+                raise DataError(
+                    "this plan was made for a model of its own: run() it, or plan the other model."
+                )
+            return self
+        model = self.model if model is None else model
+        if model is None:
+            raise DataError("a plan that was written by hand needs a model: run(model).")
+        sdp, refusal = standard_form(model)
+        if sdp is None:
+            raise NotAcceptedError(f"reductions need a standard form: {refusal}")
+        return replace(self, model=model, sdp=sdp)
 
-    def explain(self) -> str:
-        """The choice and every candidate with its predicted seconds and memory, in words."""
-        steps = " → ".join(r.name for r in self.reductions) or "none"
-        lines = [
-            f"solver      {self.solver.name}",
-            f"form        {self.form} ({FORMS.get(self.form, 'a narrower program')})",
-            f"reductions  {steps}",
-            f"because     {self.reason}",
-            *self._turns(),
-            "",
-            "candidates by predicted cost (share: of the problem library, solved to the tolerance)",
-            *(c.line() for c in self.candidates if not c.refusal),
-            "",
-            "not possible",
-        ]
-        grouped: dict[tuple[str, str], list[str]] = {}
-        for c in self.candidates:
-            if c.refusal:
-                grouped.setdefault((c.solver, c.refusal), []).append(c.form)
-        for (name, words), forms in grouped.items():
-            lines.append(f"  {name:<15}{', '.join(forms):<20}  {words}")
-        return "\n".join(lines)
+    def _faced(self, clock: Clock, request: Request) -> Solution:
+        """The answer to the model, by way of its faces and units."""
+        ready = self.prepared
+        if ready is None:
+            return self._contradicted(clock, request)
+        if ready.faced is not None and ready.faced.infeasible is not None:
+            return refuted_solution(ready.faced, clock.seconds, self.solver.tol)
+        start = None if request.start is None else ready.push(request.start)
+        return ready.lift(
+            self._contradicted(clock, replace(request, model=ready.model, start=start))
+        )
 
-    def _turns(self) -> list[str]:
-        """The candidates that take their turns, where there are several."""
-        if len(self.sequence) == 1:
-            return []
-        lines = ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
-        for one, share in zip(self.sequence, self.shares, strict=True):
-            cost = "cost unknown" if one.cost is None else str(one.cost)
-            allowed = f"{share:.3g} s" if share < inf else "no limit"
-            lines.append(f"  {one.solver.name:<10}{one.form:<13}{cost:<24}{allowed:>9}")
-        return lines
+    def _contradicted(self, clock: Clock, request: Request) -> Solution:
+        """The answer to the program that is graded; rows that contradict each other are one."""
+        if request.start is not None:
+            check_start(self, request.start)
+        try:
+            return self._carried_out(clock, request)
+        except InfeasibleError as error:
+            assert self.sdp is not None  # whose rows were compared
+            return contradicted_solution(self.sdp, error, clock.seconds, self.solver.tol)
 
-    def __repr__(self) -> str:
-        return f"Plan({self.solver.name}, {self.form} form: {self.reason})"
+    def _carried_out(self, clock: Clock, request: Request) -> Solution:
+        """Run the plan, or one way after the other; their time begins when there is a worker."""
+        limit = self.solver.time_limit
+        if self.asked is not None and self.asked.solver == "auto" and self.form != "landmark":
+            return take_turns(self, partial(_in_turn, clock, request), _proof_deadline(limit))
+        if limit is not None and request.isolate is not False:
+            until_there_is_a_worker(self.solver)
+        return attempt(self, clock, replace(request, deadline=_proof_deadline(limit)))
 
-
-def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
-    """The reductions that bring a program into a form."""
-    if form == "cvxpy":
-        return ()
-    if form == "factor":
-        return (Dedupe(),)
-    chordal = form in CHORDAL
-    steps: list[Reduction] = [Dedupe()]
-    if any(exposing_rows(sdp, v.name) for v in sdp.psd_variables):
-        # Only the basis along a spanning tree leaves cliques to find.
-        steps.append(Face("sparse" if chordal else "auto"))
-    steps += [Chordal(), Scale(matrices=False)] if chordal else [Scale()]
-    return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
+    def _deeper(self, first: Solution, clock: Clock, request: Request) -> Solution:
+        """The answer, joined with that on a smaller face if one is found in the time left."""
+        assert self.asked is not None
+        assert self.prepared is not None
+        assert self.model is not None
+        left = _stopwatch(self.asked.time_limit, first)
+        try:
+            with clock("reduce"):
+                known = self.prepared.faced
+                found = None if left() == 0.0 else deeper(self.model, known, left)
+            if found is None:
+                return first
+            options = dict(self.asked.options) | {"time_limit": left()}
+            again = _planned(self.model, replace(self.asked, options=options), found, clock)
+            second = again._faced(clock, request)
+        except KeyboardInterrupt:
+            return replace(first, status=Status.INTERRUPTED)
+        except (NotAcceptedError, ModelError):
+            # A solver need not take what is left on the face, nor be able to compute with it.
+            return first
+        except (ArithmeticError, np.linalg.LinAlgError, MemoryError):
+            return first
+        both = join([first, second])
+        if second.status is Status.INTERRUPTED and both.status not in SETTLED:
+            return replace(both, status=Status.INTERRUPTED)
+        return both
 
 
 def plan(
@@ -161,25 +262,34 @@ def plan(
     solver: str | Solver = "auto",
     form: str = "auto",
     *,
+    via: Sequence[Reduction] = (),
+    skip: Collection[str] = (),
+    landmarks: int | None = None,
+    basis: str | ArrayLike | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
     max_iter: int | None = None,
     seed: int | None = None,
     verbose: bool | None = None,
-    skip: Collection[str] = (),
 ) -> Plan:
-    """Choose a solver and a form without solving.
+    """Choose reductions, a solver and a form without solving.
 
     Parameters
     ----------
     model : Model or SDP
     solver : str or Solver, default "auto"
         A name, or a configured solver object.
-    form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy"}, default "auto"
-    tol, time_limit, max_iter, seed, verbose : optional
-        Uniform options; they win over those of a solver object.
+    form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}
+        Default: "auto".
+    via : sequence of Reduction, default ()
+        The first steps, for instance ``[reduce.Chordal()]`` or ``[reduce.Dual()]``; solver and
+        form are chosen for the program that they lead to.
     skip : collection of str, default ()
         Names that "auto" does not consider.
+    landmarks, basis : optional
+        Of the landmark form, see `sdpdr.solve`.
+    tol, time_limit, max_iter, seed, verbose : optional
+        Uniform options; they win over those of a solver object.
 
     Returns
     -------
@@ -190,13 +300,14 @@ def plan(
     UnknownNameError, SolverMissingError, SolverLicenceError
     NotAcceptedError
         If the solver cannot take the program in that form; the message says why.
+    DataError
+        If an argument would have no effect.
 
     Notes
     -----
-    Candidates are ranked by predicted seconds over the squared share of the problem library that
-    they solved to the tolerance; those that solved less than half of it, or do not fit into
-    memory, come after all others. The constants are fitted by ``benchmarks/forms.py``. Nothing of
-    size n^2 is formed, and cliques and fill are looked for only where they can change the choice.
+    The model is first brought to the faces that are proved at next to no cost, and to units that
+    suit it; ``explain()`` says so. Candidates are ranked by predicted seconds over the squared
+    share of the problem library that they solved to the tolerance.
 
     Examples
     --------
@@ -205,13 +316,6 @@ def plan(
     >>> choice.solver.name, choice.form
     ('lowrank', 'factor')
     """
-    if form == "landmark":
-        raise NotAcceptedError(
-            "the landmark form is a choice of your own, so there is nothing to plan: "
-            "sdpdr.solve(model, form='landmark', landmarks=40)."
-        )
-    if form != "auto" and form not in FORMS:
-        raise UnknownNameError("form", form, ("auto", *FORMS, "landmark"))
     options = {
         "tol": tol,
         "time_limit": time_limit,
@@ -219,150 +323,114 @@ def plan(
         "seed": seed,
         "verbose": verbose,
     }
-    check_options({name: value for name, value in options.items() if value is not None})
-    sdp, refusal = _standard_form(model)
-    named = isinstance(solver, Solver) or solver != "auto"
-    wanted = _configure(solver, options) if named else None
-    classes = dict(SOLVERS)
-    if wanted is not None:
-        wanted.require()
-        classes[wanted.name] = type(wanted)
-    tol = wanted.tol if wanted is not None else (1e-6 if tol is None else tol)
-    known = Candidates(sdp, refusal, classes, tol, inf if time_limit is None else time_limit)
-    pairs = [
-        (name, one)
-        for name, one in known.pairs()
-        if (_is_free(name, classes, skip) if wanted is None else name == wanted.name)
-        and form in ("auto", one)
-    ]
-    choice = _Choice(known, pairs, options, wanted)
-    found = next(known.ranked(pairs), None)
-    if found is None:
-        tried = {pair: known.candidate(*pair).refusal for pair in pairs}
-        raise NotAcceptedError(_no_way(wanted, form, tried))
-    if named:
-        return choice.plan(found, "it was asked for")
-    first = choice.plan(found, _reason(found, known.structure))
-    return replace(first, further=partial(choice.further, found))
+    asked = Asked(solver, form, tuple(via), skip, landmarks, basis, options)
+    _refuse_idle(asked)
+    clock = Clock()
+    if form == "landmark":
+        with clock("build"):
+            wanted = "reconstruction" if basis is None else basis
+            way = landmark_way(model, solver, landmarks, wanted, options)
+        return _as_plan(way, model, None, asked, clock)
+    with clock("reduce"):
+        faced = None if form == "cvxpy" else faced_program(model)
+    return _planned(model, asked, faced, clock)
 
 
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    """What there is to choose from, and how the one chosen is configured."""
-
-    known: Candidates
-    pairs: list[tuple[str, str]]
-    options: Mapping[str, object]
-    wanted: Solver | None
-
-    def plan(self, one: Candidate, why: str) -> Plan:
-        """A candidate as a plan."""
-        sdp = self.known.sdp
-        solver = self.wanted or _configure(one.solver, self.options)
-        steps = () if sdp is None or solver.as_stored else reductions_for(one.form, sdp)
-        return Plan(solver, one.form, steps, why, sdp, self.known.no_sdp, one.cost)
-
-    def further(self, first: Candidate) -> tuple[Plan, ...]:
-        """Who takes turns after the first: other methods, then other forms of the same."""
-        words = f"{first.solver} ({first.form} form) fell short"
-        others, again = list[Candidate](), list[Candidate]()
-        methods, problems = {method_of(first.solver)}, {posed(first.solver, first.form)}
-        for one in self.known.ranked(self.pairs):
-            problem = posed(one.solver, one.form)
-            if problem in problems or one.verdict != POSSIBLE or self._is_late(one):
-                continue
-            method = method_of(one.solver)
-            (again if method in methods else others).append(one)
-            methods.add(method)
-            problems.add(problem)
-        found = [self.plan(one, words) for one in [*others, *again][: LONGEST - 1]]
-        return (*found, *self._last_resorts())
-
-    def _last_resorts(self) -> Iterator[Plan]:
-        """Who is too slow to be asked unless all others fell short, of small programs."""
-        sdp = self.known.sdp
-        if sdp is None or not _is_small(sdp):
-            return
-        for name, cls in SOLVERS.items():
-            if not cls.is_last_resort or not cls.availability().usable:
-                continue
-            solver = _configure(name, self.options)
-            if solver.accepts(sdp) is None:
-                words = "all others fell short, and the program is small"
-                yield Plan(solver, solver.forms[0], (), words, sdp)
-
-    def _is_late(self, one: Candidate) -> bool:
-        """Whether it would have nothing to show when the time is up."""
-        if one.cost is None or one.cost.keeps_point:
-            return False
-        return one.cost.seconds > self.known.time_limit
+def _planned(model: Model | SDP, asked: Asked, faced: FacialReduction | None, clock: Clock) -> Plan:
+    """The plan for a model on the face that is proved."""
+    if asked.solver != "auto":
+        (find(asked.solver) if isinstance(asked.solver, str) else asked.solver).require()
+    if faced is not None and faced.infeasible is not None:
+        return _refuted(model, asked, faced, clock)
+    with clock("reduce"):
+        ready = prepared(model, faced, units=asked.form != "cvxpy")
+    with clock("build"):
+        way = choose(ready.model, asked.solver, asked.form, asked.options, asked.via, asked.skip)
+    return _as_plan(way, model, ready, asked, clock)
 
 
-def _is_small(sdp: SDP) -> bool:
-    orders = [*(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)]
-    return max(orders, default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
+def _refuted(model: Model | SDP, asked: Asked, faced: FacialReduction, clock: Clock) -> Plan:
+    """The plan for a program that has no point, by its faces: to say so."""
+    assert faced.infeasible is not None
+    solver = configure("lowrank" if asked.solver == "auto" else asked.solver, asked.options)
+    way = Way((), solver, solver.forms[0], faced.infeasible, faced.original)
+    return _as_plan(way, model, Prepared(model, faced), asked, clock)
 
 
-def _is_free(name: str, classes: Mapping[str, type[Solver]], skip: Collection[str]) -> bool:
-    """Whether "auto" may choose a solver."""
-    return name not in skip and not classes[name].by_name_only
+def _as_plan(
+    way: Way, model: Model | SDP, ready: Prepared | None, asked: Asked, clock: Clock
+) -> Plan:
+    return Plan(
+        reductions=way.reductions,
+        solver=way.solver,
+        form=way.form,
+        reason=way.reason,
+        sdp=way.sdp,
+        refusal=way.refusal,
+        cost=way.cost,
+        further=way.further,
+        model=model,
+        prepared=ready,
+        asked=asked,
+        seconds=dict(clock.seconds),
+    )
 
 
-def _standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
-    if isinstance(model, SDP):
-        return require_admissible(model), ""
-    try:
-        return require_admissible(model.to_sdp()), ""
-    except CompileError as error:
-        return None, str(error)
+def _stopwatch(limit: float | None, first: Solution) -> Callable[[], float | None]:
+    """Seconds that are left of the time limit, after an answer; None without a limit."""
+    if limit is None:
+        return lambda: None
+    end = time.monotonic() + limit - sum(run.seconds for run in first.runs)
+    return lambda: max(0.0, end - time.monotonic())
 
 
-def _configure(solver: str | Solver, options: Mapping[str, object]) -> Solver:
-    given = {name: value for name, value in options.items() if value is not None}
-    if isinstance(solver, Solver):
-        return replace(solver, **given)  # type: ignore[arg-type]  # names are those of the fields
-    return find(solver)(**given)  # type: ignore[arg-type]  # likewise
+def _proof_deadline(limit: float | None) -> float | None:
+    """When proofs have to end that begin with a solver of so many seconds, by `time.monotonic`."""
+    if limit is None:
+        return None
+    return time.monotonic() + limit + max(_PROOFS[0], _PROOFS[1] * limit)
 
 
-def _reason(found: Candidate, structure: Structure | None) -> str:
-    if structure is None:
-        return (
-            f"a block is written in cvxpy directly, and {found.solver} is the first cvxpy solver "
-            "here"
+def _in_turn(
+    clock: Clock, request: Request, one: Way, turn: str, deadline: float | None
+) -> Solution:
+    """The turn of one candidate, of which the proofs end with those of all."""
+    return attempt(one, clock, replace(request, deadline=deadline), turn)
+
+
+def _may_lie_on_a_face(solution: Solution) -> bool:
+    """Whether a point that nobody could prove feasible was found, or a claim without a proof."""
+    if solution.status is Status.UNVERIFIED:
+        return solution.claimed.verdict in ("infeasible", "unbounded")
+    short = (Status.OPTIMAL_NEARBY, Status.INACCURATE)
+    return solution.status in short and solution.attained is None and bool(solution.values)
+
+
+def _refuse_idle(asked: Asked) -> None:
+    """Refuse arguments that have no effect."""
+    landmarks, basis = asked.landmarks, asked.basis
+    if asked.form != "landmark":
+        for name, value in (("landmarks", landmarks), ("basis", basis)):
+            if value is not None:
+                shown = repr(value) if isinstance(value, (str, int)) else "an array"
+                raise DataError(
+                    f"{name} ({shown}) has no effect without form='landmark': ask for that form, "
+                    f"or leave {name} out."
+                )
+        if asked.via and asked.form == "cvxpy":
+            raise DataError("via has no effect with form='cvxpy': leave one of them out.")
+        return
+    if asked.via:
+        raise DataError("via has no effect with form='landmark': leave one of them out.")
+    max_iter = asked.options["max_iter"]
+    if max_iter is not None:
+        raise DataError(
+            f"max_iter={max_iter} has no effect with form='landmark', which goes in rounds: leave "
+            "it out, or limit the rounds by time_limit."
         )
-    least = "no other is possible and fits into memory"
-    if found.cost is not None:
-        least = f"predicted to cost least, {found.cost}"
-    why = _why_form(found.form, structure)
-    return f"{why} ({least})" if why else least
-
-
-def _why_form(form: str, structure: Structure) -> str:
-    if form == "factor":
-        if not structure.is_edge_program:
-            return "as factors of low rank the matrices stay small"
-        return (
-            "the program is variance under limits on edge lengths; its low-rank form is sparse, "
-            "and the multipliers certify the answer"
+    if landmarks is not None and basis is not None and not isinstance(basis, str):
+        columns = np.shape(basis)[-1] if np.ndim(basis) else 0
+        raise DataError(
+            f"landmarks={landmarks} has no effect beside a basis that is given, of {columns} "
+            "columns: leave landmarks out."
         )
-    shape = structure.shape(form)
-    if form in CHORDAL:
-        return f"the pattern has {len(shape.orders)} cliques of order up to {max(shape.orders)}"
-    if form == "lmi" and shape.unknowns < shape.entries:
-        return (
-            f"there are fewer rows ({shape.unknowns}) than matrix entries ({shape.entries}), so "
-            "the multipliers are the smaller unknown"
-        )
-    if form == "gram" and shape.entries <= structure.rows:
-        return f"the matrix has fewer entries ({shape.entries}) than there are rows"
-    return ""
-
-
-def _no_way(wanted: Solver | None, form: str, tried: Mapping[tuple[str, str], str]) -> str:
-    if wanted is not None and not tried:
-        return (
-            f"solver {wanted.name!r} does not take the {form!r} form; it takes "
-            f"{', '.join(wanted.forms)}."
-        )
-    reasons = "; ".join(f"{name} ({form} form): {words}" for (name, form), words in tried.items())
-    return f"no way to solve this program as asked. {reasons}. solver='auto' finds one that can."

@@ -19,9 +19,10 @@ from sdpdr.program.rays import (
 )
 from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.rays.search import Solve
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Composed, Face, Reduction, Scale
-from sdpdr.solvers.base import Solver, Verdict
+from sdpdr.solvers.base import Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Scs
 from sdpdr.solvers.running import run_solver
 from sdpdr.solvers.screen import screen

@@ -15,15 +15,15 @@ from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.solving.choice import Way
 from sdpdr.solving.costs import crowding, patience, shares
 from sdpdr.solving.join import join
-from sdpdr.solving.plan import Plan
 
 _MISTAKE = (
     "a mistake of sdpdr's own ended the turn of {} ({} form), and others went on: {}. Please "
     "report it."
 )
-Attempt = Callable[[Plan, str, float | None], Solution]
+Attempt = Callable[[Way, str, float | None], Solution]
 
 # Gap from which on an answer is worth having. All others together get no more than `MORE` times the
 # seconds that it took to improve on it, and `AT_LEAST` so many.
@@ -49,7 +49,7 @@ _MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
-def take_turns(chosen: Plan, attempt: Attempt, deadline: float | None = None) -> Solution:
+def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> Solution:
     """Carry out a plan and, where it falls short, those that follow it.
 
     Candidates take turns until one answer, or the best point of one with the best bound of another,
@@ -59,7 +59,7 @@ def take_turns(chosen: Plan, attempt: Attempt, deadline: float | None = None) ->
 
     Parameters
     ----------
-    chosen : Plan
+    chosen : Way
         Its solver's time limit is the deadline of all.
     attempt : callable of a plan, words that say whose turn it is, and a deadline of its proofs
         Returns a solution, or raises.
@@ -98,7 +98,7 @@ class Turns:
 
     Attributes
     ----------
-    chosen : Plan
+    chosen : Way
     attempt : callable
     deadline : float or None
         Of proofs, moved like `begin`.
@@ -106,7 +106,7 @@ class Turns:
         When the first turn began, by ``time.perf_counter``; later by what was waited for the
         first worker of the process, under a time limit.
     found : list of Solution
-    stopped : list of Plan
+    stopped : list of Way
         Those whose time was up.
     failed : list of Run
         Those that raised an error.
@@ -115,12 +115,12 @@ class Turns:
         Seconds after which there was an answer worth having; infinite until then.
     """
 
-    chosen: Plan
+    chosen: Way
     attempt: Attempt
     deadline: float | None = None
     begin: float = field(default_factory=time.perf_counter)
     found: list[Solution] = field(default_factory=list)
-    stopped: list[Plan] = field(default_factory=list)
+    stopped: list[Way] = field(default_factory=list)
     failed: list[Run] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
     usable_at: float = inf
@@ -177,7 +177,7 @@ class Turns:
         """Seconds of a processor as those of a clock; a deadline is by the clock as it is."""
         return seconds if self.limit < inf else seconds * min(CROWD, crowding())
 
-    def _take(self, one: Plan, share: float, turn: str = "") -> None:
+    def _take(self, one: Way, share: float, turn: str = "") -> None:
         if share < _MOMENT and (self.found or self.errors):
             return
         limited = self._limited(one, share)
@@ -204,7 +204,7 @@ class Turns:
         if solution.status is Status.TIME_LIMIT:
             self.stopped.append(one)
 
-    def _limited(self, one: Plan, share: float) -> Plan:
+    def _limited(self, one: Way, share: float) -> Way:
         """The plan with a time limit on its solver."""
         if self.limit == inf and _is_brief(one):
             return one
@@ -261,13 +261,13 @@ def _error_of(solution: Solution) -> float:
     return min(abs(solution.gap), solution.apparent_gap)
 
 
-def _is_brief(one: Plan) -> bool:
+def _is_brief(one: Way) -> bool:
     """Whether native code is bound to end soon by itself."""
     if one.cost is None or one.cost.keeps_point or not isinstance(one.solver, CvxpySolver):
         return False
     return one.cost.seconds <= BRIEF
 
 
-def _failed(one: Plan, error: Exception, seconds: float) -> Run:
+def _failed(one: Way, error: Exception, seconds: float) -> Run:
     words = f"{type(error).__name__}: {error}"
     return Run(one.solver.name, one.form, Status.FAILED.name, None, None, None, seconds, words)

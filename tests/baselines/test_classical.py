@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import diags_array
 from scipy.spatial.distance import pdist, squareform
-from sdpdr.errors import DataError, DisconnectedGraphError, DuplicatePointsWarning, UnknownNameError
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
 from sdpdr import baselines, datasets, graphs
+from sdpdr.errors import DataError, DisconnectedGraphError, DuplicatePointsWarning, UnknownNameError
 from sdpdr.families.unfold.quality import procrustes
 from sdpdr.linalg.spectral import fix_signs, gram_spectrum
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import approx_fprime
-from sdpdr.baselines import NCMVU, lagrangian, ncmvu
-from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError, UnknownNameError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.baselines import NCMVU, lagrangian, ncmvu
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError, UnknownNameError
 
 X20 = sdpdr.datasets.swiss_roll(20, seed=0)[0]
 

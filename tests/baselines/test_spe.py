@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sdpdr.baselines import SPE, spe, spe_stress
-from sdpdr.errors import DataError, ShapeError, UnknownNameError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import graphs
+from sdpdr.baselines import SPE, spe, spe_stress
+from sdpdr.errors import DataError, ShapeError, UnknownNameError
 
 
 @parametrize_with_checks([SPE(cycles=3, steps=30)])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from sdpdr.bilinear import (
     RunStatus,
     alternating,
@@ -13,7 +14,6 @@ from sdpdr.bilinear import (
     interior_point,
     smoothed,
 )
-
 from sdpdr.families.sopca.bases import largest_sum
 from sdpdr.families.sopca.certificate import Side, evaluate
 from sdpdr.families.sopca.interior import _Newton

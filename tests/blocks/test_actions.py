@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import ShapeError
 
 import sdpdr
 from sdpdr import blocks
+from sdpdr.errors import ShapeError
 from sdpdr.program import Factor
 
 BEFORE, AFTER = [[0, 1], [0, 2], [1, 2]], [[1, 2], [1, 3], [2, 3]]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.blocks import Band, Slack
-from sdpdr.errors import SdpdrError
 
 from sdpdr import blocks, graphs
+from sdpdr.blocks import Band, Slack
+from sdpdr.errors import SdpdrError
 from sdpdr.linalg import Diagonal, Entries, LinearMap, SquaredEdgeLengths, SvecMap, svec, svec_size
 from sdpdr.model import (
     AtMost,

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+
+from sdpdr import check_block, soften
 from sdpdr.blocks import (
     Dispersion,
     Gram,
@@ -15,8 +17,6 @@ from sdpdr.blocks import (
     UnitDiagonal,
 )
 from sdpdr.errors import ShapeError
-
-from sdpdr import check_block, soften
 from sdpdr.linalg import check_map
 from sdpdr.model import Model
 from sdpdr.program import Factor

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Gram, LeastTrace
-from sdpdr.errors import ModelError
 
 import sdpdr
 from sdpdr import check_block
+from sdpdr.blocks import Gram, LeastTrace
+from sdpdr.errors import ModelError
 from sdpdr.linalg import Diagonal, VectorMap
 from sdpdr.model import Affine, AtMost, Block, InCone, Model, Var
 from sdpdr.model.blocks.geomean import GeometricMean

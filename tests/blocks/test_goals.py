@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Costs, Gram, LeastTrace, Rewards, TraceAtMost, Variance
 
 import sdpdr
 from sdpdr import blocks
+from sdpdr.blocks import Costs, Gram, LeastTrace, Rewards, TraceAtMost, Variance
 from sdpdr.linalg import InnerProduct
 from sdpdr.model import Affine, Maximize, Minimize, Model, Var
 

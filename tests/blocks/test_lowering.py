@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.blocks import Band, Slack
 
 from sdpdr import graphs, methods
+from sdpdr.blocks import Band, Slack
 from sdpdr.linalg import SquaredEdgeLengths
 
 N = 10_000

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
 
 from sdpdr import graphs
+from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
 from sdpdr.linalg import Diagonal, SvecMap, svec, svec_size
 from sdpdr.model import AtMost, Block, Equal, InCone, Model, Penalize, Var, relax, soften
 from sdpdr.program import Factor

@@ -5,6 +5,9 @@ from math import comb
 
 import numpy as np
 import pytest
+
+import sdpdr
+from sdpdr import blocks, check_block
 from sdpdr.blocks import (
     Agree,
     Costs,
@@ -18,9 +21,6 @@ from sdpdr.blocks import (
 )
 from sdpdr.errors import ModelError
 from sdpdr.iterate import ConvexIteration, IterationStatus
-
-import sdpdr
-from sdpdr import blocks, check_block
 from sdpdr.model import AtMost, Model
 from sdpdr.model.blocks.moments import add, compose, monomials, multiply, values
 from sdpdr.model.model import evaluate

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.errors import ModelError, ShapeError
 
 import sdpdr
 from sdpdr import blocks, check_block
+from sdpdr.errors import ModelError, ShapeError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SvecMap
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.model import Affine, AtMost, Block, Equal, Maximize, Minimize, Model, Var

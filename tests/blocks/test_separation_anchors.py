@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
+from sdpdr import graphs
 from sdpdr.blocks import (
     AnchoredIsometry,
     AnchoredLengths,
@@ -16,8 +18,6 @@ from sdpdr.blocks import (
     VarianceAboutMean,
 )
 from sdpdr.errors import DataError, ModelError, ShapeError
-
-from sdpdr import graphs
 from sdpdr.model import Model, check_block, soften
 from sdpdr.model.blocks.anchors import positions
 from sdpdr.program import Factor

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
-from sdpdr.errors import CompileError, ModelError, ShapeError, UnknownNameError
 
 from sdpdr import graphs
+from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
+from sdpdr.errors import CompileError, ModelError, ShapeError, UnknownNameError
 from sdpdr.linalg import Diagonal, SquaredEdgeLengths, Trace
 from sdpdr.model import (
     Affine,

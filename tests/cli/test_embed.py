@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sdpdr.errors import DataTypeError, VacuousWarning
 
 import sdpdr as package
 from sdpdr import datasets
+from sdpdr.errors import DataTypeError, VacuousWarning
 from sdpdr.lab.cli.exits import Exit
 from sdpdr.lab.study.tables import read_table
 

@@ -5,10 +5,10 @@ from inspect import isclass
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError
 
 import sdpdr as package
 from sdpdr import datasets, estimators, methods
+from sdpdr.errors import DataError
 from sdpdr.families.metric.estimators import MetricLearner
 from sdpdr.families.unfold.estimators.gram import GramEmbedding
 from sdpdr.lab.cli.exits import Exit

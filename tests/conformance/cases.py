@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from sdpdr.blocks import Band, Slack
-from sdpdr.errors import DuplicatePointsWarning
 
 from sdpdr import datasets, graphs, methods
+from sdpdr.blocks import Band, Slack
+from sdpdr.errors import DuplicatePointsWarning
 from sdpdr.linalg import (
     Diagonal,
     Entries,

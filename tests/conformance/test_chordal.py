@@ -7,16 +7,16 @@ from pathlib import Path
 
 import cvxpy as cp
 import pytest
-from sdpdr.blocks import Band, Slack
-from sdpdr.errors import NotAcceptedError
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
+from sdpdr.blocks import Band, Slack
+from sdpdr.errors import NotAcceptedError
 from sdpdr.program import Factor, certify, read_sdpa
 from sdpdr.reduce import Composed
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.render import render
-from sdpdr.solving.plan import CHORDAL, reductions_for
+from sdpdr.solving.choice import CHORDAL, reductions_for
 
 from .limits import TOLERANCE
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sdpdr.errors import NotAcceptedError
 
 import sdpdr
+from sdpdr.errors import NotAcceptedError
 from sdpdr.program import PsdVariable, Status, as_dense, certify, dimacs_errors
 from sdpdr.program.point import Point
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.plan import CHORDAL
+from sdpdr.solving.choice import CHORDAL
 
 from .cases import CASES
 from .limits import KNOWN_LIMITS, TOLERANCE, limit

@@ -5,6 +5,12 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
+
+import sdpdr
+import sdpdr.solvers.base
+import sdpdr.solvers.external
+import sdpdr.solvers.ipopt
+from sdpdr import Status, graphs, methods
 from sdpdr.blocks import Slack
 from sdpdr.errors import (
     DataError,
@@ -14,12 +20,6 @@ from sdpdr.errors import (
     SolverMissingError,
     UnknownNameError,
 )
-
-import sdpdr
-import sdpdr.solvers.base
-import sdpdr.solvers.external
-import sdpdr.solvers.ipopt
-from sdpdr import Status, graphs, methods
 from sdpdr.linalg import InnerProduct, Trace, VectorMap
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable

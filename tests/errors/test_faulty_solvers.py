@@ -9,11 +9,11 @@ from typing import ClassVar
 import cvxpy as cp
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Slack
-from sdpdr.errors import NotAcceptedError, SolveFailedError
 
 import sdpdr
 from sdpdr import Status, graphs, methods
+from sdpdr.blocks import Band, Slack
+from sdpdr.errors import NotAcceptedError, SolveFailedError
 from sdpdr.model import from_cvxpy
 from sdpdr.solvers import Clarabel, Outcome, Solver
 from sdpdr.solvers.processes import isolate

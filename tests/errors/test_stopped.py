@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
-from sdpdr.errors import DisconnectedGraphError
 
 import sdpdr
 from sdpdr import Status, datasets, graphs, methods
+from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
+from sdpdr.errors import DisconnectedGraphError
 from sdpdr.linalg import Diagonal, InnerProduct, SquaredEdgeLengths
 from sdpdr.model import Model
 from sdpdr.program import SDP, PsdVariable, Rows

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Slack
-from sdpdr.errors import DataError, DuplicatePointsWarning, InfeasibleError, ShapeError
-from sdpdr.estimators import insert
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
+from sdpdr.blocks import Slack
+from sdpdr.errors import DataError, DuplicatePointsWarning, InfeasibleError, ShapeError
+from sdpdr.estimators import insert
 
 X, T = sdpdr.datasets.swiss_roll(40, seed=0)
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -10,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 
 LINE = "R" * 12 + "L" * 6
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, UnknownNameError
-from sdpdr.factorize import CpStatus
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -11,6 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import CompletelyPositive
+from sdpdr.errors import DataError, UnknownNameError
+from sdpdr.factorize import CpStatus
 
 
 def unfit(estimator):

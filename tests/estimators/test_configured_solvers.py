@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from sdpdr.iterate import ConvexIteration
 from sklearn.base import clone
 
 import sdpdr
 from sdpdr import factorize, graphs, methods
+from sdpdr.iterate import ConvexIteration
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.base import tolerance, unless_configured
 

@@ -2,14 +2,6 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import OtherSums
-from sdpdr.errors import (
-    DataError,
-    DuplicatePointsWarning,
-    ModelError,
-    SolveFailedError,
-    UnknownNameError,
-)
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import (
     check_estimator_cloneable,
@@ -23,6 +15,14 @@ from sklearn.utils.estimator_checks import (
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.blocks import OtherSums
+from sdpdr.errors import (
+    DataError,
+    DuplicatePointsWarning,
+    ModelError,
+    SolveFailedError,
+    UnknownNameError,
+)
 from sdpdr.program import Factor
 
 ROLL = sdpdr.datasets.swiss_roll(24, seed=0)[0]

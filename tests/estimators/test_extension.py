@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, DroppedPointsWarning, NotAcceptedError, UnknownNameError
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
@@ -11,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import extend
+from sdpdr.errors import DataError, DroppedPointsWarning, NotAcceptedError, UnknownNameError
 from sdpdr.families.regress.maps import KINDS
 from sdpdr.families.unfold.quality.lengths import procrustes
 

@@ -4,6 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sdpdr import IsoNMF
 from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
@@ -13,12 +19,6 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.nonnegative import IsometricStatus, hoyer
-from sklearn.base import clone
-from sklearn.decomposition import NMF
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
-
-from sdpdr import IsoNMF
 
 LENGTHS = "transform fits each point by itself: the lengths to others that fit_transform keeps"
 

@@ -2,13 +2,6 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import (
-    DataError,
-    NonUniqueWarning,
-    ShapeError,
-    UncertifiedWarning,
-    UnknownNameError,
-)
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
@@ -17,6 +10,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import GhodsiMetric, XingMetric
+from sdpdr.errors import (
+    DataError,
+    NonUniqueWarning,
+    ShapeError,
+    UncertifiedWarning,
+    UnknownNameError,
+)
 
 
 @parametrize_with_checks([XingMetric(ridge=1e-6), GhodsiMetric(), XingMetric(kernel="linear")])

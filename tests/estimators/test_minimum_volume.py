@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, DisconnectedGraphError, UncertifiedWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, iterate
+from sdpdr.errors import DataError, DisconnectedGraphError, UncertifiedWarning
 
 ROLL = sdpdr.datasets.swiss_roll(20, seed=0)[0]
 

@@ -5,8 +5,6 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.errors import DataError, DisconnectedGraphError, IgnoredLabelsWarning, UnknownNameError
-from sdpdr.propagation import PropagationStatus, harmonic, labelled_graph, near_and_far
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics.pairwise import rbf_kernel
@@ -14,6 +12,8 @@ from sklearn.semi_supervised import LabelPropagation
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
+from sdpdr.errors import DataError, DisconnectedGraphError, IgnoredLabelsWarning, UnknownNameError
+from sdpdr.propagation import PropagationStatus, harmonic, labelled_graph, near_and_far
 
 MODES = ("eigen", "alternating", "fixed_lam", "harmonic", "mixed_graph")
 pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.IgnoredLabelsWarning")

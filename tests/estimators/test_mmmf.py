@@ -10,6 +10,11 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import sdpdr
+from sdpdr import MMMF, RatingMMMF
 from sdpdr.errors import (
     DataError,
     ShapeError,
@@ -17,11 +22,6 @@ from sdpdr.errors import (
     UnobservedWarning,
     WeakSeparationWarning,
 )
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-
-import sdpdr
-from sdpdr import MMMF, RatingMMMF
 
 Y3 = np.array([[1, -1, 0, 1], [1, 0, -1, 1], [-1, 1, 1, 0]])
 

@@ -2,6 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr import graphs, methods
 from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
@@ -10,11 +15,6 @@ from sdpdr.errors import (
     UncertifiedWarning,
     UnknownNameError,
 )
-from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
-
-import sdpdr
-from sdpdr import graphs, methods
 
 
 # The checks feed clusters, which need joining, and rounded data, which has duplicates.

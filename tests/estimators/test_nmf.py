@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from sdpdr.datasets import random_nonnegative
-from sdpdr.errors import DataError, ShapeError, UnknownNameError
-from sdpdr.iterate import IterationStatus
 from sklearn.base import clone
 from sklearn.decomposition import NMF as Theirs
 from sklearn.pipeline import make_pipeline
@@ -12,6 +9,9 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
+from sdpdr.datasets import random_nonnegative
+from sdpdr.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.iterate import IterationStatus
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.3]])
 EXACT, _ = random_nonnegative(8, 6, rank=2, seed=0)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
+from sdpdr.errors import DataError
 
 T = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
 V = T + 0.5 * T**2

@@ -2,6 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.utils import estimator_checks
+
+import sdpdr
+from sdpdr import graphs, methods
 from sdpdr.errors import (
     DataError,
     DuplicatePointsWarning,
@@ -9,11 +14,6 @@ from sdpdr.errors import (
     UnknownNameError,
     WeakSeparationWarning,
 )
-from sklearn.base import clone
-from sklearn.utils import estimator_checks
-
-import sdpdr
-from sdpdr import graphs, methods
 from sdpdr.families.unfold.estimators.separation import separating_dimension
 from sdpdr.families.unfold.labelled import labelled
 from sdpdr.program import Factor, as_dense

@@ -4,6 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
 from sdpdr.bilinear import interior_point
 from sdpdr.errors import (
     DataError,
@@ -13,14 +21,6 @@ from sdpdr.errors import (
     UncertifiedWarning,
     UnknownNameError,
 )
-from sklearn.base import clone
-from sklearn.datasets import load_digits
-from sklearn.exceptions import NotFittedError
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
-
-import sdpdr
 from sdpdr.families.sopca.estimator import METHODS
 
 DIGITS = load_digits()

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
-from sdpdr.errors import DataError, NotAcceptedError, SdpdrError, ShapeError
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics.pairwise import rbf_kernel
@@ -15,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import LDA, LPP, LSDA, NPE, SDA, IsoProjection, SpectralRegression, extend, graphs
+from sdpdr.errors import DataError, NotAcceptedError, SdpdrError, ShapeError
 
 PROJECTIONS = (LDA, LPP, NPE, IsoProjection, SDA, LSDA)
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
-from sdpdr.errors import DataError, DuplicatePointsWarning, ShapeError
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sdpdr import extend, graphs
+from sdpdr.errors import DataError, DuplicatePointsWarning, ShapeError
 
 
 def angle(A, B):

@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.integrate import quad
 from scipy.optimize import minimize
-from sdpdr.errors import DataError, ShapeError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import extend, graphs
+from sdpdr.errors import DataError, ShapeError
 
 
 def arc(n=60):

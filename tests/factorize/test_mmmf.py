@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.blocks import ProductLift
-from sdpdr.errors import DataError, DataTypeError, ShapeError, UncertifiedWarning, UnknownNameError
-from sdpdr.factorize import dual_norm, margin_bound, mmmf, mmmf_primal
 
 import sdpdr
 from sdpdr import blocks, factorize, methods
+from sdpdr.blocks import ProductLift
+from sdpdr.errors import DataError, DataTypeError, ShapeError, UncertifiedWarning, UnknownNameError
+from sdpdr.factorize import dual_norm, margin_bound, mmmf, mmmf_primal
 from sdpdr.families.factor.margin.bound import factor_norm
 from sdpdr.families.factor.margin.splitting import MaxSplitting, TraceSplitting
 from sdpdr.linalg.svec import SQRT2

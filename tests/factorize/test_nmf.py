@@ -4,14 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import sdpdr
+from sdpdr import check_block, factorize, methods
 from sdpdr.blocks import Close, FactorLift, HoyerSparsity, SmallProducts
 from sdpdr.datasets import random_nonnegative
 from sdpdr.errors import DataError, ModelError, ShapeError, SolveFailedError, UnknownNameError
 from sdpdr.factorize import nmf
 from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
-
-import sdpdr
-from sdpdr import check_block, factorize, methods
 from sdpdr.linalg import LinearMap
 from sdpdr.program import Factor, as_dense
 

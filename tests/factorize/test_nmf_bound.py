@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, ShapeError, UnknownNameError
-from sdpdr.factorize import nonnegative_rank_bound
 from sklearn.decomposition import NMF
 
 import sdpdr
+from sdpdr.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.factorize import nonnegative_rank_bound
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
 SQUARE = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=float)

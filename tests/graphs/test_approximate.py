@@ -4,9 +4,9 @@ import sys
 
 import numpy as np
 import pytest
-from sdpdr.errors import PackageMissingError
 
 from sdpdr import graphs
+from sdpdr.errors import PackageMissingError
 from sdpdr.graphs import approximate
 from sdpdr.graphs.approximate import approximate_nearest, shared
 from sdpdr.graphs.space import make_space

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
-from sdpdr.errors import DataError, ShapeError, UnknownNameError
 from sklearn.neighbors import KNeighborsClassifier
 
 from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.graphs.space import make_space
 
 SIZES = (200, 500, 1000)

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
+
+from sdpdr import datasets, graphs
 from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
@@ -13,8 +15,6 @@ from sdpdr.errors import (
     DuplicatePointsWarning,
     UnknownNameError,
 )
-
-from sdpdr import datasets, graphs
 from sdpdr.graphs import pairs as spanning
 from sdpdr.graphs import space as space_module
 from sdpdr.graphs.pairs import shortest_links

@@ -6,9 +6,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist, pdist, squareform
-from sdpdr.errors import DataError, DuplicatePointsWarning
 
 from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, DuplicatePointsWarning
 from sdpdr.graphs.space import Euclidean
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, DisconnectedGraphError
 
 from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, DisconnectedGraphError
 from sdpdr.graphs.reconstruction import (
     laplacian_basis,
     reconstruction_basis,

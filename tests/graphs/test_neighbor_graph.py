@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
-from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 
 from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.graphs import NeighborGraph
 
 TRIANGLE = [[0, 1], [0, 2], [1, 2]]

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
-from sdpdr.errors import DuplicatePointsWarning
 from sklearn.neighbors import NearestNeighbors
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
+from sdpdr.errors import DuplicatePointsWarning
 from sdpdr.graphs.pairs import clique_pairs, from_table, upper_pairs
 from sdpdr.graphs.space import make_space
 

@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-from sdpdr.errors import RigidGraphWarning
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.errors import RigidGraphWarning
 from sdpdr.graphs import rigidity
 
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist, pdist, squareform
-from sdpdr.errors import DataError, UnknownNameError
 
 from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.graphs import search
 from sdpdr.graphs.search import Coordinates, pairs_within, search_among
 from sdpdr.graphs.space import Euclidean, make_space

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, DisconnectedGraphError, DuplicatePointsWarning, ShapeError
 
 from sdpdr import datasets, graphs
+from sdpdr.errors import DataError, DisconnectedGraphError, DuplicatePointsWarning, ShapeError
 
 
 def path(n):

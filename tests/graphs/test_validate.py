@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sdpdr.errors import DataError, DataTypeError, SquaredDistancesWarning
 from sklearn.metrics import pairwise_distances
 
 from sdpdr import graphs
+from sdpdr.errors import DataError, DataTypeError, SquaredDistancesWarning
 
 GOOD = np.random.default_rng(0).standard_normal((12, 3))
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band
-from sdpdr.errors import DataError, InfeasibleError, ModelError
-from sdpdr.iterate import IterationStatus, rank_constrained
 
 import sdpdr
 from sdpdr import check_block, graphs, methods
+from sdpdr.blocks import Band
+from sdpdr.errors import DataError, InfeasibleError, ModelError
+from sdpdr.iterate import IterationStatus, rank_constrained
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model.blocks.gram import VarianceFloor
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, ModelError, ShapeError, UnknownNameError
-from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.errors import DataError, ModelError, ShapeError, UnknownNameError
+from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
 from sdpdr.linalg import Diagonal, Entries
 from sdpdr.program import SDP, Factor, PsdVariable
 from sdpdr.program.sdp import Rows

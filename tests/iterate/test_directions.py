@@ -3,9 +3,9 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+
 from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.iterate import LogDet, Schur, Trailing
-
 from sdpdr.program import Factor
 from sdpdr.solving.iterate.directions import find_direction
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band
-from sdpdr.errors import DataError, ModelError
-from sdpdr.iterate import polish, reduce_rank
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.blocks import Band
+from sdpdr.errors import DataError, ModelError
+from sdpdr.iterate import polish, reduce_rank
 from sdpdr.linalg import InnerProduct, SquaredEdgeLengths
 from sdpdr.linalg.maps import SvecMap
 from sdpdr.linalg.svec import svec

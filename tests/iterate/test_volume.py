@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Slack
-from sdpdr.errors import DataError, DisconnectedGraphError, DuplicatePointsWarning
-from sdpdr.iterate import IterationStatus, minimum_volume, volume_iteration
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.blocks import Band, Slack
+from sdpdr.errors import DataError, DisconnectedGraphError, DuplicatePointsWarning
+from sdpdr.iterate import IterationStatus, minimum_volume, volume_iteration
 
 GRAM = {"solver": "clarabel", "form": "gram"}
 

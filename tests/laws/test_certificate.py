@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sdpdr.blocks import Band, Slack
-from sdpdr.errors import DuplicatePointsWarning
 
 from sdpdr import graphs, methods
+from sdpdr.blocks import Band, Slack
+from sdpdr.errors import DuplicatePointsWarning
 from sdpdr.linalg import InnerProduct, SvecMap, Trace
 from sdpdr.program import SDP, Factor, PsdVariable, Rows, certify
 from sdpdr.program.boxes import dual_box, repair

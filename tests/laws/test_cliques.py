@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sdpdr.errors import ShapeError
 
+from sdpdr.errors import ShapeError
 from sdpdr.linalg import (
     CliqueCost,
     CliqueTree,

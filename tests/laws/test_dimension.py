@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sdpdr.errors import DataError, UnknownNameError
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.linalg import intrinsic_dimension
 
 spectra = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=12)

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sdpdr.errors import ModelError, PackageMissingError, UnknownNameError
 
+from sdpdr.errors import ModelError, PackageMissingError, UnknownNameError
 from sdpdr.linalg import factorization, mkl
 from sdpdr.linalg.factorization import symmetric_factor
 

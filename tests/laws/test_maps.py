@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sdpdr.errors import ShapeError
 
+from sdpdr.errors import ShapeError
 from sdpdr.linalg import (
     BilinearForms,
     Combined,

@@ -4,6 +4,9 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import (
     DataError,
@@ -13,9 +16,6 @@ from sdpdr.errors import (
     ShapeError,
     UnknownNameError,
 )
-
-import sdpdr
-from sdpdr import graphs, methods
 from sdpdr.program import Status
 
 TRIANGLE = graphs.path([2.0, 2.5])

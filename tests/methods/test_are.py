@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Actions, Band, Centered, Coinciding, Gram, Isometry, Slack, Variance
-from sdpdr.errors import DataError, DisconnectedGraphError, InfeasibleError, ShapeError
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
+from sdpdr.blocks import Actions, Band, Centered, Coinciding, Gram, Isometry, Slack, Variance
+from sdpdr.errors import DataError, DisconnectedGraphError, InfeasibleError, ShapeError
 
 LINE = "R" * 12 + "L" * 6
 WALK = datasets.random_walk(36)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from sdpdr.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+import sdpdr
+from sdpdr import check_block, methods
 from sdpdr.blocks import (
     Along,
     Copositive,
@@ -13,14 +16,11 @@ from sdpdr.blocks import (
     SplitCopositive,
 )
 from sdpdr.errors import DataError, ShapeError
-from sdpdr.iterate import ConvexIteration
-from sdpdr.nonnegative import copositivity, horn_matrix
-
-import sdpdr
-from sdpdr import check_block, methods
 from sdpdr.families.factor.nonnegative.copositive import multiplier_certificate
+from sdpdr.iterate import ConvexIteration
 from sdpdr.linalg.svec import svec
 from sdpdr.model import Model
+from sdpdr.nonnegative import copositivity, horn_matrix
 
 PHI = (1.0 + np.sqrt(5.0)) / 2.0
 SECOND = np.array(

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Gram, NonNegative, RowSums, Spread, Variance
-from sdpdr.errors import DataError, InfeasibleError, ModelError, ShapeError, UnknownNameError
 from sklearn.neighbors import KernelDensity
 
 import sdpdr
 from sdpdr import density, graphs, methods
+from sdpdr.blocks import Gram, NonNegative, RowSums, Spread, Variance
+from sdpdr.errors import DataError, InfeasibleError, ModelError, ShapeError, UnknownNameError
 from sdpdr.model import Model
 from sdpdr.program import Factor, Status
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
-from sdpdr.errors import DataError, ShapeError
 
 import sdpdr
 from sdpdr import extend, graphs, methods
+from sdpdr.errors import DataError, ShapeError
 
 SOLVERS = [("clarabel", "gram"), ("cvxopt", "gram"), ("sdpa", "gram"), ("scs", "lmi")]
 

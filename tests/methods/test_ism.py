@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Gram, Isometry, Separation, Slack, Spread
 from sdpdr.errors import (
     DataError,
@@ -11,9 +14,6 @@ from sdpdr.errors import (
     ShapeError,
     UnknownNameError,
 )
-
-import sdpdr
-from sdpdr import graphs, methods
 from sdpdr.families.unfold.labelled import labelled
 from sdpdr.linalg import Entries, SquaredEdgeLengths
 from sdpdr.program import as_dense

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+import sdpdr
+from sdpdr import graphs, iterate, methods
 from sdpdr.blocks import Band, NonNegative
 from sdpdr.errors import (
     DataError,
@@ -11,13 +14,10 @@ from sdpdr.errors import (
     UnknownNameError,
     VacuousWarning,
 )
-from sdpdr.nonnegative import IsometricStatus, isometric_factors
-
-import sdpdr
-from sdpdr import graphs, iterate, methods
 from sdpdr.families.factor.isometric.recipe import placed
 from sdpdr.model import Model, check_block
 from sdpdr.model.blocks.entries import TraceAtMost
+from sdpdr.nonnegative import IsometricStatus, isometric_factors
 from sdpdr.program import Factor, Point, dimacs_errors
 
 # The supremum without V, and with tr Z <= 20, 40, ...

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
 from sdpdr.blocks import (
     Band,
     Centered,
@@ -16,9 +19,6 @@ from sdpdr.blocks import (
     Variance,
 )
 from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelError
-
-import sdpdr
-from sdpdr import graphs, methods
 from sdpdr.families.unfold.loocv import leave_one_out
 from sdpdr.model import Block, Maximize, Model, Var
 from sdpdr.model.model import evaluate

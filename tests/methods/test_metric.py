@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.linalg as sl
-from sdpdr.metric import Pairs, ascend, closed_form, frobenius_form, root_bound, solve_xing, whiten
 
 import sdpdr
 from sdpdr import blocks, check_block, methods, metric
+from sdpdr.metric import Pairs, ascend, closed_form, frobenius_form, root_bound, solve_xing, whiten
 from sdpdr.program import as_dense
 
 SOLVERS = ("lowrank", "clarabel", "scs", "sdpa")

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import squareform
+
+from sdpdr import blocks, methods, metric
 from sdpdr.errors import (
     DataError,
     DataTypeError,
@@ -12,8 +14,6 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.metric import Pairs, closed_form, root_bound, solve_xing
-
-from sdpdr import blocks, methods, metric
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((20, 3)) * [1.0, 3.0, 0.5] + np.repeat([[0.0] * 3, [2.0, 0.0, 0.0]], 10, 0)

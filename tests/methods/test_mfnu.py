@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, DisconnectedGraphError, InfeasibleError, RigidGraphWarning
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.errors import DataError, DisconnectedGraphError, InfeasibleError, RigidGraphWarning
 from sdpdr.graphs import FurthestPairs
 
 

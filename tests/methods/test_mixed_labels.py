@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
-from sdpdr.propagation import LabelStep, eigen, labelled_graph, scale_step
 
 import sdpdr
 from sdpdr import check_block, datasets, methods
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.linalg import smat
 from sdpdr.program import as_dense
+from sdpdr.propagation import LabelStep, eigen, labelled_graph, scale_step
 
 SOLVERS = ("clarabel", "cvxopt", "scs", "sdpa", "lowrank")
 pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.IgnoredLabelsWarning")

@@ -4,12 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Enclosing, Gram, RootDeterminant
-from sdpdr.density import Ellipsoid, ball_volume, minimum_ellipsoid
-from sdpdr.errors import DataError, ModelError, UncertifiedWarning
 
 import sdpdr
 from sdpdr import check_block, methods
+from sdpdr.blocks import Enclosing, Gram, RootDeterminant
+from sdpdr.density import Ellipsoid, ball_volume, minimum_ellipsoid
+from sdpdr.errors import DataError, ModelError, UncertifiedWarning
 
 CUBE = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
 CROSS = np.vstack([np.eye(3), -np.eye(3)])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Slack
-from sdpdr.errors import DisconnectedGraphError, UnknownNameError
 
 from sdpdr import graphs, methods
+from sdpdr.blocks import Band, Slack
+from sdpdr.errors import DisconnectedGraphError, UnknownNameError
 from sdpdr.program import Factor
 
 GRAPH = graphs.path([1.0, 2.0])

@@ -4,11 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Costs, Localized
-from sdpdr.errors import DataError, ModelError, UnknownNameError
 
 import sdpdr
 from sdpdr import check_block, methods
+from sdpdr.blocks import Costs, Localized
+from sdpdr.errors import DataError, ModelError, UnknownNameError
 from sdpdr.families.factor.polynomial.fit import LeastSquares
 from sdpdr.model import Model
 from sdpdr.program import as_dense

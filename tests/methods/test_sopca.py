@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sdpdr.bilinear import interior_point
-from sdpdr.errors import DataError, ShapeError
 
 import sdpdr
 from sdpdr import blocks, check_block, methods
+from sdpdr.bilinear import interior_point
+from sdpdr.errors import DataError, ShapeError
 from sdpdr.linalg import smat
 from sdpdr.model.model import evaluate
 from sdpdr.program import as_dense

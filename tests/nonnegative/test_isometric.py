@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, nnls
 from scipy.sparse import csr_array
+
+from sdpdr import graphs, methods
+from sdpdr import solve as solved
 from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
@@ -21,9 +24,6 @@ from sdpdr.nonnegative import (
     hoyer,
     isometric_factors,
 )
-
-from sdpdr import graphs, methods
-from sdpdr import solve as solved
 
 FACES = Path(__file__).parents[3] / "shared" / "data" / "cbcl_faces_19x19.npz"
 

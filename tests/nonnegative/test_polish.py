@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from sdpdr.datasets import random_nonnegative
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.nonnegative import balanced, partial_matrix, polish_factors

@@ -4,10 +4,10 @@ import importlib
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, ShapeError
-from sdpdr.nonnegative import SearchStatus, box_search, cone_search
 
+from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
+from sdpdr.nonnegative import SearchStatus, box_search, cone_search
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
 CLOSED = np.array([[0.9, 0.6, 0.0], [1.0, 0.0, 0.4], [0.0, 0.0, 0.7]])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from sdpdr.errors import DataError
 from sdpdr.nonnegative import clipped_svd, rank_two, singular_tail
 

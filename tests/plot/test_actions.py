@@ -7,9 +7,9 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
-from sdpdr.errors import DataError, ShapeError
 
 from sdpdr import plot
+from sdpdr.errors import DataError, ShapeError
 from sdpdr.lab.plot.style import CLASSES, FAINT
 
 Y = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])

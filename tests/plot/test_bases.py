@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import ShapeError
 
 from sdpdr import plot
+from sdpdr.errors import ShapeError
 
 
 def test_every_product_has_its_place():

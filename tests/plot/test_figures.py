@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
-from sdpdr.errors import DataError, ShapeError
 
 from sdpdr import datasets, graphs, plot
+from sdpdr.errors import DataError, ShapeError
 from sdpdr.lab.plot.style import CLASSES, FAINT, colour_points
 
 RNG = np.random.default_rng(0)

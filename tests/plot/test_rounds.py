@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from sdpdr.errors import DataError
 
 from sdpdr import plot
+from sdpdr.errors import DataError
 
 HISTORY = [
     {"iteration": k, "start": k // 3, "objective": -1.0 - k, "share": 10.0**-k, "status": "SOLVED"}

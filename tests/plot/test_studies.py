@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from sdpdr.errors import ShapeError
 
 from sdpdr import plot
+from sdpdr.errors import ShapeError
 from sdpdr.lab.plot.studies import look_of, sizes_apart
 
 KINDS = [("solved", "✓", "#7fb2de"), ("crashed", "✗", "#a01508")]

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from sdpdr.errors import CardError, FileFormatError, UnknownNameError
 
+from sdpdr.errors import CardError, FileFormatError, UnknownNameError
 from sdpdr.lab.library.cards import find_card, library
 from sdpdr.lab.library.families import Family, families, find_family
 

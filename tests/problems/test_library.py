@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from sdpdr.errors import SdpdrError, UnknownNameError
 
 from sdpdr import datasets
+from sdpdr.errors import SdpdrError, UnknownNameError
 from sdpdr.lab.library.cards import find_card, library
 from sdpdr.lab.library.expectation import Expectation
 from sdpdr.lab.library.vocabulary import METHODS

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from sdpdr.errors import CardError, FileFormatError
 
+from sdpdr.errors import CardError, FileFormatError
 from sdpdr.lab.library.card import Card
 
 GOOD = """\

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sdpdr.blocks import Band
 
 from sdpdr import graphs, methods
+from sdpdr.blocks import Band
 from sdpdr.linalg import Diagonal, Entries, Products, SquaredEdgeLengths, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable

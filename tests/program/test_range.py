@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import CardError, DataError, FileFormatError, ModelError, SdpdrError
 
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.base.arrays import is_admissible, is_written_admissibly
+from sdpdr.errors import CardError, DataError, FileFormatError, ModelError, SdpdrError
 from sdpdr.lab.cli.app import main
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.study.tables import read_table

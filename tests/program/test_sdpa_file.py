@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sdpdr.errors import FileFormatError, ModelError
 
 from sdpdr import graphs, methods
+from sdpdr.errors import FileFormatError, ModelError
 from sdpdr.linalg import Diagonal, SquaredEdgeLengths, SvecMap, VectorMap, svec_size
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.blocks import Slack
 
 from sdpdr import graphs, methods
+from sdpdr.blocks import Slack
 from sdpdr.linalg import InnerProduct, SvecMap, VectorMap, smat, svec, svec_size
 from sdpdr.program import (
     SDP,

@@ -5,6 +5,8 @@ import pytest
 import scipy.linalg as sl
 import scipy.optimize as so
 import scipy.sparse as sp
+
+from sdpdr import datasets, graphs, propagation
 from sdpdr.errors import DataError, DisconnectedGraphError, IgnoredLabelsWarning
 from sdpdr.propagation import (
     LabelStep,
@@ -17,8 +19,6 @@ from sdpdr.propagation import (
     ratio_bound,
     scale_step,
 )
-
-from sdpdr import datasets, graphs, propagation
 
 NAN = float("nan")
 # Warnings are what single tests are about; elsewhere random graphs ignore their labels.

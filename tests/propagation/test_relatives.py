@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import scipy.optimize as so
 import scipy.sparse as sp
+
+from sdpdr import datasets, propagation
 from sdpdr.errors import DataError, IgnoredLabelsWarning, ShapeError, UnknownNameError
 from sdpdr.propagation import (
     PropagationStatus,
@@ -17,8 +19,6 @@ from sdpdr.propagation import (
     spread_labels,
     spread_ratings,
 )
-
-from sdpdr import datasets, propagation
 
 NAN = float("nan")
 RNG = np.random.default_rng(11)

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import procrustes as scipy_procrustes
 from scipy.spatial.distance import pdist, squareform
-from sdpdr.errors import DataError, ShapeError
 from sklearn import manifold
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
+from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.unfold.quality import (
     align,
     continuity,

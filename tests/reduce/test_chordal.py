@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sdpdr.errors import NotAcceptedError, UnknownNameError
 
+from sdpdr.errors import NotAcceptedError, UnknownNameError
 from sdpdr.linalg import (
     CliqueCost,
     InnerProduct,

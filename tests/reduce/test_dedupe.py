@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.blocks import Centered, Gram, Lengths, Variance
-from sdpdr.errors import InfeasibleError
 
 from sdpdr import graphs, methods
+from sdpdr.blocks import Centered, Gram, Lengths, Variance
+from sdpdr.errors import InfeasibleError
 from sdpdr.linalg import Entries, InnerProduct, Products, SquaredEdgeLengths, SvecMap, VectorMap
 from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable, dimacs_errors
 from sdpdr.reduce import Dedupe

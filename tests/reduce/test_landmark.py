@@ -7,6 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
+import sdpdr
+from sdpdr import datasets, graphs, methods
 from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
 from sdpdr.errors import (
     DataError,
@@ -15,9 +18,6 @@ from sdpdr.errors import (
     NotAcceptedError,
     UnknownNameError,
 )
-
-import sdpdr
-from sdpdr import datasets, graphs, methods
 from sdpdr.graphs.reconstruction import reconstruction_basis
 from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Slack
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.blocks import Band, Slack
 from sdpdr.linalg import InnerProduct, VectorMap
 from sdpdr.program import Factor, Point, PsdVariable, Rows, as_dense, dimacs_errors
 from sdpdr.reduce import Composed, Dual, Scale

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Slack
-from sdpdr.errors import InfeasibleError
 
 import sdpdr
 from sdpdr import Status, datasets, graphs, methods
+from sdpdr.blocks import Slack
+from sdpdr.errors import InfeasibleError
 from sdpdr.linalg import Trace
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows, dimacs_errors
 from sdpdr.reduce import Composed, Dedupe, Face, Scale

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from sdpdr.errors import NotAcceptedError
-
 from sdpdr.program import SDP, Claim, Point
 from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
 

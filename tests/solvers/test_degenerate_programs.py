@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sdpdr.errors import NotAcceptedError
 
 import sdpdr
 from sdpdr import Status
+from sdpdr.errors import NotAcceptedError
 from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.plan import CHORDAL
+from sdpdr.solving.choice import CHORDAL
 
 GENERAL = [
     (name, form)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from sdpdr.errors import ModelError
 
 import sdpdr
 from sdpdr import blocks, graphs, methods
+from sdpdr.errors import ModelError
 from sdpdr.linalg import InnerProduct
 from sdpdr.model import Maximize, Model, Var
 from sdpdr.solvers.lowrank import EdgeProgram, Objective, Options, solve_edge_program

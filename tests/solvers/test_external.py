@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Slack
-from sdpdr.errors import FileFormatError, SolverMissingError
 
 import sdpdr
 from sdpdr import Status, graphs, methods
+from sdpdr.blocks import Slack
+from sdpdr.errors import FileFormatError, SolverMissingError
 from sdpdr.linalg import InnerProduct, Trace, VectorMap
 from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable, as_dense, dimacs_errors
 from sdpdr.reduce import Dual

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sdpdr.errors import NotAcceptedError, ShapeError, UnknownNameError
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
+from sdpdr.errors import NotAcceptedError, ShapeError, UnknownNameError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, Trace, VectorMap, svec, svec_size
 from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, certify, dimacs_errors
 from sdpdr.program.point import VectorVariable

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Slack
 
 import sdpdr
 import sdpdr.solvers.base
 import sdpdr.solvers.ipopt as ipopt_file
 from sdpdr import Status, datasets, graphs, methods
+from sdpdr.blocks import Band, Slack
 from sdpdr.linalg import mkl
 from sdpdr.solvers import Ipopt, Verdict
 from sdpdr.solvers.ipopt import UnfoldingNlp

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
-from sdpdr.errors import DataError, DisconnectedGraphError, ModelError, ShapeError
 
+from sdpdr.errors import DataError, DisconnectedGraphError, ModelError, ShapeError
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.certificate import connectivity, dual_bound, judge, laplacian
 from sdpdr.solvers.lowrank.newton import BlockLaplacian

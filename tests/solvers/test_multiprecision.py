@@ -9,10 +9,10 @@ from decimal import Decimal, getcontext
 
 import numpy as np
 import pytest
-from sdpdr.errors import DataError, NotAcceptedError, SolverMissingError
 
 import sdpdr
 from sdpdr import Status, graphs, methods
+from sdpdr.errors import DataError, NotAcceptedError, SolverMissingError
 from sdpdr.lab.library.lies import find_lie, gallery
 from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa

@@ -5,11 +5,11 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from sdpdr.blocks import Band, Slack
-from sdpdr.errors import NotAcceptedError
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.blocks import Band, Slack
+from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows
@@ -99,9 +99,11 @@ def test_ipopt_is_never_preferred_to_our_own_solver(model):
     assert sdpdr.plan(model, form="factor", skip=("lowrank",)).solver.name == "ipopt"
 
 
-def test_the_landmark_form_is_not_planned(model):
-    with pytest.raises(NotAcceptedError, match="landmarks=40"):
+def test_the_landmark_form_is_planned_once_it_knows_how_many(model):
+    with pytest.raises(DataError, match="landmarks=40"):
         sdpdr.plan(model, form="landmark")
+    chosen = sdpdr.plan(model, form="landmark", landmarks=3)
+    assert (chosen.form, chosen.solver.landmarks) == ("landmark", 3)
 
 
 @pytest.mark.parametrize("form", ["gram", "lmi", "cvxpy"])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sdpdr.blocks import Slack
 
 from sdpdr import graphs, methods
+from sdpdr.blocks import Slack
 from sdpdr.program import Claim, Factor, Point
 from sdpdr.solvers import Outcome, Verdict
 from sdpdr.solvers.screen import screen

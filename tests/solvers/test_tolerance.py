@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
-from sdpdr.errors import DataError, UnknownNameError
 
 import sdpdr
 from sdpdr import Status, graphs, methods
+from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.program import Claim, Point
 from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sdpdr.library import find_card
 
 from sdpdr.lab.library.problem import Known, Problem
 from sdpdr.lab.study.carry_out import carry_out
 from sdpdr.lab.study.rows import digest, environment
 from sdpdr.lab.study.schema import COLUMNS, FINDINGS, HONESTY, OUTCOMES, fitted
 from sdpdr.lab.study.task import Contestant, Limits, Task
+from sdpdr.library import find_card
 from sdpdr.program import SDP, Status, write_sdpa
 from sdpdr.solvers import Clarabel, Outcome, Verdict
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sdpdr.errors import DataError
 
+from sdpdr.errors import DataError
 from sdpdr.lab.study.measures import fit_growth, growth, runs_by_median
 
 from .frames import frame

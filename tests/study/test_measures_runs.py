@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sdpdr.errors import DataError
 
+from sdpdr.errors import DataError
 from sdpdr.lab.study.measures import (
     best_form,
     matrix,

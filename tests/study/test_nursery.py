@@ -9,8 +9,8 @@ from functools import partial
 
 import psutil
 import pytest
-from sdpdr.errors import StudyError
 
+from sdpdr.errors import StudyError
 from sdpdr.lab.study.nursery import Nursery
 
 MB = 2**20

@@ -9,8 +9,8 @@ from dataclasses import replace
 import docutils.core
 import numpy as np
 import pytest
-from sdpdr.errors import FileFormatError, ShapeError
 
+from sdpdr.errors import FileFormatError, ShapeError
 from sdpdr.lab.study.measures import growth, means, regret_of, runs_by_median
 from sdpdr.lab.study.page import (
     Chart,

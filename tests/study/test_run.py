@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from sdpdr.errors import (
     DataError,
     ResultsDamagedError,
@@ -18,7 +19,6 @@ from sdpdr.errors import (
     SchedulerError,
     UnknownNameError,
 )
-
 from sdpdr.lab.study.reading import read_results
 from sdpdr.lab.study.run import run_study, shuffled
 from sdpdr.lab.study.schema import FINDINGS, HONESTY, IDENTITY, OUTCOMES

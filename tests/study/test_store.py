@@ -7,8 +7,8 @@ import textwrap
 
 import numpy as np
 import pytest
-from sdpdr.errors import FileFormatError, ResultsDamagedError, ResultsError, ResultsLockedError
 
+from sdpdr.errors import FileFormatError, ResultsDamagedError, ResultsError, ResultsLockedError
 from sdpdr.lab.study.reading import read_results
 from sdpdr.lab.study.schema import COLUMNS
 from sdpdr.lab.study.store import Results

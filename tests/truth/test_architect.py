@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from sdpdr.errors import SdpdrWarning
 
 import sdpdr
 from sdpdr import Status
+from sdpdr.errors import SdpdrWarning
 from sdpdr.lab.library.lies import find_lie
 from sdpdr.lab.library.planted import planted
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap

@@ -9,16 +9,16 @@ from fractions import Fraction
 from math import inf
 
 import pytest
-from sdpdr.errors import FileFormatError, NotAcceptedError, SdpdrError, UnknownNameError
 
 import sdpdr
+from sdpdr.errors import FileFormatError, NotAcceptedError, SdpdrError, UnknownNameError
 from sdpdr.lab.cli import main
 from sdpdr.lab.library.lies import CHAPTERS, Truth, find_lie, gallery
 from sdpdr.lab.library.lies.families import unfolding
 from sdpdr.lab.library.lies.scales import straight
 from sdpdr.program import Status, read_sdpa, write_sdpa
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.plan import CHORDAL
+from sdpdr.solving.choice import CHORDAL
 
 from .exact import left_sides, objective
 

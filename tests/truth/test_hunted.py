@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.errors import DataError
 
 import sdpdr
+from sdpdr.errors import DataError
 from sdpdr.linalg import (
     BilinearForms,
     Diagonal,

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.errors import InfeasibleError
 
 import sdpdr
+from sdpdr.errors import InfeasibleError
 from sdpdr.linalg import (
     BilinearForms,
     Diagonal,

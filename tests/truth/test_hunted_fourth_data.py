@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sdpdr.errors import DataTypeError, ModelError, SdpdrError, ShapeError
 
 import sdpdr
 from sdpdr import blocks
+from sdpdr.errors import DataTypeError, ModelError, SdpdrError, ShapeError
 from sdpdr.families.factor.nonnegative.copositive import Certificate
 from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.propagate.graph import labelled_graph

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from sdpdr.errors import UnknownNameError
 
 import sdpdr
+from sdpdr.errors import UnknownNameError
 from sdpdr.lab.library.planted import KINDS, planted
 from sdpdr.lab.library.planted.exact import TreeInequality
 from sdpdr.lab.library.planted.program import Cone

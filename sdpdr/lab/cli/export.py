@@ -12,7 +12,7 @@ from sdpdr.lab.cli.options import add_command
 from sdpdr.lab.library.cards import find_card
 from sdpdr.program import SDP, write_sdpa
 from sdpdr.reduce import Composed, Scale
-from sdpdr.solving.plan import reductions_for
+from sdpdr.solving.choice import reductions_for
 
 FORMS = ("gram", "lmi", "plain")
 

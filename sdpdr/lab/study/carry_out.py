@@ -22,12 +22,13 @@ from sdpdr.lab.library.problem import Known
 from sdpdr.lab.study.task import AUTO, Task
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
-from sdpdr.solvers.base import Solver, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers.base import Solver
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.choice import choose
 from sdpdr.solving.costs import Candidates
 from sdpdr.solving.costs.candidates import POSSIBLE
-from sdpdr.solving.plan import plan
 from sdpdr.solving.solve import solve
 
 # A solver that knows no limit may be late by this share of it, and seconds.
@@ -133,7 +134,7 @@ def _warm_up(task: Task, solver: Solver | str, program: Model | SDP) -> None:
         return
     form = task.contestant.form
     if isinstance(solver, str):
-        chosen = plan(program, solver, form, tol=task.tol)
+        chosen = choose(program, solver, form, {"tol": task.tol})
         solver, form = chosen.solver, chosen.form
     if solver.warms_up:
         with suppress(Exception):  # Whatever is wrong with it will show again.

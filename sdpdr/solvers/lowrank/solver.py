@@ -19,10 +19,11 @@ from sdpdr.base.errors import (
     UnknownNameError,
 )
 from sdpdr.program.point import Factor, Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers import factored, lowrank
-from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.lowrank import edges
 from sdpdr.solvers.lowrank.edges import EdgeForm
 from sdpdr.solvers.lowrank.newton import estimated_fill

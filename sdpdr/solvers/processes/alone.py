@@ -13,7 +13,8 @@ from pathlib import Path
 
 from sdpdr.base.errors import SdpdrError
 from sdpdr.program.point import Point
-from sdpdr.solvers.base import Outcome, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.processes.ends import crash_claim, last_said, stopped
 from sdpdr.solvers.processes.incumbent import listen
 from sdpdr.solvers.screen import failure

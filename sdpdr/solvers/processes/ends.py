@@ -6,8 +6,9 @@ import signal
 from pathlib import Path
 
 from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.solution import Claim
-from sdpdr.solvers.base import Outcome, Verdict
+from sdpdr.solvers.base import Outcome
 
 # Bytes of what a process printed; the end is what tells.
 _ENOUGH = 100_000

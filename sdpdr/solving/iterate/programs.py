@@ -23,7 +23,7 @@ from sdpdr.program.point import PsdVariable, Value
 from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import find
-from sdpdr.solving.plan import plan
+from sdpdr.solving.choice import choose
 from sdpdr.solving.solve import solve_step
 
 Start: TypeAlias = "Solution | Factor | ArrayLike"
@@ -172,7 +172,8 @@ class Programs:
 
     def _auto(self, program: SDP, time_limit: float | None, skip: tuple[str, ...] = ()) -> Solution:
         """Solve with what is predicted to be best."""
-        chosen = plan(program, "auto", self.form, tol=self.accuracy, skip=(*_TOO_COARSE, *skip))
+        options = {"tol": self.accuracy}
+        chosen = choose(program, "auto", self.form, options, skip=(*_TOO_COARSE, *skip))
         return self._ask(program, chosen.solver, chosen.form, time_limit, None)
 
     def _is_poor(self, solution: Solution) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
@@ -21,15 +21,17 @@ from sdpdr.model import Model
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Factor, Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Claim, Solution
 from sdpdr.reduce import Composed
 from sdpdr.reduce.elastic import Elastic, rigid_rows
 from sdpdr.reduce.landmark import Landmark, on_face
-from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict, configured, unless_configured
+from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
 from sdpdr.solvers.running import run_solver
 from sdpdr.solvers.screen import screen
+from sdpdr.solving.choice import Way, choose
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
 from sdpdr.solving.landmark.lazy import (
     Lazy,
@@ -39,7 +41,6 @@ from sdpdr.solving.landmark.lazy import (
     short_edges,
     solve_lazily,
 )
-from sdpdr.solving.plan import Plan, plan
 
 BASES = ("reconstruction", "laplacian")
 # Number of points up to which the basis is made from the weights of all of them.
@@ -82,6 +83,12 @@ class LandmarkSolver(Solver):
     basis: str | Array = "reconstruction"
     inner: str | Solver = "auto"
     sources: int = 64
+
+    def remark(self, solution: Solution) -> str:
+        """The landmark loss, (bound - value) / value."""
+        if not np.isfinite(solution.gap):
+            return ""
+        return f"Landmark loss at most {solution.gap:.2e} of the value."
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Build the basis, run the rounds, and add multipliers of the whole program."""
@@ -156,15 +163,13 @@ class LandmarkSolver(Solver):
         refusals = []
         for form in _SMALL_FORMS:
             try:
-                chosen = plan(
-                    small,
-                    self.inner,
-                    form,
-                    tol=unless_configured(self.inner, min(1e-5, 0.1 * self.tol)),
-                    seed=unless_configured(self.inner, self.seed),
-                    verbose=self.verbose,
-                    time_limit=time_limit,
-                )
+                options = {
+                    "tol": unless_configured(self.inner, min(1e-5, 0.1 * self.tol)),
+                    "seed": unless_configured(self.inner, self.seed),
+                    "verbose": self.verbose,
+                    "time_limit": time_limit,
+                }
+                chosen = choose(small, self.inner, form, options)
             except NotAcceptedError as error:
                 refusals.append(error)
                 continue
@@ -185,14 +190,14 @@ class LandmarkSolver(Solver):
         return self.time_limit is None or clock.total() < self.time_limit
 
 
-def landmark_plan(
+def landmark_way(
     model: Model | SDP,
     solver: str | Solver,
     landmarks: int | None,
     basis: str | ArrayLike,
     options: Mapping[str, object],
-) -> Plan:
-    """The plan of a solve in the landmark form.
+) -> Way:
+    """The landmark form of a model.
 
     Raises
     ------
@@ -225,7 +230,7 @@ def landmark_plan(
         inner=solver,
         **given,  # type: ignore[arg-type]  # names are those of the fields
     )
-    return Plan(chosen, "landmark", (), "it was asked for", sdp)
+    return Way((), chosen, "landmark", "it was asked for", sdp)
 
 
 def _checked_count(landmarks: int | None, n: int, basis: str | ArrayLike) -> int:
@@ -253,15 +258,6 @@ def _claim(lazy: Lazy) -> Claim:
         return Claim("failed", message="The small program was not solved.")
     words = "all rows hold" if lazy.complete else "rounds ended before all rows held"
     return Claim("landmark optimum", lazy.value, len(lazy.rounds), f"{words}.")
-
-
-def with_loss(solution: Solution) -> Solution:
-    """The solution with the landmark loss, (bound - value) / value, in the claim's message."""
-    if not np.isfinite(solution.gap):
-        return solution
-    words = f"Landmark loss at most {solution.gap:.2e} of the value."
-    message = f"{solution.claimed.message} {words}".strip()
-    return replace(solution, claimed=replace(solution.claimed, message=message))
 
 
 class _Stages:

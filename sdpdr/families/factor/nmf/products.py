@@ -14,8 +14,8 @@ from sdpdr.families.factor.nmf.recipes import nmf_products
 from sdpdr.families.factor.nmf.search import Factorization, Judge, Search
 from sdpdr.program import SDP, Solution
 from sdpdr.solvers.base import unless_configured
+from sdpdr.solving.choice import choose
 from sdpdr.solving.iterate.records import IterationStatus, Record
-from sdpdr.solving.plan import plan
 from sdpdr.solving.solve import solve_step
 
 _ENDS = {
@@ -90,7 +90,7 @@ def _solved(program: SDP, W: Array, H: Array, asked: _Options, left: float | Non
     program = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
     solver, form = asked.solver, asked.form
     if solver == "auto":
-        chosen = plan(program, solver, form, tol=asked.accuracy)
+        chosen = choose(program, solver, form, {"tol": asked.accuracy})
         solver, form = chosen.solver.name, chosen.form
     accuracy = unless_configured(solver, asked.accuracy)
     return solve_step(program, solver, form, tol=accuracy, time_limit=left)
