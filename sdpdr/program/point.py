@@ -98,6 +98,22 @@ class Factor:
     def __post_init__(self) -> None:
         object.__setattr__(self, "factor", as_real(self.factor))
 
+    @classmethod
+    def of(cls, value: Value) -> Factor:
+        """A matrix as a factor; what is negative in it, or rounding, is dropped.
+
+        Examples
+        --------
+        >>> Factor.of(np.diag([4.0, 0.0])).factor
+        array([[2.],
+               [0.]])
+        """
+        if isinstance(value, Factor):
+            return value
+        spectrum, vectors = np.linalg.eigh((value + value.T) / 2.0)
+        kept = spectrum > 1e-10 * max(float(spectrum[-1]), 0.0)
+        return cls((vectors[:, kept] * np.sqrt(spectrum[kept]))[:, ::-1])
+
     @property
     def shape(self) -> tuple[int, int]:
         """Shape (n, n) of the matrix that the factor stands for."""

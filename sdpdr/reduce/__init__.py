@@ -1,7 +1,7 @@
 """Reductions from one program to another, each with ``accepts``, ``apply`` and a ``lift``."""
 
 from sdpdr.reduce.balance import Balance
-from sdpdr.reduce.base import Composed, Reduced, Reduction
+from sdpdr.reduce.base import Composed, Reduced, Reduction, of_narrower
 from sdpdr.reduce.chordal import Chordal
 from sdpdr.reduce.dedupe import Dedupe
 from sdpdr.reduce.dual import Dual
@@ -27,4 +27,5 @@ __all__ = [
     "Scale",
     "exposures_from",
     "facial_reduction",
+    "of_narrower",
 ]

@@ -40,6 +40,17 @@ class Reduced:
     lift_verdict: Callable[[Verdict], Verdict] = lambda verdict: verdict
 
 
+def of_narrower(verdict: Verdict) -> Verdict:
+    """What a verdict on a program with fewer points says of the whole: not that it has none.
+
+    Examples
+    --------
+    >>> of_narrower(Verdict.INFEASIBLE), of_narrower(Verdict.SOLVED)
+    (<Verdict.FAILED: 'failed'>, <Verdict.SOLVED: 'solved'>)
+    """
+    return Verdict.FAILED if verdict is Verdict.INFEASIBLE else verdict
+
+
 class Reduction(ABC):
     """A step from one program to an equivalent one; frozen dataclasses, fields are options."""
 

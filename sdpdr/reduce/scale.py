@@ -95,13 +95,7 @@ def _in_units(sdp: SDP, units: Mapping[str, float]) -> SDP:
         else v
         for v in sdp.variables
     )
-    return replace(
-        sdp,
-        variables=variables,
-        objective=change(sdp.objective),
-        rows=tuple(replace(r, lhs=change(r.lhs)) for r in sdp.rows),
-        lmis=tuple(replace(lmi, lhs=change(lmi.lhs)) for lmi in sdp.lmis),
-    )
+    return sdp.rewritten(change, variables)
 
 
 def _row_sizes(rows: Rows) -> Array:
