@@ -104,9 +104,9 @@ class Way:
             if (c.solver, c.form) != (self.solver.name, self.form)
         }
 
-    def before(self) -> str:
+    def before(self) -> list[str]:
         """What comes before the reductions, in words."""
-        return "nothing"
+        return []
 
     def explain(self) -> str:
         """The choice and every candidate with its predicted seconds and memory, in words."""
@@ -114,7 +114,7 @@ class Way:
         lines = [
             f"solver      {self.solver.name}",
             f"form        {self.form} ({FORMS.get(self.form, 'a narrower program')})",
-            f"before      {self.before()}",
+            *(f"before      {words}" for words in self.before()),
             f"reductions  {steps}",
             f"because     {self.reason}",
             *self._turns(),

@@ -119,10 +119,9 @@ class Plan(Way):
         object.__setattr__(self, "reductions", tuple(self.reductions))
         object.__setattr__(self, "form", self.form or solver.forms[0])
 
-    def before(self) -> str:
+    def before(self) -> list[str]:
         """What comes before the reductions, in words."""
-        steps = [] if self.prepared is None else self.prepared.words()
-        return "; ".join(steps) or "nothing"
+        return [] if self.prepared is None else self.prepared.words()
 
     def but(self, **changes: Any) -> Plan:
         """The plan for the same model with other arguments of `sdpdr.plan`.
