@@ -32,7 +32,7 @@ from forms_fit import TABLE, fit, report, write_rates
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import NotAcceptedError, SdpdrError
-from sdpdr.lab.library.cards import library
+from sdpdr.lab.library.problem import library
 from sdpdr.model import Model
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.program.solution import Solution, Status

@@ -15,9 +15,8 @@ from sdpdr.errors import NotAcceptedError
 from sdpdr.solving.choice import LONGEST
 from sdpdr.solving.costs import Cost, Structure, method_of, patience, predict, priority
 from sdpdr.solving.costs.prediction import FILES
-from sdpdr.solving.costs.rate import TOLERANCES, Rate
 from sdpdr.solving.costs.structure import KINDS
-from sdpdr.solving.costs.work import Work, work
+from sdpdr.solving.costs.work import TOLERANCES, Rate, Work, work
 from sdpdr.solving.turns import AT_LEAST, HURRY, HURRY_AT_LEAST, MORE, USABLE
 
 RATES = Path(sdpdr.__file__).parent / "costs" / "rates.py"
@@ -38,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sdpdr.solving.costs.rate import Rate
+from sdpdr.solving.costs.work import Rate
 
 # (solver, form), or (solver, kind of program) for the form "factor".
 RATES: Mapping[tuple[str, str], Rate] = {

@@ -87,9 +87,10 @@ def main() -> None:
     print(f"{'':<16}{'code':>8}{'lines':>8}{'files':>7}{'small':>7}")
     for name, held in [*sorted(rooms.items()), ("all", every)]:
         counts = (sum(m.code for m in held), sum(m.lines for m in held), len(held))
-        print(f"{name:<16}{counts[0]:>8}{counts[1]:>8}{counts[2]:>7}{sum(m.is_small for m in held):>7}")
+        small = sum(m.is_small for m in held)
+        print(f"{name:<16}{counts[0]:>8}{counts[1]:>8}{counts[2]:>7}{small:>7}")
     most = max(crowded(package).items(), key=lambda item: item[1])
-    print(f"{len(entries(package))} entries at the top; most modules in a room: {most[1]} in {most[0]}")
+    print(f"{len(entries(package))} entries at the top; most modules: {most[1]} in {most[0]}")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from sphinx.util.nodes import nested_parse_with_titles
 
 from sdpdr.errors import SdpdrError
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.cards import library
 from sdpdr.lab.library.families import families
+from sdpdr.lab.library.problem import library
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.program import PsdVariable
 

@@ -14,6 +14,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible
 from sdpdr.base.errors import (
@@ -252,3 +253,23 @@ def _warn_if_squared(distances: Array) -> None:
             SquaredDistancesWarning,
             stacklevel=5,
         )
+
+
+def checked(estimator: Any, X: Any, **options: Any) -> Any:
+    """``sklearn.utils.validation.validate_data`` of numbers; what it refuses is a `DataError`.
+
+    Its words are kept, since other libraries look for them.
+
+    Raises
+    ------
+    DataTypeError
+        The data are sparse where they must not be, or no numbers.
+    DataError
+        They are not finite, of another shape than in the fit, or too few.
+    """
+    try:
+        return validate_data(estimator, X, dtype=np.float64, **options)
+    except TypeError as error:
+        raise DataTypeError(str(error)) from None
+    except ValueError as error:
+        raise DataError(str(error)) from None

@@ -1,4 +1,4 @@
-"""Writing files so that a reader finds a whole one, the old one, or none.
+"""Files: written so that a reader finds a whole one; and descriptors that a daemon may lack.
 
 Every file that this package writes is written here: beside its place first, under a name that
 begins with ``.sdpdr-``, then moved into place in one step. An exception, Ctrl-C, or the signals
@@ -18,6 +18,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn, TypeAlias
+
+_STANDARD = range(3)
+
+
+def occupy_standard() -> None:
+    """Open those of the first three that are closed, on nothing.
+
+    What is opened next would get their numbers otherwise, and whoever starts a process puts its
+    own input and output there.
+    """
+    for number in _STANDARD:
+        if not _is_open(number):
+            # The lowest number that is free, which is this one.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
 
 Writer: TypeAlias = Callable[[Path], object]
 

@@ -15,7 +15,7 @@ from sdpdr.families.propagate.recipe import (
     mixed_scale_step,
 )
 from sdpdr.families.regress.recipes import fantope, regression, sparse_direction
-from sdpdr.families.sopca.recipe import sopca, sopca_dual
+from sdpdr.families.sopca.convex import sopca, sopca_dual
 from sdpdr.families.unfold.anchored import anchored_mvu, place
 from sdpdr.families.unfold.are import are
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information

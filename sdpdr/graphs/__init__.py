@@ -2,9 +2,15 @@
 
 from sdpdr.graphs.coarse import coarse_basis, landmarks
 from sdpdr.graphs.constructors import complete, cycle, from_edges, grid, path
-from sdpdr.graphs.furthest import FurthestPairs, furthest_pairs
 from sdpdr.graphs.motions import Motion, action_error, motions, position_fit, step_variation
-from sdpdr.graphs.nearest import knn, radius, smallest_connecting_k, smallest_connecting_radius
+from sdpdr.graphs.nearest import (
+    FurthestPairs,
+    furthest_pairs,
+    knn,
+    radius,
+    smallest_connecting_k,
+    smallest_connecting_radius,
+)
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.reconstruction import (
     laplacian_basis,

@@ -197,7 +197,7 @@ def row_extents(linear_map: LinearMap | VectorMap) -> Array:
 
     Examples
     --------
-    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
     >>> row_extents(1e-200 * SquaredEdgeLengths(2, [[0, 1]]))
     array([1.e-200])
     """

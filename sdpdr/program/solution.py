@@ -103,7 +103,7 @@ class Claim:
     iterations : int or None
     message : str
     verdict : str
-        The status in one vocabulary, `sdpdr.solvers.Verdict`; filled in by grading.
+        The status in one vocabulary, `sdpdr.program.run.Verdict`; filled in by grading.
     """
 
     status: str

@@ -19,7 +19,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
-from sdpdr.solvers.exposing import lend
+from sdpdr.solvers.running import lend
 
 # Contradictions of this size, relative to right sides, may be due to the rounding of data.
 _ROUNDING = 1e-12

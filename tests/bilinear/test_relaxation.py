@@ -15,7 +15,7 @@ from sdpdr.bilinear import (
     smoothed,
 )
 from sdpdr.families.sopca.bases import largest_sum
-from sdpdr.families.sopca.certificate import Side, evaluate
+from sdpdr.families.sopca.convex import Side, evaluate
 from sdpdr.families.sopca.interior import _Newton
 
 USPS = Path(__file__).parents[2] / "../shared/data/usps_9298_16x16.npz"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import sdpdr as package
-from sdpdr.lab.cli.exits import Exit
+from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.cards import library
 from sdpdr.lab.library.families import families
+from sdpdr.lab.library.problem import library
 from sdpdr.program import read_sdpa
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.base import Availability

@@ -9,7 +9,7 @@ import pytest
 import sdpdr as package
 from sdpdr import datasets
 from sdpdr.errors import DataTypeError, VacuousWarning
-from sdpdr.lab.cli.exits import Exit
+from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.study.tables import read_table
 
 

@@ -11,9 +11,9 @@ from sdpdr import datasets, estimators, methods
 from sdpdr.errors import DataError
 from sdpdr.families.metric.estimators import MetricLearner
 from sdpdr.families.unfold.estimators.gram import GramEmbedding
-from sdpdr.lab.cli.exits import Exit
 from sdpdr.lab.cli.hyperparameters import FLAGS, own, parsed
 from sdpdr.lab.cli.methods import METHODS
+from sdpdr.lab.cli.options import Exit
 
 N = 14
 POINTS, POSITION = datasets.swiss_roll(N, seed=0)

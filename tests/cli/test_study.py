@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sdpdr.lab.cli import main
-from sdpdr.lab.cli.exits import Exit
+from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.study.reading import read_results
 
 TINY = """

@@ -17,7 +17,8 @@ from typing import ClassVar
 import numpy as np
 
 from sdpdr.program import SDP, Claim, Point, PsdVariable
-from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Clarabel, Outcome, Solver
 from sdpdr.solvers.processes.incumbent import post
 
 

@@ -20,8 +20,9 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.program.point import as_dense
+from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
-from sdpdr.solvers import Clarabel, LowRank, Verdict
+from sdpdr.solvers import Clarabel, LowRank
 from sdpdr.solvers.processes import alone, incumbent, workers, zygote
 from sdpdr.solvers.processes.isolate import run_isolated
 

@@ -7,8 +7,8 @@ import pytest
 
 from sdpdr import datasets
 from sdpdr.errors import SdpdrError, UnknownNameError
-from sdpdr.lab.library.cards import find_card, library
 from sdpdr.lab.library.expectation import Expectation
+from sdpdr.lab.library.problem import find_card, library
 from sdpdr.lab.library.vocabulary import METHODS
 
 CARDS = dict(library())

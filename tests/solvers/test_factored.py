@@ -15,7 +15,8 @@ from sdpdr.errors import NotAcceptedError, ShapeError, UnknownNameError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, Trace, VectorMap, svec, svec_size
 from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, certify, dimacs_errors
 from sdpdr.program.point import VectorVariable
-from sdpdr.solvers import LowRank, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import LowRank
 from sdpdr.solvers.factored import Options, solve_factored
 from sdpdr.solvers.factored.compile import compile_problem
 from sdpdr.solvers.factored.inner import Inner

@@ -109,7 +109,7 @@ def test_whoever_hangs_or_crashes_under_a_deadline_gives_way(only, model, bad):
 
 @posix
 def test_whoever_hangs_without_a_deadline_gives_way(only, model, monkeypatch):
-    monkeypatch.setattr("sdpdr.solving.costs.sharing.AT_LEAST", 0.5)
+    monkeypatch.setattr("sdpdr.solving.costs.prediction.AT_LEAST", 0.5)
     monkeypatch.setattr("sdpdr.solving.turns.START", 0.5)
     monkeypatch.setattr("sdpdr.solving.turns.CROWD", 1.0)
     only("hanging", "honest")

@@ -9,8 +9,9 @@ import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.linalg import InnerProduct, Trace
 from sdpdr.program import SDP, Claim, Point, PsdVariable, Rows
+from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
-from sdpdr.solvers import Outcome, Sdpa, Verdict, cvxpy_solvers
+from sdpdr.solvers import Outcome, Sdpa, cvxpy_solvers
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.render import render

@@ -15,7 +15,8 @@ from sdpdr.lab.study.schema import COLUMNS, FINDINGS, HONESTY, OUTCOMES, fitted
 from sdpdr.lab.study.task import Contestant, Limits, Task
 from sdpdr.library import find_card
 from sdpdr.program import SDP, Status, write_sdpa
-from sdpdr.solvers import Clarabel, Outcome, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Clarabel, Outcome
 
 LIMITS = Limits(time_limit=100.0, warmup=False)
 

@@ -18,7 +18,7 @@ from sdpdr.lab.study.measures import (
     shifted_geometric_mean,
     times,
 )
-from sdpdr.lab.study.measures.runs import _LEAST_HONEST_FIRST, RUN_COLUMNS
+from sdpdr.lab.study.measures.frame import _LEAST_HONEST_FIRST, RUN_COLUMNS
 from sdpdr.lab.study.schema import COLUMNS, HONESTY
 
 from .frames import contest, frame

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdpdr.lab.study.measures import holm, noise_of, versus
-from sdpdr.lab.study.measures.noise import draws_of_mean
+from sdpdr.lab.study.measures.regret import draws_of_mean
 
 from .frames import contest, frame
 

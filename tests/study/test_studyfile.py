@@ -8,8 +8,7 @@ import pytest
 from sdpdr.errors import CardError, FileFormatError, StudyError, UnknownNameError
 from sdpdr.lab.library.problem import Known, Problem, read_optimal_values
 from sdpdr.lab.study.run import shuffled
-from sdpdr.lab.study.shipped import find_study, shipped
-from sdpdr.lab.study.studyfile import Study
+from sdpdr.lab.study.studyfile import Study, find_study, shipped
 from sdpdr.lab.study.task import Contestant, Limits, Task
 from sdpdr.library import find_card
 from sdpdr.program import Status, write_sdpa

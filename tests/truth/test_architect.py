@@ -19,9 +19,10 @@ from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
 from sdpdr.program.certificate import certify
+from sdpdr.program.run import Verdict
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.faces import Consequences
-from sdpdr.solvers import Multiprecision, Scs, Verdict
+from sdpdr.solvers import Multiprecision, Scs
 from sdpdr.solving.attempt import Request, attempt
 from sdpdr.solving.grade import Clock
 

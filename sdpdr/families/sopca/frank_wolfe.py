@@ -19,7 +19,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import Bases, leading, projected, trace_norm
-from sdpdr.families.sopca.certificate import Evaluation, Side, Sizes, evaluate, smoothed
+from sdpdr.families.sopca.convex import Evaluation, Side, Sizes, evaluate, smoothed
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.local import alternating
 from sdpdr.families.sopca.runs import Record, RunStatus, Step, follow

@@ -6,7 +6,7 @@ For a price :math:`\mu` falling to zero,
           \quad\text{s.t.}\quad \operatorname{tr} T = k .
 
 In directions :math:`dT = T^{1/2} D\, T^{1/2}` and with the :math:`U_i, S_i, V_i` of
-`sdpdr.families.sopca.certificate`, the second derivative of F is a sum of squares,
+`sdpdr.families.sopca.convex`, the second derivative of F is a sum of squares,
 
 .. math:: F''[D, D] = -\tfrac12 \sum_i \sum_{ab} \frac{s_a s_b}{s_a + s_b}
           \big(U_i^T D_P U_i - V_i^T D_Q V_i\big)_{ab}^2 ,
@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import projected, trace_norm
-from sdpdr.families.sopca.certificate import Evaluation, Side, Sizes, evaluate
+from sdpdr.families.sopca.convex import Evaluation, Side, Sizes, evaluate
 from sdpdr.families.sopca.frank_wolfe import Relaxation
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.runs import RunStatus, Step, follow

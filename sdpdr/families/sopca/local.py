@@ -31,7 +31,7 @@ from sdpdr.families.sopca.bases import (
     trace_norm,
     weighted_outer,
 )
-from sdpdr.families.sopca.certificate import Sizes
+from sdpdr.families.sopca.convex import Sizes
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.runs import RunStatus, Step, follow
 

@@ -7,15 +7,7 @@ import warnings
 from sdpdr.base.errors import RigidGraphWarning
 from sdpdr.graphs import NeighborGraph, rigidity
 from sdpdr.model import Model
-from sdpdr.model.blocks import (
-    Centered,
-    Flat,
-    Gram,
-    Isometry,
-    Relation,
-    Variance,
-    VarianceFloor,
-)
+from sdpdr.model.blocks import Centered, Flat, Gram, Isometry, Relation, Variance, VarianceFloor
 
 # Nodes up to which cliques are looked at; the algebra is dense.
 _LARGEST = 500

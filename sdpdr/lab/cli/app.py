@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from sdpdr import __version__
-from sdpdr.base.descriptors import occupy_standard
 from sdpdr.base.errors import SdpdrError
+from sdpdr.base.files import occupy_standard
 from sdpdr.lab.cli.console import complain, like_ctrl_c, warnings_in_one_line
-from sdpdr.lab.cli.exits import Exit, of_error
-from sdpdr.lab.cli.options import COMMANDS, SUMMARIES, Parser
+from sdpdr.lab.cli.options import COMMANDS, SUMMARIES, Exit, Parser, of_error
 
 _DESCRIPTION = """\
 Semidefinite formulations of dimensionality reduction, solved by any solver and graded by us.
@@ -68,8 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        A code of `sdpdr.lab.cli.exits.Exit`; a command line that is not understood ends the process
-        with 2, as `argparse` does. 128 and the number of the signal where one asked it to end.
+        A code of `sdpdr.lab.cli.options.Exit`; a command line that is not understood ends the
+        process with 2, as `argparse` does. 128 and the number of the signal where one asked it to
+        end.
     """
     _without_streams()
     words = sys.argv[1:] if argv is None else argv

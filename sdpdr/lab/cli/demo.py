@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from sdpdr.lab.cli.exits import Exit
-from sdpdr.lab.cli.options import add_command
+from sdpdr.lab.cli.options import Exit, add_command
 
 
 def add(commands: Any) -> None:

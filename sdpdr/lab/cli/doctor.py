@@ -13,8 +13,7 @@ from rich.console import Console
 from sdpdr import __version__, graphs
 from sdpdr.families import methods
 from sdpdr.lab.cli.console import grid, say, say_json, table
-from sdpdr.lab.cli.exits import Exit
-from sdpdr.lab.cli.options import add_command
+from sdpdr.lab.cli.options import Exit, add_command
 from sdpdr.program import Solution
 from sdpdr.solvers import SolverInfo
 from sdpdr.solvers import table as solver_table

@@ -24,10 +24,9 @@ from sdpdr.lab.cli.console import (
     say_json,
     write_all,
 )
-from sdpdr.lab.cli.exits import Exit
 from sdpdr.lab.cli.hyperparameters import assignment
 from sdpdr.lab.cli.methods import METHODS, described, find_method, made, side_columns, side_inputs
-from sdpdr.lab.cli.options import add_command, add_solver_options, solver_options
+from sdpdr.lab.cli.options import Exit, add_command, add_solver_options, solver_options
 from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
 from sdpdr.lab.study.tables import HEADER, WRITABLE, Frame, read_table, write_table

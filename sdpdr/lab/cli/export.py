@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sdpdr.lab.cli.console import check_target, note
-from sdpdr.lab.cli.exits import Exit
-from sdpdr.lab.cli.options import add_command
-from sdpdr.lab.library.cards import find_card
+from sdpdr.lab.cli.options import Exit, add_command
+from sdpdr.lab.library.problem import find_card
 from sdpdr.program import SDP, write_sdpa
 from sdpdr.reduce import Composed, Scale
 from sdpdr.solving.choice import reductions_for

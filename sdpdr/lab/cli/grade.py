@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from sdpdr.lab.cli.console import grid, table
-from sdpdr.lab.cli.exits import Exit
+from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.library.expectation import Finding
 from sdpdr.program import Solution, Status
 

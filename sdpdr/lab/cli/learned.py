@@ -12,9 +12,9 @@ from rich.table import Table
 
 from sdpdr.base.arrays import Array
 from sdpdr.lab.cli.console import grid
-from sdpdr.lab.cli.exits import Exit
 from sdpdr.lab.cli.grade import facts, of_status, shown
 from sdpdr.lab.cli.methods import Method
+from sdpdr.lab.cli.options import Exit
 from sdpdr.program import Status
 from sdpdr.solving.iterate.records import IterationStatus
 

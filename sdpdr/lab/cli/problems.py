@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 
 from sdpdr.base.errors import SdpdrError, UnknownNameError
 from sdpdr.lab.cli.console import grid, say, say_json, table
-from sdpdr.lab.cli.exits import Exit
-from sdpdr.lab.cli.options import add_command
+from sdpdr.lab.cli.options import Exit, add_command
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.cards import find_card, library
 from sdpdr.lab.library.families import Family, families
+from sdpdr.lab.library.problem import find_card, library
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.model import Model
 from sdpdr.solving.plan import plan

@@ -12,9 +12,8 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import FileFormatError
 from sdpdr.lab.cli.console import check_target, grid, record_writer, say, say_json, write_all
-from sdpdr.lab.cli.exits import Exit
 from sdpdr.lab.cli.grade import facts, of_status, shown
-from sdpdr.lab.cli.options import add_command, add_solver_options, solver_options
+from sdpdr.lab.cli.options import Exit, add_command, add_solver_options, solver_options
 from sdpdr.program import SDP, Factor, Solution, read_sdpa
 from sdpdr.solving.solve import solve
 

@@ -10,12 +10,11 @@ from typing import Any
 from sdpdr.base.errors import FileFormatError, SdpdrError
 from sdpdr.base.files import Writer
 from sdpdr.lab.cli.console import figure_writer, record_writer, say, say_json, write_all
-from sdpdr.lab.cli.exits import Exit
 from sdpdr.lab.cli.grade import comparison, comparison_record, facts, of_status
-from sdpdr.lab.cli.options import add_command, add_solver_options, solver_options
+from sdpdr.lab.cli.options import Exit, add_command, add_solver_options, solver_options
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.cards import find_card
 from sdpdr.lab.library.expectation import Finding
+from sdpdr.lab.library.problem import find_card
 from sdpdr.lab.study.tables import write_table
 from sdpdr.program import Solution, Status
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from sdpdr.base.errors import PackageMissingError, StudyError
 from sdpdr.lab.cli.console import check_target, complain, grid, note, say, say_json, table
-from sdpdr.lab.cli.exits import Exit
-from sdpdr.lab.cli.options import add_command
+from sdpdr.lab.cli.options import Exit, add_command
 
 REPORTS = (".html", ".md", ".rst")
 
@@ -117,7 +116,7 @@ def _add_report(own: Any) -> None:
 
 def run_list(args: Namespace) -> Exit:
     """Print the studies shipped."""
-    from sdpdr.lab.study.shipped import shipped
+    from sdpdr.lab.study.studyfile import shipped
 
     rows = [{"name": name, "title": title} for name, title in shipped().items()]
     if args.json:
@@ -129,7 +128,7 @@ def run_list(args: Namespace) -> Exit:
 
 def run_show(args: Namespace) -> Exit:
     """Print what a study would run."""
-    from sdpdr.lab.study.shipped import find_study
+    from sdpdr.lab.study.studyfile import find_study
 
     study = find_study(args.study)
     problems = Counter(problem.method for problem in study.problems)
@@ -153,7 +152,7 @@ def run_run(args: Namespace) -> Exit:
     """Carry out what is missing."""
     _need_extra()
     from sdpdr.lab.study.run import results_of, run_study
-    from sdpdr.lab.study.shipped import find_study
+    from sdpdr.lab.study.studyfile import find_study
 
     study = find_study(args.study)
     path = args.out or results_of(study)
@@ -200,7 +199,7 @@ def run_report(args: Namespace) -> Exit:
         return _compare(args)
     from sdpdr.lab.study.page import write_report
     from sdpdr.lab.study.reading import read_results
-    from sdpdr.lab.study.shipped import find_results
+    from sdpdr.lab.study.studyfile import find_results
 
     path = find_results(args.study)
     results = read_results(path)

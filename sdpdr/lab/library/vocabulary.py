@@ -22,7 +22,7 @@ from sdpdr.families.propagate.recipe import (
     mixed_label_step,
 )
 from sdpdr.families.regress.recipes import fantope, sparse_direction
-from sdpdr.families.sopca.recipe import sopca, sopca_dual
+from sdpdr.families.sopca.convex import sopca, sopca_dual
 from sdpdr.families.unfold.anchored import anchored_mvu
 from sdpdr.families.unfold.are import are
 from sdpdr.families.unfold.colored_mvu import colored_mvu

@@ -16,7 +16,7 @@ from select import select
 from typing import NoReturn
 
 from sdpdr.base.errors import StudyError
-from sdpdr.lab.study.watch import end_orphans, end_tree, reserved
+from sdpdr.lab.study.nursery import end_orphans, end_tree, reserved
 from sdpdr.solvers.processes.incumbent import listen
 from sdpdr.solvers.processes.zygote import adopt_orphans, end_with
 

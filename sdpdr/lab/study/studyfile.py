@@ -11,12 +11,13 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from sdpdr.base.errors import FileFormatError, SdpdrError
-from sdpdr.lab.library.cards import find_card, library
-from sdpdr.lab.library.families import families, find_family
+from sdpdr.base.errors import FileFormatError, SdpdrError, UnknownNameError
+from sdpdr.lab.library.families import families, find_family, shelf
 from sdpdr.lab.library.fields import Table
-from sdpdr.lab.library.problem import Problem, read_optimal_values
+from sdpdr.lab.library.problem import Problem, find_card, library, read_optimal_values
 from sdpdr.lab.library.vocabulary import METHODS
+from sdpdr.lab.study.reading import READABLE
+from sdpdr.lab.study.store import SUFFIX
 from sdpdr.lab.study.task import AUTO, Contestant, Limits, Task
 
 if sys.version_info >= (3, 11):
@@ -343,3 +344,55 @@ def _seeds(run: Table) -> list[int]:
     if not all(0 <= seed < 2**63 for seed in seeds) or len(set(seeds)) < len(seeds):
         raise run.error("seeds", f"expected whole numbers from 0 on, each once, got {seeds}")
     return seeds
+
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def shipped() -> dict[str, str]:
+    """Titles of the studies that come with the package, by name."""
+    return {
+        name: tomllib.loads(path.read_text(encoding="utf-8"))["about"]["title"]
+        for name, path in shelf("studies").items()
+    }
+
+
+def find_study(name: str) -> Study:
+    """A study by its name, or any other by the path of its file.
+
+    Raises
+    ------
+    UnknownNameError
+        Offering the nearest name.
+    FileFormatError, StudyError
+        As `Study.load`.
+    """
+    if name.endswith(".toml"):
+        return Study.load(name)
+    known = shelf("studies")
+    if name not in known:
+        raise UnknownNameError("study", name, known)
+    return replace(Study.load(known[name]), called=name)
+
+
+def find_results(name: str) -> Path:
+    """Results by their path, or those of a study that was run in this folder.
+
+    Raises
+    ------
+    FileFormatError
+        There are none.
+    """
+    path = Path(name)
+    if path.suffix in READABLE:
+        return path
+    found = Path(f"{path.stem}{SUFFIX}")
+    if not found.is_file():
+        raise FileFormatError(
+            f"there are no results {found} here. Run the study first, `sdpdr study run {name}`, "
+            "or name a file of results."
+        )
+    return found

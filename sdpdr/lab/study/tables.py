@@ -18,7 +18,7 @@ import numpy as np
 from sdpdr.base.arrays import ALLOWED, Array, is_admissible, is_written_admissibly
 from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError, VacuousWarning
 from sdpdr.base.files import write_file
-from sdpdr.lab.study.separators import hint
+from sdpdr.lab.study.reading import hint
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 HEADER = ("auto", "yes", "no")

@@ -11,10 +11,10 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.svec import smat
 from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest
+from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
-from sdpdr.program.attain.effort import EffortSpentError
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs
+from sdpdr.program.attain.basis import LIMIT, EffortSpentError
 from sdpdr.program.attain.cone import ConeProgram, Scaled
-from sdpdr.program.attain.effort import LIMIT, EffortSpentError
 
 # Pairs of coefficients, for every row, up to which all products are formed at once: a row of its
 # own takes as long as so many pairs.

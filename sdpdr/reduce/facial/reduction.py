@@ -110,7 +110,7 @@ def facial_reduction(
     sdp : SDP
     lend : callable, optional
         Solves small programs (takes an `SDP`, gives a `Point`), to look for combinations of rows
-        as well. `sdpdr.solvers.exposing.lend` is one.
+        as well. `sdpdr.solvers.running.lend` is one.
     cliques_up_to : int, default 60
         Order of matrices up to which cliques of exact lengths are looked for.
 

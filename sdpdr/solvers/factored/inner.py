@@ -25,8 +25,7 @@ from sdpdr.solvers.factored.precondition import (
     saddle_preconditioner,
 )
 from sdpdr.solvers.factored.problem import Problem
-from sdpdr.solvers.factored.refute import is_unbounded
-from sdpdr.solvers.factored.verdict import reported, stationarity, violation
+from sdpdr.solvers.factored.verdict import is_unbounded, reported, stationarity, violation
 
 Solve = Callable[[Array], Array]
 

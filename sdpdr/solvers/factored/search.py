@@ -18,7 +18,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point, Value
-from sdpdr.solvers.factored import refute
+from sdpdr.solvers.factored import verdict as refute
 from sdpdr.solvers.factored.inner import Inner
 from sdpdr.solvers.factored.lagrangian import Lagrangian, Layout, Local
 from sdpdr.solvers.factored.options import Journal, Options

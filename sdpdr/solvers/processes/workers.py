@@ -25,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sdpdr.base.descriptors import occupy_standard
+from sdpdr.base.files import occupy_standard
 from sdpdr.solvers.processes.zygote import (
     ANSWER,
     DEAF,

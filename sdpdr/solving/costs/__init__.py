@@ -1,8 +1,16 @@
 """What each solver would cost in each form: predicted from sizes, cliques and fill."""
 
 from sdpdr.solving.costs.candidates import POSSIBLE, Candidate, Candidates
-from sdpdr.solving.costs.prediction import Cost, method_of, posed, predict, priority
-from sdpdr.solving.costs.sharing import crowding, patience, shares
+from sdpdr.solving.costs.prediction import (
+    Cost,
+    crowding,
+    method_of,
+    patience,
+    posed,
+    predict,
+    priority,
+    shares,
+)
 from sdpdr.solving.costs.structure import Structure
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sdpdr.solving.costs.rate import Rate
+from sdpdr.solving.costs.work import Rate
 
 # (solver, form), or (solver, kind of program) for the form "factor".
 RATES: Mapping[tuple[str, str], Rate] = {

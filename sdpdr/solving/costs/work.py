@@ -1,4 +1,4 @@
-r"""Work and memory: multiplications of an algorithm, numbers that it stores, and how much there is.
+r"""Work and memory, to leading order, and the constants that a calibration finds for a solver.
 
 With V unknowns, matrices of orders :math:`n_k` with :math:`s_k = n_k (n_k + 1) / 2` entries:
 
@@ -22,13 +22,50 @@ Semidefinite Optimization, Found. Trends Optim. 1(4), 2015, chapter 7.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sdpdr.linalg.svec import svec_size
 from sdpdr.solving.costs.structure import RANK, Shape, Structure
+
+# Tolerances at which shares of success are kept.
+TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6)
+
+
+@dataclass(frozen=True)
+class Rate:
+    r"""Seconds ``start + scale * (work / 1e9) ** power``, and the memory and luck to expect.
+
+    Parameters
+    ----------
+    start, scale, power : float
+    base, each : float
+        Bytes of memory, and those for every number that the algorithm stores.
+    reach : mapping from kind of program to tuple of float
+        Share of the library's programs of that kind on which it reached each of `TOLERANCES`.
+    """
+
+    start: float
+    scale: float
+    power: float
+    base: float
+    each: float
+    reach: Mapping[str, tuple[float, ...]]
+
+    def seconds(self, work: float) -> float:
+        """Seconds for a number of multiplications."""
+        return float(self.start + self.scale * (work / 1e9) ** self.power)
+
+    def memory(self, numbers: float) -> float:
+        """Bytes for numbers stored."""
+        return float(self.base + self.each * numbers)
+
+    def share(self, kind: str, tol: float) -> float:
+        """Share of the library's programs of that kind on which ``tol`` was reached."""
+        looser = [k for k, known in enumerate(TOLERANCES) if known > tol * (1.0 + 1e-9)]
+        return self.reach[kind][min(len(looser), len(TOLERANCES) - 1)]
 
 
 def available() -> float:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning
-from sdpdr.families.regress.neighbours import reconstructing
+from sdpdr.families.regress.transduction import reconstructing
 from sdpdr.families.unfold.estimators.gram import GramEmbedding
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
 from sdpdr.families.unfold.labelled import Labelled, encoded, labelled

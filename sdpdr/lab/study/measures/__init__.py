@@ -8,18 +8,17 @@ from sdpdr.lab.study.measures.failures import (
     failure_map,
     outcome_counts,
 )
-from sdpdr.lab.study.measures.frame import frame_of, seconds_of
+from sdpdr.lab.study.measures.frame import frame_of, runs_by_median, seconds_of
 from sdpdr.lab.study.measures.growth import Growth, fit_growth, growth
-from sdpdr.lab.study.measures.means import means, shifted_geometric_mean
-from sdpdr.lab.study.measures.noise import holm, noise_of
-from sdpdr.lab.study.measures.profiles import (
+from sdpdr.lab.study.measures.means import (
     Profile,
     accuracy_profile,
+    means,
     performance_profile,
+    shifted_geometric_mean,
     time_profile,
 )
-from sdpdr.lab.study.measures.regret import Regret, regret_of
-from sdpdr.lab.study.measures.runs import runs_by_median
+from sdpdr.lab.study.measures.regret import Regret, holm, noise_of, regret_of
 from sdpdr.lab.study.measures.structure import best_by_structure, forms_by_solver, size_class
 from sdpdr.lab.study.measures.versus import Versus, versus
 

@@ -10,9 +10,8 @@ import pandas as pd
 
 from sdpdr.base.arrays import Array
 from sdpdr.lab.study.measures.contestants import RESOLUTION, label
-from sdpdr.lab.study.measures.frame import CONTESTANT, INSTANCE
-from sdpdr.lab.study.measures.noise import draws_of_mean, holm, noise_of
-from sdpdr.lab.study.measures.runs import ONE, runs_by_median
+from sdpdr.lab.study.measures.frame import CONTESTANT, INSTANCE, ONE, runs_by_median
+from sdpdr.lab.study.measures.regret import draws_of_mean, holm, noise_of
 
 FASTER, SLOWER = "faster", "slower"
 SAME, UNDECIDED = "no difference beyond noise", "undecided: too few problems"

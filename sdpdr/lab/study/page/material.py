@@ -12,8 +12,8 @@ import pandas as pd
 
 from sdpdr.base.errors import DataError
 from sdpdr.lab.study.measures.contestants import label
+from sdpdr.lab.study.measures.frame import runs_by_median
 from sdpdr.lab.study.measures.means import means
-from sdpdr.lab.study.measures.runs import runs_by_median
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from sdpdr.lab import plot
 from sdpdr.lab.study.measures.contestants import label
 from sdpdr.lab.study.measures.failures import claims
 from sdpdr.lab.study.measures.growth import growth
-from sdpdr.lab.study.measures.means import SHIFT
-from sdpdr.lab.study.measures.profiles import Profile, performance_profile, time_profile
+from sdpdr.lab.study.measures.means import SHIFT, Profile, performance_profile, time_profile
 from sdpdr.lab.study.page.material import Material, who_of
 from sdpdr.lab.study.page.parts import Cell, Chart, Column, Section, Table
 
