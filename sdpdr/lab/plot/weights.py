@@ -13,7 +13,7 @@ from sdpdr.lab.plot.points import draw_edges, frame, is_flat, plane_of, size_of
 from sdpdr.lab.plot.style import FAINT, SEQUENCE, draw_colour_bar, entitle, new_figure
 
 # A few edges may carry far more than all others, so the scale ends at a high quantile.
-TOP = 0.99
+MOST = 0.99
 # Edges that carry less than this part of it hardly hold anything.
 SLACK = 1e-3
 
@@ -57,7 +57,7 @@ def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: s
         raise ShapeError(
             f"weights have shape {load.shape} but there are {len(pairs)} edges: pass one each."
         )
-    top = float(np.quantile(load, TOP)) if load.size else 0.0
+    top = float(np.quantile(load, MOST)) if load.size else 0.0
     load = np.minimum(load / (top or float(np.max(load, initial=0.0)) or 1.0), 1.0)
     carries = load > SLACK
     order = np.flatnonzero(carries)[np.argsort(load[carries])]

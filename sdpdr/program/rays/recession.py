@@ -24,7 +24,7 @@ from sdpdr.program.rays.farkas import prove_infeasible
 from sdpdr.program.rays.ray import Kind, Ray
 from sdpdr.program.rays.whole import whole_direction
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.dual import dual_of
+from sdpdr.program.dual import dual_of
 
 # What must be left of the terms of a coefficient for it to be more than their rounding.
 _CLEARLY = 1e-6

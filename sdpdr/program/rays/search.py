@@ -47,7 +47,7 @@ from sdpdr.program.rays.recession import prove_unbounded
 from sdpdr.program.rays.relax import relaxations, without_objective
 from sdpdr.program.sdp import SDP, Lmi, Rows
 from sdpdr.program.sizes import row_norms
-from sdpdr.reduce.dual import dual_of
+from sdpdr.program.dual import dual_of
 
 Solve = Callable[[SDP], Point]
 
