@@ -7,6 +7,7 @@ from sdpdr.families.factor.isometric.records import (
     IsometricRound,
     IsometricStatus,
 )
+from sdpdr.families.factor.nmf.rank import fooling_set, overlap_bound
 from sdpdr.families.factor.nonnegative.box_search import box_search
 from sdpdr.families.factor.nonnegative.branching import SearchStatus
 from sdpdr.families.factor.nonnegative.cone_search import GlobalSearch, cone_search
@@ -24,7 +25,6 @@ from sdpdr.families.factor.nonnegative.dominant import (
     small_rank_factor,
     triangle_free_certificate,
 )
-from sdpdr.families.factor.nonnegative.fooling import fooling_set, overlap_bound
 from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
     nonnegative_matrix,

@@ -28,7 +28,7 @@ from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver
-from sdpdr.solvers.processes.incumbent import deaf, is_worker
+from sdpdr.solvers.processes.ends import deaf, is_worker
 from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.processes.silence import quiet, silence
 from sdpdr.solvers.processes.workers import native_code_runs

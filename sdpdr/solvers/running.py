@@ -13,7 +13,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.processes import workers
-from sdpdr.solvers.processes.incumbent import is_worker
+from sdpdr.solvers.processes.ends import is_worker
 from sdpdr.solvers.processes.isolate import Task, run_isolated
 from sdpdr.solvers.processes.workers import is_fork_of_native
 from sdpdr.solvers.screen import admit, failure, screen

@@ -19,7 +19,7 @@ import numpy as np
 from sdpdr.program import SDP, Claim, Point, PsdVariable
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Clarabel, Outcome, Solver
-from sdpdr.solvers.processes.incumbent import post
+from sdpdr.solvers.processes.ends import post
 
 
 @dataclass(frozen=True)

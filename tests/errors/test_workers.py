@@ -23,7 +23,8 @@ from sdpdr.program.point import as_dense
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
 from sdpdr.solvers import Clarabel, LowRank
-from sdpdr.solvers.processes import alone, incumbent, workers, zygote
+from sdpdr.solvers.processes import alone, workers, zygote
+from sdpdr.solvers.processes import ends as incumbent
 from sdpdr.solvers.processes.isolate import run_isolated
 
 pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")

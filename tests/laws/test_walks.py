@@ -48,4 +48,4 @@ def test_no_other_module_calls_these_routines_of_scipy_by_itself():
         if isinstance(node, ast.ImportFrom)
         and f"{node.module}.{node.names[0].name}".startswith("scipy.sparse.csgraph")
     }
-    assert callers == {"linalg/walks.py", "linalg/trees.py"}
+    assert callers == {"linalg/walks.py"}

@@ -137,7 +137,7 @@ def test_an_interrupt_leaves_bounds_that_hold_and_a_search_that_goes_on():
 
 
 def test_an_interrupt_between_two_parts_of_a_node_loses_neither(monkeypatch):
-    module = importlib.import_module("sdpdr.nonnegative.cone_search")
+    module = importlib.import_module("sdpdr.families.factor.nonnegative.cone_search")
     true, calls = module.squared_distances, []
 
     def once(*arguments):

@@ -1,4 +1,4 @@
-"""``sdpdr export``: a problem of the library as a file for other solvers."""
+"""``sdpdr export``: a problem as a file for other solvers; ``sdpdr demo``: the main job, once."""
 
 from __future__ import annotations
 
@@ -17,11 +17,24 @@ FORMS = ("gram", "lmi", "plain")
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
+    """Add both commands."""
+    _add_export(commands)
+    parser = add_command(
+        commands,
+        "demo",
+        run_demo,
+        "sdpdr demo --out out/demo",
+        with_json=False,
+    )
+    parser.add_argument("--out", default="out/demo", metavar="DIR", help="default: out/demo")
+    parser.add_argument("--quick", action="store_true", help="smaller data, for a first look")
+
+
+def _add_export(commands: Any) -> None:
     parser = add_command(
         commands,
         "export",
-        run,
+        run_export,
         "sdpdr export path-graph --to path.dat-s\n"
         "sdpdr export swiss-roll-100 --form plain --to swiss-roll.dat-s.gz",
         with_json=False,
@@ -41,13 +54,21 @@ def add(commands: Any) -> None:
     )
 
 
-def run(args: Namespace) -> Exit:
+def run_export(args: Namespace) -> Exit:
     """Write a card's program."""
     check_target(args.to, (".dat-s", ".gz"))
     program = reduced(find_card(args.card).build().to_sdp(), args.form)
     write_sdpa(program, args.to)
     note(f"wrote {args.to}: {program!r}")
     return Exit.OK
+
+
+def run_demo(args: Namespace) -> Exit:
+    """Run the demonstration."""
+    from sdpdr.lab.study.demo import main
+
+    code = main(["--out", args.out, *(["--quick"] if args.quick else [])])
+    return Exit.UNCERTIFIED if code else Exit.OK
 
 
 def reduced(sdp: SDP, form: str) -> SDP:

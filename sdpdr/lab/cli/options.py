@@ -62,10 +62,12 @@ COMMANDS = {
         "solve": "solve a problem of the library, grade the answer, compare it with the expected"
     },
     "embed": {"embed": "embed a table of points or distances (CSV, TSV, NPY, NPZ, Parquet)"},
-    "export": {"export": "write a problem in SDPA sparse format, which most solvers read"},
+    "export": {
+        "export": "write a problem in SDPA sparse format, which most solvers read",
+        "demo": "unfold real data, compare all solvers, and write a report",
+    },
     "sdpa": {"sdp": "solve and grade any program in SDPA sparse format"},
     "study": {"study": "compare solvers on many problems, fairly, and report"},
-    "demo": {"demo": "unfold real data, compare all solvers, and write a report"},
 }
 SUMMARIES = {name: words for module in COMMANDS.values() for name, words in module.items()}
 

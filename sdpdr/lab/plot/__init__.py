@@ -4,15 +4,14 @@ Nothing here touches pyplot or global settings: save a figure with ``figure.save
 return it from a notebook's cell.
 """
 
-from sdpdr.lab.plot.changes import edge_changes
 from sdpdr.lab.plot.dimensions import choice_of_k, spectrum
+from sdpdr.lab.plot.edges import dual_weights, edge_changes
 from sdpdr.lab.plot.history import convergence, rounds
 from sdpdr.lab.plot.matrices import bases, sparsity
 from sdpdr.lab.plot.multiples import embeddings
 from sdpdr.lab.plot.points import cloud, embedding, trajectory
 from sdpdr.lab.plot.runs import runs
 from sdpdr.lab.plot.studies import growth, outcome_map, performance_profile
-from sdpdr.lab.plot.weights import dual_weights
 
 __all__ = [
     "bases",

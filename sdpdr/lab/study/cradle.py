@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from sdpdr.base.errors import StudyError
 from sdpdr.lab.study.nursery import end_orphans, end_tree, reserved
-from sdpdr.solvers.processes.incumbent import listen
+from sdpdr.solvers.processes.ends import listen
 from sdpdr.solvers.processes.zygote import adopt_orphans, end_with
 
 try:

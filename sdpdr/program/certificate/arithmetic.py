@@ -29,8 +29,7 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import UNIT, diagonal_units, dot_enclosure, gamma, in_units, two_product
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.verified import is_verified_positive
-from sdpdr.program.certificate.bound import Duals
-from sdpdr.program.certificate.free import radius_of_exact
+from sdpdr.program.certificate.free import Duals, radius_of_exact
 from sdpdr.program.face import null_vectors
 from sdpdr.program.point import VectorVariable
 from sdpdr.program.sdp import SDP

@@ -28,8 +28,7 @@ from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import svec, svec_size
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.arithmetic import is_mass
-from sdpdr.program.certificate.bound import Duals, visible_rows
-from sdpdr.program.certificate.free import free_columns, project, unstack
+from sdpdr.program.certificate.free import Duals, free_columns, project, unstack, visible_rows
 from sdpdr.program.face import null_vectors
 from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP, Rows

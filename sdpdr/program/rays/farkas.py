@@ -24,8 +24,14 @@ from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import svec
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
-from sdpdr.program.certificate.bound import Duals, visible_rows
-from sdpdr.program.certificate.free import free_columns, project, stack, unstack
+from sdpdr.program.certificate.free import (
+    Duals,
+    free_columns,
+    project,
+    stack,
+    unstack,
+    visible_rows,
+)
 from sdpdr.program.certificate.moving import direction, distance
 from sdpdr.program.certificate.rational import rational
 from sdpdr.program.face import null_vectors

@@ -5,7 +5,7 @@ With D in the cones, A(D) = 0 (not above 0 on inequalities), G(D) positive semid
 falls by :math:`-t \langle C, D\rangle`. The same D are multipliers of the dual program, and prove
 it infeasible: what `sdpdr.program.rays.farkas` knows of rays serves here too. Where D must be
 singular, and its range no simple one, whole numbers near it are tried, and checked without any
-rounding (`sdpdr.program.rays.whole`).
+rounding (`sdpdr.program.rays.ray`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.magnitudes import is_written_exactly, least_share
 from sdpdr.linalg.svec import svec
+from sdpdr.program.dual import dual_of
 from sdpdr.program.point import PsdVariable, Value, Variable, as_dense
 from sdpdr.program.rays.farkas import prove_infeasible
-from sdpdr.program.rays.ray import Kind, Ray
-from sdpdr.program.rays.whole import whole_direction
+from sdpdr.program.rays.ray import Kind, Ray, whole_direction
 from sdpdr.program.sdp import SDP
-from sdpdr.program.dual import dual_of
 
 # What must be left of the terms of a coefficient for it to be more than their rounding.
 _CLEARLY = 1e-6

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import QuadraticForms, VectorMap
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs, svec_size
-from sdpdr.program.certificate.bound import Duals, visible_rows
+from sdpdr.program.certificate.free import Duals, visible_rows
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rays.unseen import range_basis, unseen_vectors

@@ -38,7 +38,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
-from sdpdr.program.certificate.bound import Duals
+from sdpdr.program.certificate.free import Duals
+from sdpdr.program.dual import dual_of
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point, PsdVariable, Variable, VectorVariable
 from sdpdr.program.rays.farkas import complete, prove_infeasible
@@ -47,7 +48,6 @@ from sdpdr.program.rays.recession import prove_unbounded
 from sdpdr.program.rays.relax import relaxations, without_objective
 from sdpdr.program.sdp import SDP, Lmi, Rows
 from sdpdr.program.sizes import row_norms
-from sdpdr.program.dual import dual_of
 
 Solve = Callable[[SDP], Point]
 

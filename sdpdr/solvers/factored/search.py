@@ -32,7 +32,7 @@ from sdpdr.solvers.factored.verdict import (
     relative,
     violation,
 )
-from sdpdr.solvers.processes.incumbent import post
+from sdpdr.solvers.processes.ends import post
 
 _FIRST_ACCURACY, _NEXT = 0.1, 0.2
 _PROGRESS, _FACTOR = 0.1, 4.0

@@ -28,7 +28,7 @@ from sdpdr.solvers.lowrank import edges
 from sdpdr.solvers.lowrank.edges import EdgeForm
 from sdpdr.solvers.lowrank.newton import estimated_fill
 from sdpdr.solvers.lowrank.start import isomap_start
-from sdpdr.solvers.processes.incumbent import is_worker, post
+from sdpdr.solvers.processes.ends import is_worker, post
 from sdpdr.solvers.tolerance import translate
 
 _VERDICTS = {

@@ -15,8 +15,7 @@ from sdpdr.base.errors import SdpdrError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Outcome
-from sdpdr.solvers.processes.ends import crash_claim, last_said, stopped
-from sdpdr.solvers.processes.incumbent import listen
+from sdpdr.solvers.processes.ends import crash_claim, last_said, listen, stopped
 from sdpdr.solvers.screen import failure
 
 # Not ``-m``: the package imports this module, so running it as well draws a warning.

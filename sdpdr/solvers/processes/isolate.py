@@ -38,7 +38,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     ----------
     task : callable without arguments
         For instance ``functools.partial(solver.run, sdp)``; it is pickled. What it hands to
-        `sdpdr.solvers.processes.incumbent.post` meanwhile is not lost when it is ended.
+        `sdpdr.solvers.processes.ends.post` meanwhile is not lost when it is ended.
     name : str
         Of the solver, for messages.
     time_limit : float, optional

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sdpdr.base.errors import NotAcceptedError, SdpdrError
-from sdpdr.solvers.processes.incumbent import listen
+from sdpdr.solvers.processes.ends import listen
 from sdpdr.solvers.screen import failure
 
 # A message is its kind, its length, and so many bytes.

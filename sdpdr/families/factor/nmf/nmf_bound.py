@@ -14,8 +14,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Progress
 from sdpdr.families.factor.nmf.bounds import nmf_overlap
+from sdpdr.families.factor.nmf.rank import overlap_bound, unexplained
 from sdpdr.families.factor.nonnegative.cone_search import cone_search
-from sdpdr.families.factor.nonnegative.fooling import overlap_bound, unexplained
 from sdpdr.families.factor.nonnegative.inputs import (
     dense_matrix,
     nonnegative_matrix,
