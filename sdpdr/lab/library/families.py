@@ -88,7 +88,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _folder() -> Path:
     """Problems lie inside an installed package, and beside it in a checkout."""
     package = Path(str(files("sdpdr")))
-    inside = package / "problems"
+    inside = package / "lab" / "library" / "problems"
     return inside if inside.is_dir() else package.parent / "problems"
 
 
