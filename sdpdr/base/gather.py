@@ -29,11 +29,11 @@ def import_as(places: Mapping[str, str]) -> None:
     True
     """
     full = {f"{PACKAGE}.{name}": f"{PACKAGE}.{place}" for name, place in places.items()}
-    sys.meta_path.append(_Finder(full))
+    sys.meta_path.insert(0, _Finder(full))
 
 
 class _Finder(MetaPathFinder):
-    """Knows public names; asked last, when no file has been found."""
+    """Knows public names; asked first, so that no file is imported twice under two names."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
         self.places = places
@@ -41,8 +41,14 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        place = self.places.get(name)
-        return None if place is None else ModuleSpec(name, _Elsewhere(place))
+        room, _, inside = name.removeprefix(f"{PACKAGE}.").partition(".")
+        place = self.places.get(f"{PACKAGE}.{room}")
+        if place is None or not name.startswith(f"{PACKAGE}."):
+            return None
+        if inside:
+            words = f"{PACKAGE}.{room} gathers names; its modules are imported where they lie:"
+            raise ModuleNotFoundError(f"{words} {place}.{inside}", name=name)
+        return ModuleSpec(name, _Elsewhere(place))
 
 
 class _Elsewhere(Loader):

@@ -52,6 +52,11 @@ def test_public_names_lead_to_one_module_each():
     assert errors.__spec__.name == "sdpdr.base.errors"
 
 
+def test_no_module_is_imported_twice_under_two_names():
+    with pytest.raises(ModuleNotFoundError, match=r"sdpdr\.families\.regress\.ridge"):
+        importlib.import_module("sdpdr.extend.ridge")
+
+
 @pytest.mark.parametrize("name", sorted(sdpdr.__all__))
 def test_every_public_name_is_there(name):
     assert getattr(sdpdr, name) is getattr(sdpdr, name)
