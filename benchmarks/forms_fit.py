@@ -19,7 +19,7 @@ from sdpdr.solving.costs.structure import KINDS
 from sdpdr.solving.costs.work import TOLERANCES, Rate, Work, work
 from sdpdr.solving.turns import AT_LEAST, HURRY, HURRY_AT_LEAST, MORE, USABLE
 
-RATES = Path(sdpdr.__file__).parent / "costs" / "rates.py"
+RATES = Path(sdpdr.__file__).parent / "solving" / "costs" / "rates.py"
 TABLE = Path(__file__).with_name("FORMS.md")
 Run = dict[str, Any]
 Rates = Mapping[tuple[str, str], Rate]
