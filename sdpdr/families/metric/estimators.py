@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -244,6 +245,7 @@ def _frozen(learner: MetricLearner) -> Callable[[Array], Array]:
     return other._inputs
 
 
+@dataclass(eq=False, repr=False)
 class XingMetric(MetricLearner):
     r"""Xing's metric (MMC): similar pairs as near as possible, dissimilar ones apart.
 
@@ -313,30 +315,17 @@ class XingMetric(MetricLearner):
     (2, (4, 4))
     """
 
-    def __init__(
-        self,
-        *,
-        diagonal: bool = False,
-        ridge: float = 0.0,
-        n_pairs: int | None = None,
-        kernel: Any = None,
-        kernel_params: Mapping[str, Any] | None = None,
-        kernel_components: int | None = None,
-        solver: Any = "ascent",
-        tol: float | None = None,
-        max_iter: int = 10_000,
-        random_state: int | None = None,
-    ) -> None:
-        self.diagonal = diagonal
-        self.ridge = ridge
-        self.n_pairs = n_pairs
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.kernel_components = kernel_components
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    _: KW_ONLY
+    diagonal: bool = False
+    ridge: float = 0.0
+    n_pairs: int | None = None
+    kernel: Any = None
+    kernel_params: Mapping[str, Any] | None = None
+    kernel_components: int | None = None
+    solver: Any = "ascent"
+    tol: float | None = None
+    max_iter: int = 10_000
+    random_state: int | None = None
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
         options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge}

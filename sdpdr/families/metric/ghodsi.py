@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from sdpdr.families.metric.recipes import SCALES, contrast, ghodsi
 from sdpdr.program import as_dense
 
 
+@dataclass(eq=False, repr=False)
 class GhodsiMetric(MetricLearner):
     r"""Ghodsi's metric: the directions in which dissimilar pairs differ most, similar ones least.
 
@@ -81,34 +83,19 @@ class GhodsiMetric(MetricLearner):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int | None = 1,
-        *,
-        normalize: bool = True,
-        ridge: float = 0.0,
-        entropy: float = 0.0,
-        scale: str = "trace",
-        n_pairs: int | None = None,
-        kernel: Any = None,
-        kernel_params: Mapping[str, Any] | None = None,
-        kernel_components: int | None = None,
-        solver: Any = "closed",
-        tol: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.normalize = normalize
-        self.ridge = ridge
-        self.entropy = entropy
-        self.scale = scale
-        self.n_pairs = n_pairs
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.kernel_components = kernel_components
-        self.solver = solver
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int | None = 1
+    _: KW_ONLY
+    normalize: bool = True
+    ridge: float = 0.0
+    entropy: float = 0.0
+    scale: str = "trace"
+    n_pairs: int | None = None
+    kernel: Any = None
+    kernel_params: Mapping[str, Any] | None = None
+    kernel_components: int | None = None
+    solver: Any = "closed"
+    tol: float | None = None
+    random_state: int | None = None
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
         if self.scale not in SCALES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from sdpdr.model.blocks.separation import UNLABELLED
 _AFFINITIES = ("knn", "precomputed", "correlation")
 
 
+@dataclass(eq=False, repr=False)
 class MixedLabelPropagation(
     ClassifierMixin,  # type: ignore[misc]  # scikit-learn has no types
     BaseEstimator,  # type: ignore[misc]  # nor has this
@@ -106,28 +108,16 @@ class MixedLabelPropagation(
     True
     """
 
-    def __init__(
-        self,
-        mode: str = "eigen",
-        *,
-        affinity: Any = "knn",
-        n_neighbors: int = 7,
-        lam: float | None = None,
-        share: float = 0.5,
-        beta_0: float | None = None,
-        ridge: float = 1e-3,
-        smoothness: float = 1.0,
-        unreached: str = "error",
-    ) -> None:
-        self.mode = mode
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.lam = lam
-        self.share = share
-        self.beta_0 = beta_0
-        self.ridge = ridge
-        self.smoothness = smoothness
-        self.unreached = unreached
+    mode: str = "eigen"
+    _: KW_ONLY
+    affinity: Any = "knn"
+    n_neighbors: int = 7
+    lam: float | None = None
+    share: float = 0.5
+    beta_0: float | None = None
+    ridge: float = 1e-3
+    smoothness: float = 1.0
+    unreached: str = "error"
 
     def fit(self, X: Any, y: Any = None) -> MixedLabelPropagation:
         """Find the labels of all points.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 
 
+@dataclass(eq=False, repr=False)
 class BasisExpansion(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor have these
@@ -66,20 +68,12 @@ class BasisExpansion(
     ((3, 8), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        width: float | None = None,
-        ridge: float = 1e-9,
-        grid: Any = None,
-        whiten: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.width = width
-        self.ridge = ridge
-        self.grid = grid
-        self.whiten = whiten
+    n_components: int = 10
+    _: KW_ONLY
+    width: float | None = None
+    ridge: float = 1e-9
+    grid: Any = None
+    whiten: bool = False
 
     def fit(self, X: Any, y: Any = None) -> BasisExpansion:
         """Lay out the basis.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from sdpdr.families.regress.weights import class_pencil
 WAYS = ("regression", "direct")
 
 
+@dataclass(eq=False, repr=False)
 class GraphProjection(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor have these
@@ -65,26 +67,16 @@ class GraphProjection(
     Cai thesis, sections 2.2 and 3.1.
     """
 
-    kind: ClassVar[str]
+    n_components: int | None = None
+    _: KW_ONLY
+    n_neighbors: int = 5
+    connect: str = "none"
+    alpha: float = 0.1
+    smoothing: float = 0.1
+    way: str = "regression"
+    random_state: int = 0
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        n_neighbors: int = 5,
-        connect: str = "none",
-        alpha: float = 0.1,
-        smoothing: float = 0.1,
-        way: str = "regression",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.connect = connect
-        self.alpha = alpha
-        self.smoothing = smoothing
-        self.way = way
-        self.random_state = random_state
+    kind: ClassVar[str]
 
     def fit(self, X: Any, y: Any = None) -> GraphProjection:
         """Learn the map.

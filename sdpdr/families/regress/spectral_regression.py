@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def _is_kernel(estimator: SpectralRegression) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False)
 class SpectralRegression(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor have these
@@ -122,36 +124,21 @@ class SpectralRegression(
     2
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        responses: str | NeighborGraph | Pencil = "auto",
-        n_neighbors: int = 5,
-        connect: str = "none",
-        alpha: float | str = 0.1,
-        penalty: Any = None,
-        cardinality: int | None = None,
-        kernel: Any = None,
-        gamma: float | None = None,
-        smoothing: float = 0.1,
-        solver: str = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.responses = responses
-        self.n_neighbors = n_neighbors
-        self.connect = connect
-        self.alpha = alpha
-        self.penalty = penalty
-        self.cardinality = cardinality
-        self.kernel = kernel
-        self.gamma = gamma
-        self.smoothing = smoothing
-        self.solver = solver
-        self.random_state = random_state
+    n_components: int | None = None
+    _: KW_ONLY
+    responses: str | NeighborGraph | Pencil = "auto"
+    n_neighbors: int = 5
+    connect: str = "none"
+    alpha: float | str = 0.1
+    penalty: Any = None
+    cardinality: int | None = None
+    kernel: Any = None
+    gamma: float | None = None
+    smoothing: float = 0.1
+    solver: str = "auto"
+    random_state: int = 0
 
-    mapping_: LinearMapping | KernelMapping
+    mapping_: LinearMapping | KernelMapping = field(init=False)
 
     # -- fitting ----------------------------------------------------------------------------------
 

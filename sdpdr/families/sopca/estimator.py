@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -40,6 +41,7 @@ _CLOSED: Mapping[str, Callable[..., Bases]] = MappingProxyType(
 METHODS = (*_CONVEX, *_LOCAL, *_CLOSED)
 
 
+@dataclass(eq=False, repr=False)
 class SOPCA(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor have these
@@ -146,32 +148,18 @@ class SOPCA(
     ((200, 4, 4), True)
     """
 
-    def __init__(
-        self,
-        n_components: int | Sequence[int] = 2,
-        *,
-        method: str = "convex",
-        image_shape: tuple[int, int] | None = None,
-        center: bool = False,
-        polish: bool = True,
-        certify: bool = False,
-        n_starts: int = 1,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.image_shape = image_shape
-        self.center = center
-        self.polish = polish
-        self.certify = certify
-        self.n_starts = n_starts
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.random_state = random_state
+    n_components: int | Sequence[int] = 2
+    _: KW_ONLY
+    method: str = "convex"
+    image_shape: tuple[int, int] | None = None
+    center: bool = False
+    polish: bool = True
+    certify: bool = False
+    n_starts: int = 1
+    tol: float | None = None
+    max_iter: int | None = None
+    time_limit: float | None = None
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> SOPCA:
         """Find the bases.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sdpdr.families.factor.nonnegative.symmetric_nmf import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class CompletelyPositive(
     ClusterMixin,  # type: ignore[misc]  # scikit-learn has no types
     BaseEstimator,  # type: ignore[misc]  # nor has this
@@ -96,24 +98,14 @@ class CompletelyPositive(
     True
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        affinity: Any = "precomputed",
-        gamma: float | None = None,
-        starts: int = 5,
-        tol: float = 1e-8,
-        time_limit: float | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.affinity = affinity
-        self.gamma = gamma
-        self.starts = starts
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
+    n_components: int | None = None
+    _: KW_ONLY
+    affinity: Any = "precomputed"
+    gamma: float | None = None
+    starts: int = 5
+    tol: float = 1e-8
+    time_limit: float | None = None
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> CompletelyPositive:
         """Factor the affinity of the rows of X.

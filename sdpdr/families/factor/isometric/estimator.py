@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from sdpdr.families.factor.nonnegative.projection import hoyer
 from sdpdr.graphs import FurthestPairs, knn
 
 
+@dataclass(eq=False, repr=False)
 class IsoNMF(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor have these
@@ -103,34 +105,19 @@ class IsoNMF(
     ((40, 3), True, True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 3,
-        objective: Literal["none", "furthest"] | FurthestPairs = "none",
-        pull: float | None = None,
-        product: Literal["penalty", "constraint"] = "penalty",
-        connect: str = "none",
-        method: Literal["newton", "lbfgs"] = "newton",
-        tol: float = 1e-4,
-        max_iter: int = 50,
-        time_limit: float | None = None,
-        progress: Any = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.objective = objective
-        self.pull = pull
-        self.product = product
-        self.connect = connect
-        self.method = method
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.progress = progress
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 3
+    objective: Literal["none", "furthest"] | FurthestPairs = "none"
+    pull: float | None = None
+    product: Literal["penalty", "constraint"] = "penalty"
+    connect: str = "none"
+    method: Literal["newton", "lbfgs"] = "newton"
+    tol: float = 1e-4
+    max_iter: int = 50
+    time_limit: float | None = None
+    progress: Any = None
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> IsoNMF:
         """Find the factors of X; y is not used."""

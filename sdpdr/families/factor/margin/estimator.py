@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,7 @@ class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
             )
 
 
+@dataclass(eq=False, repr=False)
 class MMMF(_Completion):
     r"""Maximum-margin matrix factorization: signs completed by a matrix of least norm.
 
@@ -142,22 +144,14 @@ class MMMF(_Completion):
     (array([-1]), True)
     """
 
-    factorization_: MarginFactorization
+    c: float = 1.0
+    _: KW_ONLY
+    norm: str = "trace"
+    solver: Any = "splitting"
+    tol: float | None = None
+    max_iter: int = 5000
 
-    def __init__(
-        self,
-        c: float = 1.0,
-        *,
-        norm: str = "trace",
-        solver: Any = "splitting",
-        tol: float | None = None,
-        max_iter: int = 5000,
-    ) -> None:
-        self.c = c
-        self.norm = norm
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
+    factorization_: MarginFactorization = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> MMMF:
         """Complete a matrix of signs.
@@ -230,6 +224,7 @@ class MMMF(_Completion):
         return float(np.mean(self.predict(signs.places) == signs.values))
 
 
+@dataclass(eq=False, repr=False)
 class RatingMMMF(_Completion):
     r"""Ratings completed by a maximum-margin factorization for each threshold between levels.
 
@@ -274,20 +269,12 @@ class RatingMMMF(_Completion):
            [1., 5., 4., 1.]])
     """
 
-    def __init__(
-        self,
-        c: float = 1.0,
-        *,
-        norm: str = "trace",
-        solver: Any = "splitting",
-        tol: float | None = None,
-        max_iter: int = 5000,
-    ) -> None:
-        self.c = c
-        self.norm = norm
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
+    c: float = 1.0
+    _: KW_ONLY
+    norm: str = "trace"
+    solver: Any = "splitting"
+    tol: float | None = None
+    max_iter: int = 5000
 
     def fit(self, X: Any, y: Any = None) -> RatingMMMF:
         """Complete a matrix of ratings.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ SOLVERS = ("auto", "lift", "polish", "scikit-learn")
 _POLISH = 1500
 
 
+@dataclass(eq=False, repr=False)
 class NMF(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor have these
@@ -112,28 +114,17 @@ class NMF(
     (True, IterationStatus.RANK_REACHED)
     """
 
-    factorization_: Factorization | None
+    n_components: int | None = None
+    _: KW_ONLY
+    solver: str = "auto"
+    starts: int = 5
+    tol: float = 1e-6
+    max_iter: int = 1000
+    bound: str = "eckart_young"
+    random_state: Any = 0
+    options: Mapping[str, Any] | None = None
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        solver: str = "auto",
-        starts: int = 5,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        bound: str = "eckart_young",
-        random_state: Any = 0,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.solver = solver
-        self.starts = starts
-        self.tol = tol
-        self.max_iter = max_iter
-        self.bound = bound
-        self.random_state = random_state
-        self.options = options
+    factorization_: Factorization | None = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> NMF:
         """Find the factors.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
 from sdpdr.families.factor.polynomial.recipe import Lift
 
 
+@dataclass(eq=False, repr=False)
 class PolynomialFactorization(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor have these
@@ -63,34 +65,19 @@ class PolynomialFactorization(
     ([[0.7, 1.2]], True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        coefficients: Sequence[float] | None = (1.0,),
-        lift: Lift = "layers",
-        nonnegative: bool = True,
-        regularization: float | None = None,
-        degree: int = 2,
-        restarts: int = 0,
-        max_iter: int = 50,
-        tol: float = 1e-9,
-        solver: Any = "clarabel",
-        time_limit: float | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.coefficients = coefficients
-        self.lift = lift
-        self.nonnegative = nonnegative
-        self.regularization = regularization
-        self.degree = degree
-        self.restarts = restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.solver = solver
-        self.time_limit = time_limit
-        self.random_state = random_state
+    n_components: int = 1
+    _: KW_ONLY
+    coefficients: Sequence[float] | None = (1.0,)
+    lift: Lift = "layers"
+    nonnegative: bool = True
+    regularization: float | None = None
+    degree: int = 2
+    restarts: int = 0
+    max_iter: int = 50
+    tol: float = 1e-9
+    solver: Any = "clarabel"
+    time_limit: float | None = None
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> PolynomialFactorization:
         """Find factors.

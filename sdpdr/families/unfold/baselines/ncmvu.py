@@ -6,7 +6,7 @@ A baseline, kept plain: first-order steps, no safeguards, exact lengths if asked
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -261,6 +261,7 @@ def ncmvu(
     )
 
 
+@dataclass(eq=False, repr=False)
 class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Non-convex unfolding with scikit-learn's face; see `ncmvu`. A baseline.
 
@@ -300,30 +301,17 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     (20, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        rank: int = 3,
-        n_neighbors: int = 6,
-        isometry: Literal["inequality", "equality"] = "inequality",
-        objective: Literal["variance", "furthest"] = "variance",
-        connect: str = "error",
-        start: str = "data",
-        tol: float = 1e-8,
-        max_iter: int = 60,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.rank = rank
-        self.n_neighbors = n_neighbors
-        self.isometry = isometry
-        self.objective = objective
-        self.connect = connect
-        self.start = start
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    rank: int = 3
+    n_neighbors: int = 6
+    isometry: Literal["inequality", "equality"] = "inequality"
+    objective: Literal["variance", "furthest"] = "variance"
+    connect: str = "error"
+    start: str = "data"
+    tol: float = 1e-8
+    max_iter: int = 60
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> NCMVU:
         """Learn the embedding of the rows of X; y is not used."""

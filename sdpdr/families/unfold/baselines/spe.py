@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,7 @@ def spe(
     return np.asarray(Y - Y.mean(axis=0))
 
 
+@dataclass(eq=False, repr=False)
 class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Stochastic proximity embedding with scikit-learn's face; see `spe`. A baseline.
 
@@ -166,22 +168,13 @@ class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     (10, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        cutoff: float = np.inf,
-        metric: str = "euclidean",
-        cycles: int = 100,
-        steps: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.cutoff = cutoff
-        self.metric = metric
-        self.cycles = cycles
-        self.steps = steps
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    cutoff: float = np.inf
+    metric: str = "euclidean"
+    cycles: int = 100
+    steps: int | None = None
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> SPE:
         """Learn the embedding of the rows of X; y is not used."""

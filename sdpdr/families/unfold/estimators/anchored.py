@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
-from sdpdr.families.unfold.estimators.gram import GramEmbedding
+from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.graphs import NeighborGraph, from_edges
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation, Slack
@@ -25,7 +26,8 @@ from sdpdr.solving.solve import solve
 _PRICE = 100.0
 
 
-class AnchoredMVU(GramEmbedding):
+@dataclass(eq=False, repr=False)
+class AnchoredMVU(LengthEmbedding):
     r"""Unfolding with some coordinates known: the others are found in the same coordinates.
 
     Solves `sdpdr.methods.anchored_mvu`. Where the unknown points would rather leave the space of
@@ -79,38 +81,8 @@ class AnchoredMVU(GramEmbedding):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 6,
-        isometry: Relation = "inequality",
-        about: str = "mean",
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        extension: str | None = None,
-        solver: Any = "auto",
-        form: str = "auto",
-        landmarks: int | None = None,
-        tol: float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.isometry = isometry
-        self.about = about
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.extension = extension
-        self.solver = solver
-        self.form = form
-        self.landmarks = landmarks
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
+    _: KW_ONLY
+    about: str = "mean"
 
     def fit(self, X: Any, y: Any = None) -> AnchoredMVU:
         """Find the coordinates that are not known.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sdpdr.solving.solve import solve
 _NOTHING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class ARE(GramEmbedding):
     r"""Action Respecting Embedding: an unfolding in which every action is a rigid motion.
 
@@ -103,38 +105,10 @@ class ARE(GramEmbedding):
     ['L', 'R']
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 6,
-        isometry: Relation = "inequality",
-        inverse: Mapping[Hashable, Hashable] | None = None,
-        hops: int | None = None,
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        extension: str | None = None,
-        solver: Any = "auto",
-        form: str = "auto",
-        tol: float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.isometry = isometry
-        self.inverse = inverse
-        self.hops = hops
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.extension = extension
-        self.solver = solver
-        self.form = form
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
+    _: KW_ONLY
+    isometry: Relation = "inequality"
+    inverse: Mapping[Hashable, Hashable] | None = None
+    hops: int | None = None
 
     def fit(
         self,

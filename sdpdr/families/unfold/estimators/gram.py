@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,43 +21,26 @@ from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
 
 
+@dataclass(eq=False, repr=False)
 class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of embeddings read off a Gram matrix.
 
-    A subclass has the hyperparameters used here, and ``_model`` names its recipe. One with
-    further hyperparameters lists all of them again, as scikit-learn wants it.
+    Fields are hyperparameters: a subclass has those of its base and adds its own, as a dataclass
+    again. ``_model`` names its recipe.
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 6,
-        isometry: Relation = "inequality",
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        extension: str | None = None,
-        solver: Any = "auto",
-        form: str = "auto",
-        landmarks: int | None = None,
-        tol: float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.isometry = isometry
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.extension = extension
-        self.solver = solver
-        self.form = form
-        self.landmarks = landmarks
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 6
+    metric: str = "euclidean"
+    angles: bool = False
+    connect: str = "error"
+    extension: str | None = None
+    solver: Any = "auto"
+    form: str = "auto"
+    tol: float | None = None
+    time_limit: float | None = None
+    random_state: int | None = None
 
     @abstractmethod
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
@@ -87,7 +71,7 @@ class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-l
             self._model(graph, X, y),
             self.solver,
             self.form,
-            landmarks=self.landmarks,
+            landmarks=getattr(self, "landmarks", None),  # of those that take the landmark form
             tol=self.tol,
             time_limit=self.time_limit,
             seed=self.random_state,
@@ -151,3 +135,12 @@ class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-l
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.transformer_tags = None if self.extension is None else TransformerTags()
         return tags
+
+
+@dataclass(eq=False, repr=False)
+class LengthEmbedding(GramEmbedding):
+    """Base of embeddings that say what becomes of the lengths of edges, at any size."""
+
+    _: KW_ONLY
+    isometry: Relation = "inequality"
+    landmarks: int | None = None

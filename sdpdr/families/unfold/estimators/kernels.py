@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
-from sdpdr.families.unfold.estimators.gram import GramEmbedding
+from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.model import Model
@@ -41,7 +42,7 @@ class KernelEmbedding(GramEmbedding):
         self.eigenvalues_ = values
 
 
-class ColoredMVU(GramEmbedding):
+class ColoredMVU(LengthEmbedding):
     r"""Unfold so that the embedding depends on labels or numbers as much as it can.
 
     Solves :math:`\max \langle H F F^T H, K\rangle` over centred Gram matrices whose squared
@@ -135,6 +136,7 @@ def _by_node(graph: NeighborGraph, side: Side) -> Side:
     return Side(total / np.bincount(graph.index[placed], minlength=graph.n)[:, None], side.signs)
 
 
+@dataclass(eq=False, repr=False)
 class DensityMap(KernelEmbedding):
     r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
 
@@ -182,38 +184,10 @@ class DensityMap(KernelEmbedding):
     ((40, 2), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 6,
-        bandwidth: float | None = None,
-        variant: Variant = "unit",
-        spread: Objective = "most",
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        extension: str | None = None,
-        solver: Any = "auto",
-        form: str = "auto",
-        tol: float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.bandwidth = bandwidth
-        self.variant = variant
-        self.spread = spread
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.extension = extension
-        self.solver = solver
-        self.form = form
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
+    _: KW_ONLY
+    bandwidth: float | None = None
+    variant: Variant = "unit"
+    spread: Objective = "most"
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         return density_map(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sdpdr.base.errors import DataError, UncertifiedWarning
@@ -15,6 +16,7 @@ from sdpdr.model.blocks import Relation
 from sdpdr.solving.iterate.records import IterationStatus
 
 
+@dataclass(eq=False, repr=False)
 class MVE(GramEmbedding):
     r"""Minimum volume embedding: unfold into ``n_components`` dimensions and flatten the others.
 
@@ -89,40 +91,11 @@ class MVE(GramEmbedding):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kappa: float = 1.0,
-        n_neighbors: int = 6,
-        isometry: Relation = "inequality",
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        extension: str | None = None,
-        solver: Any = "auto",
-        form: str = "auto",
-        tol: float | None = None,
-        max_iter: int = 50,
-        restarts: int = 0,
-        time_limit: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kappa = kappa
-        self.n_neighbors = n_neighbors
-        self.isometry = isometry
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.extension = extension
-        self.solver = solver
-        self.form = form
-        self.tol = tol
-        self.max_iter = max_iter
-        self.restarts = restarts
-        self.time_limit = time_limit
-        self.random_state = random_state
+    _: KW_ONLY
+    kappa: float = 1.0
+    isometry: Relation = "inequality"
+    max_iter: int = 50
+    restarts: int = 0
 
     def fit(self, X: Any, y: Any = None) -> MVE:
         """Learn the embedding of the rows of X.

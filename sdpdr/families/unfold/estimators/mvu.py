@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from sdpdr.base.errors import UnknownNameError
-from sdpdr.families.unfold.estimators.gram import GramEmbedding
+from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.families.unfold.estimators.kernels import KernelEmbedding
 from sdpdr.families.unfold.loocv import loocv
 from sdpdr.families.unfold.mfnu import mfnu, mvu_apart
@@ -18,7 +19,7 @@ from sdpdr.model.blocks import OtherSums, Relation
 from sdpdr.program import Factor, Solution
 
 
-class MVU(GramEmbedding):
+class MVU(LengthEmbedding):
     r"""Maximum Variance Unfolding: pull points apart while neighbours keep their distance.
 
     Solves :math:`\max \operatorname{tr} K` over centred Gram matrices whose squared lengths
@@ -101,7 +102,8 @@ class MVU(GramEmbedding):
 _RECIPES = {"spread": mfnu, "variance": mvu_apart}
 
 
-class MFNU(GramEmbedding):
+@dataclass(eq=False, repr=False)
+class MFNU(LengthEmbedding):
     r"""Maximum Furthest Neighbour Unfolding: pull points away from those furthest from them.
 
     Solves :math:`\max \sum_i |y_i - y_{f(i)}|^2` over centred Gram matrices whose squared lengths
@@ -162,38 +164,8 @@ class MFNU(GramEmbedding):
     ((100, 2), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 6,
-        isometry: Relation = "inequality",
-        objective: str = "spread",
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        extension: str | None = None,
-        solver: Any = "auto",
-        form: str = "auto",
-        landmarks: int | None = None,
-        tol: float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.isometry = isometry
-        self.objective = objective
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.extension = extension
-        self.solver = solver
-        self.form = form
-        self.landmarks = landmarks
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
+    _: KW_ONLY
+    objective: str = "spread"
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         if self.objective not in _RECIPES:
@@ -201,6 +173,7 @@ class MFNU(GramEmbedding):
         return _RECIPES[self.objective](graph, self.isometry)
 
 
+@dataclass(eq=False, repr=False)
 class LOOCVUnfolding(KernelEmbedding):
     r"""Maximum leave-one-out cross-validation: every point likely, given all others.
 
@@ -251,40 +224,11 @@ class LOOCVUnfolding(KernelEmbedding):
     ((12, 2), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 6,
-        trace: float | None = None,
-        unit: bool = False,
-        minimum: float | None = None,
-        isometry: Relation = "equality",
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        extension: str | None = None,
-        solver: Any = "auto",
-        form: str = "auto",
-        tol: float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.trace = trace
-        self.unit = unit
-        self.minimum = minimum
-        self.isometry = isometry
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.extension = extension
-        self.solver = solver
-        self.form = form
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
+    _: KW_ONLY
+    trace: float | None = None
+    unit: bool = False
+    minimum: float | None = None
+    isometry: Relation = "equality"
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         return loocv(graph, self.trace, self.unit, self.minimum, self.isometry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,11 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning
 from sdpdr.families.regress.transduction import reconstructing
-from sdpdr.families.unfold.estimators.gram import GramEmbedding
+from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
 from sdpdr.families.unfold.labelled import Labelled, encoded, labelled
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
-from sdpdr.model.blocks import Relation
 from sdpdr.model.blocks.separation import UNLABELLED
 from sdpdr.program import Factor, Solution, Status
 from sdpdr.solving.solve import solve
@@ -37,7 +37,8 @@ _PERHAPS_IMPOSSIBLE = (
 )
 
 
-class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn has no types
+@dataclass(eq=False, repr=False)
+class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-learn has no types
     r"""Isometric separation map: unfold so that a hyperplane separates the classes.
 
     Solves `sdpdr.methods.ism`. Unlabelled points (label -1) take part, held by the lengths to
@@ -108,44 +109,11 @@ class ISM(ClassifierMixin, GramEmbedding):  # type: ignore[misc]  # scikit-learn
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int = 6,
-        anchors: Any = None,
-        margin: float | str | None = None,
-        furthest: Furthest = "auto",
-        slack: float | None = None,
-        isometry: Relation = "inequality",
-        metric: str = "euclidean",
-        angles: bool = False,
-        connect: str = "error",
-        extension: str | None = None,
-        solver: Any = "auto",
-        form: str = "auto",
-        landmarks: int | None = None,
-        tol: float | None = None,
-        time_limit: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.anchors = anchors
-        self.margin = margin
-        self.furthest = furthest
-        self.slack = slack
-        self.isometry = isometry
-        self.metric = metric
-        self.angles = angles
-        self.connect = connect
-        self.extension = extension
-        self.solver = solver
-        self.form = form
-        self.landmarks = landmarks
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
+    _: KW_ONLY
+    anchors: Any = None
+    margin: float | str | None = None
+    furthest: Furthest = "auto"
+    slack: float | None = None
 
     def fit(self, X: Any, y: Any = None) -> ISM:
         """Learn the map of the rows of X.
