@@ -39,8 +39,8 @@ from .families.unfold.estimators.anchored import AnchoredMVU as AnchoredMVU
 from .families.unfold.estimators.are import ARE as ARE
 from .families.unfold.estimators.kernels import ColoredMVU as ColoredMVU
 from .families.unfold.estimators.kernels import DensityMap as DensityMap
-from .families.unfold.estimators.minimum_volume import MVE as MVE
 from .families.unfold.estimators.mvu import MFNU as MFNU
+from .families.unfold.estimators.mvu import MVE as MVE
 from .families.unfold.estimators.mvu import MVU as MVU
 from .families.unfold.estimators.mvu import LOOCVUnfolding as LOOCVUnfolding
 from .families.unfold.estimators.separation import ISM as ISM

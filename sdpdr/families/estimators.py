@@ -22,8 +22,7 @@ from sdpdr.families.sopca.estimator import SOPCA
 from sdpdr.families.unfold.estimators.anchored import AnchoredMVU, insert
 from sdpdr.families.unfold.estimators.are import ARE
 from sdpdr.families.unfold.estimators.kernels import ColoredMVU, DensityMap
-from sdpdr.families.unfold.estimators.minimum_volume import MVE
-from sdpdr.families.unfold.estimators.mvu import MFNU, MVU, LOOCVUnfolding
+from sdpdr.families.unfold.estimators.mvu import MFNU, MVE, MVU, LOOCVUnfolding
 from sdpdr.families.unfold.estimators.separation import ISM
 
 __all__ = [
