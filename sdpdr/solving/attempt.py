@@ -78,6 +78,7 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
     if request.rigorous and chosen.sdp is not None:
         with clock("certify"):
             solution = proved(chosen.sdp, solution, request.deadline)
+        solution = replace(solution, timings=dict(clock.seconds))
     if remark := chosen.solver.remark(solution):
         message = f"{solution.claimed.message} {remark}".strip()
         solution = replace(solution, claimed=replace(solution.claimed, message=message))
