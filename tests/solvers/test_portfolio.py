@@ -202,7 +202,7 @@ def test_a_busy_machine_makes_nobody_pass_for_stalled(only, model, monkeypatch):
             told.append(chosen.solver.time_limit)
         return made(chosen.solver.name)
 
-    monkeypatch.setattr(sys.modules["sdpdr.solving.plan"], "attempt", attempt)
+    monkeypatch.setattr(importlib.import_module("sdpdr.solving.plan"), "attempt", attempt)
     only("failing", "honest")
     for load in (1.0, 4.0):
         monkeypatch.setattr("sdpdr.solving.turns.crowding", lambda load=load: load)
