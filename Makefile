@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Solvers and BLAS are fastest here with one thread each; tests run in parallel instead.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo study test slow truth rooms kernels versions docs lint bench clean
+.PHONY: help demo study quick test slow truth rooms kernels versions docs lint bench clean
 help:  ## list the goals
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -22,6 +22,9 @@ study: $(VENV)/.ready  ## compare solvers on small problems of every kind, write
 	mkdir -p out
 	$(BIN)/sdpdr study run quick --out out/quick.duckdb
 	$(BIN)/sdpdr study report out/quick.duckdb --out out/quick.html --out out/quick.md
+
+quick: $(VENV)/.ready  ## laws, every solver on small programs, every estimator once; under two minutes
+	$(BIN)/python -m pytest --numprocesses auto -m "not slow" tests/laws tests/conformance tests/estimators/test_every.py
 
 test: $(VENV)/.ready  ## all tests but the slow ones, in parallel
 	$(BIN)/python -m pytest --numprocesses auto -m "not slow"

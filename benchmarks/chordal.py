@@ -20,9 +20,9 @@ import numpy as np
 import sdpdr
 from sdpdr.errors import NotAcceptedError
 from sdpdr.graphs import knn
-from sdpdr.plan import reductions_for
 from sdpdr.program import SDP, Solution, read_sdpa
 from sdpdr.reduce import Composed
+from sdpdr.solving.choice import reductions_for
 
 LIBRARY = Path(__file__).parents[2] / "shared" / "data" / "sdplib"
 PAIRS = (("lmi", "chordal-lmi"), ("gram", "chordal"))

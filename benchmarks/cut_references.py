@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.library.lies.families import DENSITY, laplacian, max_cut
+from sdpdr.lab.library.lies.families import DENSITY, laplacian, max_cut
 from sdpdr.solvers.registry import find
 
 MARGIN = 1e-11
@@ -29,7 +29,7 @@ def enclosure(n: int, seed: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print the table that `sdpdr.library.lies.families` holds."""
+    """Print the table that `sdpdr.lab.library.lies.families` holds."""
     for seed in range(12):
         n = 100 + 10 * seed
         lower, upper = enclosure(n, seed)

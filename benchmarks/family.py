@@ -18,7 +18,7 @@ import numpy as np
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.files import write_text
+from sdpdr.base.files import write_text
 
 TABLE = Path(__file__).with_name("FAMILY.md")
 

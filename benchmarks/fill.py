@@ -5,7 +5,7 @@
 
 Gaussian clouds in many dimensions have neighbour graphs that no ordering keeps sparse, so the
 factorizations of the interior-point engine grow dense, and conjugate gradients overtake it. The
-column of the Newton factor at which they do is `EDGE_COLUMN` in `sdpdr.solvers.lowrank_solver`.
+column of the Newton factor at which they do is `EDGE_COLUMN` in `sdpdr.solvers.lowrank.solver`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.program import SDP
 from sdpdr.solvers import LowRank
-from sdpdr.solvers.edges import edge_form
+from sdpdr.solvers.lowrank.edges import edge_form
 from sdpdr.solvers.lowrank.newton import estimated_fill
 
 TABLE = Path(__file__).with_name("FILL.md")

@@ -12,7 +12,7 @@ that it started included, so that a machine that does other work as well matters
 ends when they reach the limit. A pair of solver and form that ran out of seconds or memory is not
 tried on problems of the same kind in which it would have as much work. Runs are kept in
 ``forms.json`` as they end: an interrupted benchmark goes on where it stopped. The fit rewrites
-``sdpdr/costs/rates.py``, which `sdpdr.plan` reads, and ``FORMS.md``.
+``sdpdr/solving/costs/rates.py``, which `sdpdr.plan` reads, and ``FORMS.md``.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from forms_fit import TABLE, fit, report, write_rates
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.costs import Structure
-from sdpdr.costs.prediction import FILED
-from sdpdr.costs.work import work
 from sdpdr.errors import NotAcceptedError, SdpdrError
-from sdpdr.library.cards import library
+from sdpdr.lab.library.problem import library
 from sdpdr.model import Model
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.costs import Structure
+from sdpdr.solving.costs.prediction import FILED
+from sdpdr.solving.costs.work import work
 
 HERE = Path(__file__).parent
 KEPT = HERE / "forms.json"

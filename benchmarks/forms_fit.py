@@ -11,16 +11,15 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import sdpdr
-from sdpdr.costs import Cost, Structure, method_of, patience, predict, priority
-from sdpdr.costs.prediction import FILES
-from sdpdr.costs.rate import TOLERANCES, Rate
-from sdpdr.costs.structure import KINDS
-from sdpdr.costs.work import Work, work
 from sdpdr.errors import NotAcceptedError
-from sdpdr.plan import LONGEST
-from sdpdr.turns import AT_LEAST, HURRY, HURRY_AT_LEAST, MORE, USABLE
+from sdpdr.solving.choice import LONGEST
+from sdpdr.solving.costs import Cost, Structure, method_of, patience, predict, priority
+from sdpdr.solving.costs.prediction import FILES
+from sdpdr.solving.costs.structure import KINDS
+from sdpdr.solving.costs.work import TOLERANCES, Rate, Work, work
+from sdpdr.solving.turns import AT_LEAST, HURRY, HURRY_AT_LEAST, MORE, USABLE
 
-RATES = Path(sdpdr.__file__).parent / "costs" / "rates.py"
+RATES = Path(sdpdr.__file__).parent / "solving" / "costs" / "rates.py"
 TABLE = Path(__file__).with_name("FORMS.md")
 Run = dict[str, Any]
 Rates = Mapping[tuple[str, str], Rate]
@@ -38,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sdpdr.costs.rate import Rate
+from sdpdr.solving.costs.work import Rate
 
 # (solver, form), or (solver, kind of program) for the form "factor".
 RATES: Mapping[tuple[str, str], Rate] = {
@@ -163,7 +162,7 @@ def judged(runs: list[Run], structure: Structure, rates: Rates) -> dict[str, Any
 
 
 def in_turn(order: list[tuple[Run, Cost | None]]) -> tuple[float, bool]:
-    """Seconds that a sequence takes by the rules of `sdpdr.turns`, and whether it succeeds."""
+    """Seconds that a sequence takes by the rules of turns, and whether it succeeds."""
     spent, usable_at = 0.0, inf
     for run, cost in sequence(order):
         predicted = inf if cost is None else cost.seconds

@@ -1,6 +1,6 @@
 """What raw solvers say of the programs that lie, and what sdpdr says; tables for the guide.
 
-Every program of `sdpdr.library.lies` goes to "auto" and to every solver here in every form it
+Every program of `sdpdr.lab.library.lies` goes to "auto" and to every solver here in every form it
 takes. ``claimed`` is the solver's own status and value; beside it stand our status, value, attained
 value and bound, and whether any of them contradicts the truth. ``--check`` only prints objections.
 """
@@ -19,11 +19,11 @@ from journal import carry_out, read
 from tables import FOLDER, write_table
 
 import sdpdr
+from sdpdr.base.files import write_text
 from sdpdr.errors import NotAcceptedError
-from sdpdr.files import write_text
-from sdpdr.library.lies import CHAPTERS, Lie, find_lie, gallery
-from sdpdr.plan import CHORDAL
+from sdpdr.lab.library.lies import CHAPTERS, Lie, find_lie, gallery
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.choice import CHORDAL
 
 # Seconds for a solve: some iterate for minutes towards an optimum at infinity.
 PATIENCE = 30.0

@@ -20,9 +20,9 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 from tables import write_table
 
+from sdpdr.base.arrays import Array
 from sdpdr.errors import DuplicatePointsWarning
 from sdpdr.graphs import NeighborGraph, knn
-from sdpdr.linalg.svec import Array
 from sdpdr.nonnegative import hoyer, isometric_factors, singular_tail
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

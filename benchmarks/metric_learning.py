@@ -40,7 +40,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from sdpdr import XingMetric
-from sdpdr.files import write_text
+from sdpdr.base.files import write_text
 from sdpdr.metric import Pairs, pairs_from_labels
 
 try:

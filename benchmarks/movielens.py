@@ -33,7 +33,7 @@ from sdpdr.errors import IgnoredLabelsWarning
 from sdpdr.propagation import SpreadRatings, pearson, spread_ratings
 
 try:
-    from sdpdr.factorize.mmmf import mmmf
+    from sdpdr.families.factor.margin.mmmf import mmmf
 except ImportError:
     mmmf = None
 

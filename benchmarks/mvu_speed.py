@@ -28,7 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sdpdr
-from sdpdr.files import write_text
+from sdpdr.base.files import write_text
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.program import Point, certify
 from sdpdr.program.boxes import repair

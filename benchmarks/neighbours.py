@@ -24,7 +24,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from sdpdr import datasets, graphs
-from sdpdr.files import write_text
+from sdpdr.base.files import write_text
 
 RESULTS = Path(__file__).with_name("NEIGHBOURS.md")
 PLAIN_POINTS = 4000

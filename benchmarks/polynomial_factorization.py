@@ -18,7 +18,7 @@ import numpy as np
 from tables import write_table
 
 from sdpdr import factorize
-from sdpdr.factorize.polynomial_fit import LeastSquares, evaluate
+from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
 
 MET = 1e-9
 SMALL = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])

@@ -27,9 +27,9 @@ from sklearn.decomposition import NMF
 from tables import write_table
 from threadpoolctl import threadpool_limits
 
+from sdpdr.base.files import write_text
 from sdpdr.datasets import random_nonnegative
 from sdpdr.factorize import nmf
-from sdpdr.files import write_text
 from sdpdr.nonnegative import PartialMatrix, partial_matrix, polish_factors, random_factors
 
 RESULTS = Path(__file__).parent / "recovery.json"

@@ -226,14 +226,14 @@ def solve_with_one_row(sdp, solver: str, tol: float):
     variance counted about the mean. Rows keep their four entries, the matrix its interior, and
     its coordinates their condition, all three of which solvers that read sparse files live on.
     """
-    from sdpdr.grade import Clock, grade
     from sdpdr.linalg import InnerProduct
-    from sdpdr.plan import Plan
     from sdpdr.program import Point, Rows, as_dense
     from sdpdr.program.face import complete_multipliers
     from sdpdr.reduce import Scale
     from sdpdr.solvers import find
     from sdpdr.solvers.screen import screen
+    from sdpdr.solving.grade import Clock, grade
+    from sdpdr.solving.plan import Plan
 
     (lengths,) = (r for r in sdp.rows if r.relation == "<=")
     n = sdp.variable("K").n

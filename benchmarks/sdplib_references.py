@@ -17,8 +17,8 @@ from pathlib import Path
 
 from tables import write_table
 
+from sdpdr.base.files import write_text
 from sdpdr.errors import NotAcceptedError
-from sdpdr.files import write_text
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers import reference
 

@@ -29,11 +29,11 @@ from tables import write_table
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.costs.candidates import Candidates
 from sdpdr.errors import NotAcceptedError
-from sdpdr.plan import CHORDAL
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.choice import CHORDAL
+from sdpdr.solving.costs.candidates import Candidates
 
 TOL = 1e-6
 SHIFT = 1.0

@@ -27,8 +27,8 @@ from sklearn.svm import SVC
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.blocks import Gram, Isometry, Separation, Slack
+from sdpdr.families.unfold.labelled import labelled
 from sdpdr.linalg import SquaredEdgeLengths
-from sdpdr.methods.labelled import labelled
 from sdpdr.program import Factor, Point
 from sdpdr.solvers import LowRank
 

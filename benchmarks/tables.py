@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sdpdr.files import write_text
+from sdpdr.base.files import write_text
 
 FOLDER = Path(__file__).parents[1] / "docs" / "tables"
 

@@ -19,8 +19,8 @@ import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.errors import SdpdrError
 from sdpdr.model import Model
-from sdpdr.solvers import workers
 from sdpdr.solvers.base import FORMS
+from sdpdr.solvers.processes import workers
 from sdpdr.solvers.registry import SOLVERS
 
 OUTSIDE = ("build", "reduce", "render", "lift", "certify", "grade")

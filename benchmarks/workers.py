@@ -2,8 +2,8 @@
 
     python benchmarks/workers.py
 
-The same solve in this process, in a worker (`sdpdr.solvers.workers`), and in a process started for
-it alone, as on systems that cannot fork and as it was for all before there were workers.
+The same solve in this process, in a worker, and in a process started for it alone, as
+on systems that cannot fork and as it was for all before there were workers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import psutil
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.program.solution import Solution
-from sdpdr.solvers import workers
+from sdpdr.solvers.processes import workers
 
 ROWS, TIMES = 13, 5
 

@@ -2,121 +2,50 @@
 
 Write a method as a sum of constraint blocks, solve it with any solver, and get back an answer
 that carries its own proof of quality.
+
+Names are loaded when they are first used; ``__init__.pyi`` says where they live.
 """
 
+from importlib import import_module as _import_module
 from importlib.metadata import version as _version
+from typing import Any as _Any
 
-from sdpdr import (
-    baselines,
-    bilinear,
-    blocks,
-    datasets,
-    density,
-    errors,
-    extend,
-    factorize,
-    graphs,
-    iterate,
-    methods,
-    metric,
-    nonnegative,
-    propagation,
-    solvers,
-)
-from sdpdr.estimators import (
-    ARE,
-    ISM,
-    LDA,
-    LPP,
-    LSDA,
-    MFNU,
-    MMMF,
-    MVE,
-    MVU,
-    NMF,
-    NPE,
-    SDA,
-    SOPCA,
-    AnchoredMVU,
-    ColoredMVU,
-    CompletelyPositive,
-    DensityMap,
-    GhodsiMetric,
-    IsoNMF,
-    IsoProjection,
-    LOOCVUnfolding,
-    MixedLabelPropagation,
-    PolynomialFactorization,
-    RatingMMMF,
-    SpectralRegression,
-    XingMetric,
-)
-from sdpdr.factorize import nmf_bound
-from sdpdr.join import join
-from sdpdr.model import Model, check_block, from_cvxpy, relax, soften
-from sdpdr.plan import Plan, plan
-from sdpdr.program import SDP, Solution, Status
-from sdpdr.quality import Quality, quality, quality_table
-from sdpdr.solve import solve
+import lazy_loader as _lazy
+
+from sdpdr.base import gather as _gather
+
+# Rooms under the names by which they are used; where they lie follows how the package is built.
+_PLACES = {
+    "baselines": "families.unfold.baselines",
+    "bilinear": "families.sopca",
+    "blocks": "model.blocks",
+    "cli": "lab.cli",
+    "datasets": "lab.datasets",
+    "density": "families.unfold.density",
+    "errors": "base.errors",
+    "estimators": "families.estimators",
+    "extend": "families.regress",
+    "factorize": "families.factorize",
+    "iterate": "families.iterate",
+    "library": "lab.library",
+    "methods": "families.methods",
+    "metric": "families.metric",
+    "nonnegative": "families.nonnegative",
+    "plot": "lab.plot",
+    "propagation": "families.propagate",
+    "study": "lab.study",
+}
 
 __version__ = _version("sdpdr")
+_find, _, _names = _lazy.attach_stub(__name__, __file__)
+__all__ = sorted({*_names, "bilinear", "extend", "propagation"})
+_gather.import_as(_PLACES)
 
-__all__ = [
-    "ARE",
-    "ISM",
-    "LDA",
-    "LPP",
-    "LSDA",
-    "MFNU",
-    "MMMF",
-    "MVE",
-    "MVU",
-    "NMF",
-    "NPE",
-    "SDA",
-    "SDP",
-    "SOPCA",
-    "AnchoredMVU",
-    "ColoredMVU",
-    "CompletelyPositive",
-    "DensityMap",
-    "GhodsiMetric",
-    "IsoNMF",
-    "IsoProjection",
-    "LOOCVUnfolding",
-    "MixedLabelPropagation",
-    "Model",
-    "Plan",
-    "PolynomialFactorization",
-    "Quality",
-    "RatingMMMF",
-    "Solution",
-    "SpectralRegression",
-    "Status",
-    "XingMetric",
-    "baselines",
-    "bilinear",
-    "blocks",
-    "check_block",
-    "datasets",
-    "density",
-    "errors",
-    "extend",
-    "factorize",
-    "from_cvxpy",
-    "graphs",
-    "iterate",
-    "join",
-    "methods",
-    "metric",
-    "nmf_bound",
-    "nonnegative",
-    "plan",
-    "propagation",
-    "quality",
-    "quality_table",
-    "relax",
-    "soften",
-    "solve",
-    "solvers",
-]
+
+def __getattr__(name: str) -> _Any:
+    """Load what is asked for the first time."""
+    return _import_module(f"{__name__}.{name}") if name in _PLACES else _find(name)
+
+
+def __dir__() -> list[str]:
+    return __all__

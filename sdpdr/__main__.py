@@ -2,7 +2,7 @@
 
 import sys
 
-from sdpdr.cli import main
+from sdpdr.lab.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -12,10 +12,10 @@ from sdpdr import graphs, methods
 from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace
 from sdpdr.program import SDP, Point, PsdVariable, Rows, read_sdpa
 from sdpdr.program.rays import Ray
-from sdpdr.refute import refute
-from sdpdr.solvers.base import Verdict
+from sdpdr.program.run import Verdict
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Scs
 from sdpdr.solvers.external_programs import Csdp
+from sdpdr.solving.refute import refute
 
 LIBRARY = Path(os.environ.get("SDPLIB", Path(__file__).parents[2] / "shared" / "data" / "sdplib"))
 

@@ -20,13 +20,14 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 import sdpdr
-from sdpdr import cli, graphs, methods
-from sdpdr.plan import reductions_for
+from sdpdr import graphs, methods
+from sdpdr.lab import cli
+from sdpdr.lab.study import schema
 from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES
-from sdpdr.study import schema
+from sdpdr.solving.choice import reductions_for
 
 
 class _Table(SphinxDirective, ABC):

@@ -17,9 +17,10 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import nested_parse_with_titles
 
 from sdpdr.errors import SdpdrError
-from sdpdr.library.cards import Card, library
-from sdpdr.library.families import families
-from sdpdr.library.vocabulary import METHODS
+from sdpdr.lab.library.card import Card
+from sdpdr.lab.library.families import families
+from sdpdr.lab.library.problem import library
+from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.program import PsdVariable
 
 LARGE = 1000

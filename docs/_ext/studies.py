@@ -15,10 +15,10 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-from sdpdr.study.measures import regret_of, runs_by_median
-from sdpdr.study.measures.regret import WITHIN
-from sdpdr.study.page import study_page, write_report
-from sdpdr.study.reading import Read, read_results
+from sdpdr.lab.study.measures import regret_of, runs_by_median
+from sdpdr.lab.study.measures.regret import WITHIN
+from sdpdr.lab.study.page import study_page, write_report
+from sdpdr.lab.study.reading import Read, read_results
 
 FOLDER = Path(__file__).parents[1] / "studies"
 

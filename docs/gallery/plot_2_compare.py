@@ -51,7 +51,7 @@ figure = plot.runs(
 )
 
 # %%
-# `sdpdr.study.compare.compare` makes the same tour with a progress bar, reasons for what cannot
+# `sdpdr.lab.study.compare.compare` makes the same tour with a progress bar, reasons for what cannot
 # run, and a table for the terminal or for JSON.
 #
 # Where the time goes

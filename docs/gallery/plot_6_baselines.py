@@ -14,7 +14,7 @@ import numpy as np
 
 import sdpdr
 from sdpdr import baselines, graphs, methods, plot
-from sdpdr.quality import align, edge_changes
+from sdpdr.families.unfold.quality import align, edge_changes
 
 X, t = sdpdr.datasets.swiss_roll(500, seed=0)
 along = 0.5 * (t * np.hypot(1.0, t) + np.arcsinh(t))

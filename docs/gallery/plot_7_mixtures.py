@@ -12,7 +12,7 @@ import numpy as np
 
 import sdpdr
 from sdpdr import blocks, datasets, graphs, methods, plot
-from sdpdr.quality import align
+from sdpdr.families.unfold.quality import align
 
 # %%
 # Variance, furthest pairs and a rough height, in one objective

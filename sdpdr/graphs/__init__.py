@@ -1,27 +1,26 @@
 """From data to geometry: neighbour graphs, furthest pairs, landmarks, geodesics. No models."""
 
-from sdpdr.graphs.ball import radius, smallest_connecting_radius
-from sdpdr.graphs.coarse import coarse_basis
+from sdpdr.graphs.coarse import coarse_basis, landmarks
 from sdpdr.graphs.constructors import complete, cycle, from_edges, grid, path
-from sdpdr.graphs.covering import landmarks
-from sdpdr.graphs.furthest import FurthestPairs, furthest_pairs
-from sdpdr.graphs.harmonics import laplacian_basis
-from sdpdr.graphs.motions import (
-    Motion,
-    action_error,
-    motions,
-    position_fit,
-    step_variation,
+from sdpdr.graphs.motions import Motion, action_error, motions, position_fit, step_variation
+from sdpdr.graphs.nearest import (
+    FurthestPairs,
+    furthest_pairs,
+    knn,
+    radius,
+    smallest_connecting_k,
+    smallest_connecting_radius,
 )
-from sdpdr.graphs.nearest import knn, smallest_connecting_k
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
-from sdpdr.graphs.reconstruction import reconstruction_basis, reconstruction_weights
+from sdpdr.graphs.reconstruction import (
+    laplacian_basis,
+    reconstruction_basis,
+    reconstruction_weights,
+)
 from sdpdr.graphs.rigidity import Rigidity, rigidity
-from sdpdr.graphs.routing import routing_weights
 from sdpdr.graphs.selection import ChoiceOfK, choose_k
-from sdpdr.graphs.sequences import sequences
-from sdpdr.graphs.shortest_paths import geodesics
-from sdpdr.graphs.transitions import Transitions, transitions
+from sdpdr.graphs.shortest_paths import geodesics, routing_weights
+from sdpdr.graphs.transitions import Transitions, sequences, transitions
 
 __all__ = [
     "ChoiceOfK",

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdpdr.errors import DataError, PackageMissingError
-from sdpdr.graphs.arrays import Index
+from sdpdr.base.arrays import Index
+from sdpdr.base.errors import DataError, PackageMissingError
+from sdpdr.base.progress import Count
 from sdpdr.graphs.search import BLOCK, BruteSearch, Coordinates, Neighbors, blocks, closest
 from sdpdr.graphs.space import Euclidean, Space
-from sdpdr.progress import Count
 
 # Share of the true neighbours at which the search stops looking into more cells.
 WANTED = 0.99

@@ -8,13 +8,12 @@ from warnings import warn
 import numpy as np
 from scipy.sparse import csr_array
 
-from sdpdr.errors import DataError, DroppedPointsWarning, DuplicatePointsWarning
-from sdpdr.graphs import validate
-from sdpdr.graphs.arrays import Index
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Index
+from sdpdr.base.errors import DataError, DroppedPointsWarning, DuplicatePointsWarning
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
-from sdpdr.graphs.pairs import upper_pairs
+from sdpdr.graphs.pairs import shortest_links, upper_pairs
 from sdpdr.graphs.space import Space
-from sdpdr.graphs.spanning import shortest_links
 
 # Up to this many points an error message may take the time to search for a way out.
 ADVICE_POINTS = 2000

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.errors import DataError, ShapeError
-from sdpdr.graphs import validate
-from sdpdr.graphs.arrays import Index
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Index
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.graphs.build import merge_duplicates
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import sorted_pairs

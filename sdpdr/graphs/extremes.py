@@ -11,9 +11,9 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.distance import cdist
 
-from sdpdr.graphs.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.progress import Count
 from sdpdr.graphs.search import BLOCK, Coordinates, blocks
-from sdpdr.progress import Count
 
 # Convex hulls in more dimensions have too many facets to pay off.
 HULL_FEATURES = 5

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.errors import DataError, ShapeError
-from sdpdr.graphs.arrays import Array
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.graphs.transitions import Transitions
 
 

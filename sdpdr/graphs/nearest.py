@@ -1,21 +1,24 @@
-"""Graphs of k nearest neighbours."""
+"""Graphs of nearest neighbours: k of them, or all within a radius; and the points furthest away."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from sdpdr.graphs import validate
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError
+from sdpdr.base.progress import Progress, show_count
 from sdpdr.graphs.approximate import approximate_nearest
-from sdpdr.graphs.arrays import Index
 from sdpdr.graphs.build import finish, merge_duplicates
 from sdpdr.graphs.neighbor_graph import NeighborGraph
-from sdpdr.graphs.pairs import from_table
+from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs
 from sdpdr.graphs.search import ALGORITHMS, BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
 from sdpdr.linalg.walks import connected_components
-from sdpdr.progress import Progress, show_count
 
 SYMMETRIZE = ("union", "mutual")
 
@@ -210,3 +213,163 @@ def _merged(labels: Index, arcs: Index, k: int, symmetrize: str) -> Index:
 def _neighborhoods(table: Index, symmetrize: str) -> csr_array:
     near = from_table(table)
     return near if symmetrize == "union" else csr_array(near.multiply(near.T))
+
+
+def radius(
+    X: ArrayLike,
+    radius: float,
+    *,
+    metric: str = "euclidean",
+    squared: bool = False,
+    angles: bool = False,
+    duplicates: str = "merge",
+    connect: str = "error",
+) -> NeighborGraph:
+    """Graph that joins all points at distance at most ``radius`` (the epsilon-ball graph).
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D), or (n, n) for precomputed distances
+    radius : float
+        A PLAIN length, also when ``squared=True`` says that the precomputed ones are squared.
+    metric, squared, angles, duplicates, connect
+        As for `sdpdr.graphs.knn`.
+
+    Returns
+    -------
+    NeighborGraph
+
+    Raises
+    ------
+    DataError, DisconnectedGraphError, UnknownNameError
+        As for `sdpdr.graphs.knn`; the message gives the smallest radius that connects.
+
+    References
+    ----------
+    Tenenbaum, de Silva and Langford, "A global geometric framework for nonlinear dimensionality
+    reduction", Science 290 (2000).
+
+    Examples
+    --------
+    >>> radius([[0.0], [1.0], [2.5]], 1.5).edges
+    array([[0, 1],
+           [1, 2]])
+    """
+    length = validate.positive_number("radius", radius)
+    space, index = merge_duplicates(make_space(X, metric, squared=squared), duplicates)
+    return finish(
+        space,
+        index,
+        from_pairs(space.n, space.pairs_within(length)),
+        method="radius",
+        options={"radius": length, "angles": angles, "connect": connect},
+        angles=angles,
+        connect=connect,
+        way_out=lambda: f"take radius={_longest_link(space)!r}, the smallest that connects",
+    )
+
+
+def smallest_connecting_radius(
+    X: ArrayLike, *, metric: str = "euclidean", squared: bool = False
+) -> float:
+    """Smallest radius that makes the graph of `radius` connected, a PLAIN length.
+
+    It is the longest edge of a minimum spanning tree of the points.
+
+    Parameters
+    ----------
+    X, metric, squared
+        As for `radius`.
+
+    Examples
+    --------
+    >>> smallest_connecting_radius([[0.0], [1.0], [2.5]])
+    1.5
+    """
+    space = make_space(X, metric, squared=squared)
+    return _longest_link(space.take(np.unique(space.representatives())))
+
+
+def _longest_link(space: Space) -> float:
+    tree = shortest_links(space, np.arange(space.n))
+    return float(np.sqrt(space.sqdist(*tree.T).max()))
+
+
+@dataclass(frozen=True, eq=False)
+class FurthestPairs:
+    """Pairs of a point and the one furthest from it.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (p, 2)
+        Distinct pairs (i, j), i < j, sorted.
+    sqdist : ndarray of shape (p,)
+        Their SQUARED distances.
+    multiplicity : ndarray of shape (p,)
+        2 where each is furthest from the other, otherwise 1; sums to n.
+    furthest : ndarray of shape (n,)
+        The furthest point of each point, the first of equals.
+    """
+
+    edges: Index
+    sqdist: Array
+    multiplicity: Index
+    furthest: Index
+
+
+def furthest_pairs(
+    X: ArrayLike | NeighborGraph,
+    *,
+    metric: str = "euclidean",
+    squared: bool = False,
+    progress: Progress | bool | None = None,
+) -> FurthestPairs:
+    """For each point the one furthest from it, exactly.
+
+    The distance to a fixed point is a convex function, so the furthest point is a vertex of the
+    convex hull. In up to five dimensions the hull is computed once and its vertices are thinned
+    out on ever smaller boxes, which costs little more than sorting; in more, hulls have too many
+    facets, and the cost is one product of the data with its transpose, block by block.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D) or (n, n), or NeighborGraph
+        Points or precomputed distances; or a graph made from them, whose nodes are then meant.
+    metric, squared
+        As for `sdpdr.graphs.knn`; without meaning for a graph.
+    progress : bool or callable, optional
+        As for `sdpdr.graphs.knn`.
+
+    Raises
+    ------
+    DataError
+        X cannot be used, or the graph was made from edges alone.
+
+    References
+    ----------
+    Vasiloglou thesis, sections 2.1.6 (a tree search for the same) and 3.3.
+
+    Examples
+    --------
+    >>> pairs = furthest_pairs([[0.0], [1.0], [5.0]])
+    >>> pairs.edges, pairs.multiplicity
+    (array([[0, 2], [1, 2]]), array([2, 1]))
+    """
+    space = _space_of(X, metric, squared)
+    with show_count(progress, "furthest points", space.n) as count:
+        furthest = space.furthest(count)
+    here = np.arange(space.n)
+    edges, position = sorted_pairs(np.column_stack([here, furthest]))
+    multiplicity = np.bincount(position)
+    return FurthestPairs(edges, space.sqdist(*edges.T), multiplicity, furthest)
+
+
+def _space_of(X: ArrayLike | NeighborGraph, metric: str, squared: bool) -> Space:
+    if not isinstance(X, NeighborGraph):
+        return make_space(X, metric, squared=squared, at_least=2)
+    if X.provenance.space is None:
+        raise DataError(
+            f"the graph made by {X.provenance} does not know its points, so the furthest ones "
+            "cannot be found. Pass the points themselves."
+        )
+    return X.provenance.space.fresh()

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
 
-from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
-from sdpdr.graphs import validate
-from sdpdr.graphs.arrays import Array, Index
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import LARGEST, SMALLEST, Array, Index, is_admissible
+from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
 from sdpdr.graphs.space import Space
-from sdpdr.linalg.admissible import LARGEST, SMALLEST, is_admissible
 from sdpdr.linalg.walks import connected_components
 
 

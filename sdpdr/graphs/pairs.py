@@ -1,12 +1,17 @@
-"""Who neighbours whom, as sparse boolean matrices, and the pairs that follow from them."""
+"""Pairs of neighbours, and the shortest edges that join what is apart."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, triu
 
-from sdpdr.graphs.arrays import Index
+from sdpdr.base.arrays import Array, Index
+from sdpdr.graphs.search import BLOCK, blocks
+from sdpdr.graphs.space import Space
+from sdpdr.linalg.walks import connected_components
 
 
 def from_table(table: Index) -> csr_array:
@@ -51,3 +56,168 @@ def sorted_pairs(pairs: ArrayLike) -> tuple[Index, Index]:
     position = np.empty(len(ends), dtype=np.int64)
     position[order] = np.cumsum(new) - 1
     return ends[new], position
+
+
+# Neighbours of each point looked up beforehand. Edges of a minimum spanning tree are so short that
+# these hold nearly all of them: of a swiss roll of 100,000 points all but a few hundred.
+NEARBY = 8
+# Further neighbours looked up where those are all in one part and some longer edge is in doubt.
+WIDE = 64
+# A search through all points is put off while at least this share of the parts can do without.
+ENOUGH = 0.1
+
+
+def shortest_links(space: Space, labels: Index) -> Index:
+    """Edges of least total length that connect the parts of a set of points.
+
+    Borůvka's method: every part chooses the shortest edge that leaves it, and the parts joined
+    become one. Edges are compared by length, then by their ends, so that no two are equal: the
+    edges chosen form no cycle and the result is unique. A part whose shortest edge is not known
+    without a search waits while others can go on. O(n) memory for points in few dimensions.
+
+    Parameters
+    ----------
+    space : Space
+    labels : ndarray of shape (n,)
+        Part of each point, numbered from 0. With ``arange(n)`` the result is a minimum spanning
+        tree of the points.
+
+    Returns
+    -------
+    ndarray of shape (parts - 1, 2)
+        Pairs (i, j), i < j, sorted.
+
+    References
+    ----------
+    March, Ram and Gray, "Fast Euclidean minimum spanning tree: algorithm, analysis, and
+    applications", KDD 2010 (the same with two trees walked together).
+
+    Examples
+    --------
+    >>> from sdpdr.graphs.space import make_space
+    >>> line = make_space([[0.0], [1.0], [3.0], [6.0]])
+    >>> shortest_links(line, np.array([0, 0, 1, 2]))
+    array([[1, 2],
+           [2, 3]])
+    """
+    links = [np.empty((0, 2), dtype=np.int64)]
+    parts = int(labels.max()) + 1
+    nearby = _Nearby.of(space, NEARBY if parts == space.n > 1 else 0)
+    while parts > 1:
+        start, end = _chosen(space, labels, nearby)
+        links.append(np.column_stack([start, end]))
+        joined = csr_array(
+            (np.ones(len(start)), (labels[start], labels[end])), shape=(parts, parts)
+        )
+        parts, merged = connected_components(joined)
+        labels = merged.astype(np.int64)[labels]
+    return sorted_pairs(np.concatenate(links))[0]
+
+
+@dataclass(eq=False)
+class _Nearby:
+    """Nearest others of each point, forgotten once they are all in its own part.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (r,)
+        Points with a neighbour outside their part.
+    ends, sqdist : ndarrays of shape (r, k)
+        Their neighbours, nearest first.
+    beyond : ndarray of shape (n,)
+        For the other points: nothing outside their part is nearer. Infinite for ``rows``.
+    """
+
+    rows: Index
+    ends: Index
+    sqdist: Array
+    beyond: Array
+
+    @classmethod
+    def of(cls, space: Space, k: int) -> _Nearby:
+        if k == 0:
+            none = np.empty((0, 1), dtype=np.int64)
+            return cls(none[:, 0], none, none.astype(float), np.zeros(space.n))
+        rows = np.arange(space.n)
+        ends = space.nearest(min(k, space.n - 1))
+        return cls(rows, ends, space.sqdist(rows[:, None], ends), np.full(space.n, np.inf))
+
+    def links(self, labels: Index) -> tuple[Index, Index, Array]:
+        """Shortest link of each of the rows to another part: start, end, squared length."""
+        outside = labels[self.ends] != labels[self.rows, None]
+        live = outside.any(axis=1)
+        self.beyond[self.rows[~live]] = self.sqdist[~live, -1]
+        self.rows, self.ends, self.sqdist = self.rows[live], self.ends[live], self.sqdist[live]
+        first = outside[live].argmax(axis=1)
+        each = np.arange(len(first))
+        return self.rows, self.ends[each, first], self.sqdist[each, first]
+
+    def learn(self, rows: Index, end: Index, length: Array) -> None:
+        """Take in the nearest point outside its part for some of the other points."""
+        width = self.ends.shape[1]
+        self.rows = np.append(self.rows, rows)
+        self.ends = np.vstack([self.ends, np.tile(end[:, None], width)])
+        self.sqdist = np.vstack([self.sqdist, np.tile(length[:, None], width)])
+        self.beyond[rows] = np.inf
+
+
+def _chosen(space: Space, labels: Index, nearby: _Nearby) -> tuple[Index, Index]:
+    """Shortest edge out of each part for which it is known; some are."""
+    # The largest part, which would take longest to search, can wait for the others to join it.
+    others = labels != np.bincount(labels).argmax()
+    for look in (_look_wider, _look_everywhere, None):
+        start, end, length = nearby.links(labels)
+        best = np.full(labels.max() + 1, np.inf)
+        np.minimum.at(best, labels[start], length)
+        doubtful = nearby.beyond <= best[labels]
+        sure = np.bincount(labels[doubtful], minlength=len(best)) == 0
+        if look is None or sure.mean() >= ENOUGH:
+            break
+        look(space, labels, nearby, np.flatnonzero(doubtful & others))
+    part = labels[start]
+    shortest = np.flatnonzero(sure[part] & (length == best[part]))
+    i, j = start[shortest], end[shortest]
+    order = np.lexsort((np.maximum(i, j), np.minimum(i, j), part[shortest]))
+    _, first = np.unique(part[shortest[order]], return_index=True)
+    return i[order[first]], j[order[first]]
+
+
+def _look_wider(space: Space, labels: Index, nearby: _Nearby, rows: Index) -> None:
+    """Look at more neighbours of some points."""
+    k = min(WIDE, space.n - 1)
+    for part in blocks(rows, BLOCK // (8 * k)):
+        ends = space.nearest(k, rows=part)
+        outside = labels[ends] != labels[part, None]
+        live = outside.any(axis=1)
+        end = ends[np.arange(len(part)), np.where(live, outside.argmax(axis=1), k - 1)]
+        length = space.sqdist(part, end)
+        nearby.beyond[part] = length
+        nearby.learn(part[live], end[live], length[live])
+
+
+def _look_everywhere(space: Space, labels: Index, nearby: _Nearby, rows: Index) -> None:
+    """Search all points for the nearest one outside its part, for each of some points."""
+    nearby.learn(rows, *_nearest_outside(space, labels, rows))
+
+
+def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, Array]:
+    """Nearest point in another part, for each of some points, and its squared distance.
+
+    Two labels that differ do so in some binary digit. Searching from the points with digit 0
+    among those with digit 1 and back, for each digit, therefore meets every pair of parts, at
+    the price of log2(parts) searches instead of one for each part.
+    """
+    end = np.full(len(rows), space.n)
+    best = np.full(len(rows), np.inf)
+    for digit in range(int(labels.max()).bit_length()):
+        one = (labels >> digit) & 1
+        for side in (0, 1):
+            here = np.flatnonzero(one[rows] == side)
+            there = np.flatnonzero(one != side)
+            if here.size == 0:
+                continue
+            found = space.nearest_between(rows[here], there)
+            length = space.sqdist(rows[here], found)
+            closer = (length < best[here]) | ((length == best[here]) & (found < end[here]))
+            end[here[closer]], best[here[closer]] = found[closer], length[closer]
+    return end, best

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.graphs.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 
 # Eigenvalues below these shares of the largest are rounding: of one clique, of all together.

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
-from sdpdr.graphs.arrays import Array, Index
-from sdpdr.progress import Count
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.progress import Count
 
 ALGORITHMS = ("auto", "kd_tree", "brute")
 # Up to this many features a tree wins in the long run (unstructured points in 8 dimensions, 8

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.errors import DataError, ShapeError
-from sdpdr.graphs import validate
-from sdpdr.graphs.arrays import Array, Index
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.graphs.nearest import SYMMETRIZE, smallest_connecting_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks

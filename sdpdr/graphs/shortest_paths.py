@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 
-from sdpdr.errors import DataError
-from sdpdr.graphs.arrays import Array
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError
 from sdpdr.graphs.neighbor_graph import NeighborGraph
-from sdpdr.linalg.walks import dijkstra
+from sdpdr.linalg.walks import dijkstra, short_indices
 
 
 def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
@@ -51,3 +52,88 @@ def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
         )
     lengths = graph.adjacency(np.sqrt(graph.sqdist))
     return np.asarray(dijkstra(lengths, indices=nodes))
+
+
+def routing_weights(
+    graph: NeighborGraph, sources: ArrayLike, mass: ArrayLike | None = None
+) -> Array:
+    r"""Weights w of the edges, such that shortest paths bound distances in any embedding.
+
+    For points whose squared distance :math:`q_e` across each edge is known, the inequality of
+    Cauchy and Schwarz along the shortest path p from s to j, of length g, reads
+
+    .. math:: |y_s - y_j|^2 \le \Big(\sum_{e \in p} \sqrt{d_e}\Big)
+              \Big(\sum_{e \in p} \frac{q_e}{\sqrt{d_e}}\Big) = g \sum_{e \in p}
+              \frac{q_e}{\sqrt{d_e}} .
+
+    Summed over all j, weighted by how many points each stands for, and over the sources s, the
+    right side is :math:`\sum_e w_e q_e`, divided here by the number of sources. With every node
+    a source :math:`\tfrac12 w` makes the Laplacian bound every variance, and
+    :math:`\tfrac12 d^T w` is the bound that Isomap's distances give; a sample of sources comes
+    near it. Every node is reached by a path, so L(w) is connected.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+    sources : array_like of int, shape (s,)
+    mass : array_like of shape (n,), optional
+        How much each node weighs; how many points it stands for by default.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    References
+    ----------
+    Sun, Boyd, Xiao and Diaconis, SIAM Review 48(4), 2006, on the dual; Diaconis and Stroock,
+    "Geometric bounds for eigenvalues of Markov chains", Annals of Applied Probability 1 (1991),
+    on paths that bound eigenvalues.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> routing_weights(graphs.path([1.0, 1.0]), [0, 1, 2]) / 2
+    array([1., 1.])
+    """
+    nodes = np.asarray(sources).ravel()
+    weight = np.asarray(graph.counts if mass is None else mass, dtype=float)
+    plain = np.sqrt(graph.sqdist)
+    lengths = short_indices(graph.adjacency(plain))
+    place = _places(graph)
+    total = np.zeros(graph.m)
+    for source in nodes:
+        distance, before = dijkstra(lengths, indices=int(source), return_predecessors=True)
+        carried = _carried(before, distance * weight)
+        joined = np.flatnonzero(before >= 0)
+        edge = np.asarray(place[joined, before[joined]]).ravel() - 1
+        total += np.bincount(edge, carried[joined], minlength=graph.m)
+    return np.asarray(total / plain / len(nodes))
+
+
+def _places(graph: NeighborGraph) -> csr_array:
+    """Number of each edge, from one, at both of its entries."""
+    return graph.adjacency(np.arange(1.0, graph.m + 1.0)).astype(np.int64)
+
+
+def _carried(before: Index, amount: Array) -> Array:
+    """Sum of the amounts of all nodes behind each node of a tree, itself included."""
+    depth = _depth(before)
+    order = np.argsort(depth, kind="stable")
+    ends = np.cumsum(np.bincount(depth))
+    total = amount.copy()
+    for level in range(len(ends) - 1, 0, -1):
+        nodes = order[ends[level - 1] : ends[level]]
+        np.add.at(total, before[nodes], total[nodes])
+    return total
+
+
+def _depth(before: Index) -> Index:
+    """Steps from each node of a tree to its root, by doubling the length of jumps."""
+    root = before < 0
+    jump = np.where(root, np.arange(len(before)), before)
+    depth = np.where(root, 0, 1)
+    while not root[jump].all():
+        depth = depth + depth[jump]
+        jump = jump[jump]
+    return depth

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from sdpdr.errors import DataError
-from sdpdr.graphs import validate
-from sdpdr.graphs.arrays import Array, Index
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError
+from sdpdr.base.progress import Count
 from sdpdr.graphs.extremes import furthest_points
 from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search_among
 from sdpdr.linalg.walks import connected_components
-from sdpdr.progress import Count
 
 # Odd factors that spread every bit of a number over all of them (the finalizer of MurmurHash3 by
 # Appleby, in the public domain).
@@ -269,7 +269,7 @@ def make_space(
     Raises
     ------
     DataError
-        See `sdpdr.graphs.validate`.
+        See `sdpdr.base.checks`.
     UnknownNameError
         The metric is none of the two.
     """

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from sdpdr.errors import DataError, ShapeError
-from sdpdr.graphs import validate
-from sdpdr.graphs.arrays import Index
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Index
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.graphs.build import connected
+from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import sorted_pairs
-from sdpdr.linalg.trees import spanning_forest
-from sdpdr.linalg.walks import connected_components
+from sdpdr.linalg.walks import connected_components, spanning_forest
 
 Labels: TypeAlias = "str | Sequence[Hashable] | np.ndarray"
 
@@ -307,3 +308,63 @@ def _forest(before: Index, after: Index) -> Index:
     # The later a link, the longer, so that of a cycle the last one goes.
     graph = csr_array((first + 1.0, tuple(links.T)), shape=(known.size, known.size))
     return np.sort(spanning_forest(graph).data.astype(np.int64) - 1)
+
+
+def sequences(
+    X: ArrayLike,
+    n_neighbors: int = 6,
+    lengths: Sequence[int] | None = None,
+    *,
+    metric: str = "euclidean",
+    squared: bool = False,
+    angles: bool = False,
+    connect: str = "error",
+) -> NeighborGraph:
+    """Graph that joins each state to its nearest others, and to the next of its sequence.
+
+    Every sequence is then connected; two of them need a state of one among the neighbours of
+    the other.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D), or (n, n) for precomputed distances
+        The states of all sequences, one sequence after the other.
+    n_neighbors : int, default 6
+    lengths : sequence of int, optional
+        Number of states of each sequence; by default there is one.
+    metric, squared, angles
+        As for `knn`.
+    connect : {"error", "mst", "largest", "none"}, default "error"
+        What to do with sequences that no edge joins: raise, add the shortest edges between
+        them, keep the largest part, or return them as they are.
+
+    Returns
+    -------
+    NeighborGraph
+
+    Raises
+    ------
+    DataError, DisconnectedGraphError
+        As `knn`; and for lengths that do not add up to the number of states.
+
+    References
+    ----------
+    Bowling, Ghodsi and Wilkinson, "Action respecting embedding", ICML 2005.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [5.0], [6.0], [0.1]]
+    >>> sequences(X, n_neighbors=1).edges.tolist()
+    [[0, 1], [0, 4], [1, 2], [1, 4], [2, 3], [3, 4]]
+    """
+    graph = knn(X, n_neighbors, metric=metric, squared=squared, angles=angles, connect="none")
+    starts = step_starts(len(graph.index), lengths)
+    steps = np.column_stack([graph.index[starts], graph.index[starts + 1]])
+    graph = graph.with_edges(steps[steps[:, 0] != steps[:, 1]])
+    options = {"n_neighbors": n_neighbors, "lengths": lengths, "connect": connect}
+    graph = replace(
+        graph, provenance=replace(graph.provenance, method="sequences", options=options)
+    )
+    space = graph.provenance.space
+    assert space is not None
+    return connected(graph, space, connect, lambda: "take more neighbours")

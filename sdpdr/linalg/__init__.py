@@ -1,20 +1,13 @@
 """Structured linear maps on symmetric matrices, their spectra and sparse factorizations."""
 
-from sdpdr.linalg.check import check_map
 from sdpdr.linalg.cliques import CliqueTree, clique_tree
 from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.completion import complete_max_det, complete_min_rank
-from sdpdr.linalg.dimension import intrinsic_dimension
-from sdpdr.linalg.forms import (
-    BilinearForms,
-    Diagonal,
-    Entries,
-    QuadraticForms,
-    SquaredEdgeLengths,
-)
-from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
+from sdpdr.linalg.forms import BilinearForms, Diagonal, Entries, QuadraticForms, SquaredEdgeLengths
+from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap, check_map
 from sdpdr.linalg.merging import CliqueCost, merge_cliques
 from sdpdr.linalg.products import InnerProduct, Products, Trace
+from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.linalg.svec import smat, svec, svec_index, svec_size
 
 __all__ = [

@@ -26,7 +26,8 @@ import numpy as np
 import qdldl
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import Index, svec_index, svec_pairs, svec_size
+from sdpdr.base.arrays import Index
+from sdpdr.linalg.svec import svec_index, svec_pairs, svec_size
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import ShapeError
+from sdpdr.base.arrays import Array, Index, Matrix, own_rows
+from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.maps import LinearMap
-from sdpdr.linalg.reals import own_rows
-from sdpdr.linalg.svec import Array, Index, Matrix
 
 
 class Stacked(LinearMap):

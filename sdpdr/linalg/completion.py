@@ -20,9 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg as sl
 
-from sdpdr.errors import ShapeError
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.cliques import CliqueTree
-from sdpdr.linalg.svec import Array
 
 # Eigenvalues below this fraction of the largest one in any clique are rounding.
 NOISE = 1e-14

@@ -1,4 +1,4 @@
-r"""The numbers that a map stores, as fractions.
+r"""Matrices over the rationals: the numbers that a map stores, and proofs of semidefiniteness.
 
 Maps store fractions, as every double is one, or fractions times the root of two that ``svec``
 brings in. So a coefficient is :math:`p + q \sqrt 2` with fractions p and q, which vanishes only
@@ -8,19 +8,75 @@ depends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from math import gcd, lcm
 from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Matrix
 from sdpdr.linalg.combine import Combined, Stacked, Summed
+from sdpdr.linalg.exact_rows import Symmetric, Vector
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.products import InnerProduct, Products
-from sdpdr.linalg.svec import Matrix, svec_pairs
+from sdpdr.linalg.svec import svec_pairs
+
+
+def range_of(matrix: Symmetric) -> list[Vector] | None:
+    r"""Columns that span the range of a positive semidefinite matrix; None if it is not one.
+
+    The elimination :math:`W = \sum_k d_k l_k l_k^T` either ends with d > 0, which proves it, or
+    meets a negative pivot or a zero pivot in a row that is not zero, which disproves it.
+
+    Examples
+    --------
+    >>> one = Fraction(1)
+    >>> range_of({(0, 0): one, (0, 1): -one, (1, 1): one})
+    [{0: Fraction(1, 1), 1: Fraction(-1, 1)}]
+    >>> range_of({(0, 0): one, (0, 1): 2 * one, (1, 1): one}) is None
+    True
+    """
+    scale = whole(matrix.values())
+    # Whole numbers are many times faster than fractions; each row is kept up to a factor > 0.
+    rows: dict[int, dict[int, int]] = {}
+    for (i, j), value in matrix.items():
+        rows.setdefault(i, {})[j] = rows.setdefault(j, {})[i] = int(value * scale)
+    if any(row.get(i, 0) <= 0 for i, row in rows.items()):
+        return None
+    columns = []
+    # Rows of few entries first keep the others sparse.
+    for k in sorted(rows, key=lambda i: len(rows[i])):
+        row = rows.pop(k)
+        pivot = row.get(k, 0)
+        if pivot < 0 or (not pivot and row):
+            return None
+        if not pivot:
+            continue
+        columns.append({j: Fraction(value) for j, value in row.items()})
+        for i in row.keys() - {k}:
+            rows[i] = _eliminated(rows[i], row, k, pivot)
+    return columns
+
+
+def _eliminated(target: dict[int, int], row: dict[int, int], k: int, pivot: int) -> dict[int, int]:
+    """A row without its entry at k, up to a positive factor."""
+    factor = target[k]
+    new = {j: pivot * value for j, value in target.items() if j != k}
+    for j, value in row.items():
+        if j != k:
+            new[j] = new.get(j, 0) - factor * value
+    common = gcd(*new.values()) or 1
+    return {j: value // common for j, value in new.items() if value}
+
+
+def whole(vector: Iterable[Fraction]) -> int:
+    """The least whole number that makes all of some fractions whole."""
+    return lcm(1, *(value.denominator for value in vector))
+
 
 # p + q sqrt 2 as (p, q).
 Number: TypeAlias = tuple[Fraction, Fraction]
@@ -42,7 +98,7 @@ def exact_terms(
 
     Examples
     --------
-    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
     >>> terms = exact_terms(SquaredEdgeLengths(2, [[0, 1]]))
     >>> [(i, j, int(p), int(q)) for _, i, j, (p, q) in terms]
     [(0, 0, 1, 0), (0, 1, -1, 0), (0, 1, -1, 0), (1, 1, 1, 0)]

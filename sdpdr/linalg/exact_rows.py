@@ -14,11 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.products import InnerProduct, Products
-from sdpdr.linalg.svec import Array, Index, svec_pairs, unscaled
+from sdpdr.linalg.svec import svec_pairs, unscaled
 
 Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = "dict[int, Fraction]"

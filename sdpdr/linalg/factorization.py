@@ -16,9 +16,9 @@ import numpy as np
 import qdldl
 import scipy.sparse as sp
 
-from sdpdr.errors import ModelError, PackageMissingError, UnknownNameError
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ModelError, PackageMissingError, UnknownNameError
 from sdpdr.linalg import mkl
-from sdpdr.linalg.svec import Array
 
 BACKENDS = ("auto", "mkl", "qdldl")
 

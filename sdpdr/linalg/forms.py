@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import DataTypeError, ShapeError
+from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
+from sdpdr.base.errors import DataTypeError, ShapeError
 from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.reals import as_real, own_rows
-from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 
 # Few dense vectors in a large space: their products are kept apart.
 _LARGE, _FEW, _DENSE = 200, 0.1, 0.1

@@ -7,10 +7,10 @@ import qdldl
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.factorization import require_sound_qdldl, symmetric_factor
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import gamma
-from sdpdr.linalg.svec import Array, Matrix
 
 # Operations on an entry of L beyond its inner product: a pivot's reciprocal and two products.
 _OPERATIONS = 4

@@ -6,15 +6,17 @@ with k the number of terms of an entry and a few operations more (see `sdpdr.lin
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.products import InnerProduct, Products
-from sdpdr.linalg.svec import Array, Matrix
 
 # Operations on one term: two products, a half, a root of two in and out of `svec`, both halves.
 OPERATIONS = 8
@@ -36,7 +38,7 @@ def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
     >>> adjoint_magnitude(SquaredEdgeLengths(2, [[0, 1]]), np.array([-3.0])).toarray()
     array([[3., 3.],
            [3., 3.]])
@@ -73,7 +75,7 @@ def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
 
     Examples
     --------
-    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
     >>> twice = SquaredEdgeLengths(2, [[0, 1]]) - SquaredEdgeLengths(2, [[0, 1]])
     >>> row_magnitudes(twice).toarray().round(3)
     array([[2.   , 2.828, 2.   ]])
@@ -94,7 +96,7 @@ def least_share(linear_map: LinearMap) -> float:
 
     Examples
     --------
-    >>> from sdpdr.linalg import Trace
+    >>> from sdpdr.linalg.products import Trace
     >>> round(least_share(3.0 * Trace(2) - 2.0 * Trace(2)), 3)
     0.2
     """
@@ -166,7 +168,7 @@ def row_terms(linear_map: LinearMap) -> int:
 
     Examples
     --------
-    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
     >>> path = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
     >>> bool(row_terms(np.ones((1, 2)) @ path) > row_terms(path))
     True
@@ -186,3 +188,42 @@ def _longest_column(matrix: sp.csr_array) -> int:
     if matrix.nnz == 0:
         return 0
     return int(np.max(np.unique(matrix.indices, return_counts=True)[1]))
+
+
+def row_extents(linear_map: LinearMap | VectorMap) -> Array:
+    """A number for each row that is about its largest entry in size, and at least that.
+
+    Zero, nan and infinity are told exactly; nothing is squared.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
+    >>> row_extents(1e-200 * SquaredEdgeLengths(2, [[0, 1]]))
+    array([1.e-200])
+    """
+    if isinstance(linear_map, Combined):
+        return np.asarray(abs(linear_map.weights) @ row_extents(linear_map.inner))
+    if isinstance(linear_map, Stacked):
+        return np.concatenate([row_extents(a) for a in linear_map.maps])
+    if isinstance(linear_map, Summed):
+        return np.asarray(sum(row_extents(a) for a in linear_map.maps))
+    if isinstance(linear_map, InnerProduct):
+        return np.array([_largest(linear_map.coefficients)])
+    if isinstance(linear_map, Products):
+        return np.full(linear_map.m, _largest(linear_map.vector))
+    if isinstance(linear_map, BilinearForms):
+        return np.asarray(_row_largest(linear_map.left) * _row_largest(linear_map.right))
+    return _row_largest(linear_map.matrix())
+
+
+def _largest(matrix: Any) -> float:
+    if isinstance(matrix, Outer):
+        parts = (matrix.sparse.data, np.square(matrix.columns) * matrix.weights)
+        return max(_largest(part) for part in parts)
+    return float(np.max(np.abs(matrix.data if sp.issparse(matrix) else matrix), initial=0.0))
+
+
+def _row_largest(matrix: sp.csr_array) -> Array:
+    if matrix.shape[1] == 0 or matrix.shape[0] == 0:
+        return np.zeros(matrix.shape[0])
+    return np.asarray(abs(matrix).max(axis=1).toarray(), dtype=float).ravel()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 
 _Numbers = NDArray[Any]  # of 32 or 64 bits: what crosses the border to C
 

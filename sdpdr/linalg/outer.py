@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import Array, Matrix
+from sdpdr.base.arrays import Array, Matrix
 
 # Rows formed at once where every entry has to be seen.
 _BLOCK = 1000

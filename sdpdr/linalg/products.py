@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import ShapeError
+from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows
+from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap
-from sdpdr.linalg.reals import as_real, as_whole, own_rows
-from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_index, svec_size
+from sdpdr.linalg.svec import SQRT2, svec_index, svec_size
 
 
 class InnerProduct(LinearMap):

@@ -10,18 +10,12 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from sdpdr.linalg.reals import as_real
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.int64]
-# A dense array or a sparse one; SciPy has no types to tell them apart.
-Matrix: TypeAlias = Any
+from sdpdr.base.arrays import Array, Index, Matrix, as_real
 
 SQRT2 = float(np.sqrt(2.0))
 

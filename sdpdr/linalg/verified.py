@@ -36,10 +36,9 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.inertia import Factorization
-from sdpdr.linalg.rounding import UNIT, gamma
-from sdpdr.linalg.svec import Array, Matrix
-from sdpdr.linalg.units import diagonal_units, in_units
+from sdpdr.linalg.rounding import UNIT, diagonal_units, gamma, in_units
 
 # How small the lower block is, beside the curvature of the matrix along U.
 _BORDERS = (1e-1, 1e-3, 1e-6)

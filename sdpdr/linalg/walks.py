@@ -1,7 +1,7 @@
 """Walks along sparse graphs: SciPy's routines with the one type of index that every version takes.
 
 Before SciPy 1.15 they refuse 64-bit indices ("Buffer dtype mismatch"), which sparse arrays built
-from 64-bit pairs have. Every other module calls them here or in `sdpdr.linalg.trees`.
+from 64-bit pairs have. Every other module calls them here or in `sdpdr.linalg.walks`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csgraph
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 
 def connected_components(graph: Any) -> tuple[int, NDArray[np.int32]]:
@@ -67,3 +68,20 @@ def short_indices(graph: Any) -> Any:
     rows = sp.csr_array(graph)
     indices, indptr = (a.astype(np.int32, copy=False) for a in (rows.indices, rows.indptr))
     return sp.csr_array((rows.data, indices, indptr), shape=rows.shape)
+
+
+def spanning_forest(weights: Any) -> sp.csr_array:
+    """Shortest spanning tree of every component of a graph, as a sparse matrix of its edges.
+
+    Parameters
+    ----------
+    weights : sparse array of shape (n, n)
+        Positive lengths of the edges, each in one triangle at least.
+
+    Examples
+    --------
+    >>> forest = spanning_forest(sp.csr_array([[0.0, 1.0, 3.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
+    >>> [(int(i), int(j)) for i, j in zip(*forest.nonzero())]
+    [(0, 1), (1, 2)]
+    """
+    return sp.csr_array(minimum_spanning_tree(short_indices(sp.csr_array(weights))))

@@ -5,7 +5,7 @@ from sdpdr.model.block import Block, from_cvxpy, relax, soften
 from sdpdr.model.check import check_block
 from sdpdr.model.model import Model
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw
-from sdpdr.program.variables import PsdVariable, VectorVariable
+from sdpdr.program.point import PsdVariable, VectorVariable
 
 __all__ = [
     "Affine",

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.errors import ShapeError
+from sdpdr.base.arrays import Array, as_real, own_rows
+from sdpdr.base.errors import ShapeError
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.reals import as_real, own_rows
-from sdpdr.linalg.svec import Array
 
 
 @dataclass(frozen=True)

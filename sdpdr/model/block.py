@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdpdr.errors import ModelError
+from sdpdr.base.errors import ModelError
 from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Raw, Term
-from sdpdr.program.variables import Variable
+from sdpdr.program.point import Variable
 
 if TYPE_CHECKING:
     from sdpdr.model.model import Model
@@ -30,7 +30,9 @@ class Block(ABC):
 
     >>> from dataclasses import dataclass
     >>> from sdpdr.linalg import SquaredEdgeLengths
-    >>> from sdpdr.model import Block, Equal, Var
+    >>> from sdpdr.model.block import Block
+    >>> from sdpdr.model.terms import Equal
+    >>> from sdpdr.model.affine import Var
     >>> @dataclass(frozen=True, eq=False)
     ... class PinnedPair(Block):
     ...     n: int

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.errors import CompileError, SdpdrError
+from sdpdr.base.errors import CompileError, SdpdrError
 from sdpdr.linalg import LinearMap, check_map
 from sdpdr.model.block import Block
 from sdpdr.model.model import Model
 from sdpdr.model.terms import Penalize, Raw
 from sdpdr.model.to_cvxpy import render_model
-from sdpdr.program.point import Factor, Value
-from sdpdr.program.variables import PsdVariable, Variable
+from sdpdr.program.point import Factor, PsdVariable, Value, Variable
 
 
 class _Declared(Block):

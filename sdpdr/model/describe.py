@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.errors import UnknownNameError
+from sdpdr.base.errors import UnknownNameError
 from sdpdr.model.affine import Affine
 from sdpdr.model.model import Model
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Term
-from sdpdr.program.variables import PsdVariable, Variable
+from sdpdr.program.point import PsdVariable, Variable
 
 _LATEX = {"Σ": r"\sum ", "−": "-", "≤": r"\le", "⪰": r"\succeq", "≥": r"\ge"}
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdpdr.errors import ModelError
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap
-from sdpdr.linalg.svec import Array
 from sdpdr.model.affine import Affine
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
-from sdpdr.program.point import Factor, Value
+from sdpdr.program.point import Factor, PsdVariable, Value, Variable
 from sdpdr.program.sdp import SDP
-from sdpdr.program.variables import PsdVariable, Variable
 
 if TYPE_CHECKING:
     import cvxpy

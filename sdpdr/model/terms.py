@@ -11,9 +11,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from sdpdr.errors import ModelError, ShapeError
-from sdpdr.linalg.reals import as_real
-from sdpdr.linalg.svec import Array, order_of
+from sdpdr.base.arrays import Array, as_real
+from sdpdr.base.errors import ModelError, ShapeError
+from sdpdr.linalg.svec import order_of
 from sdpdr.model.affine import Affine
 
 Penalty = Literal["absolute", "positive", "square"]

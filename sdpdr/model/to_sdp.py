@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import CompileError
+from sdpdr.base.errors import CompileError
 from sdpdr.linalg import VectorMap
 from sdpdr.linalg.svec import order_of
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.model import Model
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
+from sdpdr.program.point import Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
-from sdpdr.program.variables import Variable, VectorVariable
 
 
 def to_sdp(model: Model) -> SDP:

@@ -1,7 +1,15 @@
 """The standard form, its points and residuals, certificates, solutions, and SDPA files."""
 
 from sdpdr.program.certificate import Certificate, certify
-from sdpdr.program.point import Factor, Point, Value, as_dense
+from sdpdr.program.point import (
+    Factor,
+    Point,
+    PsdVariable,
+    Value,
+    Variable,
+    VectorVariable,
+    as_dense,
+)
 from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.run import Run
@@ -9,7 +17,6 @@ from sdpdr.program.sdp import SDP, Lmi, Rows
 from sdpdr.program.sdpa_file import read_sdpa, write_sdpa
 from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.program.standard import to_equality_form
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
 __all__ = [
     "SDP",

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Array, Matrix, svec
+from sdpdr.linalg.svec import svec
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP, Rows
@@ -38,7 +39,7 @@ def backward_error(sdp: SDP, values: Mapping[str, Value]) -> float:
     --------
     >>> import numpy as np
     >>> from sdpdr import graphs, methods
-    >>> from sdpdr.program import Factor
+    >>> from sdpdr.program.point import Factor
     >>> sdp = methods.mvu(graphs.path([1.0, 1.0]), "equality").to_sdp()
     >>> too_long = Factor(np.array([[-1.1], [0.0], [1.1]]))
     >>> round(backward_error(sdp, {"K": too_long}), 9)
@@ -80,7 +81,7 @@ def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
     --------
     >>> import numpy as np
     >>> from sdpdr.linalg import InnerProduct, Trace
-    >>> from sdpdr.program import PsdVariable
+    >>> from sdpdr.program.point import PsdVariable
     >>> rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.eye(2))}, (rows,))
     >>> dual_backward_error(sdp, {"trace": np.array([-3.0])})  # 1 - 3, beside 1 + 3

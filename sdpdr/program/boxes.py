@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array, Index
+from sdpdr.base.arrays import Array, Index
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rescale import rescale
 from sdpdr.program.sdp import SDP, Rows

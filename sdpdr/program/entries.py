@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.svec import SQRT2, Array, Index, svec_pairs, unscaled
+from sdpdr.linalg.svec import SQRT2, svec_pairs, unscaled
+from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP
-from sdpdr.program.variables import PsdVariable, Variable
 
 
 @dataclass(frozen=True, eq=False)

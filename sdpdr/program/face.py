@@ -9,8 +9,8 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import Combined, LinearMap, Products, QuadraticForms, Stacked
-from sdpdr.linalg.svec import Array
 from sdpdr.program.sdp import SDP, Rows
 
 # Products of entries in an elimination with fractions beyond which it takes too long.

@@ -27,9 +27,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Matrix
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Matrix
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP

@@ -1,10 +1,38 @@
-"""One of the runs behind an answer: who was asked, and what came of it."""
+"""The runs behind an answer: who was asked, what they said, and what came of it."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from enum import Enum
 from math import isfinite
 from typing import Any
+
+
+class Verdict(Enum):
+    """How a solver ended, by its own word, in one vocabulary."""
+
+    SOLVED = "solved"
+    INACCURATE = "solved inaccurately"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    TIME_LIMIT = "time limit"
+    ITERATION_LIMIT = "iteration limit"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+    @property
+    def mirrored(self) -> Verdict:
+        """What it means for a program that its dual ended so.
+
+        Examples
+        --------
+        >>> Verdict.INFEASIBLE.mirrored, Verdict.SOLVED.mirrored
+        (<Verdict.UNBOUNDED: 'unbounded'>, <Verdict.SOLVED: 'solved'>)
+        """
+        return _MIRRORED.get(self, self)
+
+
+_MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ is stored negated, with ``maximize=True``; `SDP.report` turns values back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -33,12 +33,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.base.arrays import Array, Matrix, as_real, as_whole
+from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
-from sdpdr.linalg.reals import as_real, as_whole
-from sdpdr.linalg.svec import Array, Matrix, smat, svec
-from sdpdr.program.point import Factor, Point, Value, as_dense
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
+from sdpdr.linalg.svec import smat, svec
+from sdpdr.program.point import (
+    Factor,
+    Point,
+    PsdVariable,
+    Value,
+    Variable,
+    VectorVariable,
+    as_dense,
+)
 
 Expression: TypeAlias = Mapping[str, "LinearMap | VectorMap"]
 Relation = Literal["==", "<="]
@@ -269,6 +276,37 @@ class SDP:
         psd = isinstance(variable, PsdVariable)
         new = InnerProduct(cost) if psd else VectorMap(np.reshape(cost, (1, -1)))
         return replace(self, objective={**self.objective, name: new})
+
+    def rewritten(
+        self,
+        change: Callable[[Expression], Expression],
+        variables: Sequence[Variable] | None = None,
+    ) -> SDP:
+        """The program in terms of other variables, which is how most reductions begin.
+
+        Parameters
+        ----------
+        change : callable
+            Takes an expression, the maps of variables by name, to one in the new variables. It is
+            applied to the objective and to all left sides.
+        variables : sequence of Variable, optional
+            The new ones; those of the program by default.
+
+        Examples
+        --------
+        >>> from sdpdr.linalg import Trace
+        >>> program = SDP((PsdVariable("X", 2),), {"X": Trace(2)})
+        >>> narrow = lambda side: {name: a.congruence(np.ones((2, 1))) for name, a in side.items()}
+        >>> program.rewritten(narrow, [PsdVariable("X", 1)]).objective["X"].m
+        1
+        """
+        return replace(
+            self,
+            variables=self.variables if variables is None else tuple(variables),
+            objective=change(self.objective),
+            rows=tuple(replace(r, lhs=change(r.lhs)) for r in self.rows),
+            lmis=tuple(replace(lmi, lhs=change(lmi.lhs)) for lmi in self.lmis),
+        )
 
     def report(self, value: float) -> float:
         """A value of the minimisation in the sense the person wrote."""

@@ -35,14 +35,13 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from sdpdr.errors import FileFormatError, ModelError
-from sdpdr.files import write_file
-from sdpdr.linalg.admissible import ALLOWED, is_admissible, is_written_admissibly
-from sdpdr.linalg.svec import Array, Index
+from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible, is_written_admissibly
+from sdpdr.base.errors import FileFormatError, ModelError
+from sdpdr.base.files import write_file
 from sdpdr.program.entries import Entries, entries_of
+from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.standard import to_equality_form
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
 _PUNCTUATION = str.maketrans(",{}()", "     ")
 _FORTRAN_EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")
@@ -64,7 +63,7 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     numbers of the first lines, words after the first numbers, Fortran exponents, entries in the
     lower triangle (or in both, if they agree) and zeros are accepted. An entry given twice is not,
     because solvers disagree on what it means; nor is a number beyond the range of
-    `sdpdr.linalg.admissible`, 1e-100 to 1e100 in size.
+    `sdpdr.base.arrays`, 1e-100 to 1e100 in size.
 
     Parameters
     ----------

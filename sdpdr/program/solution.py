@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdpdr.errors import DataError, SolveFailedError
-from sdpdr.files import write_text
-from sdpdr.linalg.dimension import intrinsic_dimension
-from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, SolveFailedError
+from sdpdr.base.files import write_text
+from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum, intrinsic_dimension
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rays import Ray
 from sdpdr.program.rays.ray import LARGEST_RECORDED
@@ -104,7 +103,7 @@ class Claim:
     iterations : int or None
     message : str
     verdict : str
-        The status in one vocabulary, `sdpdr.solvers.Verdict`; filled in by grading.
+        The status in one vocabulary, `sdpdr.program.run.Verdict`; filled in by grading.
     """
 
     status: str

@@ -24,10 +24,11 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.svec import Array, Index, svec_size
+from sdpdr.linalg.svec import svec_size
+from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Rows
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
 Image = Callable[[VectorMap], "LinearMap | VectorMap"]
 

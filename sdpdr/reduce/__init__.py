@@ -1,10 +1,9 @@
 """Reductions from one program to another, each with ``accepts``, ``apply`` and a ``lift``."""
 
 from sdpdr.reduce.balance import Balance
-from sdpdr.reduce.base import Composed, Reduced, Reduction
+from sdpdr.reduce.base import Composed, Dual, Reduced, Reduction, of_narrower
 from sdpdr.reduce.chordal import Chordal
 from sdpdr.reduce.dedupe import Dedupe
-from sdpdr.reduce.dual import Dual
 from sdpdr.reduce.elastic import Elastic
 from sdpdr.reduce.face import Face
 from sdpdr.reduce.facial import Exposure, FacialReduction, exposures_from, facial_reduction
@@ -27,4 +26,5 @@ __all__ = [
     "Scale",
     "exposures_from",
     "facial_reduction",
+    "of_narrower",
 ]

@@ -9,19 +9,19 @@ variables, which cannot undo it where lengths of a millimetre meet those of a mi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap
-from sdpdr.linalg.svec import Array, svec_pairs
+from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.point import Factor, Point, PsdVariable, Value
 from sdpdr.program.sdp import SDP, Expression
-from sdpdr.program.variables import PsdVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Binary digits between the largest and the smallest unit from which it is worth while.
@@ -51,12 +51,7 @@ class Balance(Reduction):
     def _reduce(self, sdp: SDP) -> Reduced:
         found = {v.name: _units(sdp, v) for v in sdp.psd_variables}
         units = {name: d for name, d in found.items() if d is not None}
-        changed = replace(
-            sdp,
-            objective=_changed(sdp.objective, units),
-            rows=tuple(replace(r, lhs=_changed(r.lhs, units)) for r in sdp.rows),
-            lmis=tuple(replace(lmi, lhs=_changed(lmi.lhs, units)) for lmi in sdp.lmis),
-        )
+        changed = sdp.rewritten(lambda side: _changed(side, units))
 
         def lift(point: Point) -> Point:
             return Point(_times(point.values, units), point.duals)

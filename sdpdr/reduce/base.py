@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sdpdr.errors import NotAcceptedError
-from sdpdr.program.point import Point
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import NotAcceptedError
+from sdpdr.program.dual import dual_of
+from sdpdr.program.point import Point, Value, as_dense
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 
 
@@ -27,12 +30,27 @@ class Reduced:
     push : callable or None
         Takes a `Point` of the original program to one of the reduced, where a solver may start
         from it; None where there is no telling.
+    lift_verdict : callable
+        Takes what a solver says of the reduced program to what this means for the original; the
+        identity by default.
     """
 
     sdp: SDP
     lift: Callable[[Point], Point]
     lift_value: Callable[[float], float] = lambda value: value
     push: Callable[[Point], Point] | None = None
+    lift_verdict: Callable[[Verdict], Verdict] = lambda verdict: verdict
+
+
+def of_narrower(verdict: Verdict) -> Verdict:
+    """What a verdict on a program with fewer points says of the whole: not that it has none.
+
+    Examples
+    --------
+    >>> of_narrower(Verdict.INFEASIBLE), of_narrower(Verdict.SOLVED)
+    (<Verdict.FAILED: 'failed'>, <Verdict.SOLVED: 'solved'>)
+    """
+    return Verdict.FAILED if verdict is Verdict.INFEASIBLE else verdict
 
 
 class Reduction(ABC):
@@ -105,5 +123,40 @@ class Composed(Reduction):
                 point = reduced.push(point)
             return point
 
+        def lift_verdict(verdict: Verdict) -> Verdict:
+            for reduced in reversed(taken):
+                verdict = reduced.lift_verdict(verdict)
+            return verdict
+
         known = all(reduced.push is not None for reduced in taken)
-        return Reduced(sdp, lift, lift_value, push if known else None)
+        return Reduced(sdp, lift, lift_value, push if known else None, lift_verdict)
+
+
+@dataclass(frozen=True)
+class Dual(Reduction):
+    """Write the dual: variables become constraints and rows become variables.
+
+    The dual's optimal value is that of the program; multipliers of its matrix inequalities are
+    the matrices of the program, and are lifted as such.
+    """
+
+    name: ClassVar[str] = "dual"
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        return Reduced(
+            dual_of(sdp),
+            lambda point: _lift(sdp, point),
+            lambda value: -value,
+            lift_verdict=lambda verdict: verdict.mirrored,
+        )
+
+
+def _lift(sdp: SDP, point: Point) -> Point:
+    values: dict[str, Value] = {
+        v.name: point.duals[v.name] for v in sdp.variables if v.name in point.duals
+    }
+    labels = [r.label for r in sdp.rows] + [lmi.label for lmi in sdp.lmis]
+    duals: dict[str, Array] = {
+        label: as_dense(point.values[label]) for label in labels if label in point.values
+    }
+    return Point(values, duals)

@@ -29,20 +29,27 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import UnknownNameError
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg import SvecMap, VectorMap
 from sdpdr.linalg.cliques import CliqueTree
 from sdpdr.linalg.completion import complete_max_det, complete_min_rank
 from sdpdr.linalg.merging import CliqueCost
-from sdpdr.linalg.svec import Array, svec_size
-from sdpdr.program.point import Factor, Point, Value, as_dense
+from sdpdr.linalg.svec import svec_size
+from sdpdr.program.point import (
+    Factor,
+    Point,
+    PsdVariable,
+    Value,
+    Variable,
+    VectorVariable,
+    as_dense,
+)
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 from sdpdr.reduce.base import Reduced, Reduction
 from sdpdr.reduce.chordal_basis import block_bases
-from sdpdr.reduce.chordal_blocks import Blocks
+from sdpdr.reduce.chordal_blocks import Blocks, overlap, split_rows
 from sdpdr.reduce.chordal_pattern import find_trees
-from sdpdr.reduce.chordal_split import overlap, split_rows
 
 Completion = Literal["rank", "determinant"]
 
@@ -73,7 +80,9 @@ class Chordal(Reduction):
     --------
     >>> import numpy as np
     >>> from sdpdr import graphs, methods
-    >>> from sdpdr.reduce import Chordal, Composed, Face
+    >>> from sdpdr.reduce.chordal import Chordal
+    >>> from sdpdr.reduce.base import Composed
+    >>> from sdpdr.reduce.face import Face
     >>> sdp = methods.mvu(graphs.path(np.ones(40))).to_sdp()
     >>> reduced = Composed((Face("sparse"), Chordal())).apply(sdp).sdp
     >>> max(v.n for v in sdp.psd_variables), max(v.n for v in reduced.psd_variables) < 12

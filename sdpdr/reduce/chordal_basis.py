@@ -24,8 +24,9 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.cliques import CliqueTree
-from sdpdr.linalg.svec import SQRT2, Array, Index, smat, svec_pairs, svec_size
+from sdpdr.linalg.svec import SQRT2, smat, svec_pairs, svec_size
 from sdpdr.program.sdp import SDP
 
 Bases: TypeAlias = list[Array]

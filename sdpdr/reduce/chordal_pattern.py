@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sdpdr.base.arrays import Index
 from sdpdr.linalg.cliques import CliqueTree, clique_tree
 from sdpdr.linalg.merging import CliqueCost, merge_cliques
-from sdpdr.linalg.svec import Index, svec_pairs, svec_size
+from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP
 

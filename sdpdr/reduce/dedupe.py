@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.errors import InfeasibleError
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import Number, exact_terms
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP, Rows

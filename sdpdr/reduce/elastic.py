@@ -8,13 +8,12 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import ModelError
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.svec import Array
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.point import Point
+from sdpdr.program.point import Point, Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Rows
-from sdpdr.program.variables import Variable, VectorVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
 

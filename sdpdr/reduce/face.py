@@ -15,18 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.errors import InfeasibleError, UnknownNameError
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.errors import InfeasibleError, UnknownNameError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.spectral import complement
-from sdpdr.linalg.svec import Array, Index, Matrix
-from sdpdr.linalg.trees import spanning_forest
-from sdpdr.linalg.walks import connected_components
+from sdpdr.linalg.walks import connected_components, spanning_forest
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.point import Factor, Point, PsdVariable, Value
 from sdpdr.program.sdp import SDP, Expression, Rows
 from sdpdr.program.sizes import row_norms
-from sdpdr.program.variables import PsdVariable
 from sdpdr.reduce.base import Reduced, Reduction
 from sdpdr.reduce.vanishing import remainders
 

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import (
     BilinearForms,
     Combined,
@@ -24,13 +25,11 @@ from sdpdr.linalg import (
     Summed,
     VectorMap,
 )
-from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.sizes import row_norms
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
-from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.base import Reduced, Reduction, of_narrower
 
 # Singular values of a basis below this share of the largest are rounding.
 _RANK = 1e-7
@@ -118,14 +117,14 @@ class Landmark(Reduction):
             values: dict[str, Value] = {}
             for v in sdp.variables:
                 if v.name == name and name in point.values:
-                    values[name] = Factor(basis @ _factor(point.values[name]))
+                    values[name] = Factor(basis @ Factor.of(point.values[name]).factor)
                 elif v.name in point.values:
                     full = np.zeros(v.n if isinstance(v, PsdVariable) else v.size)
                     full[scalars[v.name]] = np.asarray(point.values[v.name])
                     values[v.name] = full
             return Point(values, complete_multipliers(sdp, _all_duals(sdp, force, point.duals)))
 
-        return Reduced(reduced, lift)
+        return Reduced(reduced, lift, lift_verdict=of_narrower)
 
     def _in_force(self, rows: Rows, basis: Array) -> Index | None:
         """The rows asked for that say something about K = T M T^T; None if all do."""
@@ -259,12 +258,3 @@ def _restricted(variable: Variable, order: int, scalars: Mapping[str, Index]) ->
     used = scalars[variable.name]
     curvature = None if variable.curvature is None else variable.curvature[used]
     return replace(variable, size=used.size, curvature=curvature)
-
-
-def _factor(value: Value) -> Array:
-    """Factor of a small matrix; what is negative or rounding is dropped."""
-    if isinstance(value, Factor):
-        return value.factor
-    spectrum, vectors = np.linalg.eigh((value + value.T) / 2.0)
-    kept = spectrum > 1e-10 * max(float(spectrum[-1]), 0.0)
-    return np.asarray((vectors[:, kept] * np.sqrt(spectrum[kept]))[:, ::-1])

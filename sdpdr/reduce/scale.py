@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import Array
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.base.arrays import Array
+from sdpdr.program.point import Factor, Point, Value, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
-from sdpdr.program.variables import VectorVariable
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Right sides of inequalities beyond this many typical ones are out of reach.
@@ -96,13 +95,7 @@ def _in_units(sdp: SDP, units: Mapping[str, float]) -> SDP:
         else v
         for v in sdp.variables
     )
-    return replace(
-        sdp,
-        variables=variables,
-        objective=change(sdp.objective),
-        rows=tuple(replace(r, lhs=change(r.lhs)) for r in sdp.rows),
-        lmis=tuple(replace(lmi, lhs=change(lmi.lhs)) for lmi in sdp.lmis),
-    )
+    return sdp.rewritten(change, variables)
 
 
 def _row_sizes(rows: Rows) -> Array:

@@ -10,9 +10,9 @@ from math import isqrt
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.exact import exact_terms
 from sdpdr.linalg.exact_rows import Symmetric, add
-from sdpdr.linalg.svec import Array, Index
 from sdpdr.program.sdp import Expression
 from sdpdr.reduce.facial.exact import Echelon
 

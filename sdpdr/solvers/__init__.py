@@ -3,13 +3,13 @@
 import sys
 from types import ModuleType
 
-from sdpdr.solvers.base import FORMS, Availability, Outcome, Solver, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers.base import FORMS, Availability, Outcome, Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
-from sdpdr.solvers.dsdp import Dsdp
 from sdpdr.solvers.external import ExternalSolver
-from sdpdr.solvers.external_programs import Csdp, SdpaProgram
+from sdpdr.solvers.external_programs import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
-from sdpdr.solvers.lowrank_solver import LowRank
+from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.multiprecision import Multiprecision, Reference, reference
 from sdpdr.solvers.registry import SolverInfo, SolverTable, find, table
 from sdpdr.solvers.tolerance import Rule

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -13,10 +12,11 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
-from sdpdr.errors import DataError, SolverLicenceError, SolverMissingError
+from sdpdr.base.errors import DataError, SolverLicenceError, SolverMissingError
 from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim
+from sdpdr.program.solution import Claim, Solution
 from sdpdr.solvers.tolerance import TOLERANCES, Rule
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -39,19 +39,6 @@ _WANTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "max_iter": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
     "seed": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
 }
-
-
-class Verdict(Enum):
-    """How a solver ended, by its own word, in one vocabulary."""
-
-    SOLVED = "solved"
-    INACCURATE = "solved inaccurately"
-    INFEASIBLE = "infeasible"
-    UNBOUNDED = "unbounded"
-    TIME_LIMIT = "time limit"
-    ITERATION_LIMIT = "iteration limit"
-    INTERRUPTED = "interrupted"
-    FAILED = "failed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +180,10 @@ class Solver(ABC):
                 f"solver {cls.name!r} is installed ({found.version}) but has no licence: "
                 f"{found.reason} Any other solver in sdpdr.solvers() will do."
             )
+
+    def remark(self, solution: Solution) -> str:
+        """What is to be said beside the answer once it is graded; nothing by default."""
+        return ""
 
     def tolerances(self) -> dict[str, float]:
         """The tolerance in the solver's own names; nothing where it keeps its defaults.

@@ -1,4 +1,9 @@
-"""Solvers reached through cvxpy: each is a table of names, the run is shared."""
+"""Solvers reached through cvxpy: each is a table of names, the run is shared.
+
+cvxpy drops it, since it may be far from optimal. Here every point is graded, whatever the solver
+says of it, and the last one is often all but optimal: Clarabel and CVXOPT give up where rounding
+keeps them from the last digits.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +19,46 @@ from typing import Any, ClassVar
 
 import cvxpy as cp
 import numpy as np
+from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
+from cvxpy.reductions.solvers.conic_solvers.cvxopt_conif import CVXOPT
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
-from sdpdr.solvers.forked import native_code_runs
-from sdpdr.solvers.incumbent import deaf, is_worker
-from sdpdr.solvers.isolate import run_isolated
-from sdpdr.solvers.keeping import ClarabelKeeping, CvxoptKeeping
+from sdpdr.solvers.base import Outcome, Progress, Solver
+from sdpdr.solvers.processes.ends import deaf, is_worker
+from sdpdr.solvers.processes.isolate import run_isolated
+from sdpdr.solvers.processes.silence import quiet, silence
+from sdpdr.solvers.processes.workers import native_code_runs
 from sdpdr.solvers.render import Rendered, render
 from sdpdr.solvers.screen import failure
-from sdpdr.solvers.silence import quiet, silence
+
+
+class ClarabelKeeping(CLARABEL):  # type: ignore[misc]  # cvxpy's classes have no types
+    """Clarabel's, with points for all but the programs that it never began to solve."""
+
+    STATUS_MAP: ClassVar[dict[str, str]] = CLARABEL.STATUS_MAP | {
+        # Clarabel's own words; cvxpy 1.7 has no names for them.
+        "NumericalError": cp.OPTIMAL_INACCURATE,
+        "InsufficientProgress": cp.OPTIMAL_INACCURATE,
+    }
+
+    def name(self) -> str:
+        """A name that no solver of cvxpy has, as cvxpy demands."""
+        return "CLARABEL_KEEPING"
+
+
+class CvxoptKeeping(CVXOPT):  # type: ignore[misc]  # likewise
+    """CVXOPT's, with points for what it calls unknown."""
+
+    STATUS_MAP: ClassVar[dict[str, str]] = CVXOPT.STATUS_MAP | {"unknown": cp.OPTIMAL_INACCURATE}
+
+    def name(self) -> str:
+        """A name that no solver of cvxpy has, as cvxpy demands."""
+        return "CVXOPT_KEEPING"
+
 
 _VERDICTS = {
     cp.OPTIMAL: Verdict.SOLVED,

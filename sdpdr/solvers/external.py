@@ -23,22 +23,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, ClassVar
 
-from sdpdr.files import undone_when_asked_to_end
+from sdpdr.base.files import undone_when_asked_to_end
 from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
-from sdpdr.solvers.ends import crash_claim, last_said, stopped
-from sdpdr.solvers.external_files import (
-    Answer,
-    FiledProgram,
-    filed,
-)
+from sdpdr.solvers.base import Availability, Outcome, Progress, Solver
+from sdpdr.solvers.external_files import Answer, FiledProgram, filed
+from sdpdr.solvers.processes.ends import crash_claim, last_said, stopped
 
 PROBLEM, SOLUTION, SAID = "problem.dat-s", "solution", "said"
 # One thread, as for all solvers.
 _THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-_MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 _SHOWN = {
     Verdict.INFEASIBLE: FiledProgram.shows_infeasible,
     Verdict.UNBOUNDED: FiledProgram.shows_unbounded,
@@ -150,7 +146,7 @@ class ExternalSolver(Solver):
                     claim = replace(claim, message=message)
                     return Outcome(Point(), Verdict.FAILED, claim, seconds)
                 if program.is_dual:
-                    verdict = _MIRRORED[verdict]
+                    verdict = verdict.mirrored
                 return Outcome(Point(), verdict, claim, seconds)
             point = program.point(answer)
         except _UNREADABLE as error:

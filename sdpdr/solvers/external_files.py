@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import FileFormatError
-from sdpdr.linalg.svec import Array, Matrix, smat
-from sdpdr.program.point import Point, Value
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import FileFormatError
+from sdpdr.linalg.svec import smat
+from sdpdr.program.point import Point, PsdVariable, Value, Variable
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa_file import write_sdpa
 from sdpdr.program.standard import equality_rows, to_equality_form, with_one_vector
-from sdpdr.program.variables import PsdVariable, Variable
 from sdpdr.reduce import Composed, Dual
 from sdpdr.reduce.base import Reduced
 

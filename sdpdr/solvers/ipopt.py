@@ -24,17 +24,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sdpdr.errors import DisconnectedGraphError
-from sdpdr.linalg.svec import Array, Index
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DisconnectedGraphError
 from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.solvers.base import Availability, Outcome, Progress, Solver, Verdict
-from sdpdr.solvers.edges import edge_form, to_point, why_not
-from sdpdr.solvers.incumbent import deaf
+from sdpdr.solvers.base import Availability, Outcome, Progress, Solver
 from sdpdr.solvers.lowrank import EdgeProgram
+from sdpdr.solvers.lowrank.edges import edge_form, to_point, why_not
 from sdpdr.solvers.lowrank.start import isomap_start, require_bounded
-from sdpdr.solvers.silence import silence
+from sdpdr.solvers.processes.ends import deaf
+from sdpdr.solvers.processes.silence import silence
 
 _VERDICTS = {
     0: Verdict.SOLVED,

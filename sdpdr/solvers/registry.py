@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sdpdr.errors import UnknownNameError
+from sdpdr.base.errors import UnknownNameError
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
-from sdpdr.solvers.dsdp import Dsdp
-from sdpdr.solvers.external_programs import Csdp, SdpaProgram
+from sdpdr.solvers.external_programs import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
-from sdpdr.solvers.lowrank_solver import LowRank
+from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.multiprecision import Multiprecision
 
 SOLVERS: Mapping[str, type[Solver]] = {

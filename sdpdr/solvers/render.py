@@ -11,8 +11,8 @@ import numpy as np
 
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import full_from_svec
+from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP, Lmi
-from sdpdr.program.variables import PsdVariable, Variable
 
 
 def declare(variable: Variable) -> cp.Variable:

@@ -9,12 +9,12 @@ from numbers import Real
 
 import numpy as np
 
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.point import Factor, Point, PsdVariable, Value
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.program.variables import PsdVariable
-from sdpdr.solvers.base import Outcome, Verdict
-from sdpdr.solvers.starved import is_starved, starved_words
+from sdpdr.solvers.base import Outcome
+from sdpdr.solvers.processes.ends import is_starved, starved_words
 
 Shape = tuple[int, ...]
 

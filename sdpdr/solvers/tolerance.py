@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
 
-from sdpdr.errors import UnknownNameError
+from sdpdr.base.errors import UnknownNameError
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from sklearn.manifold import Isomap
 
 from sdpdr import baselines, datasets, graphs
 from sdpdr.errors import DataError, DisconnectedGraphError, DuplicatePointsWarning, UnknownNameError
+from sdpdr.families.unfold.quality import procrustes
 from sdpdr.linalg.spectral import fix_signs, gram_spectrum
-from sdpdr.quality import procrustes
 
 CLASSICAL = ("classical_mds", "isomap", "lle", "laplacian_eigenmaps", "kernel_pca")
 X, T = datasets.s_curve(120, seed=0)

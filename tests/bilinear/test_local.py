@@ -3,15 +3,8 @@
 import numpy as np
 import pytest
 
-from sdpdr.bilinear import (
-    alternating,
-    ascent,
-    glram,
-    interior_point,
-    two_d_pca,
-    two_d_svd,
-)
-from sdpdr.bilinear.local import _polar_step, _root_scatter
+from sdpdr.bilinear import alternating, ascent, glram, interior_point, two_d_pca, two_d_svd
+from sdpdr.families.sopca.local import _polar_step, _root_scatter
 
 F1 = {0: 31.569991, 1: 27.285487, 2: 32.697829}
 ITERATIONS = (alternating, ascent, glram)

@@ -14,9 +14,9 @@ from sdpdr.bilinear import (
     interior_point,
     smoothed,
 )
-from sdpdr.bilinear.certificate import Side, evaluate
-from sdpdr.bilinear.interior import _Newton
-from sdpdr.bilinear.spectra import largest_sum
+from sdpdr.families.sopca.bases import largest_sum
+from sdpdr.families.sopca.convex import Side, evaluate
+from sdpdr.families.sopca.interior import _Newton
 
 USPS = Path(__file__).parents[2] / "../shared/data/usps_9298_16x16.npz"
 # f_1 of four random 5 x 4 matrices, k = 2: Clarabel on (4.5) and SDPA on (4.8), by seed.

@@ -51,7 +51,7 @@ def test_an_interruption_before_the_first_point_is_passed_on(monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sdpdr.bilinear.local.leading", stop)
+    monkeypatch.setattr("sdpdr.families.sopca.local.leading", stop)
     with pytest.raises(KeyboardInterrupt):
         alternating(STACK, 2)
 

@@ -18,14 +18,13 @@ from sdpdr.model import (
     InCone,
     Minimize,
     Penalize,
-    PsdVariable,
     Var,
-    VectorVariable,
     check_block,
     from_cvxpy,
     relax,
     soften,
 )
+from sdpdr.program.point import PsdVariable, VectorVariable
 
 GRAPH = graphs.grid(2, 3, spacing=1.5)
 N = GRAPH.n

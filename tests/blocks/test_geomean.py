@@ -6,11 +6,11 @@ import pytest
 import sdpdr
 from sdpdr import check_block
 from sdpdr.blocks import Gram, LeastTrace
-from sdpdr.blocks.geomean import GeometricMean
 from sdpdr.errors import ModelError
 from sdpdr.linalg import Diagonal, VectorMap
 from sdpdr.model import Affine, AtMost, Block, InCone, Model, Var
-from sdpdr.program.variables import VectorVariable
+from sdpdr.model.blocks.geomean import GeometricMean
+from sdpdr.program.point import VectorVariable
 
 SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17]
 

@@ -48,7 +48,8 @@ def test_maps_arrive_as_they_were_made(ring):
 
 def test_constants_move_to_the_right_side():
     from sdpdr.linalg import Diagonal
-    from sdpdr.model import AtMost, Block, Model, PsdVariable, Var
+    from sdpdr.model import AtMost, Block, Model, Var
+    from sdpdr.program.point import PsdVariable
 
     class Shifted(Block):
         def variables(self):

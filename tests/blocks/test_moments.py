@@ -21,8 +21,8 @@ from sdpdr.blocks import (
 )
 from sdpdr.errors import ModelError
 from sdpdr.iterate import ConvexIteration, IterationStatus
-from sdpdr.linalg.polynomials import add, compose, monomials, multiply, values
 from sdpdr.model import AtMost, Model
+from sdpdr.model.blocks.moments import add, compose, monomials, multiply, values
 from sdpdr.model.model import evaluate
 
 EVERY = np.argwhere(np.ones((2, 2)))

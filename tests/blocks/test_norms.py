@@ -10,7 +10,7 @@ from sdpdr.errors import ModelError, ShapeError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SvecMap
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.model import Affine, AtMost, Block, Equal, Maximize, Minimize, Model, Var
-from sdpdr.program.variables import VectorVariable
+from sdpdr.program.point import VectorVariable
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((3, 4))

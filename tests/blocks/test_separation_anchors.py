@@ -17,9 +17,9 @@ from sdpdr.blocks import (
     Slack,
     VarianceAboutMean,
 )
-from sdpdr.blocks.anchors import positions
 from sdpdr.errors import DataError, ModelError, ShapeError
 from sdpdr.model import Model, check_block, soften
+from sdpdr.model.blocks.anchors import positions
 from sdpdr.program import Factor
 
 GRAPH = graphs.grid(2, 3, spacing=1.5)

@@ -128,7 +128,7 @@ def test_mistakes_are_named(mistake, kind, words):
 
 
 def test_a_vector_variable_with_curvature_is_free_and_its_curvature_positive():
-    from sdpdr.model import VectorVariable
+    from sdpdr.program.point import VectorVariable
 
     with pytest.raises(ValueError, match="'z': a quadratic cost needs a free vector"):
         VectorVariable("z", 2, nonnegative=True, curvature=np.ones(2))

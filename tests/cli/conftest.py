@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sdpdr import datasets
-from sdpdr.cli import main
+from sdpdr.lab.cli import main
 
 
 @dataclass(frozen=True)

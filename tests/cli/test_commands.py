@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import sdpdr as package
-from sdpdr.cli.exits import Exit
-from sdpdr.library.cards import Card, library
-from sdpdr.library.families import families
+from sdpdr.lab.cli.options import Exit
+from sdpdr.lab.library.card import Card
+from sdpdr.lab.library.families import families
+from sdpdr.lab.library.problem import library
 from sdpdr.program import read_sdpa
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.base import Availability
@@ -73,7 +74,7 @@ def test_doctor_in_json_grades_every_usable_solver(sdpdr):
 
 
 def test_doctor_fails_if_no_solver_works(sdpdr, monkeypatch):
-    monkeypatch.setattr("sdpdr.cli.doctor.solver_table", tuple)
+    monkeypatch.setattr("sdpdr.lab.cli.doctor.solver_table", tuple)
     assert sdpdr("doctor").code == Exit.NO_SOLVER
 
 
@@ -376,7 +377,7 @@ def test_sdp_writes_the_point_and_its_multipliers(sdpdr, tmp_path, solver):
 def test_every_end_of_sdp_has_its_code_and_is_written(sdpdr, tmp_path, monkeypatch, status, code):
     (tmp_path / "tiny.dat-s").write_text(TINY)
     ended = replace(package.solve(read_sdpa("tiny.dat-s")), status=package.Status[status])
-    monkeypatch.setattr("sdpdr.cli.sdpa.solve", lambda *args, **options: ended)
+    monkeypatch.setattr("sdpdr.lab.cli.sdpa.solve", lambda *args, **options: ended)
     ran = sdpdr("sdp tiny.dat-s --out tiny.json")
     assert ran.code == code
     for name in ("status", "attained", "bound", "epsilon"):

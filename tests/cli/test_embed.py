@@ -8,9 +8,9 @@ import pytest
 
 import sdpdr as package
 from sdpdr import datasets
-from sdpdr.cli.exits import Exit
 from sdpdr.errors import DataTypeError, VacuousWarning
-from sdpdr.study.tables import read_table
+from sdpdr.lab.cli.options import Exit
+from sdpdr.lab.study.tables import read_table
 
 
 def embedding(path):
@@ -360,7 +360,7 @@ def test_a_failure_while_writing_leaves_nothing(sdpdr, tmp_path, roll_csv, monke
 
         return write
 
-    monkeypatch.setattr("sdpdr.cli.embed.record_writer", fail)
+    monkeypatch.setattr("sdpdr.lab.cli.embed.record_writer", fail)
     ran = sdpdr("embed roll.csv --drop t,kind --out y.csv --record y.json")
     assert ran.code == Exit.BAD_INPUT
     assert "No space left" in ran.err
@@ -403,7 +403,7 @@ def test_an_interruption_writes_nothing_and_is_130(sdpdr, tmp_path, roll_csv, mo
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sdpdr.estimators.gram.solve", interrupt)
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.gram.solve", interrupt)
     ran = sdpdr("embed roll.csv --drop t,kind --out y.csv")
     assert ran.code == Exit.INTERRUPTED
     assert ran.err == "error: interrupted; nothing was written.\n"

@@ -8,12 +8,12 @@ import pytest
 
 import sdpdr as package
 from sdpdr import datasets, estimators, methods
-from sdpdr.cli.exits import Exit
-from sdpdr.cli.hyperparameters import FLAGS, own, parsed
-from sdpdr.cli.methods import METHODS
 from sdpdr.errors import DataError
-from sdpdr.estimators.gram import GramEmbedding
-from sdpdr.estimators.metric import MetricLearner
+from sdpdr.families.metric.estimators import MetricLearner
+from sdpdr.families.unfold.estimators.gram import GramEmbedding
+from sdpdr.lab.cli.hyperparameters import FLAGS, own, parsed
+from sdpdr.lab.cli.methods import METHODS
+from sdpdr.lab.cli.options import Exit
 
 N = 14
 POINTS, POSITION = datasets.swiss_roll(N, seed=0)

@@ -12,11 +12,11 @@ import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import NotAcceptedError
-from sdpdr.plan import CHORDAL, reductions_for
 from sdpdr.program import Factor, certify, read_sdpa
 from sdpdr.reduce import Composed
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.render import render
+from sdpdr.solving.choice import CHORDAL, reductions_for
 
 from .limits import TOLERANCE
 

@@ -17,8 +17,9 @@ from typing import ClassVar
 import numpy as np
 
 from sdpdr.program import SDP, Claim, Point, PsdVariable
-from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
-from sdpdr.solvers.incumbent import post
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Clarabel, Outcome, Solver
+from sdpdr.solvers.processes.ends import post
 
 
 @dataclass(frozen=True)

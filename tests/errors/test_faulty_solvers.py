@@ -15,7 +15,8 @@ from sdpdr import Status, graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import NotAcceptedError, SolveFailedError
 from sdpdr.model import from_cvxpy
-from sdpdr.solvers import Clarabel, Outcome, Solver, isolate
+from sdpdr.solvers import Clarabel, Outcome, Solver
+from sdpdr.solvers.processes import isolate
 
 OPTIMUM = 5 / (4 * np.sin(np.pi / 5) ** 2)  # a ring of five unit edges unfolds to a pentagon
 

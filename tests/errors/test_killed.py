@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import files, graphs, methods
-from sdpdr.files import write_files, write_text
+from sdpdr import graphs, methods
+from sdpdr.base import files
+from sdpdr.base.files import write_files, write_text
+from sdpdr.lab.study.tables import write_table
 from sdpdr.program import read_sdpa, write_sdpa
-from sdpdr.solvers import isolate
-from sdpdr.study.tables import write_table
+from sdpdr.solvers.processes import isolate
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
 BESIDE = ".sdpdr-"
@@ -146,7 +147,7 @@ def test_every_writer_leaves_the_old_file_on_a_full_disk(tmp_path, no_room):
 # Whoever runs the tests with nohup, or in the background, has the signals ignored for children.
 SLOW_WRITER = """
 import signal, sys, time
-from sdpdr.files import write_file
+from sdpdr.base.files import write_file
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)

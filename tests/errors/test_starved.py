@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import Status, cli, graphs, methods
+from sdpdr import Status, graphs, methods
+from sdpdr.lab import cli
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.factored.inner import Inner
 from sdpdr.solvers.lowrank.newton import BlockLaplacian
-from sdpdr.solvers.starved import is_starved
+from sdpdr.solvers.processes.ends import is_starved
 
 OPTIMUM = 14.0 / 3.0
 
@@ -46,7 +47,9 @@ def test_a_solver_that_the_system_killed_is_named(model, faulty):
     assert "memory" in solution.claimed.message
 
 
-@pytest.mark.parametrize("what", ["sdpdr.reduce.Composed.apply", "sdpdr.grade.dimacs_errors"])
+@pytest.mark.parametrize(
+    "what", ["sdpdr.reduce.Composed.apply", "sdpdr.solving.grade.dimacs_errors"]
+)
 def test_memory_that_ends_around_the_solver_is_a_status_too(model, monkeypatch, what):
     def starve(*arguments, **options):
         raise MemoryError("Unable to allocate 7 GiB")
@@ -101,7 +104,7 @@ def test_the_command_line_says_it_in_one_line(monkeypatch, capsys):
     def starve(*arguments, **options):
         raise MemoryError("Unable to allocate 7 GiB")
 
-    monkeypatch.setattr("sdpdr.cli.solve.find_card", starve)
+    monkeypatch.setattr("sdpdr.lab.cli.solve.find_card", starve)
     assert cli.main(["solve", "path-graph"]) == 5
     assert capsys.readouterr().err.count("\n") == 1
 

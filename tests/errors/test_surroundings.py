@@ -19,7 +19,7 @@ from sdpdr import graphs, methods
 from sdpdr.linalg import mkl
 from sdpdr.linalg.factorization import BACKENDS, symmetric_factor
 from sdpdr.solvers import Cvxopt, Sdpa
-from sdpdr.solvers.silence import quiet
+from sdpdr.solvers.processes.silence import quiet
 
 HANG = 300.0  # seconds that tell a hang from a slow machine
 
@@ -203,7 +203,8 @@ sys.stdin, sys.stdout, sys.stderr = (
     None if k in {closed} else s for k, s in enumerate((sys.stdin, sys.stdout, sys.stderr))
 )
 import sdpdr
-from sdpdr import cli, graphs, methods
+from sdpdr.lab import cli
+from sdpdr import graphs, methods
 model = methods.mvu(graphs.path([1.0, 2.0]))
 said = [sdpdr.solve(model, name, time_limit=60.0).status.name for name in ("lowrank", "clarabel")]
 said.append(str(cli.main(["solve", "path-graph"])))

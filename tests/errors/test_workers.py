@@ -20,9 +20,12 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.program.point import as_dense
+from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
-from sdpdr.solvers import Clarabel, LowRank, Verdict, alone, incumbent, workers, zygote
-from sdpdr.solvers.isolate import run_isolated
+from sdpdr.solvers import Clarabel, LowRank
+from sdpdr.solvers.processes import alone, workers, zygote
+from sdpdr.solvers.processes import ends as incumbent
+from sdpdr.solvers.processes.isolate import run_isolated
 
 pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")
 HANG = 60.0  # seconds that tell a hang from a slow machine
@@ -75,7 +78,7 @@ def test_who_does_not_hear_is_ended(model, faulty):
 
 
 def test_who_hears_hands_over_its_point(model, faulty, monkeypatch):
-    monkeypatch.setattr("sdpdr.solvers.isolate.GRACE", HANG)
+    monkeypatch.setattr("sdpdr.solvers.processes.isolate.GRACE", HANG)
     solution = sdpdr.solve(model, faulty.Waits(), time_limit=0.5, isolate=True)
     assert solution.claimed.verdict == "time limit"
     assert "asked to end after 0.5 s" in solution.claimed.message
@@ -318,7 +321,7 @@ def test_what_cannot_travel_runs_here_under_a_limit_that_it_keeps(model):
 FROM_STDIN = """
 import os, sys, sdpdr
 from sdpdr import graphs, methods
-from sdpdr.solvers import workers
+from sdpdr.solvers.processes import workers
 model = methods.mvu(graphs.path([1.0, 2.0]))
 solve = lambda: sdpdr.solve(model, "clarabel", "gram", isolate=True, progress=False)
 print(solve().status.name, flush=True)

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import sdpdr
 from sdpdr import extend
 from sdpdr.errors import DataError, DroppedPointsWarning, NotAcceptedError, UnknownNameError
-from sdpdr.extend.maps import KINDS
-from sdpdr.quality.alignment import procrustes
+from sdpdr.families.regress.maps import KINDS
+from sdpdr.families.unfold.quality.lengths import procrustes
 
 
 def strip(n, seed):
@@ -145,9 +145,9 @@ def test_every_embedding_has_it():
 
 def test_many_points_share_few_centres(monkeypatch):
     """Beyond some thousands of points Gaussians stand about a sample of them."""
-    monkeypatch.setattr("sdpdr.extend.maps._CENTERS", 150)
-    monkeypatch.setattr("sdpdr.extend.maps._CHOSEN_ON", 200)
-    monkeypatch.setattr("sdpdr.extend.maps._BLOCK", 70)
+    monkeypatch.setattr("sdpdr.families.regress.maps._CENTERS", 150)
+    monkeypatch.setattr("sdpdr.families.regress.maps._CHOSEN_ON", 200)
+    monkeypatch.setattr("sdpdr.families.regress.maps._BLOCK", 70)
     rng = np.random.default_rng(0)
     t = rng.uniform(0.0, 3.0, (600, 1))
     points = np.hstack([np.cos(t), np.sin(t)])

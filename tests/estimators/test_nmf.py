@@ -77,7 +77,7 @@ def test_a_closer_bound_may_be_asked_for(monkeypatch):
         asked.append(method)
         return sdpdr.nmf_bound(X, W, H, method="eckart_young")
 
-    monkeypatch.setattr("sdpdr.estimators.nmf.nmf_bound", bound)
+    monkeypatch.setattr("sdpdr.families.factor.nmf.estimator.nmf_bound", bound)
     sdpdr.NMF(2, solver="polish", bound="overlap").fit(V3)
     assert asked == ["overlap"]
 

@@ -14,8 +14,8 @@ from sdpdr.errors import (
     UnknownNameError,
     WeakSeparationWarning,
 )
-from sdpdr.estimators.separation import separating_dimension
-from sdpdr.methods.labelled import labelled
+from sdpdr.families.unfold.estimators.separation import separating_dimension
+from sdpdr.families.unfold.labelled import labelled
 from sdpdr.program import Factor, as_dense
 
 X, T = sdpdr.datasets.swiss_roll(24, seed=0)

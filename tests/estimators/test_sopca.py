@@ -21,7 +21,7 @@ from sdpdr.errors import (
     UncertifiedWarning,
     UnknownNameError,
 )
-from sdpdr.estimators.sopca import METHODS
+from sdpdr.families.sopca.estimator import METHODS
 
 DIGITS = load_digits()
 IMAGES, LABELS = DIGITS.images[:150], DIGITS.target[:150]

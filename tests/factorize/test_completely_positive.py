@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 
 from sdpdr.errors import DataError, DataTypeError, ShapeError
-from sdpdr.factorize import (
-    CpStatus,
-    completely_positive,
-    copositive_certificate,
-    cp_iteration,
-)
+from sdpdr.factorize import CpStatus, completely_positive, copositive_certificate, cp_iteration
+from sdpdr.families.factor.nonnegative.symmetric_nmf import unit_residual
 from sdpdr.iterate import IterationStatus
 from sdpdr.nonnegative import copositivity, cp_rank_bound, square_residual
-from sdpdr.nonnegative.symmetric_polish import unit_residual
 from sdpdr.plot import rounds
 from sdpdr.program import as_dense
 

@@ -121,7 +121,7 @@ def test_an_inaccurate_solver_gives_a_bound_that_holds():
 
 @pytest.mark.parametrize("broken", ["none", "nan"])
 def test_a_solver_without_multipliers_is_named(monkeypatch, broken):
-    module = importlib.import_module("sdpdr.factorize.nmf_bound")
+    module = importlib.import_module("sdpdr.families.factor.nmf.nmf_bound")
     true = module.solve
 
     def failing(*arguments, **options):

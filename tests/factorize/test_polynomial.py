@@ -7,8 +7,8 @@ from sdpdr import factorize, graphs, methods, solve
 from sdpdr.blocks import FactorLift, Known, NonNegative
 from sdpdr.errors import DataError, InfeasibleError
 from sdpdr.factorize import misfit_bound
-from sdpdr.factorize.polynomial import Cornered
-from sdpdr.factorize.polynomial_fit import LeastSquares, evaluate
+from sdpdr.families.factor.polynomial.factorize import Cornered
+from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
 from sdpdr.iterate import ConvexIteration, IterationStatus, Schur
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Block, Equal, Model, Var

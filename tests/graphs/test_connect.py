@@ -15,10 +15,10 @@ from sdpdr.errors import (
     DuplicatePointsWarning,
     UnknownNameError,
 )
+from sdpdr.graphs import pairs as spanning
 from sdpdr.graphs import space as space_module
-from sdpdr.graphs import spanning
+from sdpdr.graphs.pairs import shortest_links
 from sdpdr.graphs.space import Euclidean, Precomputed, make_space
-from sdpdr.graphs.spanning import shortest_links
 
 
 @pytest.fixture

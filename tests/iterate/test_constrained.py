@@ -6,10 +6,10 @@ import pytest
 import sdpdr
 from sdpdr import check_block, graphs, methods
 from sdpdr.blocks import Band
-from sdpdr.blocks.floor import VarianceFloor
 from sdpdr.errors import DataError, InfeasibleError, ModelError
 from sdpdr.iterate import IterationStatus, rank_constrained
 from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.model.blocks.gram import VarianceFloor
 
 PATH = graphs.path([1.0] * 4)
 GRAM = {"solver": "clarabel", "form": "gram"}

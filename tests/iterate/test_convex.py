@@ -145,7 +145,7 @@ def test_an_answer_may_be_accepted_before_the_excess_vanishes():
 
 
 def test_an_interruption_keeps_what_there_is(monkeypatch):
-    solve = sdpdr.iterate.programs.solve_step
+    solve = sdpdr.solving.iterate.programs.solve_step
     asked = []
 
     def impatient(*given, **options):
@@ -154,7 +154,7 @@ def test_an_interruption_keeps_what_there_is(monkeypatch):
             raise KeyboardInterrupt
         return solve(*given, **options)
 
-    monkeypatch.setattr("sdpdr.iterate.programs.solve_step", impatient)
+    monkeypatch.setattr("sdpdr.solving.iterate.programs.solve_step", impatient)
     iteration = path(6.0, start="random", seed=1)
     cut = iteration.run()
     assert cut.status is IterationStatus.INTERRUPTED

@@ -6,8 +6,8 @@ import pytest
 
 from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.iterate import LogDet, Schur, Trailing
-from sdpdr.iterate.directions import find_direction
 from sdpdr.program import Factor
+from sdpdr.solving.iterate.directions import find_direction
 
 N, R = 7, 2
 NO_NULL = np.zeros((N, 0))

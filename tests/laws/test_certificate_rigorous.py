@@ -13,7 +13,7 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, Trace, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, certify
-from sdpdr.program.certificate.enclosure import radius_of_exact
+from sdpdr.program.certificate.free import radius_of_exact
 
 
 def path_optimum(lengths):

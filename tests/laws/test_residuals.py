@@ -6,16 +6,7 @@ import scipy.sparse as sp
 
 from sdpdr import graphs, methods
 from sdpdr.linalg import InnerProduct, SvecMap, VectorMap, smat, svec, svec_size
-from sdpdr.program import (
-    SDP,
-    Factor,
-    Lmi,
-    Point,
-    PsdVariable,
-    Rows,
-    VectorVariable,
-    dimacs_errors,
-)
+from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, VectorVariable, dimacs_errors
 
 
 def little():

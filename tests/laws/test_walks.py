@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import sdpdr
 from sdpdr.linalg import walks
-from sdpdr.linalg.trees import spanning_forest
+from sdpdr.linalg.walks import spanning_forest
 
 LENGTHS = np.array([[0.0, 1.0, 5.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0] * 4, [0.0] * 4])
 
@@ -48,4 +48,4 @@ def test_no_other_module_calls_these_routines_of_scipy_by_itself():
         if isinstance(node, ast.ImportFrom)
         and f"{node.module}.{node.names[0].name}".startswith("scipy.sparse.csgraph")
     }
-    assert callers == {"linalg/walks.py", "linalg/trees.py"}
+    assert callers == {"linalg/walks.py"}

@@ -5,16 +5,7 @@ import pytest
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
-from sdpdr.blocks import (
-    Actions,
-    Band,
-    Centered,
-    Coinciding,
-    Gram,
-    Isometry,
-    Slack,
-    Variance,
-)
+from sdpdr.blocks import Actions, Band, Centered, Coinciding, Gram, Isometry, Slack, Variance
 from sdpdr.errors import DataError, DisconnectedGraphError, InfeasibleError, ShapeError
 
 LINE = "R" * 12 + "L" * 6

@@ -16,11 +16,11 @@ from sdpdr.blocks import (
     SplitCopositive,
 )
 from sdpdr.errors import DataError, ShapeError
+from sdpdr.families.factor.nonnegative.copositive import multiplier_certificate
 from sdpdr.iterate import ConvexIteration
 from sdpdr.linalg.svec import svec
 from sdpdr.model import Model
 from sdpdr.nonnegative import copositivity, horn_matrix
-from sdpdr.nonnegative.copositive import multiplier_certificate
 
 PHI = (1.0 + np.sqrt(5.0)) / 2.0
 SECOND = np.array(

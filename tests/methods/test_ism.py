@@ -14,8 +14,8 @@ from sdpdr.errors import (
     ShapeError,
     UnknownNameError,
 )
+from sdpdr.families.unfold.labelled import labelled
 from sdpdr.linalg import Entries, SquaredEdgeLengths
-from sdpdr.methods.labelled import labelled
 from sdpdr.program import as_dense
 
 X, T = sdpdr.datasets.swiss_roll(24, seed=0)

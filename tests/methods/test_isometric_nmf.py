@@ -6,7 +6,6 @@ import pytest
 import sdpdr
 from sdpdr import graphs, iterate, methods
 from sdpdr.blocks import Band, NonNegative
-from sdpdr.blocks.entries import TraceAtMost
 from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
@@ -15,8 +14,9 @@ from sdpdr.errors import (
     UnknownNameError,
     VacuousWarning,
 )
-from sdpdr.methods.isometric_nmf import placed
+from sdpdr.families.factor.isometric.recipe import placed
 from sdpdr.model import Model, check_block
+from sdpdr.model.blocks.entries import TraceAtMost
 from sdpdr.nonnegative import IsometricStatus, isometric_factors
 from sdpdr.program import Factor, Point, dimacs_errors
 

@@ -19,7 +19,7 @@ from sdpdr.blocks import (
     Variance,
 )
 from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelError
-from sdpdr.methods.loocv import leave_one_out
+from sdpdr.families.unfold.loocv import leave_one_out
 from sdpdr.model import Block, Maximize, Model, Var
 from sdpdr.model.model import evaluate
 from sdpdr.program import Factor, Status

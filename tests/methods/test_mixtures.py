@@ -6,7 +6,8 @@ import pytest
 import sdpdr
 from sdpdr import blocks, datasets, graphs, methods
 from sdpdr.linalg import SquaredEdgeLengths
-from sdpdr.model import AtMost, Block, Maximize, Var, VectorVariable
+from sdpdr.model import AtMost, Block, Maximize, Var
+from sdpdr.program.point import VectorVariable
 
 ROLL, ANGLE = datasets.swiss_roll(14, seed=0)
 GRAPH = graphs.knn(ROLL, 3)

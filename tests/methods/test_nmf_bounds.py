@@ -6,9 +6,9 @@ import pytest
 
 import sdpdr
 from sdpdr import blocks, methods
-from sdpdr.blocks.nonnegative import corner
 from sdpdr.errors import DataError, DataTypeError
 from sdpdr.model import check_block
+from sdpdr.model.blocks.nonnegative import corner
 from sdpdr.nonnegative import overlap_bound
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])

@@ -9,7 +9,7 @@ import sdpdr
 from sdpdr import check_block, methods
 from sdpdr.blocks import Costs, Localized
 from sdpdr.errors import DataError, ModelError, UnknownNameError
-from sdpdr.factorize.polynomial_fit import LeastSquares
+from sdpdr.families.factor.polynomial.fit import LeastSquares
 from sdpdr.model import Model
 from sdpdr.program import as_dense
 

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from sdpdr.errors import DataError, DataTypeError
+from sdpdr.families.factor.nonnegative.copositive import _positive_in, multiplier_certificate
+from sdpdr.families.factor.nonnegative.dominant import components
+from sdpdr.families.factor.nonnegative.symmetric_nmf import eigenvalue_bound
 from sdpdr.nonnegative import (
     Certificate,
     comparison_matrix,
@@ -25,9 +28,6 @@ from sdpdr.nonnegative import (
     symmetric_nmf,
     triangle_free_certificate,
 )
-from sdpdr.nonnegative.copositive import _positive_in, multiplier_certificate
-from sdpdr.nonnegative.dominant import components
-from sdpdr.nonnegative.symmetric_nmf import eigenvalue_bound
 
 PHI = (1.0 + np.sqrt(5.0)) / 2.0
 SECOND = np.array(

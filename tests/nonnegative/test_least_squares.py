@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr.nonnegative import least_squares
-from sdpdr.nonnegative.least_squares import nonnegative_least_squares
+from sdpdr.families.factor.nonnegative import least_squares
+from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 
 @settings(max_examples=50, deadline=None)

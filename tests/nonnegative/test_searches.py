@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sdpdr.errors import DataError, ShapeError
+from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
 from sdpdr.nonnegative import SearchStatus, box_search, cone_search
-from sdpdr.nonnegative.projection import alternate, project, squared_distances
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
 CLOSED = np.array([[0.9, 0.6, 0.0], [1.0, 0.0, 0.4], [0.0, 0.0, 0.7]])
@@ -137,7 +137,7 @@ def test_an_interrupt_leaves_bounds_that_hold_and_a_search_that_goes_on():
 
 
 def test_an_interrupt_between_two_parts_of_a_node_loses_neither(monkeypatch):
-    module = importlib.import_module("sdpdr.nonnegative.cone_search")
+    module = importlib.import_module("sdpdr.families.factor.nonnegative.cone_search")
     true, calls = module.squared_distances, []
 
     def once(*arguments):

@@ -10,7 +10,7 @@ from matplotlib.quiver import Quiver
 
 from sdpdr import plot
 from sdpdr.errors import DataError, ShapeError
-from sdpdr.plot.style import CLASSES, FAINT
+from sdpdr.lab.plot.style import CLASSES, FAINT
 
 Y = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from sdpdr import datasets, graphs, plot
 from sdpdr.errors import DataError, ShapeError
-from sdpdr.plot.style import CLASSES, FAINT, colour_points
+from sdpdr.lab.plot.style import CLASSES, FAINT, colour_points
 
 RNG = np.random.default_rng(0)
 Y = RNG.standard_normal((30, 2))

@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 
 from sdpdr import plot
 from sdpdr.errors import ShapeError
-from sdpdr.plot.studies import look_of, sizes_apart
+from sdpdr.lab.plot.studies import look_of, sizes_apart
 
 KINDS = [("solved", "✓", "#7fb2de"), ("crashed", "✗", "#a01508")]
 STEPS = {"a": ([1.0, 2.0, 10.0], [0.5, 1.0, 1.0]), "b": ([1.0, 4.0, 10.0], [0.5, 0.8, 0.8])}

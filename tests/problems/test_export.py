@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sdpdr import solve
-from sdpdr.cli.export import reduced
-from sdpdr.library.cards import find_card, library
+from sdpdr.lab.cli.export import reduced
+from sdpdr.lab.library.problem import find_card, library
 from sdpdr.program import PsdVariable, read_sdpa, write_sdpa
 from sdpdr.program.standard import to_equality_form
 

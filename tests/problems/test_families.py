@@ -5,8 +5,8 @@ import re
 import pytest
 
 from sdpdr.errors import CardError, FileFormatError, UnknownNameError
-from sdpdr.library.cards import find_card, library
-from sdpdr.library.families import Family, families, find_family
+from sdpdr.lab.library.families import Family, families, find_family
+from sdpdr.lab.library.problem import find_card, library
 
 FAMILIES = dict(families())
 # Sizes that take a second or so; the others are there for plots.

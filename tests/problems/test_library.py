@@ -7,9 +7,9 @@ import pytest
 
 from sdpdr import datasets
 from sdpdr.errors import SdpdrError, UnknownNameError
-from sdpdr.library.cards import find_card, library
-from sdpdr.library.expectation import Expectation
-from sdpdr.library.vocabulary import METHODS
+from sdpdr.lab.library.expectation import Expectation
+from sdpdr.lab.library.problem import find_card, library
+from sdpdr.lab.library.vocabulary import METHODS
 
 CARDS = dict(library())
 EVERY_CARD = [

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sdpdr.errors import CardError, FileFormatError
-from sdpdr.library.cards import Card
+from sdpdr.lab.library.card import Card
 
 GOOD = """\
 [about]

@@ -10,8 +10,7 @@ from sdpdr.blocks import Band
 from sdpdr.linalg import Diagonal, Entries, Products, SquaredEdgeLengths, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
-from sdpdr.program.geodesics import norms_from_anchors, spread_about_centre
-from sdpdr.program.limits import Limits
+from sdpdr.program.limits import Limits, norms_from_anchors, spread_about_centre
 
 
 def on_matrix(*rows, n=3, extra=()):

@@ -5,14 +5,15 @@ import pytest
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.cli.app import main
+from sdpdr.base.arrays import is_admissible, is_written_admissibly
 from sdpdr.errors import CardError, DataError, FileFormatError, ModelError, SdpdrError
-from sdpdr.library.cards import Card
+from sdpdr.lab.cli.app import main
+from sdpdr.lab.library.card import Card
+from sdpdr.lab.study.tables import read_table
 from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, Trace, VectorMap, svec
-from sdpdr.linalg.admissible import is_admissible, is_written_admissibly, row_extents
+from sdpdr.linalg.magnitudes import row_extents
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
-from sdpdr.program.range import require_admissible
-from sdpdr.study.tables import read_table
+from sdpdr.program.sizes import require_admissible
 
 FAR = ["1e300", "-1e300", "1e-320", "1e-400", "1e400", "-1e-101", "1.1e100"]
 NEAR = ["1e-100", "-1e100", "0.0e-400", "0", "-0.0", "3e-30"]

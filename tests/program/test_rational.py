@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr.library.lies import find_lie
+from sdpdr.lab.library.lies import find_lie
 from sdpdr.linalg import InnerProduct, Stacked
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.program.certificate import certify

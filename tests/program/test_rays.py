@@ -19,9 +19,9 @@ from sdpdr.linalg import (
 )
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
 from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
+from sdpdr.program.rays.ray import is_semidefinite
 from sdpdr.program.rays.search import directions, softened
 from sdpdr.program.rays.unseen import simple_basis, unseen_vectors
-from sdpdr.program.rays.whole import is_semidefinite
 
 
 def matrix(n):

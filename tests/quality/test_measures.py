@@ -14,7 +14,14 @@ from sklearn import manifold
 import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.errors import DataError, ShapeError
-from sdpdr.quality import align, continuity, edge_changes, edge_errors, procrustes, trustworthiness
+from sdpdr.families.unfold.quality import (
+    align,
+    continuity,
+    edge_changes,
+    edge_errors,
+    procrustes,
+    trustworthiness,
+)
 
 seeds = st.integers(0, 1000)
 

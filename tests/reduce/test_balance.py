@@ -7,9 +7,9 @@ import pytest
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.library.planted import planted
+from sdpdr.lab.library.planted import planted
 from sdpdr.linalg import Diagonal, InnerProduct
-from sdpdr.linalg.units import diagonal_units, in_units
+from sdpdr.linalg.rounding import diagonal_units, in_units
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
 from sdpdr.program.certificate.arithmetic import Plain
 from sdpdr.reduce import Balance

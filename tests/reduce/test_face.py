@@ -10,14 +10,7 @@ import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import InfeasibleError, NotAcceptedError, UnknownNameError
-from sdpdr.linalg import (
-    InnerProduct,
-    Products,
-    QuadraticForms,
-    SquaredEdgeLengths,
-    Trace,
-    smat,
-)
+from sdpdr.linalg import InnerProduct, Products, QuadraticForms, SquaredEdgeLengths, Trace, smat
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows, as_dense, dimacs_errors
 from sdpdr.reduce import Composed, Dedupe, Dual, Face, Scale
 from sdpdr.solvers import Clarabel

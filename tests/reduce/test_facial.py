@@ -38,7 +38,7 @@ from sdpdr.program import (
 )
 from sdpdr.reduce import exposures_from, facial_reduction
 from sdpdr.reduce.facial import verify
-from sdpdr.solvers.exposing import lend
+from sdpdr.solvers.running import lend
 
 from .degenerate_programs import anything, entries, lying, planted, program
 

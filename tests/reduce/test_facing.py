@@ -9,11 +9,11 @@ import pytest
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.facing import deeper, faced_program
 from sdpdr.program import Point, Ray, Status
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.reduce import facial_reduction
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.facing import deeper, faced_program
 
 from .degenerate_programs import lying, program
 
@@ -99,7 +99,7 @@ def test_an_interruption_of_the_second_look_keeps_the_first_answer(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sdpdr.facing.facial_reduction", facial_reduction_but(interrupted))
+    monkeypatch.setattr("sdpdr.solving.facing.facial_reduction", facial_reduction_but(interrupted))
     one, two = ([(1, 1, 1), (2, 2, -1)], 1), ([(1, 1, -1), (2, 2, 1), (3, 3, 1)], -1)
     answer = sdpdr.solve(program(3, [(1, 1, 1)], one, two), "clarabel")
     assert answer.status is Status.INTERRUPTED

@@ -19,10 +19,6 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.graphs.reconstruction import reconstruction_basis
-from sdpdr.landmark import landmark_plan
-from sdpdr.landmark.geometry import geometry
-from sdpdr.landmark.lazy import solve_lazily
-from sdpdr.landmark.settle import settle
 from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
@@ -31,7 +27,10 @@ from sdpdr.reduce import Composed, Scale
 from sdpdr.reduce.elastic import Elastic
 from sdpdr.reduce.landmark import Landmark, on_face
 from sdpdr.solvers import Clarabel
-from sdpdr.solvers.edges import edge_form
+from sdpdr.solvers.lowrank.edges import edge_form
+from sdpdr.solving.landmark import landmark_plan
+from sdpdr.solving.landmark.geometry import geometry
+from sdpdr.solving.landmark.lazy import settle, solve_lazily
 
 SMALL = graphs.knn(datasets.swiss_roll(24, 0)[0], n_neighbors=4)
 ROLL = graphs.knn(datasets.swiss_roll(150, 0)[0], n_neighbors=5)

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, Claim, Point
-from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Clarabel, Outcome, Solver
 
 
 @dataclass(frozen=True)

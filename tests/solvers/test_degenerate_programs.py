@@ -9,10 +9,10 @@ import sdpdr
 from sdpdr import Status
 from sdpdr.errors import NotAcceptedError
 from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
-from sdpdr.plan import CHORDAL
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.choice import CHORDAL
 
 GENERAL = [
     (name, form)

@@ -16,8 +16,9 @@ import pytest
 import sdpdr
 from sdpdr import Status, errors, graphs, methods
 from sdpdr.program import Claim, Point
-from sdpdr.solvers import Outcome, Verdict
-from sdpdr.solvers.isolate import run_isolated
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Outcome
+from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.screen import admit, printable
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the doubles use signals of POSIX")

@@ -8,8 +8,8 @@ from sdpdr import blocks, graphs, methods
 from sdpdr.errors import ModelError
 from sdpdr.linalg import InnerProduct
 from sdpdr.model import Maximize, Model, Var
-from sdpdr.solvers.edges import edge_form, why_not
 from sdpdr.solvers.lowrank import EdgeProgram, Objective, Options, solve_edge_program
+from sdpdr.solvers.lowrank.edges import edge_form, why_not
 from sdpdr.solvers.lowrank.newton import BlockLaplacian
 
 PAIRS = np.array([[0, 5], [2, 7], [0, 1]])

@@ -20,9 +20,11 @@ from sdpdr.blocks import Slack
 from sdpdr.errors import FileFormatError, SolverMissingError
 from sdpdr.linalg import InnerProduct, Trace, VectorMap
 from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable, as_dense, dimacs_errors
+from sdpdr.program.run import Verdict
 from sdpdr.reduce import Dual
-from sdpdr.solvers import Csdp, Dsdp, SdpaProgram, Verdict, workers
+from sdpdr.solvers import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.external_files import filed, read_csdp_solution, read_sdpa_result
+from sdpdr.solvers.processes import workers
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the fakes are POSIX scripts")
 

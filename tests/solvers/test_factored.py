@@ -14,15 +14,16 @@ from sdpdr import datasets, graphs, methods
 from sdpdr.errors import NotAcceptedError, ShapeError, UnknownNameError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, Trace, VectorMap, svec, svec_size
 from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, certify, dimacs_errors
-from sdpdr.program.variables import VectorVariable
-from sdpdr.solvers import LowRank, Verdict
+from sdpdr.program.point import VectorVariable
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import LowRank
 from sdpdr.solvers.factored import Options, solve_factored
 from sdpdr.solvers.factored.compile import compile_problem
 from sdpdr.solvers.factored.inner import Inner
-from sdpdr.solvers.factored.journal import Journal
 from sdpdr.solvers.factored.lagrangian import Lagrangian, Layout
+from sdpdr.solvers.factored.options import Journal
 from sdpdr.solvers.factored.ranks import first_vector
-from sdpdr.solvers.factored.spectrum import lowest
+from sdpdr.solvers.factored.verdict import lowest
 
 from .factored_programs import dependence, known_program
 
@@ -279,7 +280,7 @@ def test_the_choice_of_engine_and_its_reason_are_visible():
 
 
 def test_too_much_fill_sends_edges_to_conjugate_gradients(monkeypatch):
-    monkeypatch.setattr("sdpdr.solvers.lowrank_solver.EDGE_COLUMN", 1)
+    monkeypatch.setattr("sdpdr.solvers.lowrank.solver.EDGE_COLUMN", 1)
     solution = sdpdr.solve(methods.mvu(graphs.grid(3, 4)), "lowrank")
     assert solution.certified(1e-6)
     assert "conjugate gradients are faster" in solution.claimed.message

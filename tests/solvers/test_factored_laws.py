@@ -20,8 +20,7 @@ from sdpdr.linalg import (
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers.factored.compile import compile_problem
 from sdpdr.solvers.factored.forms import Forms
-from sdpdr.solvers.factored.hessian import Hessian
-from sdpdr.solvers.factored.jacobian import Jacobian
+from sdpdr.solvers.factored.hessian import Hessian, Jacobian
 from sdpdr.solvers.factored.kkt import SparseNewton
 from sdpdr.solvers.factored.lagrangian import Lagrangian, Layout
 from sdpdr.solvers.factored.line_search import Curve

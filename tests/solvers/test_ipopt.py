@@ -16,10 +16,11 @@ import sdpdr.solvers.ipopt as ipopt_file
 from sdpdr import Status, datasets, graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.linalg import mkl
-from sdpdr.solvers import Ipopt, Verdict
-from sdpdr.solvers.edges import edge_form
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Ipopt
 from sdpdr.solvers.ipopt import UnfoldingNlp
 from sdpdr.solvers.lowrank import EdgeProgram
+from sdpdr.solvers.lowrank.edges import edge_form
 
 STEP = 1e-6
 

@@ -11,8 +11,8 @@ from scipy.spatial import cKDTree
 from sdpdr.errors import DataError, DisconnectedGraphError, ModelError, ShapeError
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.certificate import connectivity, dual_bound, judge, laplacian
+from sdpdr.solvers.lowrank.direction import Rows
 from sdpdr.solvers.lowrank.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.rows import Rows
 from sdpdr.solvers.lowrank.start import isomap_start
 
 

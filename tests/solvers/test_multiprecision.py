@@ -13,11 +13,12 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.errors import DataError, NotAcceptedError, SolverMissingError
-from sdpdr.library.lies import find_lie, gallery
+from sdpdr.lab.library.lies import find_lie, gallery
 from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
+from sdpdr.program.run import Verdict
 from sdpdr.reduce import Dual
-from sdpdr.solvers import Multiprecision, Verdict, reference
+from sdpdr.solvers import Multiprecision, reference
 
 flint = pytest.importorskip("flint", reason="the extra 'multiprecision' is not installed")
 getcontext().prec = 60

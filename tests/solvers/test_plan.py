@@ -9,17 +9,17 @@ import pytest
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Slack
-from sdpdr.costs import Structure, predict, priority
-from sdpdr.costs.prediction import FILES
-from sdpdr.costs.rates import RATES
-from sdpdr.costs.structure import KINDS
-from sdpdr.costs.work import least_work, work
-from sdpdr.errors import NotAcceptedError
+from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers import FORMS, Clarabel, LowRank
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.costs import Structure, predict, priority
+from sdpdr.solving.costs.prediction import FILES
+from sdpdr.solving.costs.rates import RATES
+from sdpdr.solving.costs.structure import KINDS
+from sdpdr.solving.costs.work import least_work, work
 
 RELATIONS = ["inequality", "equality", Band(0.1), Slack(5.0), Slack(50.0, "absolute", True)]
 
@@ -99,9 +99,11 @@ def test_ipopt_is_never_preferred_to_our_own_solver(model):
     assert sdpdr.plan(model, form="factor", skip=("lowrank",)).solver.name == "ipopt"
 
 
-def test_the_landmark_form_is_not_planned(model):
-    with pytest.raises(NotAcceptedError, match="landmarks=40"):
+def test_the_landmark_form_is_planned_once_it_knows_how_many(model):
+    with pytest.raises(DataError, match="landmarks=40"):
         sdpdr.plan(model, form="landmark")
+    chosen = sdpdr.plan(model, form="landmark", landmarks=3)
+    assert (chosen.form, chosen.solver.landmarks) == ("landmark", 3)
 
 
 @pytest.mark.parametrize("form", ["gram", "lmi", "cvxpy"])
@@ -283,7 +285,7 @@ def test_forms_that_refuse_are_never_chosen(theta):
 
 
 def test_what_does_not_fit_into_memory_comes_last_and_says_so(monkeypatch):
-    monkeypatch.setattr("sdpdr.costs.memory.available", lambda: 2.0**29)
+    monkeypatch.setattr("sdpdr.solving.costs.work.available", lambda: 2.0**29)
     chosen = sdpdr.plan(max_cut(400, 400))
     beyond = [c for c in chosen.candidates if "of memory" in c.verdict]
     assert ("clarabel", "gram") in [(c.solver, c.form) for c in beyond]
@@ -297,7 +299,7 @@ def test_a_choice_looks_for_no_cliques_that_cannot_matter(monkeypatch):
     def search(*arguments):
         raise AssertionError("cliques were looked for")
 
-    monkeypatch.setattr("sdpdr.costs.structure.find_trees", search)
+    monkeypatch.setattr("sdpdr.solving.costs.structure.find_trees", search)
     chosen = sdpdr.plan(methods.mvu(graphs.path(np.ones(300))))
     assert chosen.form == "factor"
     with pytest.raises(AssertionError, match="looked for"):

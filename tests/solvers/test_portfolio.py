@@ -16,14 +16,14 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.costs import Cost, shares
 from sdpdr.errors import DataError, NotAcceptedError
-from sdpdr.join import join
 from sdpdr.program import Claim
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.costs import Cost, shares
+from sdpdr.solving.join import join
 
 LENGTHS = [1.0, 2.0]
 OPTIMUM = 14.0 / 3.0
@@ -109,9 +109,9 @@ def test_whoever_hangs_or_crashes_under_a_deadline_gives_way(only, model, bad):
 
 @posix
 def test_whoever_hangs_without_a_deadline_gives_way(only, model, monkeypatch):
-    monkeypatch.setattr("sdpdr.costs.sharing.AT_LEAST", 0.5)
-    monkeypatch.setattr("sdpdr.turns.START", 0.5)
-    monkeypatch.setattr("sdpdr.turns.CROWD", 1.0)
+    monkeypatch.setattr("sdpdr.solving.costs.prediction.AT_LEAST", 0.5)
+    monkeypatch.setattr("sdpdr.solving.turns.START", 0.5)
+    monkeypatch.setattr("sdpdr.solving.turns.CROWD", 1.0)
     only("hanging", "honest")
     solution = sdpdr.solve(model)
     assert solution.status is Status.SOLVED
@@ -155,7 +155,7 @@ def test_progress_tells_whose_turn_it_is_and_what_is_left(only, model, monkeypat
         told.append(what)
         return nullcontext()
 
-    monkeypatch.setattr("sdpdr.attempt.show_progress", show)
+    monkeypatch.setattr("sdpdr.solving.attempt.show_progress", show)
     only("failing", "boaster")
     sdpdr.solve(model, time_limit=1000.0)
     assert told[0].startswith("failing, gram form (")
@@ -202,10 +202,10 @@ def test_a_busy_machine_makes_nobody_pass_for_stalled(only, model, monkeypatch):
             told.append(chosen.solver.time_limit)
         return made(chosen.solver.name)
 
-    monkeypatch.setattr(sys.modules["sdpdr.solve"], "attempt", attempt)
+    monkeypatch.setattr(importlib.import_module("sdpdr.solving.plan"), "attempt", attempt)
     only("failing", "honest")
     for load in (1.0, 4.0):
-        monkeypatch.setattr("sdpdr.turns.crowding", lambda load=load: load)
+        monkeypatch.setattr("sdpdr.solving.turns.crowding", lambda load=load: load)
         sdpdr.solve(model)
         sdpdr.solve(model, time_limit=5.0)
     alone, limited, crowded, as_limited = told

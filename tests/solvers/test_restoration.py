@@ -6,7 +6,7 @@ import pytest
 from sdpdr import datasets, graphs
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.certificate import primal_value
-from sdpdr.solvers.lowrank.restoration import restored
+from sdpdr.solvers.lowrank.start import restored
 
 
 def perturbed(seed):

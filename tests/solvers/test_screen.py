@@ -8,7 +8,8 @@ import pytest
 from sdpdr import graphs, methods
 from sdpdr.blocks import Slack
 from sdpdr.program import Claim, Factor, Point
-from sdpdr.solvers import Outcome, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Outcome
 from sdpdr.solvers.screen import screen
 
 

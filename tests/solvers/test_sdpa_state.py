@@ -8,13 +8,14 @@ import pytest
 import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.linalg import InnerProduct, Trace
-from sdpdr.plan import reductions_for
 from sdpdr.program import SDP, Claim, Point, PsdVariable, Rows
+from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
-from sdpdr.solvers import Outcome, Sdpa, Verdict, cvxpy_solvers
+from sdpdr.solvers import Outcome, Sdpa, cvxpy_solvers
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
-from sdpdr.solvers.isolate import run_isolated
+from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.render import render
+from sdpdr.solving.choice import reductions_for
 
 pytestmark = pytest.mark.skipif(
     not Sdpa.availability().usable, reason="sdpa-python is not installed"

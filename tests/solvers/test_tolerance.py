@@ -10,9 +10,11 @@ import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.program import Claim, Point
-from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict, lowrank_solver
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Clarabel, Outcome, Solver
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.external import ExternalSolver
+from sdpdr.solvers.lowrank import solver as lowrank_solver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES, Rule, translate
 

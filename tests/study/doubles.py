@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sdpdr.program import SDP, Claim, Point
-from sdpdr.solvers import Clarabel, Outcome, Solver, Verdict
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Clarabel, Outcome, Solver
 from sdpdr.solvers.external import PROBLEM, SOLUTION, ExternalSolver
 from sdpdr.solvers.external_files import Answer, FiledProgram, read_csdp_solution
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sdpdr.study.measures import frame_of
-from sdpdr.study.schema import IDENTITY
+from sdpdr.lab.study.measures import frame_of
+from sdpdr.lab.study.schema import IDENTITY
 
 SOLVED = {
     "source": "card", "method": "mvu", "solver": "scs", "form": "gram", "tol": 1e-6, "seed": 0,

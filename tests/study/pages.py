@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sdpdr.study.page import Cell, Page, Table
-from sdpdr.study.reading import Read
+from sdpdr.lab.study.page import Cell, Page, Table
+from sdpdr.lab.study.reading import Read
 
 from .frames import frame
 

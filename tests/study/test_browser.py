@@ -10,7 +10,7 @@ import shutil
 
 import pytest
 
-from sdpdr.study.page import comparison_page, study_page, to_html
+from sdpdr.lab.study.page import comparison_page, study_page, to_html
 
 from .frames import contest
 from .pages import HOSTILE, results

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
+from sdpdr.lab.library.problem import Known, Problem
+from sdpdr.lab.study.carry_out import carry_out
+from sdpdr.lab.study.rows import digest, environment
+from sdpdr.lab.study.schema import COLUMNS, FINDINGS, HONESTY, OUTCOMES, fitted
+from sdpdr.lab.study.task import Contestant, Limits, Task
 from sdpdr.library import find_card
-from sdpdr.library.problem import Known, Problem
 from sdpdr.program import SDP, Status, write_sdpa
-from sdpdr.solvers import Clarabel, Outcome, Verdict
-from sdpdr.study.carry_out import carry_out
-from sdpdr.study.environment import digest, environment
-from sdpdr.study.schema import COLUMNS, FINDINGS, HONESTY, OUTCOMES, fitted
-from sdpdr.study.task import Contestant, Limits, Task
+from sdpdr.program.run import Verdict
+from sdpdr.solvers import Clarabel, Outcome
 
 LIMITS = Limits(time_limit=100.0, warmup=False)
 

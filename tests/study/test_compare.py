@@ -9,13 +9,14 @@ from rich.console import Console
 
 from sdpdr import datasets, graphs, methods
 from sdpdr.errors import UnknownNameError
+from sdpdr.lab.study.compare import compare, number
 from sdpdr.program import Status
 from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
 from sdpdr.program.solution import Claim
-from sdpdr.solvers.base import Outcome, Verdict
+from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.cvxpy_solvers import Clarabel
-from sdpdr.solvers.lowrank_solver import LowRank
-from sdpdr.study.compare import compare, number
+from sdpdr.solvers.lowrank.solver import LowRank
 
 
 @pytest.fixture(scope="module")

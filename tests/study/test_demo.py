@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sdpdr import graphs
+from sdpdr.lab.study.demo import main, representatives
 from sdpdr.program import Solution
-from sdpdr.study.demo import main, representatives
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_all_compared_solvers_have_a_row(finished):
 
 def test_it_fails_unless_the_unfoldings_are_certified(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(Solution, "certified", lambda self, tol=None: False)
-    monkeypatch.setattr("sdpdr.study.demo.save", lambda *parts: None)
+    monkeypatch.setattr("sdpdr.lab.study.demo.save", lambda *parts: None)
     assert main(["--out", str(tmp_path), "--quick"]) == 1
     out, err = capsys.readouterr()
     assert "0 of 2 unfoldings are certified" in err

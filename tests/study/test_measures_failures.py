@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from sdpdr.study.measures import (
+from sdpdr.lab.study.measures import (
     claims,
     contradictions,
     disagreements,
@@ -13,7 +13,7 @@ from sdpdr.study.measures import (
     outcome_counts,
     runs_by_median,
 )
-from sdpdr.study.schema import OUTCOMES
+from sdpdr.lab.study.schema import OUTCOMES
 
 from .frames import contest, frame
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sdpdr.errors import DataError
-from sdpdr.study.measures import fit_growth, growth, runs_by_median
+from sdpdr.lab.study.measures import fit_growth, growth, runs_by_median
 
 from .frames import frame
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr.study.measures import (
+from sdpdr.lab.study.measures import (
     accuracy_profile,
     matrix,
     means,

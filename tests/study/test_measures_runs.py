@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdpdr.errors import DataError
-from sdpdr.study.measures import (
+from sdpdr.lab.study.measures import (
     best_form,
     matrix,
     means,
@@ -18,8 +18,8 @@ from sdpdr.study.measures import (
     shifted_geometric_mean,
     times,
 )
-from sdpdr.study.measures.runs import _LEAST_HONEST_FIRST, RUN_COLUMNS
-from sdpdr.study.schema import COLUMNS, HONESTY
+from sdpdr.lab.study.measures.frame import _LEAST_HONEST_FIRST, RUN_COLUMNS
+from sdpdr.lab.study.schema import COLUMNS, HONESTY
 
 from .frames import contest, frame
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdpdr.errors import DataError
-from sdpdr.study.measures import (
+from sdpdr.lab.study.measures import (
     best_by_structure,
     forms_by_solver,
     regret_of,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr.study.measures import holm, noise_of, versus
-from sdpdr.study.measures.noise import draws_of_mean
+from sdpdr.lab.study.measures import holm, noise_of, versus
+from sdpdr.lab.study.measures.regret import draws_of_mean
 
 from .frames import contest, frame
 

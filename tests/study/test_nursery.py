@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from sdpdr.errors import StudyError
-from sdpdr.study.nursery import Nursery
+from sdpdr.lab.study.nursery import Nursery
 
 MB = 2**20
 
@@ -144,7 +144,7 @@ def test_a_file_beside_that_is_called_like_a_module_is_not_taken_for_it(tmp_path
 
 
 def test_a_nursery_that_cannot_start_says_why(monkeypatch):
-    monkeypatch.setattr("sdpdr.study.nursery._PROGRAM", "import no_such_module")
+    monkeypatch.setattr("sdpdr.lab.study.nursery._PROGRAM", "import no_such_module")
     nursery = Nursery()
     with pytest.raises(StudyError, match="No module named 'no_such_module'"):
         run(nursery, partial(sum, [1]))
@@ -170,7 +170,7 @@ def test_all_ends_with_the_process_that_asked(tmp_path):
     program = """
 import os, sys
 from functools import partial
-from sdpdr.study.nursery import Nursery
+from sdpdr.lab.study.nursery import Nursery
 nursery = Nursery()
 print(nursery._process.pid, flush=True)
 nursery.run(partial(os.system, "sleep 3456.5"), wall_limit=60, memory_limit=10**9, cpu_limit=60)

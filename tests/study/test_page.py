@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sdpdr.errors import FileFormatError, ShapeError
-from sdpdr.study.measures import growth, means, regret_of, runs_by_median
-from sdpdr.study.page import (
+from sdpdr.lab.study.measures import growth, means, regret_of, runs_by_median
+from sdpdr.lab.study.page import (
     Chart,
     Column,
     Page,
@@ -25,9 +25,9 @@ from sdpdr.study.page import (
     to_rst,
     write_report,
 )
-from sdpdr.study.page import html as html_module
-from sdpdr.study.page.outcomes import KINDS, SOLVED, kind_of
-from sdpdr.study.schema import OUTCOMES
+from sdpdr.lab.study.page import html as html_module
+from sdpdr.lab.study.page.outcomes import KINDS, SOLVED, kind_of
+from sdpdr.lab.study.schema import OUTCOMES
 
 from .frames import contest, frame
 from .pages import CONTESTANTS, HOSTILE, META, Reader, column, results, table_of, unsolved

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sdpdr.study.page import comparison_page, write_comparison
+from sdpdr.lab.study.page import comparison_page, write_comparison
 
 from .pages import ENVIRONMENTS, Reader, column, results, table_of
 

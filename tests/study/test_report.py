@@ -8,9 +8,17 @@ from html.parser import HTMLParser
 import pytest
 
 from sdpdr import datasets, graphs, methods, plot
-from sdpdr.solve import solve
-from sdpdr.study.compare import Comparison, Run, compare
-from sdpdr.study.report import Picture, Report, Section, comparing, inline_svg, unfolding, versions
+from sdpdr.lab.study.compare import Comparison, Run, compare
+from sdpdr.lab.study.report import (
+    Picture,
+    Report,
+    Section,
+    comparing,
+    inline_svg,
+    unfolding,
+    versions,
+)
+from sdpdr.solving.solve import solve
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "col", "wbr"}
 

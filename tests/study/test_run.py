@@ -19,11 +19,11 @@ from sdpdr.errors import (
     SchedulerError,
     UnknownNameError,
 )
-from sdpdr.study.reading import read_results
-from sdpdr.study.run import run_study, shuffled
-from sdpdr.study.schema import FINDINGS, HONESTY, IDENTITY, OUTCOMES
-from sdpdr.study.store import Results
-from sdpdr.study.studyfile import Study
+from sdpdr.lab.study.reading import read_results
+from sdpdr.lab.study.run import run_study, shuffled
+from sdpdr.lab.study.schema import FINDINGS, HONESTY, IDENTITY, OUTCOMES
+from sdpdr.lab.study.store import Results
+from sdpdr.lab.study.studyfile import Study
 
 HERE = Path(__file__).parent
 # What two runs of the same program by the same solver must agree on.
@@ -261,7 +261,7 @@ def start(study_file):
     # Where this process ignores SIGINT, as in the background of a shell, so would a child.
     program = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from sdpdr.cli import main; sys.exit(main())"
+        "from sdpdr.lab.cli import main; sys.exit(main())"
     )
     command = [sys.executable, "-c", program, "study", "run", study_file.name]
     return subprocess.Popen(
@@ -387,14 +387,14 @@ def test_a_worker_of_a_cluster_that_is_lost_costs_no_row(tmp_path, undisturbed):
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch, address):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    monkeypatch.setattr("sdpdr.study.hands.PATIENCE", 0.5)
+    monkeypatch.setattr("sdpdr.lab.study.hands.PATIENCE", 0.5)
     with pytest.raises(SchedulerError, match="does not answer"):
         run_study(Study.read(SMALL, "small"), tmp_path / "small.duckdb", scheduler=address)
 
 
 def test_a_scheduler_without_workers(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    monkeypatch.setattr("sdpdr.study.hands.PATIENCE", 1.0)
+    monkeypatch.setattr("sdpdr.lab.study.hands.PATIENCE", 1.0)
     with (
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
         pytest.raises(SchedulerError, match="has no workers"),

@@ -8,15 +8,10 @@ import textwrap
 import numpy as np
 import pytest
 
-from sdpdr.errors import (
-    FileFormatError,
-    ResultsDamagedError,
-    ResultsError,
-    ResultsLockedError,
-)
-from sdpdr.study.reading import read_results
-from sdpdr.study.schema import COLUMNS
-from sdpdr.study.store import Results
+from sdpdr.errors import FileFormatError, ResultsDamagedError, ResultsError, ResultsLockedError
+from sdpdr.lab.study.reading import read_results
+from sdpdr.lab.study.schema import COLUMNS
+from sdpdr.lab.study.store import Results
 
 
 def row(key, **more):
@@ -236,7 +231,7 @@ def test_a_file_that_another_process_has_open_is_locked(tmp_path):
     fill(path, ["a"])
     program = """
         import sys
-        from sdpdr.study.store import Results
+        from sdpdr.lab.study.store import Results
         with Results(sys.argv[1]) as results:
             print("open", flush=True)
             sys.stdin.read()

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from sdpdr.errors import CardError, FileFormatError, StudyError, UnknownNameError
+from sdpdr.lab.library.problem import Known, Problem, read_optimal_values
+from sdpdr.lab.study.run import shuffled
+from sdpdr.lab.study.studyfile import Study, find_study, shipped
+from sdpdr.lab.study.task import Contestant, Limits, Task
 from sdpdr.library import find_card
-from sdpdr.library.problem import Known, Problem, read_optimal_values
 from sdpdr.program import Status, write_sdpa
-from sdpdr.study.run import shuffled
-from sdpdr.study.shipped import find_study, shipped
-from sdpdr.study.studyfile import Study
-from sdpdr.study.task import Contestant, Limits, Task
 
 CARDS = Path(__file__).parents[2] / "problems"
 

@@ -12,18 +12,19 @@ import pytest
 
 import sdpdr
 from sdpdr import Status
-from sdpdr.attempt import Request, attempt
 from sdpdr.errors import SdpdrWarning
-from sdpdr.grade import Clock
-from sdpdr.library.lies import find_lie
-from sdpdr.library.planted import planted
+from sdpdr.lab.library.lies import find_lie
+from sdpdr.lab.library.planted import planted
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
 from sdpdr.program.certificate import certify
+from sdpdr.program.run import Verdict
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.faces import Consequences
-from sdpdr.solvers import Multiprecision, Scs, Verdict
+from sdpdr.solvers import Multiprecision, Scs
+from sdpdr.solving.attempt import Request, attempt
+from sdpdr.solving.grade import Clock
 
 
 def entry(label, place, side, n=2):
@@ -179,7 +180,7 @@ def test_our_own_mistakes_are_seen(monkeypatch):
             raise ValueError("operands could not be broadcast together")
         return whole(*args, **options)
 
-    import sdpdr.attempt as module
+    import sdpdr.solving.attempt as module
 
     whole = module.grade
     monkeypatch.setattr(module, "grade", broken)

@@ -11,14 +11,14 @@ from math import inf
 import pytest
 
 import sdpdr
-from sdpdr.cli import main
 from sdpdr.errors import FileFormatError, NotAcceptedError, SdpdrError, UnknownNameError
-from sdpdr.library.lies import CHAPTERS, Truth, find_lie, gallery
-from sdpdr.library.lies.families import unfolding
-from sdpdr.library.lies.scales import straight
-from sdpdr.plan import CHORDAL
+from sdpdr.lab.cli import main
+from sdpdr.lab.library.lies import CHAPTERS, Truth, find_lie, gallery
+from sdpdr.lab.library.lies.families import unfolding
+from sdpdr.lab.library.lies.scales import straight
 from sdpdr.program import Status, read_sdpa, write_sdpa
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.choice import CHORDAL
 
 from .exact import left_sides, objective
 

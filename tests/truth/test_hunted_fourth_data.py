@@ -9,6 +9,9 @@ import scipy.sparse as sp
 import sdpdr
 from sdpdr import blocks
 from sdpdr.errors import DataTypeError, ModelError, SdpdrError, ShapeError
+from sdpdr.families.factor.nonnegative.copositive import Certificate
+from sdpdr.families.metric.pairs import Pairs
+from sdpdr.families.propagate.graph import labelled_graph
 from sdpdr.linalg import (
     Diagonal,
     Entries,
@@ -23,12 +26,9 @@ from sdpdr.linalg.combine import Combined
 from sdpdr.linalg.exact_rows import matrix_row, vector_row
 from sdpdr.linalg.magnitudes import row_magnitudes
 from sdpdr.linalg.svec import svec, svec_size
-from sdpdr.metric.pairs import Pairs
 from sdpdr.model import Affine, AtMost, Block, InCone, Maximize, Model, Var
-from sdpdr.nonnegative.copositive import Certificate
 from sdpdr.program import SDP, Factor, Lmi, PsdVariable, Rows, VectorVariable
 from sdpdr.program.point import as_dense
-from sdpdr.propagation.graph import labelled_graph
 
 # One times one entry, stored in three parts whose exact sum is no double.
 PARTS = (np.array([1.0, 2.0**-53, -1.0 + 2.0**-50]), np.array([0, 0, 0]), np.array([0, 3]))

@@ -9,9 +9,9 @@ import pytest
 
 import sdpdr
 from sdpdr.errors import UnknownNameError
-from sdpdr.library.planted import KINDS, planted
-from sdpdr.library.planted.program import Cone
-from sdpdr.library.planted.trees import TreeInequality
+from sdpdr.lab.library.planted import KINDS, planted
+from sdpdr.lab.library.planted.exact import TreeInequality
+from sdpdr.lab.library.planted.program import Cone
 from sdpdr.program import VectorVariable
 
 from .exact import (

@@ -17,15 +17,16 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg as sl
 
-from sdpdr.linalg.svec import Array, smat, svec
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.attain.cone import ConeProgram, Scaled
-from sdpdr.program.attain.local import onto_equations
 from sdpdr.program.attain.newton import (
     SHARE,
     Schur,
     finite,
     inverse,
     longest_step,
+    onto_equations,
     unless_lost,
 )
 

@@ -8,12 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array, smat
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.svec import smat
 from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest
+from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import ConeProgram, cone_program
-from sdpdr.program.attain.effort import EffortSpentError
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
@@ -104,7 +105,8 @@ def attain(
     --------
     >>> import numpy as np
     >>> from sdpdr.linalg import InnerProduct, Trace
-    >>> from sdpdr.program import PsdVariable, Rows
+    >>> from sdpdr.program.point import PsdVariable
+    >>> from sdpdr.program.sdp import Rows
     >>> cost = InnerProduct(np.diag([1.0, 2.0]))
     >>> rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {"X": cost}, (rows,))

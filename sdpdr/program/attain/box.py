@@ -25,12 +25,13 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.rounding import UNIT, gamma
-from sdpdr.linalg.svec import Array, Index, smat
+from sdpdr.linalg.svec import smat
 from sdpdr.linalg.verified import is_verified_positive
+from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.dependent import follows
-from sdpdr.program.attain.effort import EffortSpentError
 
 # Rows of a dense inverse that takes seconds.
 LARGEST = 3000

@@ -23,13 +23,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.products import InnerProduct
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
-from sdpdr.linalg.svec import SQRT2, Array, Matrix, svec_pairs
+from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.limits import edge_lengths

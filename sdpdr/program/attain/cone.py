@@ -24,15 +24,14 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.svec import Array, Index, smat, svec, svec_pairs, svec_size
-from sdpdr.program.attain.basis import Grounded, Image, Pivoted, face_basis
-from sdpdr.program.attain.effort import Effort
+from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
+from sdpdr.program.attain.basis import Effort, Grounded, Image, Pivoted, face_basis
 from sdpdr.program.face import exposing_rows, null_vectors
-from sdpdr.program.point import Value, as_dense
+from sdpdr.program.point import PsdVariable, Value, as_dense
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.standard import without_inequalities, without_lmis
-from sdpdr.program.variables import PsdVariable
 
 Basis: TypeAlias = Pivoted | Grounded
 

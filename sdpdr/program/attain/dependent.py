@@ -20,10 +20,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.exact_rows import Vector, matrix_row, vector_row
 from sdpdr.linalg.magnitudes import is_written_exactly
-from sdpdr.linalg.svec import SQRT2, Array, Index, svec_index, svec_pairs, unscaled
+from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, unscaled
 from sdpdr.program.attain.basis import Grounded
 from sdpdr.program.attain.cone import Block, ConeProgram
 from sdpdr.program.limits import edge_lengths

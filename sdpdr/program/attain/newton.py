@@ -11,9 +11,10 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import SQRT2, Array, Index, smat, svec, svec_pairs
-from sdpdr.program.attain.cone import ConeProgram
-from sdpdr.program.attain.effort import LIMIT, EffortSpentError
+from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs
+from sdpdr.program.attain.basis import LIMIT, EffortSpentError
+from sdpdr.program.attain.cone import ConeProgram, Scaled
 
 # Pairs of coefficients, for every row, up to which all products are formed at once: a row of its
 # own takes as long as so many pairs.
@@ -192,3 +193,52 @@ def inverse(program: ConeProgram, x: Array) -> Array:
         found[block.part] = svec(sl.cho_solve(root, np.eye(block.order)))
     found[program.nonnegative] = 1.0 / x[program.nonnegative]
     return found
+
+
+# Operations of a factorization that takes a second or less.
+_OPERATIONS = 5e8
+_STEPS = 4
+# Rows of this size beside the largest, after scaling, depend on others.
+_DEPENDENT = 1e-14
+
+
+def onto_equations(program: ConeProgram, scaled: Scaled, y: Array) -> Array:
+    """The point moved as near to the equations as rounding lets it, within the cone.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    scaled : Scaled
+        Its equations in the units of the point.
+    y : array of shape (N,)
+        In the interior of the cone. Returned as it is where the program is too large.
+    """
+    operations = scaled.b.size**2 * float(y.size)
+    if operations > _OPERATIONS:
+        return y
+    missed = np.inf
+    for _ in range(_STEPS):
+        residual = scaled.b - scaled.A @ y
+        before, missed = missed, float(np.max(np.abs(residual), initial=0.0))
+        if not 0.0 < missed < 0.5 * before:
+            return y
+        program.effort.spend(operations)
+        step = _shortest(program, scaled, y, residual)
+        y = y + min(1.0, SHARE * longest_step(program, y, step)) * step
+    return y
+
+
+def _shortest(program: ConeProgram, scaled: Scaled, y: Array, residual: Array) -> Array:
+    rows = np.array(scaled.A.toarray())
+    rows[:, program.nonnegative] *= y[program.nonnegative]
+    roots = [sl.cholesky(smat(finite(y[block.part])), lower=True) for block in program.blocks]
+    for block, root in zip(program.blocks, roots, strict=True):
+        rows[:, block.part] = [svec(root.T @ smat(row) @ root) for row in rows[:, block.part]]
+    sizes = np.linalg.norm(rows, axis=1)
+    sizes[sizes == 0.0] = 1.0
+    rows, right = finite(rows / sizes[:, None]), finite(residual / sizes)
+    step = sl.lstsq(rows, right, cond=_DEPENDENT, lapack_driver="gelsy")[0]
+    step[program.nonnegative] *= y[program.nonnegative]
+    for block, root in zip(program.blocks, roots, strict=True):
+        step[block.part] = svec(root @ smat(step[block.part]) @ root.T)
+    return np.asarray(step)

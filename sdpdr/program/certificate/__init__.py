@@ -18,7 +18,7 @@ eigenvalue estimate (`arithmetic`): by its inertia, or, with ``rigorous=True``, 
 accounted for (`sdpdr.linalg.verified`), so that the bound is a theorem.
 """
 
-from sdpdr.program.certificate.bound import Certificate
 from sdpdr.program.certificate.certify import certify
+from sdpdr.program.certificate.free import Certificate
 
 __all__ = ["Certificate", "certify"]

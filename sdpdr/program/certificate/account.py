@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT, gamma
-from sdpdr.linalg.svec import Array
 from sdpdr.program.certificate.arithmetic import Arithmetic
-from sdpdr.program.certificate.bound import Duals
+from sdpdr.program.certificate.free import Duals
 from sdpdr.program.limits import Limits
 from sdpdr.program.sdp import SDP
 

@@ -10,7 +10,7 @@ the exact program whose data are the doubles stored:
 - scalars' slack and the dual value are enclosed by sums of products without error, rounded
   outwards once at the end (`sdpdr.linalg.rounding`);
 - where the equations of free scalars hold only up to rounding, all this is shown for every point
-  of a small box that contains exact multipliers (`sdpdr.program.certificate.enclosure`).
+  of a small box that contains exact multipliers (`sdpdr.program.certificate.free`).
 """
 
 from __future__ import annotations
@@ -22,19 +22,17 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.linalg.magnitudes import OPERATIONS, adjoint_magnitude, adjoint_terms
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.rounding import UNIT, dot_enclosure, gamma, two_product
+from sdpdr.linalg.rounding import UNIT, diagonal_units, dot_enclosure, gamma, in_units, two_product
 from sdpdr.linalg.spectral import complement
-from sdpdr.linalg.svec import Array, Matrix
-from sdpdr.linalg.units import diagonal_units, in_units
 from sdpdr.linalg.verified import is_verified_positive
-from sdpdr.program.certificate.bound import Duals
-from sdpdr.program.certificate.enclosure import radius_of_exact
+from sdpdr.program.certificate.free import Duals, radius_of_exact
 from sdpdr.program.face import null_vectors
+from sdpdr.program.point import VectorVariable
 from sdpdr.program.sdp import SDP
-from sdpdr.program.variables import VectorVariable
 
 # The least eigenvalue, beside the largest diagonal entry, of a matrix that is clearly definite.
 _CLEARLY = 1e-12

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
-from sdpdr.program.certificate.bound import Certificate, Duals, has_no_objective
+from sdpdr.program.certificate.free import Certificate, Duals, has_no_objective
 from sdpdr.program.certificate.general import general
 from sdpdr.program.certificate.outweighing import outweighed
 from sdpdr.program.certificate.rational import rational

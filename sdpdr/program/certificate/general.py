@@ -18,13 +18,21 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Array, smat, svec
+from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic
-from sdpdr.program.certificate.bound import Certificate, Duals, visible_rows
-from sdpdr.program.certificate.free import free_columns, project, stack, unstack
+from sdpdr.program.certificate.free import (
+    Certificate,
+    Duals,
+    free_columns,
+    project,
+    stack,
+    unstack,
+    visible_rows,
+)
 from sdpdr.program.certificate.moving import Move, distance, moves, reach
 from sdpdr.program.face import null_vectors
 from sdpdr.program.limits import Limits

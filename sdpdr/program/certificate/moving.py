@@ -23,15 +23,15 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Array, Matrix, svec, svec_size
+from sdpdr.linalg.svec import svec, svec_size
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.arithmetic import is_mass
-from sdpdr.program.certificate.bound import Duals, visible_rows
-from sdpdr.program.certificate.free import free_columns, project, unstack
+from sdpdr.program.certificate.free import Duals, free_columns, project, unstack, visible_rows
 from sdpdr.program.face import null_vectors
+from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP, Rows
-from sdpdr.program.variables import PsdVariable, Variable
 
 # Least squares over all entries of all matrices: dense by nature, so only up to this many.
 LARGEST = 500_000

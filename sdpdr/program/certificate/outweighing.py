@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Matrix
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import lu, smallest_eigenvalue
-from sdpdr.linalg.svec import Matrix
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass, is_positive_matrix
-from sdpdr.program.certificate.bound import Certificate, Duals, visible_rows
+from sdpdr.program.certificate.free import Certificate, Duals, visible_rows
 from sdpdr.program.face import null_vectors
 from sdpdr.program.sdp import SDP
 

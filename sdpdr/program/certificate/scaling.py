@@ -15,13 +15,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Array
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass
-from sdpdr.program.certificate.bound import Certificate, Duals, visible_rows
+from sdpdr.program.certificate.free import Certificate, Duals, visible_rows
 from sdpdr.program.face import null_vectors
 from sdpdr.program.limits import edge_lengths
 from sdpdr.program.sdp import SDP, Rows

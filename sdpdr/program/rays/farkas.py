@@ -18,13 +18,20 @@ from typing import TypeAlias
 
 import numpy as np
 
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import Array, Matrix, svec
+from sdpdr.linalg.svec import svec
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
-from sdpdr.program.certificate.bound import Duals, visible_rows
-from sdpdr.program.certificate.free import free_columns, project, stack, unstack
+from sdpdr.program.certificate.free import (
+    Duals,
+    free_columns,
+    project,
+    stack,
+    unstack,
+    visible_rows,
+)
 from sdpdr.program.certificate.moving import direction, distance
 from sdpdr.program.certificate.rational import rational
 from sdpdr.program.face import null_vectors
@@ -75,7 +82,8 @@ def prove_infeasible(sdp: SDP, duals: Duals, rigorous: bool = False) -> Ray | st
 
     >>> import numpy as np
     >>> from sdpdr.linalg import SquaredEdgeLengths
-    >>> from sdpdr.program import SDP, PsdVariable, Rows
+    >>> from sdpdr.program.sdp import SDP, Rows
+    >>> from sdpdr.program.point import PsdVariable
     >>> lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2], [0, 2]])
     >>> rows = Rows("lengths", "==", {"K": lengths}, np.array([1.0, 1.0, 9.0]))
     >>> sdp = SDP((PsdVariable("K", 3),), {}, (rows,))

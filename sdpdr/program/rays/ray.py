@@ -1,17 +1,21 @@
-"""What proves that a program has no feasible point, or no limit to its objective."""
+"""What proves that there is no feasible point, or no limit; and directions of whole numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import prod
 from typing import Literal
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array
-from sdpdr.program.point import Value, as_dense
-from sdpdr.program.sdp import SDP
+from sdpdr.base.arrays import Array
+from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, VectorMap
+from sdpdr.linalg.exact import Number, exact_terms, range_of, sign
+from sdpdr.linalg.svec import svec_pairs
+from sdpdr.program.point import PsdVariable, Value, as_dense
+from sdpdr.program.sdp import SDP, Expression
 
 # Numbers beyond which a record keeps words alone.
 LARGEST_RECORDED = 100_000
@@ -90,3 +94,104 @@ class Ray:
             feasible = self.kind == "unbounded"
             again = prove_unbounded(sdp, self.values, feasible=feasible, rigorous=self.rigorous)
         return isinstance(again, Ray)
+
+
+_ZERO = (Fraction(0), Fraction(0))
+# Whole numbers tried, as multiples of the largest entry, and how far off they may be.
+_MULTIPLES = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 20, 24, 25, 30, 36, 49, 64, 81, 100)
+_NEAR = 1e-3
+# Fractions are slow: orders, and coefficients, beyond which nothing is tried.
+_ORDER, _COEFFICIENTS = 80, 300_000
+
+
+def whole_direction(sdp: SDP, values: Mapping[str, Array]) -> dict[str, Array] | None:
+    """Whole numbers in about the proportion given that improve a program without end.
+
+    Returns None where there are none of small size. Whatever is returned is a direction of
+    recession of the program stored, with a negative objective, in exact arithmetic.
+    """
+    largest = max((float(np.max(np.abs(x), initial=0.0)) for x in values.values()), default=0.0)
+    if not 0.0 < largest < np.inf or any(v.n > _ORDER for v in sdp.psd_variables):
+        return None
+    for multiple in _MULTIPLES:
+        candidate, distance = {}, 0.0
+        for v in sdp.variables:
+            shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
+            wanted = multiple / largest * values.get(v.name, np.zeros(shape))
+            candidate[v.name] = np.round(wanted) + 0.0
+            distance = max(distance, float(np.max(np.abs(candidate[v.name] - wanted), initial=0.0)))
+        if distance <= _NEAR * multiple and _improves(sdp, candidate):
+            return candidate
+    return None
+
+
+def _improves(sdp: SDP, direction: Mapping[str, Array]) -> bool:
+    """Whether a direction of whole numbers keeps every point feasible and lowers the objective."""
+    for v in sdp.variables:
+        step = direction[v.name]
+        if isinstance(v, PsdVariable):
+            if not np.array_equal(step, step.T):
+                return False
+            if not is_semidefinite([[Fraction(int(x)) for x in row] for row in step]):
+                return False
+        elif (v.nonnegative and np.any(step < 0.0)) or (v.curvature is not None and np.any(step)):
+            return False
+    sides = [sdp.objective, *(r.lhs for r in sdp.rows), *(lmi.lhs for lmi in sdp.lmis)]
+    if sum(_count(a) for side in sides for a in side.values()) > _COEFFICIENTS:
+        return False
+    if sign(_evaluate(sdp.objective, direction, 1)[0]) >= 0:
+        return False
+    for r in sdp.rows:
+        signs = [sign(x) for x in _evaluate(r.lhs, direction, r.m)]
+        if any(signs) if r.relation == "==" else any(s > 0 for s in signs):
+            return False
+    for lmi in sdp.lmis:
+        entries = _evaluate(lmi.lhs, direction, lmi.constant.size)
+        matrix = _matrix(entries, lmi.order)
+        if matrix is None or not is_semidefinite(matrix):
+            return False
+    return True
+
+
+def is_semidefinite(matrix: list[list[Fraction]]) -> bool:
+    """Whether a symmetric matrix of fractions is positive semidefinite, by elimination.
+
+    Examples
+    --------
+    >>> one, two = Fraction(1), Fraction(2)
+    >>> is_semidefinite([[one, two], [two, 4 * one]]), is_semidefinite([[one, two], [two, one]])
+    (True, False)
+    """
+    places = ((i, j) for i in range(len(matrix)) for j in range(i, len(matrix)))
+    return range_of({(i, j): matrix[i][j] for i, j in places if matrix[i][j]}) is not None
+
+
+def _matrix(entries: list[Number], order: int) -> list[list[Fraction]] | None:
+    """The matrix of coordinates in `svec`, if its entries are fractions."""
+    matrix = [[Fraction(0)] * order for _ in range(order)]
+    for k, (p, q) in enumerate(entries):
+        i, j = (int(x[0]) for x in svec_pairs(np.array([k])))
+        if (q if i == j else p) != 0:
+            return None
+        matrix[i][j] = matrix[j][i] = p if i == j else q
+    return matrix
+
+
+def _evaluate(expression: Expression, direction: Mapping[str, Array], m: int) -> list[Number]:
+    total = [_ZERO] * m
+    for name, linear_map in expression.items():
+        step = direction[name]
+        for e, i, j, (p, q) in exact_terms(linear_map):
+            x = int(step[i, j] if step.ndim == 2 else step[i])
+            if x:
+                total[e] = (total[e][0] + p * x, total[e][1] + q * x)
+    return total
+
+
+def _count(linear_map: LinearMap | VectorMap) -> int:
+    """About how many products an evaluation takes."""
+    if isinstance(linear_map, BilinearForms):
+        return int(np.sum(np.diff(linear_map.left.indptr) * np.diff(linear_map.right.indptr)))
+    if isinstance(linear_map, InnerProduct):
+        return linear_map.n**2
+    return int(linear_map.matrix().nnz)

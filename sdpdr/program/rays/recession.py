@@ -5,7 +5,7 @@ With D in the cones, A(D) = 0 (not above 0 on inequalities), G(D) positive semid
 falls by :math:`-t \langle C, D\rangle`. The same D are multipliers of the dual program, and prove
 it infeasible: what `sdpdr.program.rays.farkas` knows of rays serves here too. Where D must be
 singular, and its range no simple one, whole numbers near it are tried, and checked without any
-rounding (`sdpdr.program.rays.whole`).
+rounding (`sdpdr.program.rays.ray`).
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.magnitudes import is_written_exactly, least_share
-from sdpdr.linalg.svec import Array, svec
+from sdpdr.linalg.svec import svec
 from sdpdr.program.dual import dual_of
-from sdpdr.program.point import Value, as_dense
+from sdpdr.program.point import PsdVariable, Value, Variable, as_dense
 from sdpdr.program.rays.farkas import prove_infeasible
-from sdpdr.program.rays.ray import Kind, Ray
-from sdpdr.program.rays.whole import whole_direction
+from sdpdr.program.rays.ray import Kind, Ray, whole_direction
 from sdpdr.program.sdp import SDP
-from sdpdr.program.variables import PsdVariable, Variable
 
 # What must be left of the terms of a coefficient for it to be more than their rounding.
 _CLEARLY = 1e-6
@@ -55,7 +54,8 @@ def prove_unbounded(
     --------
     >>> import numpy as np
     >>> from sdpdr.linalg import Entries, Trace
-    >>> from sdpdr.program import SDP, PsdVariable, Rows
+    >>> from sdpdr.program.sdp import SDP, Rows
+    >>> from sdpdr.program.point import PsdVariable
     >>> fixed = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {"X": -1.0 * Trace(2)}, (fixed,))
     >>> ray = prove_unbounded(sdp, {"X": np.diag([1e-9, 1.0])}, feasible=True)

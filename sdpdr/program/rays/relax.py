@@ -22,15 +22,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import QuadraticForms, VectorMap
-from sdpdr.linalg.svec import SQRT2, Array, smat, svec, svec_pairs, svec_size
-from sdpdr.program.certificate.bound import Duals, visible_rows
+from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs, svec_size
+from sdpdr.program.certificate.free import Duals, visible_rows
 from sdpdr.program.face import exposing_rows, null_vectors
+from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rays.unseen import range_basis, unseen_vectors
 from sdpdr.program.sdp import SDP, Lmi, Rows
 from sdpdr.program.sizes import row_norms
 from sdpdr.program.standard import without_inequalities, without_lmis
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
 Mask: TypeAlias = NDArray[np.bool_]
 

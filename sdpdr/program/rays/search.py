@@ -35,19 +35,19 @@ from itertools import islice
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, Trace, VectorMap
-from sdpdr.linalg.svec import Array, svec
-from sdpdr.program.certificate.bound import Duals
+from sdpdr.linalg.svec import svec
+from sdpdr.program.certificate.free import Duals
 from sdpdr.program.dual import dual_of
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.point import Point
+from sdpdr.program.point import Point, PsdVariable, Variable, VectorVariable
 from sdpdr.program.rays.farkas import complete, prove_infeasible
 from sdpdr.program.rays.ray import Ray
 from sdpdr.program.rays.recession import prove_unbounded
 from sdpdr.program.rays.relax import relaxations, without_objective
 from sdpdr.program.sdp import SDP, Lmi, Rows
 from sdpdr.program.sizes import row_norms
-from sdpdr.program.variables import PsdVariable, Variable, VectorVariable
 
 Solve = Callable[[SDP], Point]
 
@@ -77,7 +77,8 @@ def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray
     --------
     >>> import numpy as np
     >>> from sdpdr.linalg import Trace
-    >>> from sdpdr.program import SDP, Point, PsdVariable, Rows
+    >>> from sdpdr.program.sdp import SDP, Rows
+    >>> from sdpdr.program.point import Point, PsdVariable
     >>> negative = Rows("trace", "==", {"X": Trace(2)}, -np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {}, (negative,))
     >>> find_infeasibility(sdp, lambda softer: Point({}, {"trace": np.ones(1)})).kind

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import (
     BilinearForms,
     Combined,
@@ -19,7 +20,7 @@ from sdpdr.linalg import (
 )
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import dot_enclosure
-from sdpdr.linalg.svec import SQRT2, Array, svec_pairs
+from sdpdr.linalg.svec import SQRT2, svec_pairs
 
 # Null spaces beyond the axes are looked for up to this order.
 _LARGEST = 400

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import (
     BilinearForms,
     Combined,
@@ -22,9 +23,9 @@ from sdpdr.linalg import (
     SvecMap,
     Trace,
 )
-from sdpdr.linalg.exact_psd import whole
+from sdpdr.linalg.exact import whole
 from sdpdr.linalg.exact_rows import Vector, matrix_row
-from sdpdr.linalg.svec import Array, Index, svec_index, svec_size
+from sdpdr.linalg.svec import svec_index, svec_size
 from sdpdr.reduce.facial.exact import Echelon
 
 # Rows of a map that has to be written out, order of its matrices, and places of null vectors:

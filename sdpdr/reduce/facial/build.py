@@ -9,14 +9,14 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, Products, SquaredEdgeLengths, SvecMap, VectorMap
-from sdpdr.linalg.exact_psd import whole
+from sdpdr.linalg.exact import whole
 from sdpdr.linalg.exact_rows import Mask
-from sdpdr.linalg.svec import Array, Index, smat, svec, svec_pairs, svec_size
-from sdpdr.program.point import Factor, Point, Value, as_dense
+from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
+from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, as_dense
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.standard import fresh_name
-from sdpdr.program.variables import PsdVariable, Variable
 from sdpdr.reduce.facial.basis import Combination, Selection, doubles
 from sdpdr.reduce.facial.coefficients import read, touched
 from sdpdr.reduce.facial.exact import Echelon

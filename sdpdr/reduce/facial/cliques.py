@@ -24,9 +24,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap
 from sdpdr.linalg.exact_rows import Vector, add
-from sdpdr.linalg.svec import Array
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.faces import Multiplier
 

@@ -8,10 +8,10 @@ from operator import is_
 
 import scipy.sparse as sp
 
-from sdpdr.errors import ModelError
+from sdpdr.base.errors import ModelError
 from sdpdr.linalg.exact_rows import Symmetric, add
+from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP
-from sdpdr.program.variables import PsdVariable
 from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
 
 
@@ -44,7 +44,7 @@ class Exposure:
     >>> from sdpdr.program import SDP, PsdVariable, Rows
     >>> rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.zeros(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {}, (rows,))
-    >>> from sdpdr.reduce import facial_reduction
+    >>> from sdpdr.reduce.facial.reduction import facial_reduction
     >>> exposure, = facial_reduction(sdp).exposures
     >>> exposure.check(sdp), exposure.null_vectors("X")
     (True, ({0: Fraction(1, 1)},))

@@ -26,7 +26,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.exact_psd import range_of
+from sdpdr.linalg.exact import range_of
 from sdpdr.linalg.exact_rows import (
     Mask,
     Symmetric,
@@ -39,8 +39,8 @@ from sdpdr.linalg.exact_rows import (
     vector_row_over_root,
 )
 from sdpdr.linalg.svec import svec_pairs
+from sdpdr.program.point import VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
-from sdpdr.program.variables import VectorVariable
 from sdpdr.reduce.facial.exact import Echelon
 
 # Label of a group, number of the row (of a matrix inequality: place in svec), multiplier.

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP, Lmi
 from sdpdr.reduce.facial.build import build
@@ -110,7 +110,7 @@ def facial_reduction(
     sdp : SDP
     lend : callable, optional
         Solves small programs (takes an `SDP`, gives a `Point`), to look for combinations of rows
-        as well. `sdpdr.solvers.exposing.lend` is one.
+        as well. `sdpdr.solvers.running.lend` is one.
     cliques_up_to : int, default 60
         Order of matrices up to which cliques of exact lengths are looked for.
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import scipy.linalg as sl
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.exact_rows import Vector, add
-from sdpdr.linalg.svec import Array
-from sdpdr.program.variables import VectorVariable
+from sdpdr.program.point import VectorVariable
 from sdpdr.reduce.facial.exact import Echelon
 from sdpdr.reduce.facial.faces import Faces, Line, Multiplier
 from sdpdr.reduce.facial.scan import Found, Place

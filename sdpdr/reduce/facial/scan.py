@@ -8,12 +8,13 @@ from typing import TypeAlias
 
 import numpy as np
 
+from sdpdr.base.arrays import Index
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact_rows import Mask
-from sdpdr.linalg.svec import Index, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import svec_index, svec_pairs, svec_size
 from sdpdr.program.face import exposing_rows
+from sdpdr.program.point import VectorVariable
 from sdpdr.program.sdp import SDP, Expression
-from sdpdr.program.variables import VectorVariable
 from sdpdr.reduce.facial.coefficients import signs, touched
 from sdpdr.reduce.facial.faces import Consequences, Faces, Line, Multiplier
 

@@ -24,12 +24,12 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import VectorMap
 from sdpdr.linalg.exact_rows import Mask
-from sdpdr.linalg.svec import SQRT2, Array, svec_index, svec_pairs, svec_size
-from sdpdr.program.point import Point, as_dense
+from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
+from sdpdr.program.point import Point, VectorVariable, as_dense
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
-from sdpdr.program.variables import VectorVariable
 from sdpdr.reduce.facial.faces import Faces, Line
 from sdpdr.reduce.facial.scan import Place, left_to_face
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import NotAcceptedError
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import NotAcceptedError
 from sdpdr.linalg import Diagonal, LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.svec import Array, svec_size
+from sdpdr.linalg.svec import svec_size
 from sdpdr.program.face import null_vectors
+from sdpdr.program.point import PsdVariable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression
-from sdpdr.program.variables import PsdVariable, VectorVariable
 from sdpdr.solvers.factored.forms import Forms
 from sdpdr.solvers.factored.parts import Part, part_of
 from sdpdr.solvers.factored.problem import Block, Problem, Units, free_vectors, hidden_rows

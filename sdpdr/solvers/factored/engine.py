@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.errors import DataError, ShapeError
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.factored.compile import compile_problem
-from sdpdr.solvers.factored.journal import Journal
 from sdpdr.solvers.factored.lagrangian import Layout
-from sdpdr.solvers.factored.options import Options, Result
+from sdpdr.solvers.factored.options import Journal, Options, Result
 from sdpdr.solvers.factored.problem import Problem
 from sdpdr.solvers.factored.ranks import first_ranks, first_vector
 from sdpdr.solvers.factored.search import Search

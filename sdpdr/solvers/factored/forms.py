@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import SQRT2, Array, Index, Matrix, svec_pairs
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.solvers.factored.parts import Part
 
 # From this share of all entries on, K itself is cheaper to form than its entries one by one.

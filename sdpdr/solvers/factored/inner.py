@@ -1,19 +1,23 @@
-"""The inner loop: Newton steps on the augmented Lagrangian, by conjugate gradients."""
+"""The inner loop: Newton steps on the augmented Lagrangian, by conjugate gradients.
+
+References
+----------
+Dembo and Steihaug, Math. Program. 26, 1983; Nocedal and Wright, section 7.1.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sdpdr.linalg.svec import Array
-from sdpdr.solvers.factored.hessian import Hessian
-from sdpdr.solvers.factored.jacobian import Jacobian
-from sdpdr.solvers.factored.journal import Journal
+from sdpdr.base.arrays import Array
+from sdpdr.solvers.factored.hessian import Hessian, Jacobian
 from sdpdr.solvers.factored.kkt import SparseNewton, is_sparse
 from sdpdr.solvers.factored.lagrangian import Layout, Local
 from sdpdr.solvers.factored.line_search import Curve
-from sdpdr.solvers.factored.newton_cg import Solve, truncated_newton
-from sdpdr.solvers.factored.options import Options
+from sdpdr.solvers.factored.options import Journal, Options
 from sdpdr.solvers.factored.pins import Pins
 from sdpdr.solvers.factored.precondition import (
     block_preconditioner,
@@ -21,8 +25,69 @@ from sdpdr.solvers.factored.precondition import (
     saddle_preconditioner,
 )
 from sdpdr.solvers.factored.problem import Problem
-from sdpdr.solvers.factored.refute import is_unbounded
-from sdpdr.solvers.factored.verdict import reported, stationarity, violation
+from sdpdr.solvers.factored.verdict import is_unbounded, reported, stationarity, violation
+
+Solve = Callable[[Array], Array]
+
+_LEAST_BEND = 1e-12  # relative curvature that still counts as positive
+
+
+def truncated_newton(
+    hessian: Hessian,
+    gradient: Array,
+    precondition: Solve,
+    accuracy: float,
+    limit: int,
+    late: Callable[[], bool],
+) -> tuple[Array, int]:
+    """A descent direction: Newton's where the second derivative is positive along the way.
+
+    Conjugate gradients stop at a relative residual. Where they meet negative curvature, its
+    direction joins the step with a weight that makes both equally long.
+
+    Parameters
+    ----------
+    hessian : Hessian
+    gradient : array
+    precondition : callable
+        The inverse of a positive definite approximation of the second derivative.
+    accuracy : float
+    limit : int
+        Most products with the second derivative.
+    late : callable
+        Says when time is up.
+
+    Returns
+    -------
+    direction : array
+    products : int
+    """
+    step = np.zeros_like(gradient)
+    residual = gradient
+    solved = precondition(residual)
+    rho = first = float(residual @ solved)
+    direction = -solved
+    step2, overlap, size2 = 0.0, 0.0, rho  # of step and direction, in the preconditioner's norm
+    for count in range(1, max(limit, 1) + 1):
+        curved = hessian @ direction
+        bend = float(direction @ curved)
+        if bend <= _LEAST_BEND * size2:
+            weight = np.sqrt(step2 / size2) if count > 1 else 1.0
+            return step + weight * direction, count
+        alpha = rho / bend
+        step = step + alpha * direction
+        step2 += 2.0 * alpha * overlap + alpha**2 * size2
+        residual = residual + alpha * curved
+        solved = precondition(residual)
+        rho_next = float(residual @ solved)
+        if not rho_next > accuracy**2 * first or late():
+            break
+        beta = rho_next / rho
+        overlap = beta * (overlap + alpha * size2)
+        size2, rho = rho_next + beta**2 * size2, rho_next
+        direction = -solved + beta * direction
+    return step, count
+
 
 _MOST_STEPS = 100  # in one round
 _MOST_PRODUCTS = 500  # in one step

@@ -24,10 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.factorization import SymmetricFactor, symmetric_factor
-from sdpdr.linalg.svec import Array, Index
-from sdpdr.solvers.factored.hessian import Hessian
-from sdpdr.solvers.factored.jacobian import Jacobian
+from sdpdr.solvers.factored.hessian import Hessian, Jacobian
 from sdpdr.solvers.factored.lagrangian import Layout
 from sdpdr.solvers.factored.problem import Block, Problem
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial import polynomial as poly
 from numpy.typing import NDArray
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.solvers.factored.lagrangian import Local
 
 _FARTHEST = 1e4  # a step this many times the model's own is a run for infinity

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.errors import NotAcceptedError
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.errors import NotAcceptedError
 from sdpdr.linalg import BilinearForms, Combined, LinearMap, Products, Stacked, Summed
 from sdpdr.linalg.spectral import gram_spectrum
-from sdpdr.linalg.svec import Array, Index, Matrix, svec_size
+from sdpdr.linalg.svec import svec_size
 
 # Entries of the matrix that dense rows may read together.
 _MOST_ENTRIES = 40_000_000

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sdpdr.linalg.svec import Array, Index
+from sdpdr.base.arrays import Array, Index
 from sdpdr.solvers.factored.forms import Forms
 from sdpdr.solvers.factored.lagrangian import Layout, Local
 from sdpdr.solvers.factored.line_search import Curve

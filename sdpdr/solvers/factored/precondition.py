@@ -19,9 +19,8 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg as sl
 
-from sdpdr.linalg.svec import Array, Index
-from sdpdr.solvers.factored.hessian import Hessian
-from sdpdr.solvers.factored.jacobian import Jacobian
+from sdpdr.base.arrays import Array, Index
+from sdpdr.solvers.factored.hessian import Hessian, Jacobian
 
 Solve = Callable[[Array], Array]
 

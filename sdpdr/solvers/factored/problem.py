@@ -20,12 +20,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.errors import ShapeError
-from sdpdr.linalg.svec import Array, smat, svec
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ShapeError
+from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.face import complete_multipliers, exposing_rows
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.point import Factor, Point, Value, VectorVariable
 from sdpdr.program.sdp import SDP, Rows
-from sdpdr.program.variables import VectorVariable
 from sdpdr.solvers.factored.forms import Forms
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.solvers.factored.lagrangian import Layout, Local
 from sdpdr.solvers.factored.options import Options
 from sdpdr.solvers.factored.problem import Block, Problem

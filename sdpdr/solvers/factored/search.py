@@ -16,18 +16,23 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point, Value
-from sdpdr.solvers.factored import refute
+from sdpdr.solvers.factored import verdict as refute
 from sdpdr.solvers.factored.inner import Inner
-from sdpdr.solvers.factored.journal import Journal
 from sdpdr.solvers.factored.lagrangian import Lagrangian, Layout, Local
-from sdpdr.solvers.factored.options import Options
+from sdpdr.solvers.factored.options import Journal, Options
 from sdpdr.solvers.factored.problem import Problem
 from sdpdr.solvers.factored.ranks import grown, shrunk
-from sdpdr.solvers.factored.spectrum import dense_seconds
-from sdpdr.solvers.factored.verdict import Verdict, broken, judge, relative, violation
-from sdpdr.solvers.incumbent import post
+from sdpdr.solvers.factored.verdict import (
+    Verdict,
+    broken,
+    dense_seconds,
+    judge,
+    relative,
+    violation,
+)
+from sdpdr.solvers.processes.ends import post
 
 _FIRST_ACCURACY, _NEXT = 0.1, 0.2
 _PROGRESS, _FACTOR = 0.1, 4.0

@@ -1,21 +1,115 @@
-"""How good a point is: what each part of the optimality conditions adds to the relative gap."""
+"""How good a point is: the dual slack's lowest eigenvalues, and parts of the relative gap."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.sizes import gap_scale
+from sdpdr.solvers.factored.forms import Slack
 from sdpdr.solvers.factored.lagrangian import Layout, Local
 from sdpdr.solvers.factored.problem import Problem
-from sdpdr.solvers.factored.spectrum import lowest
+
+# Up to this order all eigenvalues are found by a dense method, which takes about a second; and up
+# to this one where there is no time.
+_DENSE, _DENSE_QUICK = 1500, 300
+# Seconds of a dense method, over the cube of the order, on a slow machine.
+_SLOWEST = 1e-9
+
+
+def dense_seconds(orders: Iterable[int]) -> float:
+    """Most that the dense method is expected to take for matrices of such orders.
+
+    Examples
+    --------
+    >>> dense_seconds([100]) < 0.01 < dense_seconds([1500]), dense_seconds([2000])
+    (True, 0.0)
+    """
+    return sum((_SLOWEST * float(n) ** 3 for n in orders if n <= _DENSE), start=0.0)
+
+
+def lowest(
+    slack: Slack, face: Array, count: int, seed: int, *, quick: bool = False
+) -> tuple[Array, Array]:
+    """The smallest eigenvalues, ascending, and their vectors, orthogonal to the face.
+
+    Dense for moderate orders, by shifted Lanczos for sparse matrices (a single pair then), and
+    by plain Lanczos where there is a part of low rank, which is never multiplied out.
+
+    Parameters
+    ----------
+    slack : Slack
+    face : array of shape (n, p)
+        Orthonormal columns to leave out.
+    count : int
+    seed : int
+    quick : bool, default False
+        Use the dense method for small orders only.
+
+    Returns
+    -------
+    values : array of shape (k,), k <= count
+    vectors : array of shape (n, k)
+
+    Examples
+    --------
+    >>> from sdpdr.solvers.factored.forms import Slack
+    >>> none = np.zeros((0, 2))
+    >>> lowest(Slack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
+    array([-2.])
+    """
+    if slack.n <= (_DENSE_QUICK if quick else _DENSE):
+        return _dense(slack.toarray(), face, count)
+    if slack.weights.size == 0 and sp.issparse(slack.sparse):
+        value, vector = smallest_eigenvalue(slack.sparse, sp.csr_array(face))
+        return np.array([value]), vector[:, None]
+    return _lanczos(slack, face, count, seed)
+
+
+def _dense(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
+    n, p = face.shape
+    if p:
+        matrix = matrix - face @ (face.T @ matrix)
+        matrix = matrix - (matrix @ face) @ face.T
+        # Beyond the rest of the spectrum, so that the face itself never comes first.
+        matrix += (1.0 + float(np.abs(matrix).sum(axis=1).max())) * (face @ face.T)
+    last = min(count, n - p) - 1
+    if last < 0:
+        return np.zeros(0), np.zeros((n, 0))
+    values, vectors = sl.eigh((matrix + matrix.T) / 2.0, subset_by_index=[0, last])
+    return np.asarray(values), np.asarray(vectors)
+
+
+def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, Array]:
+    def project(vector: Array) -> Array:
+        return np.asarray(vector - face @ (face.T @ vector))
+
+    def product(vector: Array) -> Array:
+        return project((slack @ project(np.ravel(vector))[:, None])[:, 0])
+
+    operator = spl.LinearOperator((slack.n, slack.n), matvec=product, dtype=float)
+    start = project(np.random.default_rng(seed).standard_normal(slack.n))
+    try:
+        values, vectors = spl.eigsh(operator, count, which="SA", v0=start, tol=1e-6, maxiter=600)
+    except spl.ArpackNoConvergence as partial:
+        values, vectors = partial.eigenvalues, partial.eigenvectors
+    order = np.argsort(values)
+    vectors = project(vectors[:, order])
+    size = np.linalg.norm(vectors, axis=0)
+    kept = size > 0.5  # the others lie in the face, where the operator vanishes
+    return np.asarray(values[order][kept]), np.asarray(vectors[:, kept] / size[kept])
+
 
 # Eigenvectors looked at, hence columns added at once.
 _DIRECTIONS = 6
@@ -171,3 +265,54 @@ def judge(local: Local, seed: int, *, quick: bool = False) -> Verdict:
 def reported(problem: Problem, objective: float) -> float:
     """A scaled objective as the person wrote it."""
     return problem.sdp.report(objective * problem.units.objective + problem.sdp.constant)
+
+
+_VIOLATED = 1e-4  # violation from which on a proof of infeasibility is looked for
+_FAR = 1e7  # size of scaled unknowns that looks like running away
+_LARGER = 1e4  # trace that a feasible point would need, in terms of the present one
+_ROUNDING = 1e-6
+
+
+def refuted(local: Local) -> str | None:
+    """``"infeasible"``, ``"unbounded"``, or None if nothing is proved."""
+    if is_unbounded(local):
+        return "unbounded"
+    return "infeasible" if is_infeasible(local) else None
+
+
+def is_infeasible(local: Local) -> bool:
+    """Whether the violation proves that any feasible point is far larger than the present one."""
+    problem = local.function.layout.problem
+    y = np.where(problem.equal, local.excess, np.maximum(local.excess, 0.0))
+    size = float(np.linalg.norm(y))
+    if size <= _VIOLATED:
+        return False
+    y = y / size
+    promise = -float(problem.rhs @ y)
+    full = np.concatenate([[0.0], y])
+    on_free = float(np.linalg.norm(problem.free.T @ full))
+    if promise <= 0.0 or on_free > _ROUNDING * promise:
+        return False
+    factors, _ = local.function.layout.split(local.vector)
+    for block, factor in zip(problem.blocks, factors, strict=True):
+        slack = block.forms.slack(full)
+        low = slack.diagonal() if block.scalar else lowest(slack, block.face, 1, 0)[0]
+        trace = max(1.0, float(np.sum(np.square(factor))))
+        if -float(np.min(low, initial=0.0)) * _LARGER * trace > promise:
+            return False
+    return True
+
+
+def is_unbounded(local: Local) -> bool:
+    """Whether the iterate, seen from far away, is a ray of descent along all rows."""
+    layout = local.function.layout
+    problem = layout.problem
+    factors, free = layout.split(local.vector)
+    size = sum(float(np.sum(np.square(f))) for f in factors) + float(np.abs(free).sum())
+    if not size > _FAR:
+        return False
+    values = layout.values(layout.join([f / np.sqrt(size) for f in factors], free / size))
+    away = np.where(problem.equal, np.abs(values[1:]), np.maximum(values[1:], 0.0))
+    bent = float(problem.curvature @ np.square(free)) / size
+    gain = -float(values[0]) - bent
+    return bool(gain > 0.0 and np.max(away, initial=0.0) <= _ROUNDING * gain)

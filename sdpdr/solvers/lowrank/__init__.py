@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sdpdr.solvers.lowrank.engine import solve_edge_program
-from sdpdr.solvers.lowrank.objective import Objective
-from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Options, Record
+from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Objective, Options, Record
 
 __all__ = ["EdgeProgram", "EngineResult", "Objective", "Options", "Record", "solve_edge_program"]

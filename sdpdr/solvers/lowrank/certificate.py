@@ -14,9 +14,8 @@ from scipy.sparse import csc_matrix, diags, triu
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sdpdr.linalg.factorization import require_sound_qdldl
-from sdpdr.solvers.lowrank.objective import Matrix, Vector
 from sdpdr.solvers.lowrank.pencil import Pencil
-from sdpdr.solvers.lowrank.program import EdgeProgram
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 
 _DENSE = 200  # below this size a full eigendecomposition is fastest
 _COARSE = 1e-8

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization
+from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, Rows
 from sdpdr.solvers.lowrank.journal import Journal
 from sdpdr.solvers.lowrank.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.objective import Matrix, Vector
-from sdpdr.solvers.lowrank.program import EdgeProgram
-from sdpdr.solvers.lowrank.rows import Rows
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 
 _LEAST_REG = 1e-9
 _FIRST_REG = 1e-4

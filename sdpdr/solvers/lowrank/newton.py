@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix, csr_matrix
 
 from sdpdr.linalg.factorization import symmetric_factor
-from sdpdr.solvers.lowrank.objective import Edges, Matrix, Objective, Vector
+from sdpdr.solvers.lowrank.program import Edges, Matrix, Objective, Vector
 
 Index = NDArray[np.intp]
 

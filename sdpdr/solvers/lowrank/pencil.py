@@ -9,8 +9,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sdpdr.solvers.lowrank.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.objective import Matrix, Vector
-from sdpdr.solvers.lowrank.program import EdgeProgram
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Vector
 
 _DENSE = 200
 _MOST_VECTORS = 8
@@ -35,7 +34,7 @@ class Pencil:
 
         Examples
         --------
-        >>> from sdpdr.solvers.lowrank.objective import Objective
+        >>> from sdpdr.solvers.lowrank.program import Objective
         >>> pull = Objective(np.ones(3), 0.0, np.array([[0, 2]]), np.ones(1))
         >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0, objective=pull)
         >>> Pencil(path).exceeds(np.full(2, 2.1)), Pencil(path).exceeds(np.full(2, 1.9))

@@ -12,9 +12,8 @@ from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.journal import Journal
 from sdpdr.solvers.lowrank.newton import estimated_fill
-from sdpdr.solvers.lowrank.objective import Matrix, Vector
-from sdpdr.solvers.lowrank.program import EdgeProgram, Options
-from sdpdr.solvers.lowrank.restoration import restored
+from sdpdr.solvers.lowrank.program import EdgeProgram, Matrix, Options, Vector
+from sdpdr.solvers.lowrank.start import restored
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
 _WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # when somebody is waiting for a bound

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from math import ceil, inf, log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sdpdr.errors import DataError
+from sdpdr.base.errors import DataError
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.program.standard import equality_rows
-from sdpdr.solvers.base import Outcome, Progress, Solver, Verdict
+from sdpdr.solvers.base import Outcome, Progress, Solver
 
 if TYPE_CHECKING:
     from sdpdr.solvers.multiprecision.engine import Options, Run

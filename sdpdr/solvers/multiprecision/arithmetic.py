@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from flint import arb, arb_mat
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 
 Vector: TypeAlias = "list[arb]"
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
 from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.sdp import SDP
@@ -28,11 +28,7 @@ from sdpdr.program.standard import equality_rows
 from sdpdr.solvers.multiprecision.adapter import MAX_ROWS
 from sdpdr.solvers.multiprecision.arithmetic import Vector, to_array, to_float
 from sdpdr.solvers.multiprecision.compiled import compiled, number
-from sdpdr.solvers.multiprecision.dependence import (
-    contradiction,
-    free_equations,
-    independent_rows,
-)
+from sdpdr.solvers.multiprecision.dependence import contradiction, free_equations, independent_rows
 from sdpdr.solvers.multiprecision.exact import exact_program, rational
 from sdpdr.solvers.multiprecision.faces import Confined, confined
 from sdpdr.solvers.multiprecision.layout import Layout, laid_out

@@ -22,8 +22,8 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from sdpdr.linalg.svec import SQRT2, svec_pairs, unscaled
+from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP, Rows
-from sdpdr.program.variables import PsdVariable, Variable
 
 # Row 0 is the cost; rows 1, ..., m follow. Symmetric matrices are upper triangles.
 Symmetric = Mapping[tuple[int, int], fmpq]

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from flint import fmpq, fmpq_mat
 
-from sdpdr.linalg.svec import Array
+from sdpdr.base.arrays import Array
 from sdpdr.solvers.multiprecision.exact import Block, ExactProgram, Symmetric
 
 # Rows with more support are not looked at: elimination in fractions takes its third power.

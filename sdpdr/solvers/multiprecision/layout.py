@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.linalg.svec import Array, svec_pairs
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import complete_multipliers, null_vectors
-from sdpdr.program.point import Point, Value
+from sdpdr.program.point import Point, PsdVariable, Value, Variable
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import equality_rows, to_equality_form
-from sdpdr.program.variables import PsdVariable, Variable
 from sdpdr.reduce import Composed, Dual
 from sdpdr.reduce.base import Reduced
 

@@ -27,12 +27,7 @@ from sdpdr.solvers.multiprecision.arithmetic import (
     symmetric,
 )
 from sdpdr.solvers.multiprecision.compiled import Compiled, combine, transposed
-from sdpdr.solvers.multiprecision.method import (
-    Iterate,
-    Search,
-    images,
-    solved,
-)
+from sdpdr.solvers.multiprecision.method import Iterate, Search, images, solved
 
 
 def infeasibility_ray(search: Search) -> Vector | None:

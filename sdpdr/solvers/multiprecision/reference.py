@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sdpdr.errors import DataError, NotAcceptedError
+from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.multiprecision.adapter import Multiprecision, default_bits
 

@@ -1,0 +1,131 @@
+"""Arrays: the two kinds the package speaks of, numbers as doubles, and which numbers data may hold.
+
+Beyond, squares and products of what people pass overflow or vanish somewhere on the way, and what
+comes out is wrong without a word. Within, there is room for lengths in any unit: those of atoms in
+light years, squared, are 1e-52. Numbers in files are held to this one by one. In a program, an
+entry may be as small as it likes beside the largest of its row, where it counts as zero; a row or
+a right side as a whole may not.
+"""
+
+from __future__ import annotations
+
+import re
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sdpdr.base.errors import DataTypeError, ShapeError
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.int64]
+# A dense array or a sparse one; SciPy has no types to tell them apart.
+Matrix: TypeAlias = Any
+
+
+def as_real(numbers: Any, copy: bool = False) -> Any:
+    """An array of doubles, sparse if it was given sparse.
+
+    Whole numbers become doubles before anything is computed, because theirs wrap around.
+
+    Parameters
+    ----------
+    numbers : array_like, sparse array or number
+    copy : bool, default False
+        Whether what is returned must not share memory with what was given.
+
+    Raises
+    ------
+    DataTypeError
+        If numbers are complex, or none at all.
+
+    Examples
+    --------
+    >>> as_real([[1, 2]])
+    array([[1., 2.]])
+    """
+    if isinstance(numbers, Real):  # also whole numbers too long for an array
+        return np.asarray(float(numbers))
+    given = numbers if sp.issparse(numbers) else np.asarray(numbers)
+    if given.dtype.kind == "c":
+        raise DataTypeError(
+            "coefficients must be real; these are complex. Write a Hermitian matrix A + iB as the "
+            "real symmetric one [[A, -B], [B, A]] of twice the order."
+        )
+    if given.dtype.kind not in "biuf":
+        raise DataTypeError(f"coefficients must be numbers; these are {given.dtype}.")
+    return given.astype(float, copy=copy)
+
+
+def own_rows(matrix: Any) -> sp.csr_array:
+    """A copy of a matrix with every entry once and in order.
+
+    Entries that were stored in parts are added here, so that everybody reads the same sum.
+    Products of SciPy would do it in place in their operands, also in those of a caller, and in
+    those of a matrix that has its indices in common with another one.
+
+    Raises
+    ------
+    DataTypeError
+        As `as_real`.
+    ShapeError
+        If it is no matrix.
+
+    Examples
+    --------
+    >>> parts = sp.csr_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1))
+    >>> own_rows(parts).data
+    array([3.])
+    """
+    given = as_real(matrix)
+    if given.ndim != 2:
+        raise ShapeError(f"a matrix has two dimensions; this one has shape {given.shape}.")
+    own = sp.csr_array(given, copy=True)
+    own.sum_duplicates()
+    return own
+
+
+def as_whole(what: str, number: Any) -> int:
+    """A number of things as an int, whose products do not wrap around.
+
+    Raises
+    ------
+    DataTypeError
+        If it is not whole.
+    """
+    if not isinstance(number, Integral):
+        raise DataTypeError(f"{what} must be a whole number; it is {number!r}.")
+    return int(number)
+
+
+SMALLEST, LARGEST = 1e-100, 1e100
+ALLOWED = f"0, or a number of a size from {SMALLEST:g} to {LARGEST:g}"
+
+_NOT_ZERO = re.compile(r"[-+]?[0._]*[1-9]")
+
+
+def is_admissible(numbers: Any) -> NDArray[np.bool_]:
+    """Whether each number is zero or of a size in the range; False for nan and infinity.
+
+    Examples
+    --------
+    >>> is_admissible([0.0, -1e-30, 1e300, 1e-320, np.nan]).tolist()
+    [True, True, False, False, False]
+    """
+    size = np.abs(np.asarray(numbers, dtype=float))
+    return np.asarray((size == 0.0) | ((size >= SMALLEST) & (size <= LARGEST)))
+
+
+def is_written_admissibly(word: str) -> bool:
+    """Whether the number that a word writes is admissible, as written and not as it is read.
+
+    Examples
+    --------
+    >>> [is_written_admissibly(word) for word in ("0.00", "1e-30", "1e-400", "1e400")]
+    [True, True, False, False]
+    """
+    value = float(word)
+    vanished = value == 0.0 and _NOT_ZERO.match(word.strip()) is not None
+    return not vanished and bool(is_admissible(value))

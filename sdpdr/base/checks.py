@@ -1,0 +1,275 @@
+"""What a user may pass as data, and what is said when it cannot be used.
+
+scikit-learn's own check runs first and its words are kept (other libraries look for them); ours
+follow and say what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible
+from sdpdr.base.errors import (
+    DataError,
+    DataTypeError,
+    ShapeError,
+    SquaredDistancesWarning,
+    UnknownNameError,
+)
+
+# Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
+# computed from inner products, sqrt(machine epsilon), with room to spare.
+ROUNDING = 1e-7
+# Beyond, squares overflow.
+_SQUARABLE = 1e150
+
+_ADVICE = {
+    "Expected 2D": "X must have shape (n, D): one row per point, one column per feature; "
+    "for points on a line use X.reshape(-1, 1).",
+    "parse": "Use X.toarray(): neighbours are searched in dense data only.",
+    "Complex": "Pass real and imaginary parts as separate columns.",
+    "sample(s)": "Add points: neighbourhoods need more of them.",
+    "feature(s)": "Each point needs at least one coordinate.",
+    "dim ": "X must have shape (n, D): flatten each image or series to one row.",
+}
+_NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
+
+
+def points(X: ArrayLike, *, at_least: int = 3) -> Array:
+    """Points as a C-ordered float array of shape (n, D), finite and not all equal.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+        Whatever scikit-learn takes as dense data: arrays, lists, data frames.
+    at_least : int, default 3
+        Fewest points allowed.
+
+    Raises
+    ------
+    DataError
+        X has NaN or infinite entries, the wrong number of dimensions, too few points, no
+        features, complex entries, text, or the same point in every row.
+    DataTypeError
+        X is sparse or holds objects that are not numbers.
+
+    Examples
+    --------
+    >>> points([[0, 1], [2, 3], [4, 6]]).dtype
+    dtype('float64')
+    """
+    array = _dense(X, at_least=at_least)
+    if not np.ptp(array, axis=0).any():
+        raise DataError(
+            f"all {len(array)} points are equal, so there is no geometry to keep. "
+            "Check that X has one row per point and that no step before set it to a constant."
+        )
+    return array
+
+
+def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Array:
+    """Matrix of SQUARED distances of shape (n, n) from precomputed distances.
+
+    Parameters
+    ----------
+    D : array_like of shape (n, n)
+        Symmetric, non-negative, zero on the diagonal (up to rounding, which is removed).
+    squared : bool
+        Whether the entries are squared distances already.
+    at_least : int, default 3
+        Fewest points allowed.
+
+    Raises
+    ------
+    DataError
+        D is not such a matrix; the message names the first entry at fault.
+
+    Warns
+    -----
+    SquaredDistancesWarning
+        Plain distances break the triangle inequality, as squared ones do.
+
+    Examples
+    --------
+    >>> squared_distances([[0, 1, 2], [1, 0, 1], [2, 1, 0]], squared=False)[0]
+    array([0., 1., 4.])
+    """
+    array = _dense(D, at_least=at_least)
+    if array.shape[0] != array.shape[1]:
+        raise DataError(
+            f"metric='precomputed' needs a square matrix of distances, got shape {array.shape}. "
+            "Pass the points themselves with metric='euclidean'."
+        )
+    slack = ROUNDING * float(np.abs(array).max())
+    _refuse(array < -slack, array, "negative", "A distance cannot be: pass distances, not a kernel")
+    _refuse(
+        np.diag(np.abs(np.diag(array)) > slack),
+        array,
+        "not zero on the diagonal",
+        "A point has distance 0 to itself: pass distances, not similarities",
+    )
+    _refuse(
+        np.abs(array - array.T) > slack,
+        array,
+        "not symmetric",
+        "If that is meant, pass (D + D.T) / 2",
+    )
+    distances: Array = np.maximum((array + array.T) / 2.0, 0.0)
+    np.fill_diagonal(distances, 0.0)
+    if not distances.any():
+        raise DataError(
+            f"all {len(distances)} points are equal: every precomputed distance is 0. "
+            "Check that the matrix was filled in."
+        )
+    if squared:
+        return distances
+    _warn_if_squared(distances)
+    return np.asarray(np.square(distances))
+
+
+def n_neighbors(value: object, n: int) -> int:
+    """Check a number of neighbours against the number n of distinct points.
+
+    Raises
+    ------
+    DataError
+        The number lies outside 1, ..., n - 1.
+    DataTypeError
+        It is not an integer.
+    """
+    number = _integer("n_neighbors", value)
+    if not 1 <= number < n:
+        raise DataError(
+            f"n_neighbors={number} but there are {n} distinct points: choose 1 to {n - 1}."
+        )
+    return number
+
+
+def positive_integer(name: str, value: object, *, at_least: int = 1) -> int:
+    """Value of the argument called ``name`` as an int, not below ``at_least``."""
+    number = _integer(name, value)
+    if number < at_least:
+        raise DataError(f"{name}={number} is too small: it must be at least {at_least}.")
+    return number
+
+
+def positive_number(name: str, value: object) -> float:
+    """Value of the argument called ``name`` as a finite float above zero."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise DataTypeError(f"{name}={value!r} is not a number. Pass a positive number.")
+    number = float(value)
+    if not 0 < number < np.inf:
+        raise DataError(f"{name}={number} is out of range: it must be positive and finite.")
+    return number
+
+
+def pairs(name: str, value: ArrayLike) -> Index:
+    """Value of the argument called ``name`` as an integer array of shape (m, 2), m >= 0."""
+    array = np.asarray(value)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ShapeError(
+            f"{name} must be an integer array of shape (m, 2), got {array.dtype} of shape "
+            f"{array.shape}. Each row names the two ends of an edge."
+        )
+    return array.astype(np.int64)
+
+
+def choice(kind: str, value: object, known: Sequence[str]) -> None:
+    """Refuse a value that is not among those known, naming the nearest one."""
+    if value not in known:
+        raise UnknownNameError(kind, value, known)
+
+
+def listed(indices: ArrayLike, limit: int = 8) -> str:
+    """First few indices in words: ``"0, 1, 2, ... (30 in all)"``."""
+    numbers = np.asarray(indices).tolist()
+    head = ", ".join(str(number) for number in numbers[:limit])
+    return head if len(numbers) <= limit else f"{head}, ... ({len(numbers)} in all)"
+
+
+def _integer(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise DataTypeError(f"{name}={value!r} is not an integer. Pass a whole number.")
+    return int(value)
+
+
+def _dense(X: Any, *, at_least: int) -> Array:
+    try:
+        array = check_array(
+            X, dtype=np.float64, order="C", ensure_min_samples=at_least, input_name="X"
+        )
+    except (TypeError, ValueError) as error:
+        kind = DataTypeError if isinstance(error, TypeError) else DataError
+        words = str(error)
+        raise kind(f"{words.rstrip('.')}. {_advice(X, words)}") from error
+    largest = float(np.abs(array).max())
+    if not is_admissible(largest**2 if largest < _SQUARABLE else np.inf):
+        raise DataError(
+            f"X holds {largest:g}, of which the square is beyond what is computed with "
+            f"({ALLOWED}). Choose another unit."
+        )
+    return np.asarray(array)
+
+
+def _advice(X: Any, words: str) -> str:
+    if "NaN" in words or "infinity" in words:
+        numbers = check_array(X, dtype=np.float64, ensure_all_finite=False)
+        rows = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
+        return f"Rows that are not finite: {listed(rows)}. Drop those rows or fill them in."
+    return next((advice for key, advice in _ADVICE.items() if key in words), _NUMBERS_ONLY)
+
+
+def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise DataError(
+            f"the precomputed distances are {fault}: D[{i}, {j}] = {matrix[i, j]:.6g}, "
+            f"D[{j}, {i}] = {matrix[j, i]:.6g}. {advice}."
+        )
+
+
+def _warn_if_squared(distances: Array) -> None:
+    # Seen from the most central point about half of all pairs lie at an obtuse angle, and each
+    # of them breaks the triangle inequality when lengths are squared: one pivot is enough.
+    pivot = int(distances.max(axis=1).argmin())
+    detour = distances[pivot, :, None] + distances[pivot]
+    excess = distances - detour
+    i, j = np.unravel_index(int(excess.argmax()), excess.shape)
+    if excess[i, j] > ROUNDING * distances.max():
+        warn(
+            f"the precomputed distances break the triangle inequality: D[{i}, {j}] = "
+            f"{distances[i, j]:.6g} exceeds {detour[i, j]:.6g}, the way through point {pivot}. "
+            "If the entries are squared distances, pass squared=True.",
+            SquaredDistancesWarning,
+            stacklevel=5,
+        )
+
+
+def checked(estimator: Any, X: Any, **options: Any) -> Any:
+    """``sklearn.utils.validation.validate_data`` of numbers; what it refuses is a `DataError`.
+
+    Its words are kept, since other libraries look for them.
+
+    Raises
+    ------
+    DataTypeError
+        The data are sparse where they must not be, or no numbers.
+    DataError
+        They are not finite, of another shape than in the fit, or too few.
+    """
+    try:
+        return validate_data(estimator, X, dtype=np.float64, **options)
+    except TypeError as error:
+        raise DataTypeError(str(error)) from None
+    except ValueError as error:
+        raise DataError(str(error)) from None

@@ -1,0 +1,190 @@
+"""Every error and warning a user can meet: what was passed, what was expected, what to do.
+
+All errors derive from :class:`SdpdrError`. Errors about data also derive from ``ValueError``,
+so that code written for scikit-learn catches them without knowing this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class SdpdrError(Exception):
+    """Base class of every error raised on purpose by sdpdr."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Some take other arguments than the message, and travel between processes all the same.
+        return _revived, (type(self), self.args, self.__dict__)
+
+
+def _revived(kind: type[SdpdrError], args: tuple[Any, ...], rest: dict[str, Any]) -> SdpdrError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(rest)
+    return error
+
+
+class DataError(SdpdrError, ValueError):
+    """The data given cannot be used; the message names the offending part."""
+
+
+class DataTypeError(DataError, TypeError):
+    """The data or an argument is of a kind that cannot be used: sparse, objects, not a number."""
+
+
+class DisconnectedGraphError(DataError):
+    """The neighbour graph falls into several parts, so variance is unbounded.
+
+    Attributes
+    ----------
+    components : list of ndarray
+        The nodes of each connected part, largest part first.
+    """
+
+    def __init__(self, message: str, components: list[Any] | None = None) -> None:
+        super().__init__(message)
+        self.components = components or []
+
+
+class UnknownNameError(SdpdrError, ValueError):
+    """A name (solver, form, method, card, ...) is not known; the nearest ones are offered."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        known = sorted(known)
+        near = get_close_matches(str(name), known, n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"unknown {kind} {name!r}.{hint} Known: {', '.join(known)}.")
+        self.kind, self.name, self.known = kind, name, known
+
+
+class ShapeError(SdpdrError, ValueError):
+    """Two things that must fit together do not; the message gives both shapes."""
+
+
+class ModelError(SdpdrError, ValueError):
+    """A model is not well posed: a variable is missing, declared twice, or has no bound."""
+
+
+class CompileError(SdpdrError):
+    """A model cannot be written in the form asked for; names the block and the reason."""
+
+    def __init__(self, block: str, reason: str) -> None:
+        super().__init__(f"block {block!r} cannot be lowered: {reason}")
+        self.block, self.reason = block, reason
+
+
+class InfeasibleError(SdpdrError):
+    """No point satisfies the constraints, and that is visible without solving.
+
+    Attributes
+    ----------
+    multipliers : dict from label to ndarray
+        Of rows that contradict each other exactly; empty where it is seen otherwise.
+    """
+
+    def __init__(self, message: str, multipliers: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.multipliers = multipliers or {}
+
+
+class NotAcceptedError(SdpdrError):
+    """A reduction or solver cannot take this program; the message says why and what can."""
+
+
+class SolverMissingError(SdpdrError):
+    """A solver's package is not installed; the message gives the extra to install."""
+
+
+class PackageMissingError(SdpdrError, ImportError):
+    """An optional package is not installed; the message gives the extra to install."""
+
+
+class SolverLicenceError(SdpdrError):
+    """A solver is installed but has no valid licence."""
+
+
+class SolveFailedError(SdpdrError):
+    """Raised by ``Solution.raise_for_status()`` when the solve gave no certified answer."""
+
+
+class FileFormatError(SdpdrError, ValueError):
+    """A file could not be read; the message names the file, the line and what was expected."""
+
+
+class CardError(SdpdrError, ValueError):
+    """A problem card is not valid; the message names the card, the key and what is allowed."""
+
+
+class StudyError(SdpdrError, ValueError):
+    """A study file has a key or a value that is not allowed; names file, key and what is."""
+
+
+class ResultsError(SdpdrError):
+    """A file of results cannot be read or written, or does not belong to the study."""
+
+
+class ResultsLockedError(ResultsError):
+    """A file of results is in use by another process."""
+
+
+class ResultsDamagedError(ResultsError):
+    """A file of results is damaged; the message says where its rows are kept as well."""
+
+
+class SchedulerError(SdpdrError):
+    """The scheduler of a cluster does not answer, or its workers cannot take part."""
+
+
+class SdpdrWarning(UserWarning):
+    """Base class of every warning raised on purpose by sdpdr."""
+
+
+class DuplicatePointsWarning(SdpdrWarning):
+    """Several rows of the data are the same point; they were merged and counted."""
+
+
+class DroppedPointsWarning(SdpdrWarning):
+    """Points outside the largest connected part of the graph were left out."""
+
+
+class SquaredDistancesWarning(SdpdrWarning):
+    """Precomputed distances look like squared ones but were passed as plain ones."""
+
+
+class RigidGraphWarning(SdpdrWarning):
+    """The constraints leave no freedom, so the result repeats the input."""
+
+
+class NonUniqueWarning(SdpdrWarning):
+    """Other answers are as good as the one returned."""
+
+
+class FewAnchorsWarning(SdpdrWarning):
+    """Points of known coordinates are too few to tell an embedding from its mirror image."""
+
+
+class WeakSeparationWarning(SdpdrWarning):
+    """Breaking rows is so cheap that a hyperplane separates little, or lost its normal."""
+
+
+class IgnoredLabelsWarning(SdpdrWarning):
+    """Labels, or dissimilar pairs, hardly bear on the labelling of least ratio, or not at all."""
+
+
+class VacuousWarning(SdpdrWarning):
+    """A part of the data has no say in the program as it was asked for."""
+
+
+class UnobservedWarning(SdpdrWarning):
+    """Rows or columns of a matrix hold no observation, so nothing is said of them."""
+
+
+class UncertifiedWarning(SdpdrWarning):
+    """The answer could not be certified to the tolerance asked for."""
+
+
+for _kind in [kind for kind in vars().values() if isinstance(kind, type)]:
+    if issubclass(_kind, (SdpdrError, SdpdrWarning)):
+        _kind.__module__ = "sdpdr.errors"  # the name to catch it by, which tracebacks show
+del _kind

@@ -1,0 +1,153 @@
+"""Files: written so that a reader finds a whole one; and descriptors that a daemon may lack.
+
+Every file that this package writes is written here: beside its place first, under a name that
+begins with ``.sdpdr-``, then moved into place in one step. An exception, Ctrl-C, or the signals
+that ask a process to end leave nothing else behind; ``kill -9`` and the end of memory may leave the
+file beside, which nothing reads and which may be deleted.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn, TypeAlias
+
+_STANDARD = range(3)
+
+
+def occupy_standard() -> None:
+    """Open those of the first three that are closed, on nothing.
+
+    What is opened next would get their numbers otherwise, and whoever starts a process puts its
+    own input and output there.
+    """
+    for number in _STANDARD:
+        if not _is_open(number):
+            # The lowest number that is free, which is this one.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+Writer: TypeAlias = Callable[[Path], object]
+
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+def write_file(path: str | os.PathLike[str], write: Writer) -> None:
+    """Write one file whole or not at all; see `write_files`."""
+    write_files({Path(path): write})
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text in UTF-8, whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(Path(folder, "a.txt"), "all of it")
+    ...     Path(folder, "a.txt").read_text(), len(list(Path(folder).iterdir()))
+    ('all of it', 1)
+    """
+    write_file(path, lambda beside: beside.write_text(text, encoding="utf-8"))
+
+
+def write_files(files: Mapping[Path, Writer]) -> None:
+    """Write every file beside its place; when all are written, move all into place.
+
+    Parameters
+    ----------
+    files : mapping from path to callable
+        The callable is given the path to write to, in the same directory and with the same
+        suffix. A link is followed; its target is replaced. What is not a plain file, such as a
+        pipe or a device, is written to directly.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written; all the old files then stay as they were. It names the file
+        that was asked for.
+    """
+    places = {path: Path(os.path.realpath(path)) for path in files}
+    beside = {path: _beside(place) for path, place in places.items()}
+    with undone_when_asked_to_end():
+        try:
+            for path, write in files.items():
+                with _blamed_on(path, beside[path]):
+                    write(beside[path])
+                    if beside[path] != places[path]:
+                        _settle(beside[path], places[path])
+            for path, place in places.items():
+                if beside[path] != place:
+                    with _blamed_on(path, beside[path]):
+                        os.replace(beside[path], place)
+        finally:
+            for path, place in places.items():
+                if beside[path] != place:
+                    beside[path].unlink(missing_ok=True)
+
+
+@contextmanager
+def undone_when_asked_to_end() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP raise `SystemExit` meanwhile, so that ``finally`` is obeyed.
+
+    Their default ends a process at once. It is put back afterwards, since a handler of ours has
+    to wait for native code to return. Nothing is done outside the main thread, where Python sets
+    no handlers, nor to the handlers of somebody else.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in ours:
+            signal.signal(number, _leave)
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)  # asked again, it would not get to the end of its finally
+    raise SystemExit(128 + number)
+
+
+@contextmanager
+def _blamed_on(path: Path, beside: Path) -> Iterator[None]:
+    """Let an error of the file beside name the one that a person has asked for."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or os.fspath(error.filename) != os.fspath(beside):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _beside(place: Path) -> Path:
+    """A new name in the same directory; the place itself where replacing it would be wrong."""
+    if place.exists() and not place.is_file():
+        return place
+    return place.with_name(f".sdpdr-{secrets.token_hex(6)}{place.suffix}")
+
+
+def _settle(beside: Path, place: Path) -> None:
+    """Have the new file on disk, as permitted as the old one, before it takes its place."""
+    with open(beside, "rb+") as file:
+        os.fsync(file.fileno())
+    if place.exists():
+        shutil.copymode(place, beside)

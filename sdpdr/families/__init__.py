@@ -1,0 +1,1 @@
+"""The methods, a room for each family: recipes, numerics, estimators, baselines."""

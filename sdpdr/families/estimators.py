@@ -1,0 +1,57 @@
+"""scikit-learn estimators: hyperparameters plus one line that names the recipe."""
+
+from sdpdr.families.factor.completely_positive.estimator import CompletelyPositive
+from sdpdr.families.factor.isometric.estimator import IsoNMF
+from sdpdr.families.factor.margin.estimator import MMMF, RatingMMMF
+from sdpdr.families.factor.nmf.estimator import NMF
+from sdpdr.families.factor.polynomial.estimator import PolynomialFactorization
+from sdpdr.families.metric.estimators import XingMetric
+from sdpdr.families.metric.ghodsi import GhodsiMetric
+from sdpdr.families.propagate.estimator import MixedLabelPropagation
+from sdpdr.families.regress.projections import (
+    LDA,
+    LPP,
+    LSDA,
+    NPE,
+    SDA,
+    GraphProjection,
+    IsoProjection,
+)
+from sdpdr.families.regress.spectral_regression import SpectralRegression
+from sdpdr.families.sopca.estimator import SOPCA
+from sdpdr.families.unfold.estimators.anchored import AnchoredMVU, insert
+from sdpdr.families.unfold.estimators.are import ARE
+from sdpdr.families.unfold.estimators.kernels import ColoredMVU, DensityMap
+from sdpdr.families.unfold.estimators.mvu import MFNU, MVE, MVU, LOOCVUnfolding
+from sdpdr.families.unfold.estimators.separation import ISM
+
+__all__ = [
+    "ARE",
+    "ISM",
+    "LDA",
+    "LPP",
+    "LSDA",
+    "MFNU",
+    "MMMF",
+    "MVE",
+    "MVU",
+    "NMF",
+    "NPE",
+    "SDA",
+    "SOPCA",
+    "AnchoredMVU",
+    "ColoredMVU",
+    "CompletelyPositive",
+    "DensityMap",
+    "GhodsiMetric",
+    "GraphProjection",
+    "IsoNMF",
+    "IsoProjection",
+    "LOOCVUnfolding",
+    "MixedLabelPropagation",
+    "PolynomialFactorization",
+    "RatingMMMF",
+    "SpectralRegression",
+    "XingMetric",
+    "insert",
+]

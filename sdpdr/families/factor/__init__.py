@@ -1,0 +1,1 @@
+"""Factorizations: maximum-margin, non-negative, completely positive, isometric, polynomial."""

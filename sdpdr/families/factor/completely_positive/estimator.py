@@ -1,0 +1,200 @@
+"""Completely positive factorization of an affinity with scikit-learn's face."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils.validation import validate_data
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError
+from sdpdr.families.factor.completely_positive.factorize import completely_positive
+from sdpdr.families.factor.completely_positive.records import CpStatus
+from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate, symmetric_matrix
+from sdpdr.families.factor.nonnegative.symmetric_nmf import (
+    eigenvalue_bound,
+    square_residual,
+    symmetric_nmf,
+)
+
+
+@dataclass(eq=False, repr=False)
+class CompletelyPositive(
+    ClusterMixin,  # type: ignore[misc]  # scikit-learn has no types
+    BaseEstimator,  # type: ignore[misc]  # nor has this
+):
+    r"""Soft clusters from a non-negative factor of an affinity, :math:`A = B B^T`, :math:`B \ge 0`.
+
+    Without ``n_components`` the question is whether A has such a factor at all, and
+    `sdpdr.factorize.completely_positive` answers it with a factor, a certificate, or neither; that
+    is for matrices of a few dozen rows. With it, `sdpdr.nonnegative.symmetric_nmf` fits B with that
+    many columns, exactly or not: symmetric NMF.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Columns of B, the number of clusters.
+    affinity : str or callable, default "precomputed"
+        How A is made of X: ``"precomputed"`` if X is A, else a kernel of scikit-learn such as
+        ``"rbf"``, ``"linear"`` or ``"cosine"``, or a function of two rows.
+    gamma : float, optional
+        Of kernels that take it; scikit-learn's default is one over the number of features.
+    starts : int, default 5
+        Random starts; without ``n_components``, of the iteration.
+    tol : float, default 1e-8
+        Residual up to which A counts as factored.
+    time_limit : float, optional
+        Seconds, without ``n_components``.
+    random_state : int, default 0
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, k)
+        B. Without ``n_components``, k is what was found; a refuted A may have no column.
+    memberships_ : array of shape (n, k)
+        Rows of B divided by their sums; rows of zeros stay.
+    labels_ : array of shape (n,)
+        The column with the largest entry; -1 for a row of zeros.
+    affinity_matrix_ : array of shape (n, n)
+        A.
+    residual_ : float
+        :math:`|A - B B^T|_F / |A|_F`.
+    bound_ : float
+        No B with as many columns fits better.
+    status_ : CpStatus
+        Of A: ``CP`` if the residual is within ``tol``, ``NOT_CP`` with a certificate, else
+        ``UNDECIDED``.
+    certificate_ : Certificate or None
+    factorization_ : CpFactorization or None
+        All that was tried, without ``n_components``.
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        From `fit`: the affinity is not symmetric or not finite, or ``n_components`` exceeds n.
+
+    References
+    ----------
+    Vasiloglou thesis, section 4.2.8; D. Kuang, S. Yun and H. Park, "SymNMF: nonnegative low-rank
+    approximation of a similarity matrix for graph clustering", Journal of Global Optimization 62,
+    2015.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> A = [[2.0, 2.0, 0.0], [2.0, 3.0, 1.0], [0.0, 1.0, 2.0]]
+    >>> found = sdpdr.CompletelyPositive().fit(A)
+    >>> found.status_, bool(np.allclose(found.embedding_ @ found.embedding_.T, A))
+    (CpStatus.CP, True)
+    >>> X = [[0.0], [0.1], [5.0], [5.2]]
+    >>> sdpdr.CompletelyPositive(2, affinity="rbf").fit(X).labels_.tolist() in (
+    ...     [0, 0, 1, 1], [1, 1, 0, 0])
+    True
+    """
+
+    n_components: int | None = None
+    _: KW_ONLY
+    affinity: Any = "precomputed"
+    gamma: float | None = None
+    starts: int = 5
+    tol: float = 1e-8
+    time_limit: float | None = None
+    random_state: int = 0
+
+    def fit(self, X: Any, y: Any = None) -> CompletelyPositive:
+        """Factor the affinity of the rows of X.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or the affinity (n, n)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        A = self._affinity(X)
+        self.affinity_matrix_ = A
+        self.factorization_ = None
+        if self.n_components is None:
+            self._decide(A)
+        else:
+            self._approximate(A, self.n_components)
+        B = self.embedding_
+        sums = B.sum(axis=1)
+        used = sums > 0.0
+        self.memberships_ = np.where(used[:, None], B / np.where(used, sums, 1.0)[:, None], 0.0)
+        self.labels_ = np.full(len(B), -1)
+        if used.any():
+            self.labels_[used] = np.argmax(B[used], axis=1)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Factor the affinity of the rows of X and return B.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or the affinity (n, n)
+        y : ignored
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
+        return self.fit(X).embedding_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.affinity, str) and (
+            self.affinity == "precomputed"
+        )
+        return tags
+
+    def _affinity(self, X: Any) -> Array:
+        if isinstance(self.affinity, str):
+            known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
+            validate.choice("affinity", self.affinity, known)
+        elif not callable(self.affinity):
+            raise DataError(
+                f"affinity must be a name or a function of two rows; it is {self.affinity!r}."
+            )
+        if isinstance(self.affinity, str) and self.affinity == "precomputed":
+            A = symmetric_matrix(X)
+            validate_data(self, X, skip_check_array=True)
+            return A
+        points = validate.points(X, at_least=2)
+        validate_data(self, X, skip_check_array=True)
+        named = isinstance(self.affinity, str)
+        options = {"gamma": self.gamma, "filter_params": True} if named else {}
+        return symmetric_matrix(pairwise_kernels(points, metric=self.affinity, **options))
+
+    def _decide(self, A: Array) -> None:
+        found = completely_positive(
+            A,
+            starts=self.starts,
+            tol=self.tol,
+            seed=self.random_state,
+            time_limit=self.time_limit,
+            progress=False,
+        )
+        self.factorization_ = found
+        self.embedding_, self.residual_ = found.factor, square_residual(A, found.factor)
+        self.status_, self.certificate_ = found.status, found.certificate
+        self.bound_ = eigenvalue_bound(A, found.n_components)
+
+    def _approximate(self, A: Array, k: int) -> None:
+        found = symmetric_nmf(A, k, starts=self.starts, seed=self.random_state)
+        self.embedding_, self.residual_, self.bound_ = found.factor, found.residual, found.bound
+        self.certificate_ = obvious_certificate(A, self.tol)
+        if self.residual_ <= self.tol:
+            self.status_, self.certificate_ = CpStatus.CP, None
+        elif self.certificate_ is not None:
+            self.status_ = CpStatus.NOT_CP
+        else:
+            self.status_ = CpStatus.UNDECIDED

@@ -1,0 +1,193 @@
+"""What is known of a matrix that may be completely positive, and what was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.families.factor.nonnegative.copositive import PROOFS, Certificate
+from sdpdr.families.factor.nonnegative.symmetric_nmf import unit_residual
+from sdpdr.solving.iterate.records import IterationStatus
+
+FOUND: Mapping[str, str] = MappingProxyType(
+    {
+        "rank": "rank two at most",
+        "dominant": "diagonally dominant",
+        "scaled dominant": "diagonally dominant after scaling",
+        "search": "found by search",
+        "parts": "parts found in different ways",
+    }
+)
+"""How a factor was found, by name."""
+
+
+class CpStatus(Enum):
+    """What is known; the value of each member says it in words."""
+
+    CP = "A non-negative factor was found; it fits to `residual`."
+    NOT_CP = (
+        "There is none with any number of columns: `certificate` holds a copositive matrix whose "
+        "inner product with the matrix is negative."
+    )
+    UNDECIDED = (
+        "Neither a factor of the size asked for nor a proof that there is none was found, which "
+        "proves nothing. Allow more columns (`n_components`), more `starts` or more time."
+    )
+
+    @property
+    def advice(self) -> str:
+        """What the status means and what to do."""
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"CpStatus.{self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class CpAttempt:
+    r"""One way of looking for a factor.
+
+    Attributes
+    ----------
+    n_components : int
+        k.
+    kind : {"draw", "iteration"}
+        A random factor that was polished, or a convex iteration whose end was.
+    start : int
+        Which of its kind, from 0.
+    factor : array of shape (n, k)
+    residual : float
+        Of it, see `CpFactorization`.
+    gap : float
+        Of an iteration, :math:`\operatorname{tr} A - |B|_F^2` before polishing, where
+        :math:`B B^T \preceq A`; else ``nan``.
+    status : IterationStatus or None
+    history : tuple of mappings
+        Its programs.
+    """
+
+    n_components: int
+    kind: str
+    start: int
+    factor: Array
+    residual: float
+    gap: float = float("nan")
+    status: IterationStatus | None = None
+    history: tuple[Mapping[str, Any], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"CpAttempt({self.kind} {self.start}, k={self.n_components}: {self.residual:.1e})"
+
+
+@dataclass(frozen=True, eq=False)
+class CpFactorization:
+    r"""A factor, a certificate, or neither.
+
+    Attributes
+    ----------
+    status : CpStatus
+    factor : array of shape (n, k)
+        B >= 0: the factor, or the best one found; of a refuted matrix too, if any was tried.
+    residual : float
+        :math:`|D (A - B B^T) D|_F / |D A D|_F` with :math:`D = \operatorname{diag}(A)^{-1/2}`:
+        no scaling of rows changes it.
+    proof : str
+        A key of `FOUND`, or of ``PROOFS`` of copositive matrices; empty if undecided.
+    certificate : Certificate or None
+        Of a refuted matrix.
+    holds : bool or None
+        Whether A is completely positive with any number of columns, as far as known: a factor with
+        more columns than asked for may be known, and up to order four all doubly non-negative
+        matrices are.
+    attempts : tuple of CpAttempt
+        Of each part of A in turn, where it was decided part by part.
+    timed_out : bool
+        Whether a time limit ended the search.
+    """
+
+    status: CpStatus
+    factor: Array
+    residual: float
+    proof: str = ""
+    certificate: Certificate | None = None
+    holds: bool | None = None
+    attempts: tuple[CpAttempt, ...] = ()
+    timed_out: bool = False
+
+    @classmethod
+    def found(
+        cls, A: Array, B: Array, proof: str, attempts: tuple[CpAttempt, ...] = ()
+    ) -> CpFactorization:
+        """With a factor."""
+        residual = unit_residual(A, B)
+        return cls(CpStatus.CP, B, residual, proof, holds=True, attempts=attempts)
+
+    @classmethod
+    def refuted(
+        cls, A: Array, certificate: Certificate, attempts: tuple[CpAttempt, ...] = ()
+    ) -> CpFactorization:
+        """With a certificate."""
+        B = _best(A, attempts)
+        proof, residual = certificate.proof, unit_residual(A, B)
+        return cls(CpStatus.NOT_CP, B, residual, proof, certificate, False, attempts)
+
+    @classmethod
+    def undecided(
+        cls, A: Array, attempts: tuple[CpAttempt, ...], holds: bool | None, timed_out: bool
+    ) -> CpFactorization:
+        """With neither."""
+        B = _best(A, attempts)
+        residual = unit_residual(A, B)
+        return cls(
+            CpStatus.UNDECIDED, B, residual, holds=holds, attempts=attempts, timed_out=timed_out
+        )
+
+    @property
+    def gap(self) -> float:
+        r"""Least :math:`\operatorname{tr} A - |B|_F^2` of the iterations; ``nan`` without one."""
+        gaps = [a.gap for a in self.attempts if not np.isnan(a.gap)]
+        return min(gaps) if gaps else float("nan")
+
+    @property
+    def n_components(self) -> int:
+        """Columns of the factor."""
+        return int(self.factor.shape[1])
+
+    def residuals(self) -> dict[int, float]:
+        """The best residual for each number of columns tried."""
+        found: dict[int, float] = {}
+        for a in self.attempts:
+            found[a.n_components] = min(a.residual, found.get(a.n_components, np.inf))
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All programs of all iterations, one start after the other, for `sdpdr.plot.rounds`."""
+        rows: list[dict[str, Any]] = []
+        runs = [a for a in self.attempts if a.history]
+        for start, attempt in enumerate(runs):
+            for row in attempt.history:
+                added = {"n_components": attempt.n_components, "start": start}
+                rows.append({**row, **added, "iteration": len(rows)})
+        return rows
+
+    def __repr__(self) -> str:
+        if self.status is CpStatus.CP:
+            words = f"{FOUND[self.proof]}, {self.n_components} columns"
+            return f"CpFactorization(CP: {words}, residual {self.residual:.1e})"
+        if self.certificate is not None:
+            words = f"{PROOFS[self.proof]}, <M, A> = {self.certificate.value:.6g}"
+            return f"CpFactorization(NOT_CP: {words})"
+        return f"CpFactorization(UNDECIDED: best residual {self.residual:.1e})"
+
+
+def _best(A: Array, attempts: tuple[CpAttempt, ...]) -> Array:
+    """The factor that fits best; zero columns if none was tried."""
+    if not attempts:
+        return np.zeros((len(A), 0))
+    return min(attempts, key=lambda a: a.residual).factor

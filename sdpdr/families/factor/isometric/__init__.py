@@ -1,0 +1,1 @@
+"""Isometric non-negative factorization: recipe, search, estimator."""

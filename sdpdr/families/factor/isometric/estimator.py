@@ -1,0 +1,217 @@
+"""Isometric non-negative factorization with scikit-learn's face."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ShapeError
+from sdpdr.families.factor.isometric.factorize import isometric_factors
+from sdpdr.families.factor.isometric.records import IsometricStatus
+from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix
+from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
+from sdpdr.families.factor.nonnegative.projection import hoyer
+from sdpdr.graphs import FurthestPairs, knn
+
+
+@dataclass(eq=False, repr=False)
+class IsoNMF(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
+    TransformerMixin,  # type: ignore[misc]  # nor have these
+    BaseEstimator,  # type: ignore[misc]  # two
+):
+    r"""Isometric non-negative factors: parts of the data, in which neighbours keep their distance.
+
+    .. math:: \min_{W, H \ge 0} |X - W H|_F^2 \quad\text{s.t.}\quad |w_i - w_j| = |x_i - x_j|
+              \text{ for neighbours } i, j,
+
+    by `sdpdr.nonnegative.isometric_factors`: a local optimum.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        k, columns of W.
+    n_neighbors : int, default 3
+        Two points are neighbours if either is among the other's nearest.
+    objective : {"none", "furthest"} or FurthestPairs, default "none"
+        Whether points are pulled away from those furthest from them; needs a connected graph.
+    pull : float, optional
+        How much.
+    product : {"penalty", "constraint"}, default "penalty"
+        Whether X = WH is aimed at or insisted on.
+    connect : {"none", "error", "mst", "largest"}, default "none"
+        What to do with a graph of several parts, see `sdpdr.graphs.knn`. Points outside the largest
+        part are placed as new ones.
+    method : {"newton", "lbfgs"}, default "newton"
+    tol : float, default 1e-4
+    max_iter : int, default 50
+    time_limit : float, optional
+        Seconds.
+    progress : bool or callable, optional
+    random_state : int, default 0
+
+    Attributes
+    ----------
+    components_ : array of shape (k, n_features)
+        H.
+    reconstruction_err_ : float
+        :math:`|X - WH|_F`, as of scikit-learn's NMF.
+    edge_error_ : float
+        :math:`|\hat d - d|_2 / |d|_2` with the squared distances of neighbours before and after.
+    sparsity_ : dict
+        Mean of Hoyer's measure: of the columns of ``"W"``, and of the rows of ``"H"``.
+    bound_ : float
+        No factors of k columns have a smaller reconstruction error, isometric or not.
+    result_ : IsometricFactors
+        On the nodes of the graph.
+    status_ : IsometricStatus
+    history_ : list of dict
+        One mapping for each round.
+    n_iter_ : int
+        Rounds.
+    graph_ : NeighborGraph
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X has names.
+
+    Raises
+    ------
+    DataError, DisconnectedGraphError, InfeasibleError
+        From `fit`, naming what is wrong.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        The search ended otherwise than settled.
+
+    References
+    ----------
+    Vasiloglou thesis, section 4.4.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.random_nonnegative(40, 6, rank=3)
+    >>> iso = IsoNMF(n_components=3)
+    >>> W = iso.fit_transform(X)
+    >>> W.shape, bool((W >= 0).all()), iso.edge_error_ < 1e-4
+    ((40, 3), True, True)
+    """
+
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int = 3
+    objective: Literal["none", "furthest"] | FurthestPairs = "none"
+    pull: float | None = None
+    product: Literal["penalty", "constraint"] = "penalty"
+    connect: str = "none"
+    method: Literal["newton", "lbfgs"] = "newton"
+    tol: float = 1e-4
+    max_iter: int = 50
+    time_limit: float | None = None
+    progress: Any = None
+    random_state: int = 0
+
+    def fit(self, X: Any, y: Any = None) -> IsoNMF:
+        """Find the factors of X; y is not used."""
+        self._factor(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the factors of X and return W, shape (n, k).
+
+        `transform` of the same X fits each row by itself, without lengths, and gives other numbers.
+        """
+        return self._factor(X)
+
+    def transform(self, X: Any) -> Array:
+        """The rows of W that fit new points best, without regard to distances; shape (n, k)."""
+        check_is_fitted(self)
+        points = nonnegative_matrix(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._placed(points)
+
+    def inverse_transform(self, W: Any) -> Array:
+        """The points W H, shape (n, n_features).
+
+        Raises
+        ------
+        ShapeError
+            W has not k columns.
+        """
+        check_is_fitted(self)
+        factor = np.asarray(W, dtype=float)
+        if factor.ndim != 2 or factor.shape[1] != len(self.components_):
+            raise ShapeError(
+                f"W must have shape (n, {len(self.components_)}); it has {factor.shape}."
+            )
+        return np.asarray(factor @ self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _factor(self, X: Any) -> Array:
+        points = nonnegative_matrix(X)
+        validate_data(self, X, skip_check_array=True)
+        graph = knn(
+            points, self.n_neighbors, connect=self.connect, seed=self.random_state, progress=False
+        )
+        nodes = np.empty(graph.n, dtype=np.int64)
+        here = np.flatnonzero(graph.index >= 0)[::-1]
+        nodes[graph.index[here]] = here
+        self.result_ = isometric_factors(
+            points[nodes],
+            graph,
+            self.n_components,
+            product=self.product,
+            objective=self.objective,
+            pull=self.pull,
+            method=self.method,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=self.random_state,
+            time_limit=self.time_limit,
+            progress=self.progress,
+        )
+        self.graph_, self.components_ = graph, self.result_.H
+        W = np.empty((len(points), len(self.components_)))
+        W[here] = self.result_.W[graph.index[here]]
+        dropped = graph.index < 0
+        if dropped.any():
+            W[dropped] = self._placed(points[dropped])
+        self._describe(points, W)
+        return W
+
+    def _describe(self, points: Array, W: Array) -> None:
+        """What is worth knowing of the factors."""
+        found = self.result_
+        self.status_, self.n_iter_ = found.status, len(found.history)
+        self.history_, self.edge_error_ = found.rows(), found.dist
+        self.reconstruction_err_ = float(np.linalg.norm(points - W @ self.components_))
+        self.bound_ = found.rec_bound * float(np.linalg.norm(points[self.graph_.index >= 0]))
+        self.sparsity_ = {
+            "W": float(np.nanmean(hoyer(W, axis=0))),
+            "H": float(np.nanmean(hoyer(self.components_, axis=1))),
+        }
+        if found.status is not IsometricStatus.SETTLED:
+            warnings.warn(
+                f"{found.status.name}: {found.status.advice}", ConvergenceWarning, stacklevel=4
+            )
+
+    def _placed(self, points: Array) -> Array:
+        return np.array(
+            [nonnegative_least_squares(self.components_.T, point)[0] for point in points]
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,236 @@
+"""Isometric non-negative factorization as semidefinite programs."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, ShapeError, VacuousWarning
+from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
+from sdpdr.graphs import NeighborGraph, furthest_pairs
+from sdpdr.graphs.pairs import sorted_pairs
+from sdpdr.model import Block, Model
+from sdpdr.model.blocks import FactorLift, Gram, Isometry, Known, NonNegative, Relation, Spread
+from sdpdr.model.blocks.entries import LeastTrace, TraceAtMost
+
+Objective = Literal["furthest", "trace"]
+OBJECTIVES = ("furthest", "trace")
+
+
+def isometric_nmf(
+    graph: NeighborGraph,
+    X: ArrayLike,
+    isometry: Relation = "equality",
+    *,
+    objective: Objective = "furthest",
+    trace_limit: float | None = None,
+    n_components: int | None = None,
+) -> Model:
+    r"""Convex relaxation of isometric non-negative factorization.
+
+    .. math::
+
+        \max\ \sum_i |w_i - w_{f(i)}|^2 \quad\text{s.t.}\quad
+        Z = \begin{pmatrix} \mathcal W & V \\ V^T & \mathcal H \end{pmatrix} \succeq 0,\quad
+        Z \ge 0,\quad |w_i - w_j|^2 \;(=, \le)\; d_{ij},
+
+    where :math:`|w_i - w_j|^2` stands for
+    :math:`\mathcal W_{ii} + \mathcal W_{jj} - 2 \mathcal W_{ij}`. For factors :math:`V = W H` with
+    the lengths of the graph, :math:`\mathcal W = W W^T` and :math:`\mathcal H = H^T H` are
+    feasible. Completely positive matrices, for which the converse holds, are replaced by positive
+    semidefinite ones with non-negative entries.
+
+    Unless :math:`\mathcal W` and :math:`\mathcal H` are limited, V has no say: the supremum is that
+    of `mfnu`, whatever V is.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Of n nodes, with the squared lengths d.
+    X : array_like of shape (n, m)
+        V, non-negative: a row for each node.
+    isometry : {"equality", "inequality"}, Band or Slack, default "equality"
+    objective : {"furthest", "trace"}, default "furthest"
+        Spread each point from the one furthest from it in X; or make tr Z least, which is bounded
+        without limits, and at most :math:`|W|_F^2 + |H|_F^2` of any factors.
+    trace_limit : float, optional
+        :math:`\operatorname{tr} Z \le \tau`.
+    n_components : int, optional
+        k, of factors with unit rows of H: then :math:`\operatorname{tr} \mathcal H \le k`, and
+        :math:`\operatorname{tr} \mathcal W \le |V|_F^2`, since non-negative terms do not cancel.
+
+    Returns
+    -------
+    Model
+        Unsolved; give it to `sdpdr.solve`.
+
+    Raises
+    ------
+    DataError
+        V has negative entries; no matrix with this V is within the limit on the trace.
+    ShapeError
+        V has not as many rows as the graph has nodes.
+    DisconnectedGraphError
+        Parts of the graph may drift apart for ever.
+    UnknownNameError
+
+    Warns
+    -----
+    VacuousWarning
+        The spread is the objective and nothing is limited.
+
+    References
+    ----------
+    Vasiloglou thesis, section 4.4.1, (4.85), where nothing is limited and the objective acts on Z.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs
+    >>> model = isometric_nmf(graphs.path([1.0, 1.0]), [[1.0], [2.0], [3.0]], n_components=1)
+    >>> round(sdpdr.solve(model).value, 4)
+    9.0
+    """
+    V = _checked(graph, X)
+    validate.choice("objective", objective, OBJECTIVES)
+    order = sum(V.shape)
+    blocks: list[Block] = [
+        Gram(order, "Z"),
+        Known(order, _corner(*V.shape), V.ravel()),
+        NonNegative(order, _within(*V.shape), "Z"),
+        Isometry(placed(graph, order), isometry, "Z"),
+        LeastTrace(order, gram="Z") if objective == "trace" else _spread(graph, V, order),
+    ]
+    if objective == "furthest" and trace_limit is None and n_components is None:
+        warnings.warn(
+            "nothing limits the products of H, so X does not bear on the optimum, which is that of "
+            "methods.mfnu. Pass n_components (unit rows of H) or trace_limit.",
+            VacuousWarning,
+            stacklevel=2,
+        )
+    return Model((*blocks, *_limits(V, trace_limit, n_components)), name="isometric_nmf")
+
+
+def isometric_nmf_lift(
+    graph: NeighborGraph, X: ArrayLike, n_components: int, isometry: Relation = "equality"
+) -> Model:
+    r"""Isometric non-negative factorization as a matter of rank.
+
+    .. math::
+
+        Z = \begin{pmatrix} I_k & W^T & H \\ W & \mathcal W & V \\ H^T & V^T & \mathcal H
+        \end{pmatrix} \succeq 0, \qquad W, H \ge 0, \qquad
+        \mathcal W_{ii} + \mathcal W_{jj} - 2 \mathcal W_{ij} \;(=, \le)\; d_{ij} .
+
+    Z of rank k is the same as factors :math:`V = W H` with the lengths of the graph. The model only
+    says what holds at any rank; `sdpdr.iterate.ConvexIteration` with the direction
+    `sdpdr.iterate.Schur` looks for the rank.
+
+    Parameters
+    ----------
+    graph, X, isometry
+        As of `isometric_nmf`.
+    n_components : int
+        k.
+
+    Returns
+    -------
+    Model
+        Without an objective.
+
+    Raises
+    ------
+    DataError, ShapeError
+
+    References
+    ----------
+    Vasiloglou thesis, sections 4.2.6 and 4.4.1, (2.71) and (4.85).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sdpdr
+    >>> from sdpdr import graphs, iterate
+    >>> W = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    >>> model = isometric_nmf_lift(graphs.knn(W, 1), W @ [[1.0, 0.5], [0.0, 1.0]], 2)
+    >>> way = iterate.Schur(2, scale=2.0, parts=(3, 2))
+    >>> iterate.ConvexIteration(model, 2, direction=way, restarts=3).run().status
+    IterationStatus.RANK_REACHED
+    """
+    V = _checked(graph, X)
+    k = number_of_components(n_components, V.shape)
+    lift = FactorLift(k, *V.shape)
+    blocks = (
+        lift,
+        Known(lift.order, lift.product(), V.ravel()),
+        NonNegative(lift.order, np.vstack([lift.left(), lift.right()]), "Z"),
+        Isometry(placed(graph, lift.order, k), isometry, "Z"),
+    )
+    return Model(blocks, name="isometric_nmf_lift")
+
+
+def placed(graph: NeighborGraph, order: int, first: int = 0) -> NeighborGraph:
+    """A graph whose nodes are rows of a larger matrix.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    order : int
+        Of the matrix.
+    first : int, default 0
+        Row of the node 0.
+    """
+    return NeighborGraph(order, graph.edges + first, graph.sqdist)
+
+
+def _checked(graph: NeighborGraph, X: ArrayLike) -> Array:
+    V = nonnegative_matrix(X)
+    if V.shape[0] != graph.n:
+        raise ShapeError(
+            f"X has {V.shape[0]} rows but the graph {graph.n} nodes: pass a row for each node. "
+            "Where points were merged or dropped, graph.index says which row became which node."
+        )
+    return V
+
+
+def _spread(graph: NeighborGraph, V: Array, order: int) -> Block:
+    """Each point pulled away from the furthest one."""
+    graph.require_connected()
+    furthest = furthest_pairs(V, progress=False).furthest
+    pairs, place = sorted_pairs(np.column_stack([np.arange(graph.n), furthest]))
+    return Spread(order, pairs, np.bincount(place, graph.counts).astype(float), "Z")
+
+
+def _limits(V: Array, trace_limit: float | None, n_components: int | None) -> list[Block]:
+    order, least = sum(V.shape), 2.0 * float(np.linalg.norm(V, "nuc"))
+    found: list[Block] = []
+    if trace_limit is not None:
+        if validate.positive_number("trace_limit", trace_limit) < least:
+            raise DataError(
+                f"no Z has a trace of {trace_limit:g}: twice the sum of the singular values of X, "
+                f"{least:.6g}, is the least with X in its corner. Raise trace_limit."
+            )
+        found.append(TraceAtMost(order, trace_limit, gram="Z"))
+    if n_components is not None:
+        k = number_of_components(n_components, V.shape)
+        left = (np.arange(order) < V.shape[0]).astype(float)
+        found.append(TraceAtMost(order, float(np.sum(V**2)), left, "Z"))
+        found.append(TraceAtMost(order, float(k), 1.0 - left, "Z"))
+    return found
+
+
+def _corner(n: int, m: int) -> Index:
+    """Places of V in Z, row by row."""
+    i, j = np.meshgrid(np.arange(n), n + np.arange(m), indexing="ij")
+    return np.column_stack([i.ravel(), j.ravel()])
+
+
+def _within(n: int, m: int) -> Index:
+    """Places above the diagonal of the two diagonal blocks."""
+    left, right = np.triu_indices(n, 1), np.triu_indices(m, 1)
+    return np.column_stack([np.append(a, n + b) for a, b in zip(left, right, strict=True)])

@@ -1,0 +1,201 @@
+"""Rounds of descent and of multipliers, for isometric factors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.progress import Progress, show_progress
+from sdpdr.families.factor.isometric.lagrangian import Multipliers
+from sdpdr.families.factor.isometric.problem import IsometricProblem
+from sdpdr.families.factor.isometric.records import (
+    IsometricFactors,
+    IsometricRound,
+    IsometricStatus,
+)
+from sdpdr.families.factor.nonnegative.projected import descend
+
+# Errors that fell by less than this factor in a round double their penalty.
+_CUT = 0.5
+# Largest penalty, relative to the squares of the lengths or of the data.
+_STIFFEST = 1e6
+# First penalty of lengths, relative to that of the product.
+_LENGTHS = 0.1
+# A spread so many times the largest that lengths allow is on its way to infinity.
+_RUNAWAY = 1e3
+# Rounds in which errors must fall by a tenth, or else they have stalled.
+_PATIENCE, _PROGRESS = 10, 0.9
+
+
+@dataclass
+class IsometricSearch:
+    """Rounds of descent and of multipliers."""
+
+    problem: IsometricProblem
+    method: str
+    tol: float
+    max_iter: int
+    inner_iter: int
+    time_limit: float | None
+
+    def run(self, x: Array, progress: Progress | bool | None) -> IsometricFactors:
+        """All rounds, with the last factors reached."""
+        self.begin = time.perf_counter()
+        of = self.problem.lagrangian
+        self.size = float(np.sum(of.counts * of.X**2)), float(np.sum(of.graph.sqdist**2)) or 1.0
+        at = Multipliers(
+            np.zeros(of.graph.m),
+            np.zeros_like(of.X) if self.problem.exact else None,
+            _LENGTHS / self.size[1],
+            1.0 / self.size[0],
+        )
+        self.history: list[IsometricRound] = []
+        best = x, at
+        status = IsometricStatus.ITERATION_LIMIT
+        with show_progress(progress, "isometric factors") as report:
+            try:
+                while len(self.history) < self.max_iter:
+                    if self._late():
+                        status = IsometricStatus.TIME_LIMIT
+                        break
+                    found, slope, steps = self._descend(x, at)
+                    if not self._is_sound(found):
+                        status = IsometricStatus.DIVERGED
+                        break
+                    x = found
+                    self.history.append(self._record(x, at, slope, steps))
+                    if min(self.history, key=self._merit) is self.history[-1]:
+                        best = x, at
+                    if report is not None:
+                        report(self._line())
+                    ended = self._verdict()
+                    if ended is not None:
+                        status = ended
+                        break
+                    at = self._updated(x, at)
+            except KeyboardInterrupt:
+                status = IsometricStatus.INTERRUPTED
+        return self._result(*best, status)
+
+    def _descend(self, x: Array, at: Multipliers) -> tuple[Array, float, int]:
+        of = self.problem.lagrangian
+        if self.method == "newton":
+            found = descend(lambda z: of.flat(z, at), x, max_iter=self.inner_iter, stop=self._late)
+            return found.x, found.slope, found.iterations
+
+        def stop(z: Array) -> None:
+            if self._late():
+                raise StopIteration
+
+        inner = minimize(
+            lambda z: of.flat(z, at)[:2],
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * x.size,
+            callback=stop,
+            options={"maxiter": 50 * self.inner_iter, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-10},
+        )
+        pressed = np.where(inner.x > 0.0, inner.jac, np.minimum(inner.jac, 0.0))
+        return inner.x, float(np.linalg.norm(pressed)), int(inner.nit)
+
+    def _updated(self, x: Array, at: Multipliers) -> Multipliers:
+        """First-order multipliers, and penalties doubled where errors fell too little."""
+        of = self.problem.lagrangian
+        W, H = of.split(x)
+        lengths = at.lengths - at.length_penalty * of.length_errors(W)
+        stiff = min(self._fell("dist") * at.length_penalty, _STIFFEST / self.size[1])
+        firm, product = at.product_penalty, at.product
+        if product is not None:
+            product = product - firm * of.counts * (W @ H - of.X)
+            firm = min(self._fell("rec") * firm, _STIFFEST / self.size[0])
+        return Multipliers(lengths, product, stiff, firm)
+
+    def _fell(self, name: str) -> float:
+        """One, or two where an error fell by less than half."""
+        if len(self.history) < 2:
+            return 1.0
+        before, now = (getattr(record, name) for record in self.history[-2:])
+        return 2.0 if now > max(_CUT * before, self.tol) else 1.0
+
+    def _record(self, x: Array, at: Multipliers, slope: float, steps: int) -> IsometricRound:
+        rec, dist, spread = self._measures(x)
+        return IsometricRound(
+            objective=self.problem.objective(rec, spread),
+            rec=rec,
+            dist=dist,
+            spread=spread,
+            slope=slope,
+            length_penalty=at.length_penalty * self.size[1],
+            product_penalty=at.product_penalty * self.size[0],
+            steps=steps,
+            seconds=time.perf_counter() - self.begin,
+        )
+
+    def _measures(self, x: Array) -> tuple[float, float, float]:
+        of = self.problem.lagrangian
+        W, H = of.split(x)
+        rec = np.sqrt(np.sum(of.counts * (W @ H - of.X) ** 2) / self.size[0])
+        dist = np.linalg.norm(of.length_errors(W)) / np.sqrt(self.size[1])
+        return float(rec), float(dist), self.problem.unit**2 * of.spread(W)
+
+    def _violation(self, record: IsometricRound) -> float:
+        return max(record.dist, record.rec) if self.problem.exact else record.dist
+
+    def _merit(self, record: IsometricRound) -> tuple[float, float]:
+        """What the best round has least of: errors, and the objective where there are none."""
+        violation = self._violation(record)
+        return (violation if violation > self.tol else 0.0), record.objective
+
+    def _verdict(self) -> IsometricStatus | None:
+        """Whether the search has settled or stalled."""
+        errors = [self._violation(record) for record in self.history]
+        if errors[-1] > self.tol:
+            if len(errors) <= _PATIENCE:
+                return None
+            lately, before = min(errors[-_PATIENCE:]), min(errors[:-_PATIENCE])
+            stalled = min(lately, before) > self.tol and lately > _PROGRESS * before
+            return IsometricStatus.STALLED if stalled else None
+        if len(errors) < 2:
+            return None
+        before, now = (record.objective for record in self.history[-2:])
+        settled = abs(before - now) <= self.tol * max(abs(now), self.tol)
+        return IsometricStatus.SETTLED if settled else None
+
+    def _is_sound(self, x: Array) -> bool:
+        spread = self._measures(x)[2]
+        return bool(np.isfinite(x).all()) and spread <= _RUNAWAY * max(
+            self.problem.spread_bound, self.problem.spread_unit
+        )
+
+    def _late(self) -> bool:
+        return self.time_limit is not None and time.perf_counter() - self.begin > self.time_limit
+
+    def _line(self) -> Mapping[str, Any]:
+        last = self.history[-1]
+        return {**asdict(last), "iteration": len(self.history), "value": last.objective}
+
+    def _result(self, x: Array, at: Multipliers, status: IsometricStatus) -> IsometricFactors:
+        rec, dist, spread = self._measures(x)
+        of, (W, H) = self.problem.lagrangian, self.problem.unpacked(x)
+        tension = at.lengths - at.length_penalty * of.length_errors(of.split(x)[0])
+        return IsometricFactors(
+            W=W,
+            H=H,
+            status=status,
+            rec=rec,
+            dist=dist,
+            spread=spread,
+            objective=self.problem.objective(rec, spread),
+            bound=self.problem.bound,
+            rec_bound=self.problem.rec_bound,
+            spread_bound=self.problem.spread_bound,
+            multipliers=tension / self.problem.unit**2,
+            history=tuple(self.history),
+        )

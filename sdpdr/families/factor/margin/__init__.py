@@ -1,0 +1,1 @@
+"""Maximum-margin matrix factorization: recipe, solution with proof, estimator."""

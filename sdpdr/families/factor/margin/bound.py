@@ -1,0 +1,275 @@
+r"""What a maximum-margin factorization is worth: its value, and the bound that multipliers prove.
+
+For any matrix M, any :math:`0 \le Q \le c` and :math:`P = Q \circ Y` with dual norm at most one,
+
+.. math::
+
+    |M| + c \sum_S \max(0, 1 - Y_{ia} M_{ia})
+    \ \ge\ \langle P, M \rangle + \sum_S Q_{ia} (1 - Y_{ia} M_{ia}) \ =\ \sum_S Q_{ia} ,
+
+since :math:`\langle P, M \rangle = \sum_S Q_{ia} Y_{ia} M_{ia}`. So any weights, scaled until they
+fit, prove a bound on the optimum, wherever they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ShapeError, UnknownNameError
+from sdpdr.families.factor.margin.recipe import NORMS, Signs, check_price, observed_signs
+from sdpdr.linalg.verified import is_verified_positive
+
+_EPS = float(np.finfo(float).eps)
+# How much all scales are drawn towards their mean: a small scale makes its row weigh much, and
+# is known to the accuracy of the others only.
+_EVENED = (1e-9, 1e-7, 1e-5)
+# Relative margins that a verified norm tries.
+_MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
+
+
+@dataclass(frozen=True, eq=False)
+class MarginFactorization:
+    r"""A matrix :math:`M = U V^T` with the signs observed, and how near it is to the best.
+
+    Attributes
+    ----------
+    U, V : arrays of shape (p, k) and (q, k)
+    value : float
+        :math:`|M| + c \sum \max(0, 1 - Y_{ia} M_{ia})`, the norm that of these factors; ``inf``
+        where a hard margin is not met.
+    bound : float
+        Proved: no matrix has a smaller value.
+    signs : Signs
+        What was observed.
+    multipliers : array of shape (m,)
+        Q, one for each sign, that prove the bound; see `margin_bound`.
+    c : float
+    norm : {"trace", "max"}
+    scales : tuple of arrays or None
+        Of the rows and columns, which the bound of a max-norm needs.
+    iterations : int
+    history : tuple of mappings
+        Value and bound along the way.
+    """
+
+    U: Array
+    V: Array
+    value: float
+    bound: float
+    signs: Signs
+    multipliers: Array
+    c: float
+    norm: str
+    scales: tuple[Array, Array] | None = None
+    iterations: int = 0
+    history: tuple[Mapping[str, Any], ...] = field(default=())
+
+    @property
+    def matrix(self) -> Array:
+        """M, of shape (p, q)."""
+        return np.asarray(self.U @ self.V.T)
+
+    @property
+    def gap(self) -> float:
+        """The value's excess over the bound, relative to the value."""
+        return (self.value - self.bound) / self.value if np.isfinite(self.value) else float("inf")
+
+    @property
+    def margins(self) -> Array:
+        """:math:`Y_{ia} M_{ia}` of the signs observed, shape (m,)."""
+        return margins_of(self.signs, self.U, self.V)
+
+    @property
+    def slack(self) -> Array:
+        r""":math:`\xi_{ia} = \max(0, 1 - Y_{ia} M_{ia})`, shape (m,)."""
+        return np.maximum(0.0, 1.0 - self.margins)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether M is zero, as it is where slack is too cheap."""
+        return not np.any(self.U) or not np.any(self.V)
+
+    def certified(self, tol: float = 1e-6) -> bool:
+        """Whether value and bound agree to ``tol``."""
+        return self.gap <= tol
+
+
+def margins_of(signs: Signs, U: Array, V: Array) -> Array:
+    """:math:`Y_{ia} (U V^T)_{ia}` at the places observed."""
+    i, a = signs.places.T
+    return np.asarray(signs.values * np.einsum("ek,ek->e", U[i], V[a]))
+
+
+def factor_norm(U: Array, V: Array, norm: str) -> float:
+    """The norm that factors prove for their product: an upper bound on that of the matrix."""
+    if norm == "trace":
+        return float(np.linalg.norm(U) * np.linalg.norm(V))
+    longest = [float(np.max(np.sum(np.square(F), axis=1), initial=0.0)) for F in (U, V)]
+    return float(np.sqrt(longest[0] * longest[1]))
+
+
+def margin_bound(
+    X: Any,
+    Q: ArrayLike,
+    *,
+    c: float = 1.0,
+    norm: str = "trace",
+    scales: tuple[ArrayLike, ArrayLike] | None = None,
+    rigorous: bool = False,
+) -> float:
+    r"""A lower bound on the optimum of `sdpdr.methods.mmmf` that any weights prove.
+
+    Weights are put between 0 and c and scaled until the dual norm of :math:`Q \circ X` is one, or
+    the largest of them is c; their sum is the bound. The dual of the trace norm is the largest
+    singular value. That of the max-norm is at most
+    :math:`|\operatorname{diag}(a)^{-1/2} P \operatorname{diag}(b)^{-1/2}|_2` for any positive a
+    and b that add up to one each.
+
+    Parameters
+    ----------
+    X : array_like or sparse array of shape (p, q)
+        The signs, as for `sdpdr.methods.mmmf`.
+    Q : array_like of shape (m,) or (p, q)
+        Weights of the signs row by row, or as a matrix, of which only the places observed count.
+    c : float, default 1
+    norm : {"trace", "max"}, default "trace"
+    scales : pair of arrays of shapes (p,) and (q,), optional
+        a and b, of any sum; the row and column sums of Q by default.
+    rigorous : bool, default False
+        Account for all rounding by a verified factorization, rather than by a margin of
+        8 (p + q) machine epsilons.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ShapeError
+        Q has neither shape.
+    DataError, UnknownNameError
+        As `sdpdr.methods.mmmf`.
+
+    References
+    ----------
+    Tong thesis, (2.27), for the multipliers of an optimal matrix. Srebro, Rennie, Jaakkola,
+    "Maximum-margin matrix factorization", NIPS, 2004.
+
+    Examples
+    --------
+    >>> X = [[1, -1, 0, 1], [1, 0, -1, 1], [-1, 1, 1, 0]]
+    >>> round(margin_bound(X, np.ones(9), c=0.5), 6)  # the optimum is 2 sqrt(3) = 3.464102
+    3.40168
+    """
+    signs = X if isinstance(X, Signs) else observed_signs(X)
+    check_price(c, norm)
+    weights = weights_of(signs, Q)
+    weights = np.clip(np.nan_to_num(weights), 0.0, c)
+    largest = float(np.max(weights))
+    if largest == 0.0:
+        return 0.0
+    size = dual_norm(signs.matrix(weights), norm, scales, rigorous=rigorous)
+    room = min(1.0 / size, c / largest)
+    # The sum is rounded, and so are the weights once they are scaled.
+    return float(np.sum(weights)) * room * (1.0 - (4.0 + weights.size) * _EPS)
+
+
+def dual_norm(
+    P: sp.csr_array,
+    norm: str,
+    scales: tuple[ArrayLike, ArrayLike] | None = None,
+    *,
+    rigorous: bool = False,
+) -> float:
+    """An upper bound on the dual of a norm: the spectral norm of P, or of P scaled.
+
+    Parameters
+    ----------
+    P : sparse array of shape (p, q)
+    norm : {"trace", "max"}
+    scales : pair of arrays, optional
+        Of rows and columns, for the max-norm.
+    rigorous : bool, default False
+
+    Raises
+    ------
+    UnknownNameError
+        For another norm.
+
+    Examples
+    --------
+    >>> P = sp.csr_array([[1.0, 1.0], [1.0, -1.0]])
+    >>> round(dual_norm(P, "trace"), 6), round(dual_norm(P, "max"), 6)
+    (1.414214, 2.828427)
+    """
+    if norm not in NORMS:
+        raise UnknownNameError("norm", norm, NORMS)
+    p, q = P.shape
+    tried = [(np.ones(p), np.ones(q))]
+    if norm == "max":
+        given = (abs(P).sum(axis=1), abs(P).sum(axis=0)) if scales is None else scales
+        sides = [np.asarray(scale, dtype=float) for scale in given]
+        tried = [(_unit_sum(sides[0], even), _unit_sum(sides[1], even)) for even in _EVENED]
+    sizes = [_scaled_norm(P, a, b) for a, b in tried]
+    best = int(np.argmin(sizes))
+    size = sizes[best] * (1.0 + 8.0 * (p + q) * _EPS)
+    return _verified(sp.csr_array(P), *tried[best], size) if rigorous else size
+
+
+def _scaled_norm(P: sp.csr_array, a: Array, b: Array) -> float:
+    scaled = sp.diags_array(a**-0.5) @ P @ sp.diags_array(b**-0.5)
+    return _largest_singular_value(scaled.toarray())
+
+
+def _largest_singular_value(dense: Array) -> float:
+    """From the smaller of the two matrices of inner products."""
+    p, q = dense.shape
+    gram = dense @ dense.T if p < q else dense.T @ dense
+    last = min(p, q) - 1
+    return float(np.sqrt(max(0.0, sl.eigvalsh(gram, subset_by_index=(last, last))[0])))
+
+
+def _unit_sum(scale: Array, even: float) -> Array:
+    """Positive scales that add up to one, or slightly less, so that rounding makes it no more."""
+    scale = np.maximum(scale, 0.0)
+    scale = scale + even * max(float(np.mean(scale)), 1e-300)
+    return np.asarray(scale / (np.sum(scale) * (1.0 + 2.0 * scale.size * _EPS)))
+
+
+def _verified(P: sp.csr_array, a: Array, b: Array, size: float) -> float:
+    """The least of a few numbers t with [[t diag(a), P], [P^T, t diag(b)]] verified positive."""
+    diagonal = sp.diags_array(np.concatenate([a, b]))
+    offset = sp.block_array([[None, P], [P.T, None]], format="csr")
+    for margin in _MARGINS:
+        t = size * (1.0 + margin)
+        radius = _EPS * t * abs(diagonal)
+        if is_verified_positive(sp.csr_array(t * diagonal + offset), sp.csr_array(radius)):
+            return t
+    return float("inf")
+
+
+def weights_of(signs: Signs, Q: ArrayLike) -> Array:
+    """Weights of the signs row by row, from these or from a matrix.
+
+    Raises
+    ------
+    ShapeError
+        Q has neither shape.
+    """
+    weights = np.asarray(Q, dtype=float)
+    if weights.shape == signs.shape:
+        return np.asarray(weights[tuple(signs.places.T)])
+    if weights.shape != signs.values.shape:
+        raise ShapeError(
+            f"Q must hold {signs.values.size} weights, one for each sign, or be of shape "
+            f"{signs.shape}; it has shape {weights.shape}."
+        )
+    return weights

@@ -1,0 +1,252 @@
+"""Maximum-margin matrix factorization: a matrix of least norm with the signs observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, DataTypeError, UnknownNameError
+from sdpdr.model import Affine, Block, Model, Var, soften
+from sdpdr.model.blocks import (
+    DualMaxNorm,
+    MarginMultipliers,
+    Margins,
+    MaxNorm,
+    ProductLift,
+    SpectralNorm,
+    TraceAtMost,
+    TraceNorm,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Signs:
+    """Signs observed at some places of a matrix.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (p, q), rows for users and columns for items.
+    places : array of int, shape (m, 2)
+        Row by row.
+    values : array of shape (m,)
+        1 or -1.
+    """
+
+    shape: tuple[int, int]
+    places: Index
+    values: Array
+
+    @property
+    def empty_rows(self) -> Index:
+        """Rows in which nothing was observed."""
+        return np.setdiff1d(np.arange(self.shape[0]), self.places[:, 0])
+
+    @property
+    def empty_columns(self) -> Index:
+        """Columns in which nothing was observed."""
+        return np.setdiff1d(np.arange(self.shape[1]), self.places[:, 1])
+
+    def matrix(self, weights: ArrayLike = 1.0) -> sp.csr_array:
+        r"""The sparse matrix :math:`Q \circ Y` of weights Q, one for each sign."""
+        values = np.broadcast_to(np.asarray(weights, dtype=float), self.values.shape) * self.values
+        return sp.csr_array((values, tuple(self.places.T)), shape=self.shape)
+
+
+def observed_signs(X: Any, name: str = "X") -> Signs:
+    """Read a matrix of signs: 1 and -1 where one was observed, 0 or NaN where not.
+
+    Parameters
+    ----------
+    X : array_like or sparse array of shape (p, q)
+    name : str, default "X"
+        What messages call it.
+
+    Raises
+    ------
+    DataError
+        An entry is another number (its place is named), or no sign was observed.
+    DataTypeError
+        The entries are no real numbers.
+
+    Examples
+    --------
+    >>> signs = observed_signs([[1, 0, -1], [0, -1, float("nan")]])
+    >>> signs.places.tolist(), signs.values.tolist()
+    ([[0, 0], [0, 2], [1, 1]], [1.0, -1.0, -1.0])
+    >>> signs.empty_rows.size, signs.empty_columns.size
+    (0, 0)
+    """
+    try:
+        checked = check_array(
+            X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, input_name=name
+        )
+    except TypeError as error:
+        raise DataTypeError(f"{error}") from None
+    except ValueError as error:
+        raise DataError(f"{error}") from None
+    dense = not sp.issparse(checked)
+    entries = sp.coo_array(np.where(np.isnan(checked), 0.0, checked) if dense else checked)
+    entries.sum_duplicates()
+    values = np.asarray(entries.data, dtype=float)
+    seen = (values != 0.0) & ~np.isnan(values)
+    row, column, values = entries.row[seen], entries.col[seen], values[seen]
+    wrong = np.flatnonzero(np.abs(values) != 1.0)
+    if wrong.size:
+        i, a, value = row[wrong[0]], column[wrong[0]], values[wrong[0]]
+        raise DataError(
+            f"{name}[{i}, {a}] = {value:g} is no sign. Entries must be 1 or -1 where a sign was "
+            "observed, 0 or NaN where not; of ratings, pass np.sign(ratings - threshold) with "
+            "missing ratings as NaN."
+        )
+    if not values.size:
+        raise DataError(
+            f"no entry of {name} was observed: all are 0 or NaN, so every matrix fits, and the "
+            "one of least norm is zero."
+        )
+    order = np.lexsort((column, row))
+    places = np.column_stack([row, column])[order].astype(np.int64)
+    return Signs((int(checked.shape[0]), int(checked.shape[1])), places, values[order])
+
+
+NORMS = ("trace", "max")
+
+
+def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
+    r"""A matrix of least norm that has the signs observed, with a margin.
+
+    .. math::
+
+        \min\ \tfrac12 (\operatorname{tr} A + \operatorname{tr} B)
+        + c \sum_{(i,a) \in S} \max(0, 1 - X_{ia} M_{ia}) \quad\text{s.t.}\quad
+        Z = \begin{pmatrix} A & M \\ M^T & B \end{pmatrix} \succeq 0 .
+
+    Only observed entries and the diagonal of Z appear, so its pattern is the graph that joins
+    users to the items they rated: sparse, and fit for the chordal forms and for low-rank factors.
+    With the max-norm, :math:`\min t` with :math:`A_{ii}, B_{aa} \le t` takes the place of the
+    traces, and 1/t is the margin of unit vectors. `sdpdr.factorize.mmmf` solves both without a
+    semidefinite solver.
+
+    Parameters
+    ----------
+    X : array_like or sparse array of shape (p, q)
+        1 and -1 where a sign was observed, 0 or NaN where not.
+    c : float, default 1
+        Price of a unit of slack; infinite for a hard margin, which always has an answer.
+    norm : {"trace", "max"}, default "trace"
+
+    Returns
+    -------
+    Model
+        Unsolved. ``ProductLift(shape).read(solution.gram())`` is M.
+
+    Raises
+    ------
+    DataError
+        X has other entries or none observed, or c is not positive.
+    UnknownNameError
+        For another norm.
+
+    References
+    ----------
+    Tong thesis, (2.24) to (2.26); the inequality of (2.24) is the wrong way round, and has the
+    optimum M = 0. Srebro, Rennie, Jaakkola, "Maximum-margin matrix factorization", NIPS, 2004.
+
+    Examples
+    --------
+    >>> print(mmmf([[1, 0], [-1, 1]], c=0.5).describe())
+    minimise    Σ_i c_i Z_ii + Σ 0.5 max(t_e (Z_ij) − −1, 0)
+    over        Z ∈ S^4, Z ⪰ 0
+    subject to  (priced)        margins, 3 rows
+    """
+    signs = X if isinstance(X, Signs) else observed_signs(X)
+    check_price(c, norm)
+    lift = ProductLift(signs.shape)
+    margins = Margins(lift.entries(signs.places), signs.values)
+    blocks: list[Block] = [lift, soften(margins, c) if np.isfinite(c) else margins]
+    if norm == "trace":
+        blocks.append(TraceNorm("Z", signs.shape))
+    else:
+        # The signs filled up with zeros have at most the root of the smaller side. Twice that
+        # cuts nothing off, and lets multipliers of any quality prove a bound.
+        order, most = sum(signs.shape), 2.0 * float(np.sqrt(min(signs.shape)))
+        blocks += [MaxNorm("Z", signs.shape), TraceAtMost(order, order * most, gram="Z")]
+    return Model(tuple(blocks), name="mmmf", maximize=False)
+
+
+def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
+    r"""The dual of `mmmf`: as much weight on the signs as their matrix allows.
+
+    .. math::
+
+        \max_Q \sum_{(i,a) \in S} Q_{ia} \quad\text{s.t.}\quad
+        |Q \circ X|_2 \le 1,\quad 0 \le Q_{ia} \le c .
+
+    The constraint of the max-norm is :math:`|Q \circ X|_{\max}^* \le 1`. Any Q in the box, divided
+    by that norm where it exceeds one, proves a bound. `sdpdr.factorize.mmmf_primal` finds the
+    matrix that belongs to Q.
+
+    Parameters
+    ----------
+    X, c, norm
+        As for `mmmf`.
+
+    Returns
+    -------
+    Model
+        Unsolved; Q holds one multiplier for each sign, row by row.
+
+    Raises
+    ------
+    DataError, UnknownNameError
+        As for `mmmf`.
+
+    References
+    ----------
+    Tong thesis, (2.27).
+
+    Examples
+    --------
+    >>> print(mmmf_dual([[1, 0], [-1, 1]], c=0.5).describe())
+    maximise    (B Q)_e
+    over        Q ∈ R^3, Q ≥ 0
+    subject to  Q_e ≤ c                  margin_multipliers, 3 rows
+                (B Q)_e + a_e ⪰ 0        spectral_norm, psd cone, 10 entries
+    """
+    signs = X if isinstance(X, Signs) else observed_signs(X)
+    check_price(c, norm)
+    weighted = _weighted(signs)
+    cap: Block = SpectralNorm(weighted, signs.shape, limit=1.0)
+    if norm == "max":
+        cap = DualMaxNorm(weighted, signs.shape, limit=1.0)
+    blocks = (MarginMultipliers(len(signs.values), c), cap)
+    return Model(blocks, name="mmmf_dual", maximize=True)
+
+
+def _weighted(signs: Signs) -> Affine:
+    """The entries of Q o X, row by row, as an expression of Q."""
+    m = len(signs.values)
+    place = np.ravel_multi_index(tuple(signs.places.T), signs.shape)
+    shape = (signs.shape[0] * signs.shape[1], m)
+    return sp.csr_array((signs.values, (place, np.arange(m))), shape=shape) @ Var("Q")
+
+
+def check_price(c: float, norm: str) -> None:
+    """Refuse a price of slack that is not positive, and unknown norms.
+
+    Raises
+    ------
+    DataError, UnknownNameError
+    """
+    if not c > 0.0:
+        raise DataError(
+            f"c, the price of slack, must be positive (infinite for a hard margin); it is {c!r}."
+        )
+    if norm not in NORMS:
+        raise UnknownNameError("norm", norm, NORMS)

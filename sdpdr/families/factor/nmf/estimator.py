@@ -1,0 +1,277 @@
+"""Non-negative matrix factorization with scikit-learn's face."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn import decomposition
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.checks import checked
+from sdpdr.base.errors import ShapeError
+from sdpdr.families.factor.nmf.nmf import nmf
+from sdpdr.families.factor.nmf.nmf_bound import METHODS, nmf_bound
+from sdpdr.families.factor.nmf.search import Factorization
+from sdpdr.families.factor.nonnegative.inputs import (
+    PartialMatrix,
+    number_of_components,
+    partial_matrix,
+)
+from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
+from sdpdr.families.factor.nonnegative.polish import Polished, polish_factors, random_factors
+from sdpdr.solving.iterate.records import IterationStatus
+
+SOLVERS = ("auto", "lift", "polish", "scikit-learn")
+# Entries of both factors up to which those of scikit-learn are polished.
+_POLISH = 1500
+
+
+@dataclass(eq=False, repr=False)
+class NMF(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
+    TransformerMixin,  # type: ignore[misc]  # nor have these
+    BaseEstimator,  # type: ignore[misc]  # two
+):
+    r"""Non-negative matrix factorization :math:`X \approx W H`, with what is proved of its error.
+
+    As `sklearn.decomposition.NMF` in use, for the Frobenius norm. Two things are added: matrices
+    that *have* a factorization of the rank are factored to rounding, and a lower bound says what no
+    factorization can beat.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        k. By default 2, or fewer if X has fewer rows or columns.
+    solver : {"auto", "lift", "polish", "scikit-learn"}, default "auto"
+        ``"lift"`` is `sdpdr.factorize.nmf`, convex iteration on semidefinite programs of order
+        n + m + k; ``"polish"`` is `sdpdr.nonnegative.polish_factors` from random factors;
+        ``"scikit-learn"`` is its coordinate descent, from ``"nndsvda"`` and random factors, where
+        not too large polished. ``"auto"`` is ``"scikit-learn"``, or, with missing entries,
+        ``"polish"``: on matrices that have a factorization they find it about as often as the lift,
+        and a hundred times faster (see the method's page).
+    starts : int, default 5
+        How many starts; those after one that fits exactly are not made.
+    tol : float, default 1e-6
+        Relative error at which the factorization counts as exact.
+    max_iter : int, default 1000
+        Of scikit-learn's descent and of the polish.
+    bound : {"eckart_young", "auto", "overlap", "cones"}, default "eckart_young"
+        How the error is bounded from below, see `sdpdr.nmf_bound`; all but the first take seconds.
+    random_state : int, RandomState or None, default 0
+    options : mapping, optional
+        Further arguments of `sdpdr.factorize.nmf`, for the lift.
+
+    Attributes
+    ----------
+    components_ : array of shape (k, m)
+        H.
+    n_components_ : int
+        k.
+    reconstruction_err_ : float
+        :math:`|X - WH|_F` over the known entries.
+    status_ : IterationStatus
+        ``RANK_REACHED`` if that is at most ``tol`` times :math:`|X|_F`, else how the iteration
+        ended; ``SETTLED`` of other solvers.
+    bound_ : float
+        No W, H of that rank has a smaller error; 0 where entries are missing.
+    gap_ : float
+        The share of the error that another factorization might save.
+    argument_ : str
+        What proves the bound.
+    factorization_ : Factorization or None
+        History and state of the lift.
+    n_iter_ : int
+        Programs of the lift; starts of other solvers.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+
+    Raises
+    ------
+    DataError
+        From `fit`: a negative entry, nothing but zeros, a number of components out of range.
+
+    References
+    ----------
+    Vasiloglou thesis, section 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.random_nonnegative(6, 5, rank=2)
+    >>> model = sdpdr.NMF(n_components=2)
+    >>> W = model.fit_transform(X)
+    >>> bool(np.allclose(model.inverse_transform(W), X, atol=1e-12)), model.status_
+    (True, IterationStatus.RANK_REACHED)
+    """
+
+    n_components: int | None = None
+    _: KW_ONLY
+    solver: str = "auto"
+    starts: int = 5
+    tol: float = 1e-6
+    max_iter: int = 1000
+    bound: str = "eckart_young"
+    random_state: Any = 0
+    options: Mapping[str, Any] | None = None
+
+    factorization_: Factorization | None = field(init=False)
+
+    def fit(self, X: Any, y: Any = None) -> NMF:
+        """Find the factors.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, m)
+            Non-negative; ``nan`` where an entry is not known.
+        y : ignored
+
+        Returns
+        -------
+        NMF
+            The estimator itself.
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the factors, and return W, of shape (n, k)."""
+        return self._fit(X)
+
+    def transform(self, X: Any) -> Array:
+        """Non-negative least squares: the W that fits best with the components as they are.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, m)
+            May have negative entries; ``nan`` where an entry is not known.
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
+        check_is_fitted(self)
+        given = self._checked(X, reset=False)
+        return _coordinates(given, ~np.isnan(given), self.components_)
+
+    def inverse_transform(self, W: Any) -> Array:
+        """The product of W, of shape (n, k), with the components."""
+        check_is_fitted(self)
+        left = np.asarray(W, dtype=float)
+        if left.ndim != 2 or left.shape[1] != len(self.components_):
+            raise ShapeError(
+                f"W must have {len(self.components_)} columns, one for each component; its shape "
+                f"is {left.shape}."
+            )
+        return np.asarray(left @ self.components_)
+
+    def _fit(self, X: Any) -> Array:
+        validate.choice("solver", self.solver, SOLVERS)
+        validate.choice("bound", self.bound, METHODS)
+        validate.positive_integer("starts", self.starts)
+        validate.positive_number("tol", self.tol)
+        known = partial_matrix(self._checked(X))
+        k = min(2, *known.shape)
+        if self.n_components is not None:
+            k = number_of_components(self.n_components, known.shape)
+        solver = self.solver
+        if solver == "auto":
+            solver = "scikit-learn" if known.is_complete else "polish"
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if solver == "lift":
+            options = {"starts": self.starts, "tol": self.tol, "seed": seed, **(self.options or {})}
+            found = nmf(known.with_gaps(), k, **options)
+            self.factorization_, self.status_ = found, found.status
+            self.components_, self.n_iter_ = found.factors()[1], len(found.history)
+        else:
+            self.factorization_ = None
+            self.components_, self.n_iter_ = self._local(known, k, solver, seed)
+        W = _coordinates(known.values, known.mask > 0.0, self.components_)
+        self._grade(known, k, W)
+        return W
+
+    def _checked(self, X: Any, **options: Any) -> Array:
+        finite = True if self.solver == "scikit-learn" else "allow-nan"
+        return np.asarray(checked(self, X, ensure_all_finite=finite, **options))
+
+    def _local(self, known: PartialMatrix, k: int, solver: str, seed: int) -> tuple[Array, int]:
+        """The components of the best of several starts, and how many were made."""
+        best, error = None, np.inf
+        for start in range(self.starts):
+            make = self._descent if solver == "scikit-learn" else self._polish
+            W, H = make(known, k, seed, start)
+            now = known.error(W, H)
+            if best is None or now < error:
+                best, error = H, now
+            if error <= self.tol:
+                break
+        assert best is not None
+        return best, start + 1
+
+    def _descent(self, known: PartialMatrix, k: int, seed: int, start: int) -> tuple[Array, Array]:
+        theirs = decomposition.NMF(
+            k,
+            init="random" if start else "nndsvda",
+            solver="cd",
+            tol=1e-8,
+            max_iter=self.max_iter,
+            random_state=(seed + start) % 2**31,
+        )
+        with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+            # That it may go on is no news here: a polish follows, and the bound tells.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            W = theirs.fit_transform(known.values)
+        if not (np.all(np.isfinite(W)) and np.all(np.isfinite(theirs.components_))):
+            # "nndsvda" divides by zero where X has a rank below k.
+            return self._polish(known, k, seed, start)
+        if W.size + theirs.components_.size > _POLISH:
+            return W, theirs.components_
+        return _factors(polish_factors(known, W, theirs.components_, max_iter=self.max_iter))
+
+    def _polish(self, known: PartialMatrix, k: int, seed: int, start: int) -> tuple[Array, Array]:
+        W, H = random_factors(known, k, [seed, start])
+        return _factors(polish_factors(known, W, H, max_iter=self.max_iter))
+
+    def _grade(self, known: PartialMatrix, k: int, W: Array) -> None:
+        self.n_components_ = k
+        share = known.error(W, self.components_)
+        self.reconstruction_err_ = share * known.norm
+        if share <= self.tol:
+            self.status_ = IterationStatus.RANK_REACHED
+        elif self.factorization_ is None:
+            self.status_ = IterationStatus.SETTLED
+        self.bound_, self.gap_ = 0.0, 1.0
+        self.argument_ = "no bound is known where entries are missing"
+        if known.is_complete:
+            proof = nmf_bound(known.values, W, self.components_, method=self.bound)
+            self.bound_, self.gap_, self.argument_ = proof.lower, proof.gap, proof.argument
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.allow_nan = self.solver != "scikit-learn"
+        return tags
+
+
+def _factors(found: Polished) -> tuple[Array, Array]:
+    return found.W, found.H
+
+
+def _coordinates(X: Array, mask: Any, components: Array) -> Array:
+    """Rows by non-negative least squares over what is known of them."""
+    solved = nonnegative_least_squares
+    rows = [solved(components[:, here].T, row[here])[0] for row, here in zip(X, mask, strict=True)]
+    return np.asarray(rows)

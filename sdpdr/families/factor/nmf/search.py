@@ -1,0 +1,257 @@
+"""The loops behind `sdpdr.factorize.nmf`: programs, candidates, and a judge of candidates."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ShapeError, SolveFailedError
+from sdpdr.families.factor.nonnegative.inputs import PartialMatrix
+from sdpdr.families.factor.nonnegative.polish import (
+    Polished,
+    balanced,
+    polish_factors,
+    random_factors,
+)
+from sdpdr.model import Model
+from sdpdr.model.blocks import FactorLift
+from sdpdr.program import Factor
+from sdpdr.solving.iterate.convex import ConvexIteration
+from sdpdr.solving.iterate.records import IterationStatus, Record, State
+
+
+@dataclass(frozen=True, eq=False)
+class Factorization:
+    """Non-negative factors of a matrix, found by an iteration of programs.
+
+    Attributes
+    ----------
+    status : IterationStatus
+        ``RANK_REACHED`` only where W and H, as they are returned, multiply to the matrix to the
+        tolerance, or to the error allowed.
+    W : array of shape (n, k) or None
+        None where no program has an answer.
+    H : array of shape (k, m) or None
+    error : float
+        :math:`|X - WH|_F / |X|_F` over the known entries; ``inf`` without factors.
+    errors : tuple of float
+        The same for each program's own factors, before polishing.
+    history : tuple of Record
+        One for each program.
+    known : PartialMatrix
+        The matrix.
+    radius : float or None
+        The distance :math:`|X - V|_F` that was allowed in the end; None where V = X.
+    polished : Polished or None
+        The last step, by which W and H were found; None if they are those of a program.
+    state : State or None
+        To go on from.
+    """
+
+    status: IterationStatus
+    W: Array | None
+    H: Array | None
+    error: float
+    errors: tuple[float, ...]
+    history: tuple[Record, ...]
+    known: PartialMatrix
+    radius: float | None = None
+    polished: Polished | None = None
+    state: State | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether the product is the matrix, as far as was asked."""
+        return self.status is IterationStatus.RANK_REACHED
+
+    @property
+    def n_starts(self) -> int:
+        """How many starts were made."""
+        return 1 + max((r.start for r in self.history), default=-1)
+
+    @property
+    def excess(self) -> float:
+        """Least excess over the rank of any program; twice a trace norm under ``"schur"``."""
+        return min((r.excess for r in self.history if r.excess >= 0.0), default=float("nan"))
+
+    def factors(self) -> tuple[Array, Array]:
+        """W and H.
+
+        Raises
+        ------
+        SolveFailedError
+            There are none.
+        """
+        if self.W is None or self.H is None:
+            raise SolveFailedError(f"no factors: {self.status.name}. {self.status.advice}")
+        return self.W, self.H
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The history as plain mappings with the error of each program, as for `plot.rounds`."""
+        return [
+            {**asdict(record), "error": error}
+            for record, error in zip(self.history, self.errors, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        starts = f" and {self.n_starts} starts" if self.n_starts > 1 else ""
+        return (
+            f"Factorization({self.status.name} after {len(self.history)} programs{starts}: "
+            f"error {self.error:.2e})"
+        )
+
+
+# Share of the trace that ends an iteration by itself: less than solvers reach, because it is the
+# factors that are judged.
+_NEVER = 1e-12
+# Rounding in a comparison with the error allowed.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What is sought, and for how long.
+
+    Attributes
+    ----------
+    known : PartialMatrix
+    k : int
+    tol : float
+        Relative error at which a product counts as the matrix.
+    polish_at : float or None
+        Relative error at which factors are polished; None for never.
+    starts, seed, max_iter : int
+    radius : float or None
+        Distance allowed, in place of ``tol``.
+    """
+
+    known: PartialMatrix
+    k: int
+    tol: float
+    polish_at: float | None
+    starts: int
+    seed: int
+    max_iter: int
+    radius: float | None = None
+
+    @property
+    def limit(self) -> float:
+        """Relative error at which the search ends."""
+        if self.radius is None:
+            return self.tol
+        return (1.0 + _ROUNDING) * self.radius / self.known.norm
+
+    def start(self, init: tuple[ArrayLike, ArrayLike] | None) -> Factor | str:
+        """The matrix of given factors; "random" without."""
+        if init is None:
+            return "random"
+        W, H = (np.asarray(F, dtype=float) for F in init)
+        n, m = self.known.shape
+        if W.shape != (n, self.k) or H.shape != (self.k, m):
+            raise ShapeError(
+                f"init must be factors of shapes ({n}, {self.k}) and ({self.k}, {m}); they have "
+                f"{W.shape} and {H.shape}."
+            )
+        W, H = balanced(W, H)
+        return Factor(np.vstack([np.eye(self.k), W, H.T]))
+
+    def drawn(self, start: int) -> tuple[Array, Array]:
+        """Random factors, scaled to the matrix."""
+        return random_factors(self.known, self.k, [self.seed, start])
+
+
+@dataclass(eq=False)
+class Judge:
+    """Looks at the factors of every program, and remembers the best."""
+
+    search: Search
+    errors: list[float] = field(default_factory=list)
+    W: Array | None = None
+    H: Array | None = None
+    error: float = float("inf")
+    polished: Polished | None = None
+
+    def accept(self, W: Array, H: Array, last: bool) -> bool:
+        """Whether factors, as they are or polished, are what is sought.
+
+        Parameters
+        ----------
+        W, H : array
+        last : bool
+            Whether their start ends with them: they are then polished in any case.
+        """
+        known, polish_at = self.search.known, self.search.polish_at
+        W, H = np.maximum(W, 0.0), np.maximum(H, 0.0)
+        self.errors.append(known.error(W, H))
+        self._keep(W, H, self.errors[-1], None)
+        if polish_at is not None and (last or self.errors[-1] <= polish_at):
+            found = polish_factors(known, W, H)
+            self._keep(found.W, found.H, found.error, found)
+        return self.error <= self.search.limit
+
+    def _keep(self, W: Array, H: Array, error: float, polished: Polished | None) -> None:
+        if error < self.error:
+            self.W, self.H, self.error, self.polished = W, H, error, polished
+
+    def found(
+        self, status: IterationStatus, history: tuple[Record, ...], state: State | None = None
+    ) -> Factorization:
+        """The result; a rank is reached only if the factors themselves say so."""
+        if self.error <= self.search.limit:
+            status = IterationStatus.RANK_REACHED
+        elif status is IterationStatus.RANK_REACHED:
+            status = IterationStatus.STALLED
+        return Factorization(
+            status=status,
+            W=self.W,
+            H=self.H,
+            error=self.error,
+            errors=tuple(self.errors),
+            history=history,
+            known=self.search.known,
+            radius=self.search.radius,
+            polished=self.polished,
+            state=state,
+        )
+
+    @classmethod
+    def of(cls, search: Search, earlier: Factorization | None) -> Judge:
+        """A new one, or one that remembers an earlier result."""
+        if earlier is None:
+            return cls(search)
+        return cls(
+            search, list(earlier.errors), earlier.W, earlier.H, earlier.error, earlier.polished
+        )
+
+
+def search_lift(
+    search: Search, model: Model, resume: Factorization | None, **options: Any
+) -> Factorization:
+    """Convex iteration on a lift of both factors."""
+    iteration = ConvexIteration(
+        model,
+        search.k,
+        variable="Z",
+        restarts=search.starts - 1,
+        seed=search.seed,
+        max_iter=search.max_iter,
+        tol=_NEVER,
+        **options,
+    )
+    lift = FactorLift(search.k, *search.known.shape)
+    judge = Judge.of(search, resume)
+
+    def accept(state: State) -> bool:
+        assert state.last is not None
+        judge.errors.extend([np.inf] * (len(state.history) - len(judge.errors) - 1))
+        W, H = lift.read(state.last.values["Z"])
+        last = iteration.done(state) or state.start > state.history[-1].start
+        return judge.accept(W, H.T, last)
+
+    state = iteration.run(None if resume is None else resume.state, accept)
+    judge.errors.extend([np.inf] * (len(state.history) - len(judge.errors)))
+    return judge.found(state.status, state.history, state)

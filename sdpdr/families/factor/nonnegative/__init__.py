@@ -1,0 +1,1 @@
+"""Non-negative matrices and their factors, without semidefinite programs."""

@@ -1,0 +1,226 @@
+r"""The best factorization within limits on its entries, by branching over their logarithms.
+
+With :math:`W_{il} = e^{w_{il}}` and :math:`H_{lj} = e^{h_{lj}}` the squared error is a difference
+of convex functions,
+
+.. math::
+
+    |V - WH|_F^2 = |V|_F^2 + \sum_{ij} \Big(\sum_l e^{w_{il} + h_{lj}}\Big)^2
+    - 2 \sum_{ijl} V_{ij}\, e^{w_{il} + h_{lj}} .
+
+On a box the last exponentials lie below their chords, which leaves a convex function F below the
+error. The least of its linearisation at any point, over the box, is a bound that needs no exact
+minimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.progress import Progress
+from sdpdr.families.factor.nonnegative.branching import Branching, Frontier, explore
+from sdpdr.families.factor.nonnegative.cone_search import GlobalSearch
+from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
+
+# Free entries beyond which the boxes are too many to be worth a try.
+LIMIT = 12
+# A side of a box so short that its chord is its tangent.
+_FLAT = 1e-9
+
+
+def box_search(
+    X: ArrayLike,
+    k: int,
+    low: float,
+    high: float,
+    *,
+    tol: float = 1e-3,
+    max_nodes: int = 10_000,
+    time_limit: float | None = None,
+    start: GlobalSearch | None = None,
+    progress: Progress | bool | None = None,
+) -> GlobalSearch:
+    r"""Enclose the least error of a factorization with entries in [low, high]. For tiny matrices.
+
+    The first row of W is one, which fixes the scale of each component and loses no factorization
+    with positive entries. Zeros have no logarithm, so the bound is on factorizations *within the
+    limits* only: where the best has zeros, the least error outside may be smaller.
+    `cone_search` has neither defect and is faster; this search is the one of the thesis.
+
+    Parameters
+    ----------
+    X : array_like of shape (N, m)
+        V, not negative, with (N - 1 + m) k at most 12.
+    k : int
+        1 to min(N, m).
+    low, high : float
+        Limits on all other entries of W and H, 0 < low < high.
+    tol, max_nodes, time_limit, start, progress
+        As for `cone_search`.
+
+    Returns
+    -------
+    GlobalSearch
+
+    Raises
+    ------
+    DataError
+        An entry is negative or not finite, all are zero, an argument is out of range, or there
+        are too many free entries.
+    ShapeError
+        ``start`` belongs to another search.
+
+    References
+    ----------
+    Vasiloglou thesis, (3.80)-(3.84), where in (3.80) and (3.81) the square stands inside the sum
+    over the components; Floudas, "Deterministic Global Optimization", Kluwer, 2000.
+
+    Examples
+    --------
+    >>> found = box_search([[1.0, 2.0], [3.0, 4.0]], 1, 0.1, 10.0, tol=0.01)
+    >>> found.status, found.lower < 0.365966 < found.upper
+    (SearchStatus.CLOSED, True)
+    """
+    V = nonnegative_matrix(X)
+    k = number_of_components(k, V.shape, "k")
+    for name, value in (("low", low), ("high", high), ("tol", tol)):
+        validate.positive_number(name, value)
+    validate.positive_integer("max_nodes", max_nodes)
+    if not low < high:
+        raise DataError(f"low must be less than high; they are {low} and {high}.")
+    free = (V.shape[0] - 1 + V.shape[1]) * k
+    if free > LIMIT:
+        raise DataError(
+            f"{free} entries are free, and box_search is for at most {LIMIT}. Use cone_search, or "
+            "sdpdr.nmf_bound for a bound on larger matrices."
+        )
+    if start is None:
+        problem = _Boxes(V, k, float(np.log(low)), float(np.log(high)))
+        frontier = Frontier()
+        frontier.push(problem.relaxed(0), 0)
+    else:
+        problem, frontier = _reopened(start, V, k, low, high)
+    status = explore(
+        problem,
+        frontier,
+        tol=tol,
+        max_nodes=max_nodes,
+        time_limit=time_limit,
+        progress=progress,
+        what=f"{free} logarithms",
+    )
+    upper = float(np.sqrt(problem.upper))
+    lower = min(float(np.sqrt(max(frontier.bound(), 0.0))), upper)
+    argument = (
+        f"chords on the boxes of {frontier.nodes} split nodes, for entries in [{low:g}, {high:g}]"
+    )
+    W, H = problem.best
+    norm = problem.norm
+    return GlobalSearch(
+        W, H, upper, lower, norm, status, frontier.nodes, argument, problem, frontier
+    )
+
+
+def _reopened(
+    start: GlobalSearch, V: Array, k: int, low: float, high: float
+) -> tuple[_Boxes, Frontier]:
+    problem, frontier = start.problem, start.frontier
+    if not isinstance(problem, _Boxes) or frontier is None:
+        raise DataError("start must be a result of box_search.")
+    limits = (float(np.log(low)), float(np.log(high)))
+    if problem.k != k or problem.limits != limits or not np.array_equal(problem.V, V):
+        raise ShapeError("start can be continued for the same matrix, k and limits only.")
+    return problem, frontier.copy()
+
+
+class _Boxes(Branching):
+    """Boxes of logarithms by number, with the lowest point found of the convex function on each."""
+
+    def __init__(self, V: Array, k: int, low: float, high: float) -> None:
+        self.V, self.k, self.limits = V, k, (low, high)
+        self.norm, self.upper = float(np.linalg.norm(V)), np.inf
+        n, m = V.shape
+        lower, upper = np.full((n + m) * k, low), np.full((n + m) * k, high)
+        lower[:k] = upper[:k] = 0.0  # the first row of W
+        self.boxes = [(lower, upper)]
+        self.lowest: dict[int, Array] = {}
+
+    def children(self, node: int) -> Iterable[tuple[float, int]]:
+        """Both halves of a box, cut in the middle where it costs most."""
+        lower, upper = self.boxes[node]
+        at = self._worst(lower, upper, self.lowest[node])
+        middle = (lower[at] + upper[at]) / 2.0
+        for low, high in ((lower[at], middle), (middle, upper[at])):
+            half = lower.copy(), upper.copy()
+            half[0][at], half[1][at] = low, high
+            self.boxes.append(half)
+            number = len(self.boxes) - 1
+            yield self.relaxed(number), number
+
+    def relaxed(self, number: int) -> float:
+        """A lower bound on the squared error in a box; may improve the best on the way."""
+        lower, upper = self.boxes[number]
+        slope, level = self._chords(lower, upper)
+
+        def below(x: Array) -> tuple[float, Array]:
+            w, h = self._split(x)
+            exps = np.exp(w[:, :, None] + h[None])
+            fit = exps.sum(axis=1)
+            straight = slope * (w[:, :, None] + h[None]) + level
+            value = self.norm**2 + np.sum(fit**2) - 2.0 * np.sum(self.V[:, None] * straight)
+            slopes = 2.0 * fit[:, None] * exps - 2.0 * self.V[:, None] * slope
+            return float(value), np.concatenate([slopes.sum(2).ravel(), slopes.sum(0).ravel()])
+
+        begin = np.clip((lower + upper) / 2.0, lower, upper)
+        found = minimize(
+            below,
+            begin,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=np.column_stack([lower, upper]),
+            options={"maxiter": 200, "ftol": 1e-13, "gtol": 1e-9},
+        )
+        x = np.clip(found.x, lower, upper)
+        self.lowest[number] = x
+        self._try(x)
+        value, gradient = below(x)
+        least = np.minimum(gradient * (lower - x), gradient * (upper - x))
+        return max(0.0, value + float(least.sum()))
+
+    def _split(self, x: Array) -> tuple[Array, Array]:
+        n, m = self.V.shape
+        return x[: n * self.k].reshape(n, self.k), x[n * self.k :].reshape(self.k, m)
+
+    def _chords(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Slopes and levels of the chords of the exponentials of all sums w + h."""
+        (w, h), (v, g) = self._split(lower), self._split(upper)
+        least, most = w[:, :, None] + h[None], v[:, :, None] + g[None]
+        width = most - least
+        secant = (np.exp(most) - np.exp(least)) / np.maximum(width, _FLAT)
+        slope = np.where(width > _FLAT, secant, np.exp(most))
+        return slope, np.exp(least) - slope * least
+
+    def _worst(self, lower: Array, upper: Array, x: Array) -> int:
+        """The logarithm in whose sums the chords lie furthest above the exponentials."""
+        slope, level = self._chords(lower, upper)
+        w, h = self._split(x)
+        sums = w[:, :, None] + h[None]
+        excess = self.V[:, None] * (slope * sums + level - np.exp(sums))
+        share = np.concatenate([excess.sum(2).ravel(), excess.sum(0).ravel()])
+        widths = upper - lower
+        scores = np.maximum(share, _FLAT * self.norm**2) * widths
+        return int(np.argmax(scores))
+
+    def _try(self, x: Array) -> None:
+        w, h = self._split(x)
+        W, H = np.exp(w), np.exp(h)
+        error = float(np.sum((self.V - W @ H) ** 2))
+        if error < self.upper:
+            self.best, self.upper = (W, H), error

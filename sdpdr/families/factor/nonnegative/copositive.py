@@ -1,0 +1,313 @@
+r"""Copositive matrices, :math:`x^T M x \ge 0` for all :math:`x \ge 0`.
+
+If :math:`A = B B^T` with B non-negative, then
+:math:`\langle M, A\rangle = \sum_l b_l^T M b_l \ge 0` for every copositive M. A copositive M with
+:math:`\langle M, A\rangle < 0` therefore proves that A is not completely positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array, Index, as_real
+from sdpdr.base.errors import DataError
+from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
+
+# Order up to which all principal submatrices are looked at: there are 32,767 of them.
+LARGEST = 15
+# Shifts to try when a matrix is copositive up to the accuracy of a solver, relative to its largest
+# entry: rounding, and what interior-point methods leave.
+_SHIFTS = (1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+
+PROOFS: Mapping[str, str] = MappingProxyType(
+    {
+        "entry": "an entry is negative",
+        "eigenvalue": "an eigenvalue is negative",
+        "no triangle": "no three places are joined, and the comparison matrix is indefinite",
+        "multipliers": "M is copositive by the multipliers of level one",
+    }
+)
+"""What shows that the matrix of a certificate is copositive, by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Copositivity:
+    r"""What a copositivity test found.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether M + shift I is copositive.
+    shift : float
+    witness : array of shape (n,) or None
+        If not, x >= 0 of sum one with :math:`x^T M x < -s |x|^2` for the shift s.
+    """
+
+    holds: bool
+    shift: float
+    witness: Array | None = None
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def copositivity(M: ArrayLike, shift: float | None = None) -> Copositivity:
+    r"""Decide whether a matrix of order 15 or less is copositive, by Kaplan's criterion.
+
+    M is copositive exactly if no principal submatrix has an eigenvector v > 0 with a negative
+    eigenvalue. Of a multiple eigenvalue, and of eigenvalues too close to tell apart, no solver
+    returns the vector one needs. So the whole span of the eigenvectors of negative eigenvalues is
+    searched for a positive vector, by non-negative least squares: one that is found is a witness
+    :math:`x^T M x < 0` whatever the eigenvalues are, and if there is none there is no such
+    eigenvector. Eigenvalues of M + shift I are meant, so that rounding below the shift does not
+    matter: what is decided is whether *that* matrix is copositive.
+
+    Parameters
+    ----------
+    M : array_like of shape (n, n)
+        Symmetric.
+    shift : float, optional
+        1e-12 times the largest entry by default.
+
+    Returns
+    -------
+    Copositivity
+        True where it holds; else with a witness.
+
+    Raises
+    ------
+    DataError
+        M is not square, or of order 16 or more.
+
+    References
+    ----------
+    W. Kaplan, "A test for copositive matrices", Linear Algebra and its Applications 313, 2000.
+
+    Examples
+    --------
+    >>> bool(copositivity(horn_matrix())), bool(copositivity(-np.eye(2)))
+    (True, False)
+    >>> copositivity([[1.0, -2.0], [-2.0, 1.0]]).witness
+    array([0.5, 0.5])
+    """
+    matrix = np.asarray(M, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise DataError(f"M must be a square symmetric matrix; it has shape {matrix.shape}.")
+    n = len(matrix)
+    if n > LARGEST:
+        raise DataError(
+            f"the test looks at all principal submatrices, 2^n of them, for n up to {LARGEST}; M "
+            f"has order {n}."
+        )
+    if shift is None:
+        shift = _SHIFTS[0] * float(np.max(np.abs(matrix)))
+    for order in range(1, n + 1):
+        places = np.array(list(combinations(range(n), order)))
+        parts = matrix[places[:, :, None], places[:, None, :]]
+        values, vectors = np.linalg.eigh(parts)
+        for which in np.flatnonzero(values[:, 0] < -shift):
+            span = vectors[which][:, values[which] < -shift]
+            x = _positive_in(span)
+            if x is not None and x @ parts[which] @ x < -shift * (x @ x):
+                witness = np.zeros(n)
+                witness[places[which]] = x
+                return Copositivity(False, shift, witness)
+    return Copositivity(True, shift)
+
+
+def horn_matrix() -> Array:
+    """Horn's matrix: copositive, but no sum of a semidefinite and a non-negative matrix.
+
+    Examples
+    --------
+    >>> horn_matrix()[0]
+    array([ 1., -1.,  1.,  1., -1.])
+    """
+    row = np.array([1.0, -1.0, 1.0, 1.0, -1.0])
+    return np.array([np.roll(row, i) for i in range(5)])
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    r"""A copositive matrix M with :math:`\langle M, A\rangle < 0`: A is not completely positive.
+
+    Attributes
+    ----------
+    matrix : array of shape (n, n)
+        M.
+    value : float
+        :math:`\langle M, A\rangle`.
+    distance : float
+        No completely positive matrix is closer to A than this, in the Frobenius norm:
+        :math:`-\langle M, A\rangle / |M|_F`.
+    proof : str
+        A key of `PROOFS`: what shows that M is copositive.
+    kaplan : bool
+        Whether `copositivity` has confirmed it, independently of that.
+    """
+
+    matrix: Array
+    value: float
+    distance: float
+    proof: str
+    kaplan: bool = False
+
+    @classmethod
+    def of(cls, proof: str, M: Array, A: Array) -> Certificate:
+        """The certificate of M against A."""
+        M, A = as_real(M, copy=True), as_real(A)
+        value = float(np.sum(M * A))
+        return cls(M, value, -value / float(np.linalg.norm(M)), proof)
+
+    @property
+    def least_gap(self) -> float:
+        r"""What :math:`\operatorname{tr} A - |B|_F^2` cannot fall below.
+
+        For :math:`B \ge 0` and :math:`B B^T \preceq A`: with D the difference,
+        :math:`\lambda_{\min}(M) \operatorname{tr} D \le \langle M, D\rangle
+        \le \langle M, A\rangle`. It is infinite if there is no such B.
+        """
+        least = float(np.linalg.eigvalsh(self.matrix)[0])
+        return self.value / least if least < 0.0 else np.inf
+
+    def within(self, places: Index, n: int) -> Certificate:
+        """The same for a matrix of order n of which A is the part at some places."""
+        M = np.zeros((n, n))
+        M[np.ix_(places, places)] = self.matrix
+        return replace(self, matrix=M)
+
+    def holds_against(self, A: ArrayLike, tol: float = 0.0) -> bool:
+        """Compute everything again: M copositive by Kaplan's test, distance above ``tol`` times A.
+
+        The test is about M plus a shift, so that is what is measured. It looks at D M D, which is
+        copositive if and only if M is, with D such that no row of A is too short to count.
+
+        Raises
+        ------
+        DataError
+            The order is too large for the test.
+        """
+        matrix = np.asarray(A, dtype=float)
+        units = _units(self.matrix, matrix)
+        test = copositivity(self.matrix * np.outer(units, units))
+        proved = self.matrix + test.shift * np.diag(units**-2)
+        found = Certificate.of(self.proof, proved, matrix)
+        return test.holds and found.distance > tol * float(np.linalg.norm(matrix))
+
+    def __repr__(self) -> str:
+        words = PROOFS[self.proof]
+        return f"Certificate(<M, A> = {self.value:.6g}: {words}{', confirmed' * self.kaplan})"
+
+
+def confirmed(certificate: Certificate, A: Array) -> Certificate:
+    """The certificate with Kaplan's word, where the order allows; as it was where it does not hold.
+
+    A matrix that a solver found is copositive up to its accuracy, so the least multiple of the
+    identity is added with which the test holds.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    A : array of shape (n, n)
+    """
+    M = certificate.matrix
+    if len(M) > LARGEST:
+        return certificate
+    for share in _SHIFTS:
+        shift = share * float(np.max(np.abs(M)))
+        moved = M + 2.0 * shift * np.eye(len(M))
+        found = Certificate.of(certificate.proof, moved, A)
+        if found.value >= 0.0:
+            break
+        if found.holds_against(A):
+            return replace(found, kaplan=True)
+    return certificate
+
+
+def multiplier_certificate(M: Array, parts: Array, A: Array) -> Certificate:
+    r"""The certificate of a matrix at level one, made exact.
+
+    With :math:`N^i = M - P_i`,
+
+    .. math::
+
+        \Bigl(\sum_i x_i\Bigr) x^T M x = \sum_i x_i\, x^T P_i x + \sum_{ijk} N^i_{jk} x_i x_j x_k ,
+
+    so M is copositive if all :math:`P_i` are positive semidefinite and the cubic has no negative
+    coefficient. A solver leaves small violations: :math:`\delta`, the most negative eigenvalue, and
+    :math:`\epsilon`, the most negative coefficient relative to that of :math:`(\sum x_i)^3`. The
+    identity then proves :math:`M + \delta I + \epsilon \mathbf 1 \mathbf 1^T` copositive.
+
+    Parameters
+    ----------
+    M : array of shape (n, n)
+    parts : array of shape (n, n, n)
+        The matrices :math:`P_i`.
+    A : array of shape (n, n)
+        Against which it is held.
+    """
+    n = len(M)
+    rest = M - parts
+    delta = max(0.0, -float(np.min(np.linalg.eigvalsh(parts))))
+    # Each coefficient of (sum x)^3 is the number of orders of its indices, and so is the number of
+    # entries of N that meet in it; their mean is what is compared.
+    mean = (rest + np.transpose(rest, (1, 0, 2)) + np.transpose(rest, (1, 2, 0))) / 3.0
+    epsilon = max(0.0, -float(np.min(mean)))
+    # Rounding of the eigenvalues and of the sums.
+    slack = 16.0 * n * np.finfo(float).eps * float(np.max(np.abs(parts)) + np.max(np.abs(M)))
+    moved = M + (delta + slack) * np.eye(n) + (epsilon + slack)
+    return Certificate.of("multipliers", lowered(moved), A)
+
+
+def lowered(M: Array) -> Array:
+    r"""The matrix with entries above :math:`(M_{ii} M_{jj})^{1/2}` lowered to that.
+
+    A copositive matrix stays so. With one such entry lowered, :math:`u = e_i / M_{ii}^{1/2} -
+    e_j / M_{jj}^{1/2}` has :math:`u^T M u = 0`, so the form is linear along u; its least value on
+    the part of a line that is not negative is at an end, where :math:`x_i x_j = 0` and the entry
+    does not count.
+
+    Parameters
+    ----------
+    M : array of shape (n, n)
+        Copositive.
+
+    Examples
+    --------
+    >>> lowered(np.array([[1.0, 9.0], [9.0, 4.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    root = np.sqrt(np.maximum(np.diag(M), 0.0))
+    return np.asarray(np.minimum(M, np.outer(root, root)))
+
+
+def _units(M: Array, A: Array) -> Array:
+    """Scales in which A has a unit diagonal; beside its zeros, those in which M is not large."""
+    own, largest = np.diag(A), np.max(np.abs(M), axis=0)
+    return np.asarray(
+        np.sqrt(np.where(own > 0.0, own, 1.0 / np.where(largest > 0.0, largest, 1.0)))
+    )
+
+
+def _positive_in(span: Array) -> Array | None:
+    """A non-negative vector of sum one in the span of orthonormal columns, or None.
+
+    By Stiemke's lemma there is a positive one unless some y >= 0, y != 0, is orthogonal to all
+    columns. Least squares for such a y either succeed, or their residual makes the vector.
+    """
+    n, p = span.shape
+    target = np.r_[np.zeros(p), 1.0]
+    system = np.vstack([span.T, np.ones(n)])
+    y, away = nonnegative_least_squares(system, target)
+    if away <= np.sqrt(np.finfo(float).eps) / n:
+        return None
+    x = np.maximum(-span @ (target - system @ y)[:p], 0.0)
+    total = float(np.sum(x))
+    return x / total if total > 0.0 else None

@@ -1,0 +1,188 @@
+"""What may be factored, and matrices of which some entries are not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+
+
+def nonnegative_matrix(X: ArrayLike, name: str = "X") -> Array:
+    """A finite matrix without negative entries, not all zero, as floats.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, m)
+    name : str, default "X"
+        What messages call it.
+
+    Raises
+    ------
+    DataError
+        An entry is negative, infinite or not a number (its place is named), or all are zero.
+    DataTypeError
+        The entries are no real numbers.
+
+    Examples
+    --------
+    >>> nonnegative_matrix([[1, 0], [2, 3]])
+    array([[1., 0.],
+           [2., 3.]])
+    """
+    matrix = dense_matrix(X, name)
+    if np.any(matrix < 0.0):
+        i, j = np.argwhere(matrix < 0.0)[0]
+        raise DataError(
+            f"Negative values in data: {name}[{i}, {j}] = {matrix[i, j]:g}. {name} must be "
+            "non-negative; shift or clip it if negative entries mean nothing."
+        )
+    if not np.any(matrix):
+        raise DataError(f"all entries of {name} are zero: there is nothing to factor.")
+    return matrix
+
+
+def number_of_components(value: object, shape: tuple[int, ...], name: str = "n_components") -> int:
+    """A number of components from 1 to the smaller side of a matrix.
+
+    Raises
+    ------
+    DataError
+        It is out of range.
+    """
+    k = validate.positive_integer(name, value)
+    if k > min(shape):
+        raise DataError(
+            f"{name}={k} is out of range: a {shape[0]} x {shape[1]} matrix is its own product with "
+            f"the identity from {min(shape)} components on. Pass 1 to {min(shape)}."
+        )
+    return k
+
+
+def dense_matrix(X: Any, name: str = "X") -> Array:
+    """A finite matrix as floats; scikit-learn's own check, in its words, as our errors.
+
+    Raises
+    ------
+    DataError
+        An entry is infinite or not a number, or X has no entries, or not two dimensions.
+    DataTypeError
+        X is sparse, or its entries are no real numbers.
+    """
+    try:
+        return np.asarray(check_array(X, dtype=np.float64, input_name=name))
+    except TypeError as error:
+        raise DataTypeError(f"{error}") from None
+    except ValueError as error:
+        raise DataError(f"{error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class PartialMatrix:
+    """A non-negative matrix and which of its entries are known.
+
+    Attributes
+    ----------
+    values : array of shape (n, m)
+        Zero where an entry is not known.
+    mask : array of shape (n, m)
+        1 where an entry is known, 0 elsewhere.
+    """
+
+    values: Array
+    mask: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the matrix."""
+        n, m = self.values.shape
+        return n, m
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all entries are known."""
+        return bool(np.all(self.mask))
+
+    @property
+    def norm(self) -> float:
+        """Frobenius norm of what is known."""
+        return float(np.linalg.norm(self.values))
+
+    def places(self) -> Index:
+        """Where entries are known, row by row; shape (p, 2)."""
+        return np.argwhere(self.mask)
+
+    def with_gaps(self) -> Array:
+        """The matrix with ``nan`` where an entry is not known."""
+        return np.where(self.mask > 0.0, self.values, np.nan)
+
+    def error(self, W: Array, H: Array) -> float:
+        """How far the product is from the known entries, relative to their norm."""
+        return float(np.linalg.norm(self.mask * (W @ H - self.values))) / self.norm
+
+
+def partial_matrix(
+    X: ArrayLike, observed: ArrayLike | None = None, name: str = "X"
+) -> PartialMatrix:
+    """A non-negative matrix of which some entries may be missing.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, m)
+        ``nan`` where an entry is not known.
+    observed : array_like of bool, shape (n, m), optional
+        True where an entry counts as known.
+    name : str, default "X"
+        What messages call it.
+
+    Raises
+    ------
+    DataError
+        A known entry is negative or not finite, or all are zero; a row or column has no known
+        entry at all.
+    ShapeError
+        ``observed`` has another shape.
+
+    Examples
+    --------
+    >>> known = partial_matrix([[1.0, np.nan], [2.0, 3.0]])
+    >>> known.places().tolist(), known.is_complete
+    ([[0, 0], [1, 0], [1, 1]], False)
+    """
+    given = _read(X, name)
+    mask = ~np.isnan(given)
+    if observed is not None:
+        wanted = np.asarray(observed, dtype=bool)
+        if wanted.shape != given.shape:
+            raise ShapeError(
+                f"observed has shape {wanted.shape}; {name} has {given.shape}. Pass one truth "
+                "value for each entry."
+            )
+        mask = mask & wanted
+    values = nonnegative_matrix(np.where(mask, given, 0.0), name)
+    for axis, word in ((1, "row"), (0, "column")):
+        empty = np.flatnonzero(~mask.any(axis=axis))
+        if empty.size:
+            raise DataError(
+                f"{word} {empty[0]} of {name} has no known entry, so nothing is known of its "
+                f"factor. Leave the {word} out."
+            )
+    return PartialMatrix(values, mask.astype(float))
+
+
+def _read(X: ArrayLike, name: str) -> Array:
+    """In scikit-learn's words where it cannot be read."""
+    try:
+        return np.asarray(
+            check_array(X, dtype=np.float64, ensure_all_finite="allow-nan", input_name=name)
+        )
+    except TypeError as error:
+        raise DataTypeError(f"{error}") from None
+    except ValueError as error:
+        raise DataError(f"{error}") from None

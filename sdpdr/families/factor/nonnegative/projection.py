@@ -1,0 +1,139 @@
+r"""Projections onto cones of non-negative vectors, with a proof of the distance.
+
+The distance of v from the cone of the columns of G is bounded from below by every y with
+:math:`G^T y \le 0`: for x in the cone, :math:`|v - x|^2 \ge 2 y^T (v - x) - |y|^2 \ge
+2 y^T v - |y|^2`. The residual of the least-squares fit is such a y up to rounding, and subtracting
+a multiple of the vector of ones makes it one, because the columns are not negative.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError
+from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
+
+
+def project(generators: Array, points: Array) -> Array:
+    """Non-negative coefficients of the nearest points of a cone.
+
+    Parameters
+    ----------
+    generators : array of shape (n, p)
+        As columns.
+    points : array of shape (n, m)
+        As columns.
+
+    Returns
+    -------
+    array of shape (p, m)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> project(np.array([[1.0], [0.0]]), np.array([[2.0, -1.0], [1.0, 0.0]]))
+    array([[2., 0.]])
+    """
+    return np.column_stack([nonnegative_least_squares(generators, point)[0] for point in points.T])
+
+
+def squared_distances(generators: Array, points: Array, coefficients: Array | None = None) -> Array:
+    """Lower bounds on the squared distances of points from a cone, tight up to rounding.
+
+    Parameters
+    ----------
+    generators : array of shape (n, p)
+        As columns; not negative, and each with the sum one.
+    points : array of shape (n, m)
+        As columns.
+    coefficients : array of shape (p, m), optional
+        Of the nearest points, or of others; then the bounds hold but are not tight.
+
+    Returns
+    -------
+    array of shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_distances(np.eye(2)[:, :1], np.array([[2.0, 0.0], [1.0, 3.0]]))
+    array([1., 9.])
+    """
+    if coefficients is None:
+        coefficients = project(generators, points)
+    rest = points - generators @ coefficients
+    rest = rest - np.maximum(generators.T @ rest, 0.0).max(axis=0)
+    bounds = 2.0 * np.sum(rest * points, axis=0) - np.sum(rest * rest, axis=0)
+    return np.asarray(np.maximum(bounds, 0.0))
+
+
+def alternate(V: Array, W: Array, steps: int) -> tuple[Array, Array]:
+    """W and H after some rounds of exact least squares in turn; the error never rises.
+
+    Parameters
+    ----------
+    V : array of shape (n, m)
+    W : array of shape (n, k)
+        To begin from.
+    steps : int
+        Rounds; H is fitted once even for none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> V = np.outer([1.0, 2.0], [3.0, 1.0])
+    >>> W, H = alternate(V, np.ones((2, 1)), steps=1)
+    >>> bool(np.allclose(W @ H, V))
+    True
+    """
+    H = project(W, V)
+    for _ in range(steps):
+        W = project(H.T, V.T).T
+        H = project(W, V)
+    return W, H
+
+
+def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
+    r"""Hoyer's measure of sparsity, :math:`(\sqrt p - |x|_1/|x|_2)/(\sqrt p - 1)` of p numbers.
+
+    One for a single entry that is not zero, zero where all entries are equal in size; the scale of
+    x does not matter.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, m), or (p,)
+    axis : int or None, default 0
+        Along which vectors lie: 0 for columns, 1 for rows, None for all entries as one vector.
+
+    Returns
+    -------
+    ndarray of shape (m,), (n,) or ()
+        nan for vectors of zeros, and for vectors of one entry.
+
+    Raises
+    ------
+    DataError
+        X has no entries, or some that are not finite.
+
+    References
+    ----------
+    P. O. Hoyer, "Non-negative matrix factorization with sparseness constraints", Journal of Machine
+    Learning Research 5, 2004; Vasiloglou thesis, (2.61), where the text has the ends of the scale
+    exchanged.
+
+    Examples
+    --------
+    >>> hoyer([[0.0, 1.0], [3.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
+    array([1., 0.])
+    """
+    values = np.asarray(X, dtype=float)
+    if not values.size or not np.isfinite(values).all():
+        raise DataError("sparsity is measured of finite numbers, at least one of them.")
+    root = np.sqrt(values.size if axis is None else values.shape[axis])
+    size = np.sqrt(np.sum(np.square(values), axis=axis))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = (root - np.sum(np.abs(values), axis=axis) / size) / (root - 1.0)
+    # Rounding may leave the scale, nan may not.
+    return np.asarray(np.clip(found, 0.0, 1.0))

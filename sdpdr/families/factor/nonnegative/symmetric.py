@@ -1,0 +1,194 @@
+"""Symmetric matrices that may be completely positive, and why they may not be."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError
+from sdpdr.families.factor.nonnegative.copositive import Certificate
+from sdpdr.families.factor.nonnegative.inputs import dense_matrix
+
+# Relative to the largest entry: how far from symmetric rounding may leave a matrix.
+_SYMMETRIC = 1e-10
+
+
+def symmetric_matrix(X: ArrayLike, name: str = "X") -> Array:
+    """A finite symmetric matrix, not all zero, as floats.
+
+    Negative entries and eigenvalues are let through: they are proofs that the matrix is not
+    completely positive (`obvious_certificate`), not errors.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, n)
+    name : str, default "X"
+        What messages call it.
+
+    Raises
+    ------
+    DataError
+        The matrix is not square or not symmetric (a place is named), an entry is infinite or not a
+        number, or all are zero.
+    DataTypeError
+        The entries are no real numbers.
+
+    Examples
+    --------
+    >>> symmetric_matrix([[2, 1], [1, 2]])
+    array([[2., 1.],
+           [1., 2.]])
+    """
+    matrix = dense_matrix(X, name)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise DataError(
+            f"{name} must be a square symmetric matrix; it has shape {matrix.shape}. Pass a kernel "
+            f"of its rows, {name} @ {name}.T for instance; `sdpdr.factorize.nmf` takes any shape."
+        )
+    apart = np.abs(matrix - matrix.T)
+    if np.max(apart) > _SYMMETRIC * np.max(np.abs(matrix)):
+        i, j = np.unravel_index(int(np.argmax(apart)), apart.shape)
+        raise DataError(
+            f"{name} must be symmetric; {name}[{i}, {j}] = {matrix[i, j]:g} but {name}[{j}, {i}] = "
+            f"{matrix[j, i]:g}. Pass ({name} + {name}.T) / 2 if that is meant."
+        )
+    if not np.any(matrix):
+        raise DataError(f"all entries of {name} are zero: there is nothing to factor.")
+    return np.asarray((matrix + matrix.T) / 2.0)
+
+
+def obvious_certificate(A: Array, tol: float = 1e-9) -> Certificate | None:
+    r"""Why a symmetric matrix is not even doubly non-negative; None if it is.
+
+    A negative entry is found by :math:`M = E_{ij} + E_{ji}`, a negative eigenvalue by
+    :math:`M = v v^T` of its eigenvector. Both M are copositive. The matrix is looked at as it is,
+    then at unit diagonal, so that no row is too short to count.
+
+    Parameters
+    ----------
+    A : array of shape (n, n)
+        Symmetric.
+    tol : float, default 1e-9
+        Entries and eigenvalues count as negative below minus this share of the Frobenius norm.
+
+    Examples
+    --------
+    >>> obvious_certificate(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    Certificate(<M, A> = -1: an eigenvalue is negative)
+    >>> obvious_certificate(np.eye(2))
+    """
+    found = _negative(A, tol)
+    if found is not None:
+        return Certificate.of(*found, A)
+    kept = np.flatnonzero(np.diag(A) > 0.0)
+    empty = np.setdiff1d(np.arange(len(A)), kept)
+    beside = np.abs(A[np.ix_(empty, kept)])
+    if np.max(beside, initial=0.0) > _SYMMETRIC * float(np.max(A)):
+        row, column = np.unravel_index(int(np.argmax(beside)), beside.shape)
+        v = np.zeros(len(A))
+        # Beside a zero a_ii, 2 v_i a_ij + a_jj = -a_jj for v_j = 1 and v_i = -a_jj / a_ij.
+        v[empty[row]] = -A[kept[column], kept[column]] / A[empty[row], kept[column]]
+        v[kept[column]] = 1.0
+        return Certificate.of("eigenvalue", np.outer(v, v), A)
+    root = np.sqrt(np.diag(A)[kept])
+    found = _negative(A[np.ix_(kept, kept)] / np.outer(root, root), tol)
+    if found is None:
+        return None
+    M = np.zeros_like(A)
+    M[np.ix_(kept, kept)] = found[1] / np.outer(root, root)
+    return Certificate.of(found[0], M, A)
+
+
+def _negative(A: Array, tol: float) -> tuple[str, Array] | None:
+    """What is negative about a matrix, and the matrix M that shows it."""
+    least = -tol * float(np.linalg.norm(A))
+    i, j = np.unravel_index(int(np.argmin(A)), A.shape)
+    if A[i, j] < least:
+        M = np.zeros_like(A)
+        M[i, j] = M[j, i] = 1.0
+        return "entry", M
+    values, vectors = np.linalg.eigh(A)
+    if values[0] < least:
+        return "eigenvalue", np.outer(vectors[:, 0], vectors[:, 0])
+    return None
+
+
+def without_rounding(A: Array) -> Array:
+    """A doubly non-negative matrix without the negative entries that rounding has left in it.
+
+    Rows beside a diagonal entry that is not positive become zero.
+
+    Examples
+    --------
+    >>> without_rounding(np.array([[1.0, -1e-17], [-1e-17, 0.0]]))
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    used = np.diag(A) > 0.0
+    return np.where(used[:, None] & used, np.maximum(A, 0.0), 0.0)
+
+
+def is_doubly_nonnegative(X: ArrayLike, tol: float = 1e-9) -> bool:
+    """Whether a symmetric matrix has neither negative entries nor negative eigenvalues.
+
+    Necessary for being completely positive, and sufficient up to order four.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, n)
+    tol : float, default 1e-9
+        See `obvious_certificate`.
+
+    References
+    ----------
+    J. Maxfield and H. Minc, "On the matrix equation X'X = A", Proceedings of the Edinburgh
+    Mathematical Society 13, 1962.
+
+    Examples
+    --------
+    >>> is_doubly_nonnegative([[1.0, 1.0], [1.0, 1.0]])
+    True
+    """
+    return obvious_certificate(symmetric_matrix(X), tol) is None
+
+
+def cp_rank_bound(n: int, rank: int) -> int:
+    r"""How many columns a completely positive matrix never needs more than.
+
+    :math:`r(r+1)/2 - 1` for rank r from two on; n up to order four, and :math:`n(n+1)/2 - 4` from
+    five on. The conjecture :math:`n^2/4` is false from order seven on.
+
+    Parameters
+    ----------
+    n : int
+        Order.
+    rank : int
+
+    References
+    ----------
+    A. Berman and N. Shaked-Monderer, "Completely Positive Matrices", World Scientific, 2003;
+    N. Shaked-Monderer, I. Bomze, F. Jarre and W. Schachinger, "On the cp-rank and minimal cp
+    factorizations of a completely positive matrix", SIAM Journal on Matrix Analysis and
+    Applications 34, 2013; I. Bomze, W. Schachinger and R. Ullrich, "From seven to eleven:
+    completely positive matrices with high cp-rank", Linear Algebra and its Applications 459, 2014.
+
+    Examples
+    --------
+    >>> cp_rank_bound(4, 4), cp_rank_bound(5, 5), cp_rank_bound(9, 3)
+    (4, 11, 5)
+    """
+    by_rank = rank if rank <= 2 else rank * (rank + 1) // 2 - 1
+    return min(by_rank, n if n <= 4 else n * (n + 1) // 2 - 4)
+
+
+def numerical_rank(A: Array, tol: float = 1e-9) -> int:
+    """Eigenvalues of a symmetric matrix above ``tol`` times the largest.
+
+    Examples
+    --------
+    >>> numerical_rank(np.ones((3, 3)))
+    1
+    """
+    values = np.linalg.eigvalsh(A)
+    return int(np.sum(values > tol * values[-1]))

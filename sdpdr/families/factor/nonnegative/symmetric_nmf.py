@@ -1,0 +1,242 @@
+r"""Symmetric non-negative factorization, :math:`A \approx B B^T` with few columns, to rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError
+from sdpdr.families.factor.nonnegative.least_squares import descend
+from sdpdr.families.factor.nonnegative.symmetric import symmetric_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class PolishedSquare:
+    """A non-negative factor and how well its square fits.
+
+    Attributes
+    ----------
+    factor : array of shape (n, k)
+    residual : float
+        :math:`|A - B B^T|_F / |A|_F`.
+    before : float
+        The same of the factor given.
+    steps : int
+        Linear systems solved.
+    """
+
+    factor: Array
+    residual: float
+    before: float
+    steps: int
+
+
+def square_residual(A: Array, B: Array) -> float:
+    r"""The distance :math:`|A - B B^T|_F / |A|_F`.
+
+    Examples
+    --------
+    >>> square_residual(np.eye(2), np.eye(2))
+    0.0
+    """
+    return float(np.linalg.norm(A - B @ B.T) / np.linalg.norm(A))
+
+
+def unit_residual(A: Array, B: Array) -> float:
+    r"""The same of both at unit diagonal, so that short rows count as much as long ones.
+
+    With :math:`D = \operatorname{diag}(A)^{-1/2}` it is :math:`|D (A - B B^T) D|_F / |D A D|_F`;
+    rows without a positive diagonal keep their scale.
+
+    Examples
+    --------
+    >>> A = np.diag([1.0, 1e-8])
+    >>> B = np.array([[1.0], [0.0]])
+    >>> round(square_residual(A, B), 9), round(unit_residual(A, B), 9)
+    (1e-08, 0.707106781)
+    """
+    diagonal = np.diag(A)
+    root = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    return square_residual(A / np.outer(root, root), B / root[:, None])
+
+
+def polish_square(A: Array, B: Array, *, tol: float = 1e-14, max_iter: int = 100) -> PolishedSquare:
+    r"""A non-negative factor nearby whose square fits a symmetric matrix best.
+
+    .. math:: \min_{B \ge 0}\ \tfrac14 |B B^T - A|_F^2
+
+    by the method of Levenberg and Marquardt, projected as in `polish_factors`. The factor is
+    determined up to orthogonal matrices that keep it non-negative, so the slopes are never of full
+    rank; the damping takes care of that.
+
+    Parameters
+    ----------
+    A : array of shape (n, n)
+        Symmetric.
+    B : array of shape (n, k)
+        Where to begin; negative entries count as zero.
+    tol : float, default 1e-14
+        Residual at which to stop.
+    max_iter : int, default 100
+        Linear systems of order n k at most.
+
+    Returns
+    -------
+    PolishedSquare
+
+    Examples
+    --------
+    >>> B = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]])
+    >>> polish_square(B @ B.T, B + 0.05).residual < 1e-13
+    True
+    """
+    size = float(np.linalg.norm(A))
+    B = np.maximum(B, 0.0)
+    before = square_residual(A, B)
+    x, steps, _ = descend(_Square(A, B.shape[1]), B.ravel(), tol * size, max_iter)
+    factor = x.reshape(B.shape)
+    return PolishedSquare(factor, square_residual(A, factor), before, steps)
+
+
+@dataclass(frozen=True, eq=False)
+class _Square:
+    """What a square misses, and its slopes, by the entries of B row by row."""
+
+    A: Array
+    k: int
+
+    def away(self, x: Array) -> Array:
+        B = x.reshape(-1, self.k)
+        return B @ B.T - self.A
+
+    def gradient(self, x: Array, away: Array) -> Array:
+        return 2.0 * (away @ x.reshape(-1, self.k)).ravel()
+
+    def squares(self, x: Array) -> Array:
+        """Of D -> 2 (D B^T + B D^T) B, of order n k."""
+        B = x.reshape(-1, self.k)
+        n = len(B)
+        own = np.kron(np.eye(n), B.T @ B)
+        # Entry ((i, l), (j, q)) of D -> B D^T B is B_iq B_jl.
+        cross = np.einsum("iq,jl->iljq", B, B).reshape(x.size, x.size)
+        return np.asarray(2.0 * (own + cross))
+
+
+# Entries of B up to which it is polished: each step solves a dense system of that order.
+_DENSE = 600
+# Of the quasi-Newton method that comes before.
+_STEPS, _SLOPE = 2000, 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricNMF:
+    """A non-negative factor, and how much better another might fit.
+
+    Attributes
+    ----------
+    factor : array of shape (n, k)
+        B, columns by falling length.
+    residual : float
+        :math:`|A - B B^T|_F / |A|_F`.
+    bound : float
+        No matrix with k columns, of whatever signs, has a smaller residual.
+    start : int
+        Which start it came from.
+    """
+
+    factor: Array
+    residual: float
+    bound: float
+    start: int
+
+    def __repr__(self) -> str:
+        k = self.factor.shape[1]
+        return f"SymmetricNMF(k={k}: residual {self.residual:.4g}, at least {self.bound:.4g})"
+
+
+def symmetric_nmf(
+    X: ArrayLike, n_components: int, *, starts: int = 5, seed: int = 0
+) -> SymmetricNMF:
+    r"""Fit :math:`B B^T` to a symmetric matrix, :math:`B \ge 0` with k columns.
+
+    .. math:: \min_{B \ge 0} |A - B B^T|_F
+
+    from random starts, by a quasi-Newton method with bounds, and for small problems polished to
+    rounding. The minimum found is a local one; what is proved is that no B with k columns has less
+    than the root of the sum of squares of the eigenvalues other than the k largest positive ones.
+    Unlike `sdpdr.factorize.completely_positive` this takes any k and any symmetric A. Where A is an
+    affinity, rows of B are soft memberships in k clusters.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, n)
+        A.
+    n_components : int
+        k, from 1 to n.
+    starts : int, default 5
+    seed : int, default 0
+
+    Raises
+    ------
+    DataError
+        A is not square, not symmetric or not finite, or k is out of range.
+
+    References
+    ----------
+    D. Kuang, S. Yun and H. Park, "SymNMF: nonnegative low-rank approximation of a similarity matrix
+    for graph clustering", Journal of Global Optimization 62, 2015.
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.0], [0.1, 0.0, 1.0]])
+    >>> symmetric_nmf(A, 2)
+    SymmetricNMF(k=2: residual 0.04398, at least 0.04385)
+    """
+    A = symmetric_matrix(X)
+    n, k = len(A), validate.positive_integer("n_components", n_components)
+    if k > n:
+        raise DataError(f"n_components={k} is out of range: X has order {n}. Pass 1 to {n}.")
+    rng, best = np.random.default_rng(seed), None
+    mean = float(np.mean(np.maximum(A, 0.0)))
+    for start in range(validate.positive_integer("starts", starts)):
+        B = _descend(A, 2.0 * np.sqrt(mean / k) * rng.random((n, k)))
+        if best is None or square_residual(A, B) < best[0]:
+            best = (square_residual(A, B), B, start)
+    assert best is not None
+    residual, B, start = best
+    order = np.argsort(-np.linalg.norm(B, axis=0), kind="stable")
+    return SymmetricNMF(B[:, order], residual, eigenvalue_bound(A, k), start)
+
+
+def eigenvalue_bound(A: Array, k: int) -> float:
+    r"""A residual that no :math:`B B^T` with k columns falls below, by Eckart and Young.
+
+    Examples
+    --------
+    >>> round(eigenvalue_bound(np.diag([3.0, 4.0, -12.0]), 1), 6)
+    0.951486
+    """
+    values = np.linalg.eigvalsh(A)
+    values[-k:] = np.minimum(values[-k:], 0.0)
+    return float(np.linalg.norm(values) / np.linalg.norm(A))
+
+
+def _descend(A: Array, B: Array) -> Array:
+    scale = float(np.linalg.norm(A))
+
+    def fall(x: Array) -> tuple[float, Array]:
+        factor = x.reshape(B.shape)
+        away = factor @ factor.T - A
+        return float(np.sum(away**2)) / (4.0 * scale**2), (away @ factor).ravel() / scale**2
+
+    options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "gtol": _SLOPE, "ftol": 1e-15}
+    found = minimize(
+        fall, B.ravel(), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * B.size, options=options
+    )
+    factor = found.x.reshape(B.shape)
+    return polish_square(A, factor).factor if B.size <= _DENSE else factor

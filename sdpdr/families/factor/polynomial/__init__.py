@@ -1,0 +1,1 @@
+"""Factors through a polynomial of their inner products: recipe, iteration, fit, estimator."""

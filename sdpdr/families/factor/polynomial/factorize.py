@@ -1,0 +1,404 @@
+"""Factors of a matrix through a polynomial of their inner products, by convex iteration."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import InfeasibleError, SolveFailedError
+from sdpdr.base.progress import Progress
+from sdpdr.families.factor.polynomial.fit import Fit, LeastSquares, evaluate, misfit_bound
+from sdpdr.families.factor.polynomial.recipe import (
+    Lift,
+    checked_coefficients,
+    known_entries,
+    polynomial_factorization,
+    polynomial_lift,
+)
+from sdpdr.linalg import LinearMap
+from sdpdr.model import Model
+from sdpdr.model.blocks.polynomial import PolynomialLift
+from sdpdr.program import Solution
+from sdpdr.program.point import PsdVariable, Value
+from sdpdr.solvers.base import Solver, unless_configured
+from sdpdr.solving.iterate.convex import ConvexIteration
+from sdpdr.solving.iterate.directions import Schur
+from sdpdr.solving.iterate.records import IterationStatus, State
+from sdpdr.solving.solve import solve
+
+# Sizes of a random start that are tried until its products are about as large as the data.
+_SIZES = np.geomspace(1e-3, 1e3, 61)
+# The least size that is that near is taken, since beyond its turns g returns to the same values.
+_NEAR = 0.2
+# Where another start would end alike.
+_FINAL = (
+    IterationStatus.INTERRUPTED,
+    IterationStatus.INFEASIBLE,
+    IterationStatus.FAILED,
+)
+
+_ARGUMENT = "singular values of the entries under the inverse of g, weighted by its chords"
+_NO_ARGUMENT = "g is unknown, or not increasing where it is evaluated, or entries are unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class Cornered(Schur):
+    """Schur complements of several matrices, with identities of different orders in the corner.
+
+    Parameters
+    ----------
+    rank : int
+        Of the matrix with the largest corner.
+    corners : mapping from int to int
+        Order of the corner by the order of the matrix; one where it is not listed.
+    """
+
+    corners: Mapping[int, int] = field(default_factory=dict)
+
+    def check(self, variable: str, n: int, hidden: int) -> None:
+        """As for `Schur`, with the corner of that matrix."""
+        self._of(n).check(variable, n, hidden)
+
+    def random(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
+        """As for `Schur`; of several matrices, each by itself."""
+        return self._of(n).random(n, null, rng)
+
+    def cost(self, value: Value, null: Array, step: int, rng: np.random.Generator) -> LinearMap:
+        """From what stands below the corner."""
+        return self._of(value.shape[0]).cost(value, null, step, rng)
+
+    def excess(self, value: Value) -> float:
+        """Trace of the Schur complement."""
+        return self._of(value.shape[0]).excess(value)
+
+    def at(self, below: Array) -> LinearMap:
+        """The cost that is tight at what stands below a corner."""
+        return self._of(sum(below.shape))._at(below)
+
+    def _of(self, n: int) -> Schur:
+        return Schur(self.corners.get(n, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class PolynomialFactors:
+    r"""Factors with :math:`V_{ij} \approx g(W_i \cdot H_j)`, and what is known about them.
+
+    Attributes
+    ----------
+    W : array of shape (N, k)
+    H : array of shape (k, m)
+    coefficients : array of shape (D,)
+        Of g, from :math:`c_1`.
+    status : IterationStatus
+        RANK_REACHED where the entries are met exactly; SETTLED for a regularized program;
+        otherwise how the iteration ended.
+    error : float
+        :math:`|g(WH) - V|_F / |V|_F` over the known entries.
+    misfit : float
+        :math:`|g(WH) - V|_F`.
+    objective : float
+        What is to be small: the misfit, or the regularized objective.
+    bound : float or None
+        No factors have a smaller objective.
+    argument : str
+        What proves the bound, or why there is none.
+    trivial : float
+        Objective of factors that are zero.
+    programs : int
+        Semidefinite programs solved.
+    states : tuple of State
+        The convex iterations, one for each start, with their histories.
+    solution : Solution or None
+        Of the regularized program.
+    """
+
+    W: Array
+    H: Array
+    coefficients: Array
+    status: IterationStatus
+    error: float
+    misfit: float
+    objective: float
+    bound: float | None
+    argument: str
+    trivial: float
+    programs: int
+    states: tuple[State, ...] = ()
+    solution: Solution | None = None
+
+    @property
+    def gap(self) -> float:
+        """Distance of the objective to the bound, relative to the objective of zero factors."""
+        if self.bound is None:
+            return float("inf")
+        return max(0.0, self.objective - self.bound) / self.trivial
+
+    def product(self) -> Array:
+        """:math:`g(W H)`, the unknown entries too; shape (N, m)."""
+        return evaluate(self.coefficients, self.W @ self.H)
+
+    def __repr__(self) -> str:
+        bound = "none" if self.bound is None else f"{self.bound:.6g}"
+        return (
+            f"PolynomialFactors({self.status.name} after {self.programs} programs: error "
+            f"{self.error:.1e}, objective {self.objective:.6g}, bound {bound})"
+        )
+
+
+def polynomial(
+    X: ArrayLike,
+    coefficients: Sequence[float] | None,
+    n_components: int = 1,
+    *,
+    lift: Lift = "layers",
+    nonnegative: bool = True,
+    regularization: float | None = None,
+    degree: int = 2,
+    restarts: int = 0,
+    max_iter: int = 50,
+    tol: float = 1e-9,
+    seed: int = 0,
+    polish: bool = True,
+    solver: str | Solver = "clarabel",
+    form: str = "lmi",
+    accuracy: float = 1e-7,
+    time_limit: float | None = None,
+    progress: Progress | bool | None = None,
+) -> PolynomialFactors:
+    r"""Find factors with :math:`V_{ij} = g(W_i \cdot H_j)`.
+
+    Convex iteration on `sdpdr.methods.polynomial_factorization`, whose matrices are to have
+    rank k and one: each is given the trace of its own Schur complement as a cost, from random
+    factors on. After each program, the factors read off are moved to the best fit nearby by the
+    method of Levenberg and Marquardt. The search ends when they meet the entries, or when the
+    iteration stalls; a stall proves nothing.
+
+    With a ``regularization`` one program is solved instead, whose bound holds for all factors,
+    and the factors read off are moved to a stationary point.
+
+    Where unknown entries of V are ``nan``, their values are those of the factors found
+    (`PolynomialFactors.product`).
+
+    Parameters
+    ----------
+    X, coefficients, n_components, lift, nonnegative, regularization, degree
+        As of `sdpdr.methods.polynomial_factorization`. Unknown coefficients (None) are
+        experimental: entries may be met with coefficients that are far from those that made
+        them, see the method's page.
+    restarts : int, default 0
+        Random starts that may follow the first.
+    max_iter : int, default 50
+        Programs in each start.
+    tol : float, default 1e-9
+        Relative misfit at which entries count as met.
+    seed : int, default 0
+    polish : bool, default True
+        Move factors to the best fit nearby; otherwise they are as read off.
+    solver, form : default "clarabel", "lmi"
+        See `sdpdr.solve`.
+    accuracy : float, default 1e-7
+        Relative gap asked of each solve.
+    time_limit : float, optional
+        Seconds for each start; no start is made after that.
+    progress : bool or callable, optional
+        Show progress; by default on a terminal only.
+
+    Returns
+    -------
+    PolynomialFactors
+        However it ended. ``bound`` proves how small the misfit can be where g is increasing.
+
+    Raises
+    ------
+    DataError, ModelError, UnknownNameError
+        As of `sdpdr.methods.polynomial_factorization`.
+    InfeasibleError
+        No factors of any number of components give the entries, as where one lies below the least
+        value of g.
+    SolveFailedError
+        No program was solved.
+
+    References
+    ----------
+    Vasiloglou thesis, (2.98), (3.115)-(3.119) and (4.120).
+
+    Examples
+    --------
+    >>> t = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
+    >>> found = polynomial(t + t**2 / 2, [1.0, 0.5])
+    >>> found.status, found.error < 1e-12, found.H.round(6).ravel().tolist()
+    (IterationStatus.RANK_REACHED, True, [0.7, 1.2])
+    """
+    V = known_entries(X)
+    c = None if coefficients is None else checked_coefficients(coefficients)
+    model = polynomial_factorization(
+        X, coefficients, n_components, lift=lift, nonnegative=nonnegative,
+        regularization=regularization, degree=degree,
+    )  # fmt: skip
+    held = polynomial_lift(
+        V, c, n_components, lift=lift, nonnegative=nonnegative,
+        misfit=regularization is not None, degree=degree,
+    )  # fmt: skip
+    squares = LeastSquares(V, nonnegative, c is None, held.anchors, regularization or 0.0)
+    size = float(np.sqrt(np.nansum(V**2)))
+    if regularization is not None:
+        solution = solve(
+            model,
+            solver,
+            form,
+            tol=unless_configured(solver, accuracy),
+            seed=unless_configured(solver, seed),
+            time_limit=time_limit,
+        )
+        return _from_relaxation(solution, _Reader(held, squares, c, polish), size)
+    validate.positive_integer("restarts", restarts, at_least=0)
+    validate.positive_number("tol", tol)
+    if c is not None:
+        _refuse_below(V, c, nonnegative, tol * size)
+    way = Cornered(n_components, corners={_order(model, n): r for n, r in held.ranks.items()})
+    iteration = ConvexIteration(
+        model, n_components, tuple(held.ranks), way, max_iter=max_iter, seed=seed, solver=solver,
+        form=form, accuracy=accuracy, time_limit=time_limit, progress=progress,
+    )  # fmt: skip
+    best = _Best(_Reader(held, squares, c, polish), tol * size)
+    states = _search(iteration, best, restarts)
+    if best.fit is None:
+        raise _no_answer(states[-1])
+    bound = None if c is None else misfit_bound(V, c, n_components, nonnegative)
+    status = states[-1].status
+    if status is IterationStatus.RANK_REACHED and not best.met:
+        status = IterationStatus.STALLED
+    return _result(
+        best.fit, status, size, states=states, programs=sum(len(s.history) for s in states),
+        objective=best.fit.misfit, bound=bound, trivial=size,
+        argument=_NO_ARGUMENT if bound is None else _ARGUMENT,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """From answers to factors, and from random factors to first costs."""
+
+    held: PolynomialLift
+    squares: LeastSquares
+    coefficients: Array | None
+    polish: bool
+
+    def fit(self, solution: Solution) -> Fit:
+        """The factors that an answer holds, or the best fit near them."""
+        W, H, c = self.held.read(solution.values)
+        low = 0.0 if self.squares.nonnegative else -np.inf
+        W, H, coefficients = np.maximum(W, low), np.maximum(H, low), self.coefficients
+        if coefficients is None:
+            assert c is not None
+            coefficients = np.concatenate([[1.0], np.maximum(c, low)])
+        return (self.squares.descend if self.polish else self.squares.at)(W, H, coefficients)
+
+    def drawn(self, rng: np.random.Generator) -> dict[str, Array]:
+        """What random factors, with the anchors, put below the corner of each matrix.
+
+        Their entries are about as large as the data.
+        """
+        held, V, c = self.held, self.squares.V, self.coefficients
+        W = rng.random((held.n_rows, held.n_components))
+        H = rng.random((held.n_columns, held.n_components))
+        if held.anchors is not None:
+            W[held.anchors] = np.eye(held.n_components)
+        if c is None:
+            c = np.concatenate([[1.0], rng.random(held.degree - 1)])
+        T, known = W @ H.T, ~np.isnan(V)
+        wanted = float(np.linalg.norm(V[known]))
+        away = [abs(np.linalg.norm(evaluate(c, s * T[known])) - wanted) for s in _SIZES]
+        near = np.array(away) <= max(_NEAR * wanted, min(away))
+        return held.corners(W, H * _SIZES[np.argmax(near)], c)
+
+
+@dataclass(eq=False)
+class _Best:
+    """The best fit so far, asked for after every program."""
+
+    reader: _Reader
+    enough: float
+    fit: Fit | None = None
+
+    def accept(self, state: State) -> bool:
+        """Whether the entries are met."""
+        assert state.last is not None
+        fit = self.reader.fit(state.last)
+        if self.fit is None or fit.misfit < self.fit.misfit:
+            self.fit = fit
+        return self.met
+
+    @property
+    def met(self) -> bool:
+        """Whether they were by any answer."""
+        return self.fit is not None and self.fit.misfit <= self.enough
+
+
+def _search(iteration: ConvexIteration, best: _Best, restarts: int) -> tuple[State, ...]:
+    """One start after the other, until the entries are met or nothing is left to try."""
+    way, names = iteration.way, iteration.programs.names
+    assert isinstance(way, Cornered)
+    begin, states = time.perf_counter(), []
+    for number in range(restarts + 1):
+        corners = best.reader.drawn(np.random.default_rng([iteration.seed, number]))
+        directions = {name: way.at(below) for name, below in corners.items()}
+        state = State(IterationStatus.RUNNING, (), directions, names[0], start=number)
+        states.append(iteration.run(state, best.accept))
+        late = iteration.time_limit is not None
+        late = late and time.perf_counter() - begin > (iteration.time_limit or 0.0)
+        if best.met or late or states[-1].status in _FINAL:
+            break
+    return tuple(states)
+
+
+def _refuse_below(V: Array, c: Array, nonnegative: bool, rounding: float) -> None:
+    """Refuse entries that g takes nowhere: no program needs to be solved to know."""
+    g = np.polynomial.Polynomial([0.0, *c]).trim()
+    ends = (g.coef[-1], g.coef[-1] * (-1.0) ** g.degree())
+    if min(ends[:1] if nonnegative else ends) < 0.0:
+        return
+    # Further points than the extrema do no harm: the least value is below that of any.
+    at = np.append(np.real(g.deriv().roots()), 0.0)
+    least = float(np.min(g(np.maximum(at, 0.0) if nonnegative else at)))
+    if np.nanmin(V) < least - rounding:
+        raise InfeasibleError(
+            f"no factors of any number of components give the entry {np.nanmin(V):.6g}, which lies "
+            f"below the least value of g, {least:.6g}. Pass other coefficients or a regularization."
+        )
+
+
+def _no_answer(state: State) -> Exception:
+    if state.status is IterationStatus.INFEASIBLE:
+        return InfeasibleError(
+            "the solver says that no factors give these entries, of any number of components: an "
+            "entry may lie below the least value of g. Pass other coefficients or a regularization."
+        )
+    return SolveFailedError(f"there are no factors: {state.status.name}. {state.status.advice}")
+
+
+def _from_relaxation(solution: Solution, reader: _Reader, size: float) -> PolynomialFactors:
+    solution.gram()
+    fit = reader.fit(solution)
+    return _result(
+        fit, IterationStatus.SETTLED, size, objective=fit.objective, bound=solution.bound,
+        argument=solution.argument, trivial=0.5 * size**2, programs=1, solution=solution,
+    )  # fmt: skip
+
+
+def _result(fit: Fit, status: IterationStatus, size: float, **rest: Any) -> PolynomialFactors:
+    return PolynomialFactors(
+        fit.W, fit.H.T, fit.coefficients, status, fit.misfit / size, fit.misfit, **rest
+    )
+
+
+def _order(model: Model, name: str) -> int:
+    """Order of a matrix of a model."""
+    return next(v.n for v in model.variables() if isinstance(v, PsdVariable) and v.name == name)

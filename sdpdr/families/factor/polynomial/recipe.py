@@ -1,0 +1,271 @@
+"""Factorization through a polynomial of inner products, as lifts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, ModelError, UnknownNameError
+from sdpdr.families.factor.nonnegative.inputs import number_of_components
+from sdpdr.model import Affine, Model
+from sdpdr.model.blocks.expressions import Costs, Fits
+from sdpdr.model.blocks.polynomial import Layers, Moments, PolynomialLift
+
+Lift = Literal["layers", "moments"]
+# A matrix of powers of a higher degree is beyond what solvers can do in double precision.
+_DEGREE = 8
+
+
+def polynomial_factorization(
+    X: ArrayLike,
+    coefficients: Sequence[float] | None = (1.0,),
+    n_components: int = 1,
+    *,
+    lift: Lift = "layers",
+    nonnegative: bool = True,
+    regularization: float | None = None,
+    degree: int = 2,
+) -> Model:
+    r"""Factors W, H with :math:`V_{ij} = g(W_i \cdot H_j)` for a polynomial g, without the rank.
+
+    .. math::
+
+        g(t) = c_1 t + c_2 t^2 + \dots + c_D t^D .
+
+    With ``lift="layers"`` the program is
+
+    .. math::
+
+        \begin{split}
+        \text{find}\quad & Z = \begin{pmatrix} I_k & W^T & H^T \\ W & \mathcal W & T \\
+        H & T^T & \mathcal H \end{pmatrix} \succeq 0,\quad
+        M^{ij} = \begin{pmatrix} 1 & t_{ij} & \cdots \\ t_{ij} & s_{ij} & \\ \vdots & & \ddots
+        \end{pmatrix} \succeq 0, \\
+        & c_1 t_{ij} + c_2 s_{ij} + \dots = V_{ij} \text{ for every known entry},\quad
+        \text{a scale of } W,
+        \end{split}
+
+    in which ranks k of Z and 1 of all :math:`M^{ij}` make W and H exact factors. With
+    ``lift="moments"`` a single matrix of rank one holds the products of monomials of W and H. No
+    rank, no restriction: the program alone says little. `sdpdr.factorize.polynomial` looks for
+    the ranks.
+
+    With a ``regularization`` :math:`\lambda` the program is a relaxation with an optimum instead,
+
+    .. math::
+
+        \min\ \tfrac12 \sum_{ij} \bigl(g(W_i \cdot H_j) - V_{ij}\bigr)^2
+        + \tfrac\lambda2 \bigl(|W|_F^2 + |H|_F^2\bigr),
+
+    and its bound holds for all factors: of any number of components with "layers", where only a
+    linear g gives more than zero; of ``n_components`` with "moments". There a matrix of rank one
+    is a global optimum.
+
+    Parameters
+    ----------
+    X : array_like of shape (N, m)
+        V. Entries that are ``nan`` are unknown.
+    coefficients : sequence of float, default (1.0,)
+        :math:`c_1, \dots, c_D`. None looks for :math:`c_2, \dots, c_D` too, with
+        :math:`c_1 = 1`, without which W and g could trade their scales; needs "layers" and no
+        regularization.
+    n_components : int, default 1
+        k.
+    lift : {"layers", "moments"}, default "layers"
+    nonnegative : bool, default True
+        Factors, and unknown coefficients, are not negative.
+    regularization : float, optional
+        :math:`\lambda > 0`. By default V is met exactly, and the scale is fixed: for k = 1 an
+        entry of W is 1; for k > 1 the columns of W have mean one if they are not negative. With
+        signs free, nothing fixes the basis of the k columns.
+    degree : int, default 2
+        D where the coefficients are unknown.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        An entry is infinite, none is known, or none differs from zero; one is negative where
+        factors and coefficients are not; ``n_components`` or a coefficient is out of range.
+    ModelError
+        Unknown coefficients with "moments" or a regularization; a regularization that is not
+        positive.
+    UnknownNameError
+
+    References
+    ----------
+    Vasiloglou thesis, (3.115)-(3.119) and (4.120), without the equalities that make them true.
+
+    Examples
+    --------
+    >>> polynomial_factorization([[0.945, 1.92], [0.41125, 0.78]], (1.0, 0.5), lift="moments")
+    MomentMatrix + NonNegative + Fits
+    """
+    V = known_entries(X)
+    c = None if coefficients is None else checked_coefficients(coefficients)
+    _check_signs(V, c, nonnegative)
+    if regularization is not None:
+        validate.positive_number("regularization", regularization)
+    held = polynomial_lift(
+        V, c, n_components, lift=lift, nonnegative=nonnegative,
+        misfit=regularization is not None, degree=degree,
+    )  # fmt: skip
+    blocks = held.blocks(nonnegative)
+    targets = V[tuple(held.pairs.T)]
+    if regularization is None:
+        if held.anchors is None and nonnegative:
+            blocks.append(Fits(held.sums(), np.full(held.n_components, float(held.n_rows))))
+        blocks.append(Fits(held.fitted(c), targets))
+        return Model(tuple(blocks), name="polynomial_factorization")
+    price = (0.5 * float(regularization)) * held.size()
+    if isinstance(held, Moments):
+        assert c is not None
+        price = price + 0.5 * held.misfits(c, targets)
+        if held.n_components == 1:
+            price = _definite(price, held, targets, nonnegative)
+    else:
+        blocks.append(Fits(held.fitted(c), targets, squared=True))
+    return Model((*blocks, Costs(price)), name="polynomial_factorization")
+
+
+def polynomial_lift(
+    V: Array,
+    coefficients: Array | None,
+    n_components: int = 1,
+    *,
+    lift: Lift = "layers",
+    nonnegative: bool = True,
+    misfit: bool = False,
+    degree: int = 2,
+) -> PolynomialLift:
+    """The matrices of `polynomial_factorization`, to begin at factors and to read them off.
+
+    Parameters
+    ----------
+    V : array of shape (N, m)
+        Unknown entries are ``nan``.
+    coefficients : array of shape (D,), or None if unknown
+    n_components, lift, nonnegative, degree : see `polynomial_factorization`
+    misfit : bool, default False
+        For a regularization.
+
+    Returns
+    -------
+    Layers or Moments
+    """
+    if lift not in ("layers", "moments"):
+        raise UnknownNameError("lift", lift, ("layers", "moments"))
+    k = number_of_components(n_components, V.shape)
+    if coefficients is None and (lift == "moments" or misfit):
+        raise ModelError(
+            "unknown coefficients need lift='layers' and no regularization: their products with "
+            "powers of t have a matrix of their own there."
+        )
+    D = _degree(degree) if coefficients is None else coefficients.size
+    anchors = None if misfit else _anchors(V, k)
+    (N, m), pairs = V.shape, np.argwhere(~np.isnan(V))
+    if lift == "moments":
+        return Moments(N, m, pairs, k, D, anchors, misfit=misfit)
+    return Layers(N, m, pairs, k, D, anchors, unknown=coefficients is None)
+
+
+def known_entries(X: Any) -> Array:
+    """A matrix of finite numbers and ``nan``, with at least one number that is not zero.
+
+    Raises
+    ------
+    DataError
+    """
+    try:
+        V = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError("X must be a matrix of numbers, nan where they are unknown.") from None
+    if V.ndim != 2 or not V.size:
+        raise DataError(f"X must be a matrix; its shape is {V.shape}.")
+    if np.any(np.isinf(V)):
+        i, j = np.argwhere(np.isinf(V))[0]
+        raise DataError(f"X[{i}, {j}] is infinite; entries are numbers, or nan if unknown.")
+    for axis, name in enumerate(("row", "column")):
+        empty = np.flatnonzero(np.all(np.isnan(V), axis=1 - axis))
+        if empty.size:
+            raise DataError(
+                f"{name} {empty[0]} of X has no known entry, so nothing says what its factor is; "
+                "leave it out."
+            )
+    if not np.nansum(np.abs(V)) > 0.0:
+        raise DataError("all known entries of X are zero: there is nothing to factor.")
+    return V
+
+
+def checked_coefficients(coefficients: Any) -> Array:
+    """The coefficients as an array, the last one not zero.
+
+    Raises
+    ------
+    DataError
+    """
+    c = np.atleast_1d(np.asarray(coefficients, dtype=float))
+    if c.ndim != 1 or not c.size or not np.all(np.isfinite(c)) or c[-1] == 0.0:
+        raise DataError(
+            "coefficients must be finite numbers c_1, ..., c_D of g(t) = c_1 t + ... + c_D t^D, "
+            f"the last one not zero; they are {coefficients!r}."
+        )
+    _degree(c.size)
+    return c
+
+
+def _definite(price: Affine, held: Moments, targets: Array, nonnegative: bool) -> Affine:
+    """The same price by positive definite matrices, where some are found: bounds become provable.
+
+    Of those tried, the one whose smallest eigenvalue is largest beside what it adds to the corner.
+    """
+
+    def matrix(expression: Affine) -> Any:
+        return expression.maps[held.matrix.gram].adjoint(np.ones(1)) @ np.eye(held.matrix.order)
+
+    whole = matrix(price)
+    names = ("corner", "pure", "mixed", "sign")
+    parts = [matrix(held.nothing(**{name: 1.0})) for name in names]
+    size, found, most = float(targets @ targets), price, 0.0
+    signs = (0.1, 0.03, 0.01, 0.003, 1e-3, 3e-4, 1e-4) if nonnegative and held.signs else (0.0,)
+    for corner, pure, sign in product((0.1, 1.0, 10.0), (0.3, 0.1, 0.03, 0.01, 0.003), signs):
+        weights = (corner * size, pure, pure**2, sign)
+        mended = whole + sum(w * part for w, part in zip(weights, parts, strict=True))
+        least = float(np.linalg.eigvalsh(mended)[0])
+        least = min(least, sign or least) / (1.0 + corner)
+        if least > most:
+            found, most = price + held.nothing(*weights), least
+    return found
+
+
+def _degree(degree: int) -> int:
+    if validate.positive_integer("degree", degree) > _DEGREE:
+        raise DataError(f"g may have degree {_DEGREE} at most; it has {degree}.")
+    return degree
+
+
+def _check_signs(V: Array, c: Array | None, nonnegative: bool) -> None:
+    if nonnegative and (c is None or np.all(c >= 0.0)) and np.nanmin(V) < 0.0:
+        i, j = np.argwhere(V < 0.0)[0]
+        raise DataError(
+            f"Negative values in data: X[{i}, {j}] = {V[i, j]:g}, but no polynomial with these "
+            "coefficients is negative where the factors are not. Pass nonnegative=False."
+        )
+
+
+def _anchors(V: Array, k: int) -> Index | None:
+    """The row of W to fix, that of the largest entries of V; none for several components.
+
+    There k rows could be the identity if no signs were asked for, but whichever they are, starts
+    are then so unlike the factors that the iteration needs several times as many programs.
+    """
+    return np.array([np.argmax(np.nansum(V**2, axis=1))]) if k == 1 else None

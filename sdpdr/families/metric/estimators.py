@@ -1,0 +1,347 @@
+"""Learning a metric, with scikit-learn's face and metric-learn's names."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import (
+    DataError,
+    NonUniqueWarning,
+    ShapeError,
+    UncertifiedWarning,
+    UnknownNameError,
+)
+from sdpdr.families.metric.fantope import MetricAnswer, factor_of
+from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points
+from sdpdr.families.metric.recipes import xing
+from sdpdr.families.metric.roots import answer_of, root_bound, solve_xing
+from sdpdr.families.metric.whiten import kernel_coordinates, whiten
+from sdpdr.model import Model
+from sdpdr.program import Solution, as_dense
+from sdpdr.solvers.base import configured, tolerance
+from sdpdr.solving.solve import solve
+
+
+class MetricLearner(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
+    TransformerMixin,  # type: ignore[misc]  # nor have these
+    BaseEstimator,  # type: ignore[misc]  # two
+):
+    """Base of estimators of a Mahalanobis metric; ``_learn`` solves its program."""
+
+    n_pairs: int | None
+    kernel: Any
+    kernel_params: Mapping[str, Any] | None
+    kernel_components: int | None
+    solver: Any
+    tol: float | None
+    random_state: int | None
+    tol_: float
+
+    solution_: Solution | None
+
+    @abstractmethod
+    def _learn(self, pairs: Pairs) -> MetricAnswer:
+        """The metric; sets ``solution_``."""
+
+    def fit(self, X: Any, y: Any = None) -> MetricLearner:
+        """Learn from labelled points, or from pairs.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or (n_pairs, 2, D)
+            Points, or pairs of points. With ``kernel="precomputed"``, the kernel matrix (n, n).
+        y : array_like of shape (n,), or (n_pairs,)
+            Labels: pairs of one class are similar, all others dissimilar. Of pairs: 1 for
+            similar, -1 for dissimilar.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise DataError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass "
+                "labels of the points, or 1 and -1 for similar and dissimilar pairs."
+            )
+        if _n_dimensions(X) == 3:
+            return self.fit_pairs(X, y)
+        points = validate.points(X, at_least=2)
+        validate_data(self, X, skip_check_array=True)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        return self._fit(pairs_from_labels(points, y, self.n_pairs, self.random_state or 0))
+
+    def fit_pairs(self, pairs: Any, y: Any) -> MetricLearner:
+        """Learn from pairs of points, as metric-learn's weakly supervised estimators do.
+
+        Parameters
+        ----------
+        pairs : array_like of shape (n_pairs, 2, D)
+            Points with equal coordinates are one point.
+        y : array_like of shape (n_pairs,)
+            1 for similar, -1 for dissimilar.
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise DataError(
+                "pairs of points have no precomputed kernel matrix; pass the matrix with labels, "
+                "or name the kernel."
+            )
+        found = pairs_from_points(pairs, y)
+        self.n_features_in_ = found.n_features
+        return self._fit(found)
+
+    def _fit(self, pairs: Pairs) -> MetricLearner:
+        self.solution_, self.tol_ = None, tolerance(self.solver, self.tol)
+        n_coordinates = self._n_coordinates()
+        if self.kernel is None:
+            answer = self._learn(pairs)
+            self.components_ = answer.components
+        else:
+            self._points = pairs.points
+            kernel = kernel_coordinates(self._inputs(pairs.points), n_coordinates)
+            answer = self._learn(pairs.moved(kernel.coordinates))
+            self.components_ = answer.components @ kernel.placing.T
+        self.pairs_ = pairs
+        self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
+        self.argument_, self.n_iter_ = answer.argument, answer.iterations
+        if not answer.gap <= self.tol_:
+            warnings.warn(
+                f"the metric is certified to a relative gap of {answer.gap:.1e} only, not "
+                f"{self.tol_:g}. Raise max_iter, or try another solver.",
+                UncertifiedWarning,
+                stacklevel=3,
+            )
+        if not answer.unique:
+            warnings.warn(
+                "eigenvalues of the contrast are tied, so other metrics are as good; one of them "
+                "is returned. Another n_components, or a ridge, makes the answer unique.",
+                NonUniqueWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _n_coordinates(self) -> int | None:
+        """``kernel_components``, and the name of the kernel, checked."""
+        known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
+        if isinstance(self.kernel, str) and self.kernel not in known:
+            raise UnknownNameError("kernel", self.kernel, known)
+        if self.kernel is None and self.kernel_params:
+            raise DataError(
+                f"kernel_params {dict(self.kernel_params)} are of a kernel, and there is none: "
+                "name one, or leave them out."
+            )
+        if isinstance(self.kernel, str):
+            parameters = KERNEL_PARAMS.get(self.kernel, ())
+            for name in self.kernel_params or {}:
+                if name not in parameters:
+                    raise UnknownNameError(f"parameter of kernel {self.kernel!r}", name, parameters)
+        if self.kernel_components is None:
+            return None
+        return validate.positive_integer("kernel_components", self.kernel_components)
+
+    def _solved(self, model: Model, share: float = 1.0) -> Solution:
+        """The model's solution, to a share of the tolerance; an error if there is no point."""
+        tol = None if self.tol is None and configured(self.solver) else share * self.tol_
+        self.solution_ = solve(model, self.solver, tol=tol, seed=self.random_state)
+        return self.solution_ if self.solution_.values else self.solution_.raise_for_status()
+
+    def _inputs(self, X: Array) -> Array:
+        """What ``components_`` multiplies: the features, or kernel values to the fitted points."""
+        if self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "precomputed"):
+            return X
+        values = pairwise_kernels(X, self._points, metric=self.kernel, **(self.kernel_params or {}))
+        return np.asarray(values)
+
+    def transform(self, X: Any) -> Array:
+        r"""Map points so that Euclidean distance is the metric learned.
+
+        Parameters
+        ----------
+        X : array_like of shape (m, D)
+            With ``kernel="precomputed"``, kernel values to the points of `fit`, shape (m, n).
+
+        Returns
+        -------
+        array of shape (m, k)
+        """
+        check_is_fitted(self, "components_")
+        X = validate_data(self, X, reset=False, dtype=float)
+        return np.asarray(self._inputs(X) @ self.components_.T)
+
+    def pair_distance(self, pairs: Any) -> Array:
+        """Distances under the metric, of pairs of shape (n_pairs, 2, D)."""
+        check_is_fitted(self, "components_")
+        array = np.asarray(pairs, dtype=float)
+        if array.ndim != 3 or array.shape[1] != 2:
+            raise ShapeError(
+                f"pairs must have shape (n_pairs, 2, n_features); they have {array.shape}."
+            )
+        steps = self.transform(array[:, 0]) - self.transform(array[:, 1])
+        return np.asarray(np.linalg.norm(steps, axis=1))
+
+    def pair_score(self, pairs: Any) -> Array:
+        """Similarity of pairs: minus their distance."""
+        return -self.pair_distance(pairs)
+
+    def get_metric(self) -> Callable[..., float]:
+        """The metric as a function of two points, for scikit-learn's ``metric=``.
+
+        Later fits do not change it. ``squared=True`` gives the squared distance.
+        """
+        check_is_fitted(self, "components_")
+        components, inputs = self.components_.copy(), _frozen(self)
+
+        def metric(u: Any, v: Any, squared: bool = False) -> float:
+            both = inputs(np.array([u, v], dtype=float)) @ components.T
+            square = float(np.sum(np.square(both[0] - both[1])))
+            return square if squared else float(np.sqrt(square))
+
+        return metric
+
+    def get_mahalanobis_matrix(self) -> Array:
+        """The matrix of the metric, of the features or, with a kernel, of kernel values."""
+        check_is_fitted(self, "components_")
+        return np.asarray(self.components_.T @ self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.three_d_array = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+
+def _n_dimensions(X: Any) -> int:
+    """Of arrays, data frames, sparse matrices and nested lists, ragged ones as well."""
+    return len(X.shape) if hasattr(X, "shape") else np.asarray(X, dtype=object).ndim
+
+
+def _frozen(learner: MetricLearner) -> Callable[[Array], Array]:
+    """What the learner does to points before its components, apart from later fits."""
+    if learner.kernel is None:
+        return lambda X: X
+    other = type(learner)(**learner.get_params(deep=False))
+    other._points = learner._points
+    return other._inputs
+
+
+@dataclass(eq=False, repr=False)
+class XingMetric(MetricLearner):
+    r"""Xing's metric (MMC): similar pairs as near as possible, dissimilar ones apart.
+
+    .. math::  \min_{A \succeq 0} \sum_{S} d_A^2(x_i, x_j) \quad\text{s.t.}\quad
+               \sum_{D} d_A(x_i, x_j) \ge 1,
+
+    solved exactly, with a bound that says how exactly; see `sdpdr.methods.xing`.
+
+    Parameters
+    ----------
+    diagonal : bool, default False
+        Learn weights of the features only.
+    ridge : float, default 0
+        Relative ridge on the scatter of similar pairs; needed where they span fewer directions
+        than dissimilar ones (more features than points, or a kernel).
+    n_pairs : int, optional
+        Of labelled points: so many random pairs of each kind instead of all. All dissimilar pairs
+        of some thousand points fill gigabytes.
+    kernel : str or callable, optional
+        A name of `sklearn.metrics.pairwise.pairwise_kernels`, ``"precomputed"``, or a function.
+    kernel_params : dict, optional
+    kernel_components : int, optional
+        Use so many leading kernel principal coordinates only.
+    solver : str or Solver, default "ascent"
+        ``"ascent"`` is the iteration of `sdpdr.metric.ascend`; any other is one of `sdpdr.solve`,
+        for some hundred dissimilar pairs.
+    tol : float, optional
+        Relative gap aimed at; by default that of a configured solver, or 1e-6.
+    max_iter : int, default 10000
+        Of the ascent.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
+
+    Attributes
+    ----------
+    components_ : array of shape (k, D), or (k, n) with a kernel
+        L, with :math:`A = L^T L`; rows by falling length.
+    value_, bound_, gap_, argument_
+        The sum of squared distances of similar pairs, what it cannot fall below, their relative
+        difference, and why.
+    solution_ : Solution or None
+        Of the semidefinite program in whitened coordinates, where `sdpdr.solve` was used.
+    pairs_ : Pairs
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+
+    Raises
+    ------
+    DataError, InfeasibleError
+        From `fit`, see `sdpdr.metric.choose_pairs` and `sdpdr.metric.whiten`.
+
+    References
+    ----------
+    Xing, Ng, Jordan, Russell, "Distance metric learning, with application to clustering with
+    side-information", NIPS 15, 2002.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import sdpdr
+    >>> X, y = load_iris(return_X_y=True)
+    >>> learned = sdpdr.XingMetric().fit(X, y)
+    >>> learned.gap_ <= 1e-6
+    True
+    >>> learned.transform(X[:2]).shape[0], learned.get_mahalanobis_matrix().shape
+    (2, (4, 4))
+    """
+
+    _: KW_ONLY
+    diagonal: bool = False
+    ridge: float = 0.0
+    n_pairs: int | None = None
+    kernel: Any = None
+    kernel_params: Mapping[str, Any] | None = None
+    kernel_components: int | None = None
+    solver: Any = "ascent"
+    tol: float | None = None
+    max_iter: int = 10_000
+    random_state: int | None = None
+
+    def _learn(self, pairs: Pairs) -> MetricAnswer:
+        options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge}
+        if isinstance(self.solver, str) and self.solver == "ascent":
+            return solve_xing(pairs, **options, tol=self.tol_, max_iter=self.max_iter)
+        model = xing(pairs.points, similar=pairs.similar, dissimilar=pairs.dissimilar, **options)
+        # The gap of 1 / g^2 is twice that of g.
+        solution = self._solved(model, 0.25)
+        white = whiten(pairs, **options)
+        r = white.basis.shape[1]
+        factor = factor_of(as_dense(solution.values["Z"])[:r, :r])
+        lengths = np.linalg.norm(white.differences @ factor, axis=1)
+        # Any positive weights give a bound, but a rough solution may have distances of zero.
+        weights = np.maximum(lengths, 1e-9 * lengths.max())
+        bound = root_bound(white.differences, weights, diagonal=self.diagonal)
+        argument = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)"
+        if solution.bound is not None and solution.bound < bound:
+            bound, argument = solution.bound, solution.argument
+        return answer_of(white, factor, bound, argument)

@@ -1,0 +1,150 @@
+"""Ghodsi's metric with scikit-learn's face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base import checks as validate
+from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.families.metric.estimators import MetricLearner
+from sdpdr.families.metric.fantope import (
+    MetricAnswer,
+    closed_form,
+    components_of,
+    factor_of,
+    frobenius_form,
+    trimmed,
+)
+from sdpdr.families.metric.pairs import Pairs
+from sdpdr.families.metric.recipes import SCALES, contrast, ghodsi
+from sdpdr.program import as_dense
+
+
+@dataclass(eq=False, repr=False)
+class GhodsiMetric(MetricLearner):
+    r"""Ghodsi's metric: the directions in which dissimilar pairs differ most, similar ones least.
+
+    .. math::  \min_{A \succeq 0} \langle C, A\rangle + \tfrac\mu2|A|_F^2
+               \ \text{ or }\ {} + \mu \operatorname{tr} A\log A
+               \quad\text{s.t.}\quad \operatorname{tr} A = 1,\ A \preceq \tfrac1k I,
+
+    with :math:`C = M_S/|S| - M_D/|D|`, in closed form; see `sdpdr.methods.ghodsi`.
+
+    Parameters
+    ----------
+    n_components : int or None, default 1
+        k, the dimension of the metric; None for no cap on A, which matters with a ridge or
+        entropy.
+    normalize : bool, default True
+        Means over pairs; False for the sums as printed.
+    ridge, entropy : float, default 0
+        :math:`\mu` of either price; at most one of them.
+    scale : {"trace", "frobenius"}, default "trace"
+        ``"frobenius"`` asks for :math:`|A|_F \le 1` instead, without cap or price.
+    n_pairs, kernel, kernel_params, kernel_components
+        As of `XingMetric`.
+    solver : str or Solver, default "closed"
+        ``"closed"`` is the closed form; any other is one of `sdpdr.solve`.
+    tol : float, optional
+        Of a solver; by default that of a configured one, or 1e-6.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
+
+    Attributes
+    ----------
+    components_, value_, bound_, gap_, argument_, solution_, pairs_, n_iter_
+        As of `XingMetric`.
+
+    Raises
+    ------
+    DataError, InfeasibleError
+        From `fit`.
+
+    Warns
+    -----
+    NonUniqueWarning
+        Tied eigenvalues leave a choice.
+
+    References
+    ----------
+    Ghodsi, Wilkinson, Southey, "Improving embeddings by flexible exploitation of side
+    information", IJCAI, 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import sdpdr
+    >>> X, y = load_iris(return_X_y=True)
+    >>> sdpdr.GhodsiMetric(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    n_components: int | None = 1
+    _: KW_ONLY
+    normalize: bool = True
+    ridge: float = 0.0
+    entropy: float = 0.0
+    scale: str = "trace"
+    n_pairs: int | None = None
+    kernel: Any = None
+    kernel_params: Mapping[str, Any] | None = None
+    kernel_components: int | None = None
+    solver: Any = "closed"
+    tol: float | None = None
+    random_state: int | None = None
+
+    def _learn(self, pairs: Pairs) -> MetricAnswer:
+        if self.scale not in SCALES:
+            raise UnknownNameError("scale", self.scale, SCALES)
+        if self.scale == "frobenius" and (self.ridge or self.entropy):
+            raise DataError("ridge and entropy go with scale='trace'; leave them 0.")
+        cap = self._cap(pairs.n_features)
+        if not (isinstance(self.solver, str) and self.solver == "closed"):
+            return self._by_solver(pairs, cap)
+        scatter = contrast(pairs, self.normalize)
+        if self.scale == "trace":
+            return closed_form(scatter, cap=cap, ridge=self.ridge, entropy=self.entropy)
+        answer = frobenius_form(scatter)
+        if not len(answer.components):
+            raise DataError(
+                "dissimilar pairs differ less than similar ones in every direction, so the best "
+                "metric of Frobenius norm at most one is zero. Use scale='trace'."
+            )
+        return answer
+
+    def _by_solver(self, pairs: Pairs, cap: float) -> MetricAnswer:
+        if self.entropy:
+            raise DataError("the entropy has no semidefinite form; use solver='closed'.")
+        model = ghodsi(
+            pairs.points,
+            similar=pairs.similar,
+            dissimilar=pairs.dissimilar,
+            normalize=self.normalize,
+            cap=cap,
+            ridge=self.ridge,
+            scale=self.scale,
+        )
+        solution = self._solved(model)
+        factor = trimmed(factor_of(as_dense(solution.values["A"])), self.tol_)
+        bound = -np.inf if solution.bound is None else solution.bound
+        return MetricAnswer(
+            components_of(factor),
+            solution.value,
+            bound,
+            solution.argument,
+            scale=solution.gap_scale,
+        )
+
+    def _cap(self, n_features: int) -> float:
+        if self.scale == "frobenius" or self.n_components is None:
+            return 1.0
+        k = validate.positive_integer("n_components", self.n_components)
+        if k > n_features:
+            raise DataError(
+                f"n_components must be at most the number of features, {n_features}; it is {k}."
+            )
+        return 1.0 / k

@@ -1,0 +1,300 @@
+"""Pairs of points that are to be near each other, and pairs that are to be far apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index, as_real
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError, UnknownNameError
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    r"""Points with similar and dissimilar pairs among them.
+
+    A pair listed k times counts k times, in either order of its points.
+
+    Parameters
+    ----------
+    points : array of shape (n, D)
+    similar, dissimilar : array_like of shape (p, 2) and (q, 2)
+        Indices of points.
+
+    Raises
+    ------
+    DataError
+        A set is empty, names points that do not exist, pairs a point with itself, or the same
+        pair is in both sets.
+    DataTypeError, ShapeError
+        Points are no matrix of real numbers, or pairs no pairs of indices.
+
+    Examples
+    --------
+    >>> pairs = Pairs(np.array([[0.0], [1.0], [3.0]]), [[0, 1]], [[0, 2], [1, 2]])
+    >>> pairs.scatter("similar"), pairs.scatter("dissimilar")
+    (array([[1.]]), array([[13.]]))
+    """
+
+    points: Array
+    similar: Index
+    dissimilar: Index
+
+    def __post_init__(self) -> None:
+        points = as_real(self.points, copy=True)
+        if points.ndim != 2:
+            raise ShapeError(f"points must have shape (n, D); they have {points.shape}.")
+        object.__setattr__(self, "points", points)
+        for kind in ("similar", "dissimilar"):
+            object.__setattr__(self, kind, _indices(getattr(self, kind), kind, len(self.points)))
+        n = len(self.points)
+        both = np.intersect1d(_keys(self.similar, n), _keys(self.dissimilar, n))
+        if both.size:
+            i, j = divmod(int(both[0]), n)
+            more = f", and so are {both.size - 1} more" if both.size > 1 else ""
+            raise DataError(
+                f"the pair ({i}, {j}) is called similar and dissimilar at once{more}. Drop it "
+                "from one of the sets."
+            )
+
+    @property
+    def n_features(self) -> int:
+        """D."""
+        return int(self.points.shape[1])
+
+    def index(self, kind: str) -> Index:
+        """The pairs of one kind, ``"similar"`` or ``"dissimilar"``; shape (p, 2)."""
+        if kind not in ("similar", "dissimilar"):
+            raise UnknownNameError("kind of pairs", kind, ("similar", "dissimilar"))
+        return self.similar if kind == "similar" else self.dissimilar
+
+    def differences(self, kind: str) -> Array:
+        """The vectors x_i - x_j of the pairs of one kind, shape (p, D)."""
+        i, j = self.index(kind).T
+        return np.asarray(self.points[i] - self.points[j])
+
+    def scatter(self, kind: str) -> Array:
+        r"""The sum of :math:`(x_i - x_j)(x_i - x_j)^T` over one kind, shape (D, D).
+
+        Computed as :math:`X^T L X` with the Laplacian L of the graph of these pairs, so that a
+        million pairs take no room.
+        """
+        i, j = self.index(kind).T
+        n = len(self.points)
+        weights = sp.coo_array((np.ones(i.size), (i, j)), shape=(n, n)).tocsr()
+        weights = weights + weights.T
+        degree = np.bincount(np.concatenate([i, j]), minlength=n).astype(float)
+        # Centred first, because the two sums below cancel where the points are far from zero.
+        x = self.points - self.points.mean(axis=0)
+        total = x.T @ (degree[:, None] * x - weights @ x)
+        return np.asarray((total + total.T) * 0.5)
+
+    def moved(self, points: Array) -> Pairs:
+        """The same pairs of other points."""
+        if len(points) != len(self.points):
+            raise ShapeError(f"{len(self.points)} points are needed; {len(points)} were given.")
+        return Pairs(points, self.similar, self.dissimilar)
+
+
+def choose_pairs(
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    similar: ArrayLike | None = None,
+    dissimilar: ArrayLike | str | None = None,
+    n_pairs: int | None = None,
+    seed: int = 0,
+) -> Pairs:
+    """Pairs from labels, or as listed.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+    y : array_like of shape (n,), optional
+        Labels: pairs of one class are similar, all others dissimilar.
+    similar, dissimilar : array_like of shape (p, 2), optional
+        Indices of points, instead of labels. ``dissimilar="rest"`` calls every pair dissimilar
+        that is not listed as similar.
+    n_pairs : int, optional
+        With labels: that many random pairs of each kind instead of all.
+    seed : int, default 0
+
+    Raises
+    ------
+    DataError
+        Neither labels nor both sets are given, or labels and sets; and as `Pairs`.
+
+    Examples
+    --------
+    >>> pairs = choose_pairs([[0.0], [1.0], [3.0]], similar=[[0, 1]], dissimilar="rest")
+    >>> pairs.dissimilar.tolist()
+    [[0, 2], [1, 2]]
+    """
+    points = validate.points(X, at_least=2)
+    if y is not None:
+        if similar is not None or dissimilar is not None:
+            raise DataError("give either labels y or pairs (similar, dissimilar), not both.")
+        return pairs_from_labels(points, y, n_pairs, seed)
+    if similar is None or dissimilar is None:
+        raise DataError(
+            "a metric is learned from labels y, or from both similar and dissimilar pairs. For "
+            "'all that is not similar' pass dissimilar='rest'."
+        )
+    if isinstance(dissimilar, str):
+        if dissimilar != "rest":
+            raise UnknownNameError("dissimilar", dissimilar, ("rest",))
+        dissimilar = _rest(_indices(similar, "similar", len(points)), len(points))
+    return Pairs(points, similar, dissimilar)  # type: ignore[arg-type]  # converted there
+
+
+def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: int = 0) -> Pairs:
+    """Pairs of one class are similar, pairs of two classes dissimilar.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+    y : array_like of shape (n,)
+    n_pairs : int, optional
+        That many of each kind, drawn without repetition (all, where there are no more); by
+        default all.
+    seed : int, default 0
+
+    Raises
+    ------
+    DataError
+        There is one class only, or every class has one point only.
+
+    Examples
+    --------
+    >>> pairs = pairs_from_labels(np.array([[0.0], [1.0], [5.0]]), ["a", "a", "b"])
+    >>> pairs.similar.tolist(), pairs.dissimilar.tolist()
+    ([[0, 1]], [[0, 2], [1, 2]])
+    """
+    labels = np.asarray(y)
+    if labels.shape != (len(X),):
+        raise ShapeError(
+            f"y must hold one label for each of the {len(X)} points; it has shape {labels.shape}."
+        )
+    classes, label = np.unique(labels, return_inverse=True)
+    if len(classes) == 1:
+        raise DataError(
+            f"y has one class only ({classes[0]!r}), so no pair is dissimilar. Add points of "
+            "another class, or list dissimilar pairs."
+        )
+    if len(classes) == len(X):
+        raise DataError(
+            f"y has {len(classes)} classes of one point each, so no pair is similar. If y is a "
+            "number to be predicted, bin it first."
+        )
+    if n_pairs is not None:
+        n_pairs = validate.positive_integer("n_pairs", n_pairs)
+    # In the order of classes, the partners of point a among those after it are two runs: the
+    # rest of its class, and all later classes. So pair number t is found by counting.
+    order = np.argsort(label, kind="stable")
+    end = np.searchsorted(label[order], label[order], side="right")
+    rng = np.random.default_rng(seed)
+    after = np.arange(len(X)) + 1
+    similar = _numbered(end - after, after, n_pairs, rng)
+    dissimilar = _numbered(len(X) - end, end, n_pairs, rng)
+    return Pairs(X, np.sort(order[similar], axis=1), np.sort(order[dissimilar], axis=1))
+
+
+def pairs_from_points(pairs: Any, y: ArrayLike) -> Pairs:
+    """Pairs given point by point, with +1 for similar and -1 for dissimilar.
+
+    Points with equal coordinates are one point.
+
+    Parameters
+    ----------
+    pairs : array_like of shape (n_pairs, 2, D)
+    y : array_like of shape (n_pairs,)
+
+    Raises
+    ------
+    ShapeError, DataError, DataTypeError
+
+    Examples
+    --------
+    >>> pairs = pairs_from_points([[[0.0], [1.0]], [[0.0], [3.0]]], [1, -1])
+    >>> len(pairs.points), pairs.similar.tolist(), pairs.dissimilar.tolist()
+    (3, [[0, 1]], [[0, 2]])
+    """
+    array = np.asarray(pairs)
+    if array.ndim != 3 or array.shape[1] != 2:
+        raise ShapeError(
+            f"pairs must have shape (n_pairs, 2, n_features); they have {array.shape}."
+        )
+    sign = np.asarray(y)
+    if sign.shape != (len(array),):
+        raise ShapeError(f"y must hold one of 1, -1 for each of the {len(array)} pairs.")
+    wrong = set(np.unique(sign).tolist()) - {1, -1}
+    if wrong:
+        raise DataError(
+            "y must be 1 for a similar and -1 for a dissimilar pair; it also holds "
+            f"{sorted(wrong, key=str)[0]!r}."
+        )
+    points = validate.points(array.reshape(-1, array.shape[2]), at_least=2)
+    points, place = np.unique(points, axis=0, return_inverse=True)
+    index = place.reshape(-1, 2)
+    return Pairs(points, _unlike(index[sign == 1]), _unlike(index[sign == -1]))
+
+
+def _unlike(index: Index) -> Index:
+    """Pairs of equal points left out: their distance is zero under every metric."""
+    return np.asarray(index[index[:, 0] != index[:, 1]])
+
+
+def _numbered(
+    partners: Index, first: Index, n_pairs: int | None, rng: np.random.Generator
+) -> Index:
+    """Pairs (a, first[a] + k), k < partners[a], all of them or so many at random."""
+    ends = np.cumsum(partners)
+    total = int(ends[-1])
+    number = np.arange(total)
+    if n_pairs is not None and n_pairs < total:
+        number = np.sort(rng.choice(total, n_pairs, replace=False))
+    a = np.searchsorted(ends, number, side="right")
+    return np.column_stack([a, first[a] + number - (ends[a] - partners[a])])
+
+
+def _rest(similar: Index, n: int) -> Index:
+    keys = np.arange(n)[:, None] * n + np.arange(n)
+    every = keys[np.triu_indices(n, 1)]
+    left = every[~np.isin(every, _keys(similar, n))]
+    return np.column_stack(np.divmod(left, n))
+
+
+def _keys(index: Index, n: int) -> Index:
+    """One number for each pair, whatever its order."""
+    return np.asarray(index.min(axis=1) * n + index.max(axis=1))
+
+
+def _indices(given: ArrayLike, kind: str, n: int) -> Index:
+    """Checked pairs of indices."""
+    index = np.asarray(given)
+    if index.size == 0:
+        raise DataError(
+            f"there are no {kind} pairs (of points that differ). A metric needs both kinds: "
+            "similar pairs say what to shrink, dissimilar pairs what must stay apart."
+        )
+    if index.ndim != 2 or index.shape[1] != 2:
+        raise ShapeError(f"{kind} pairs must have shape (p, 2); they have {index.shape}.")
+    if not np.issubdtype(index.dtype, np.integer):
+        raise DataTypeError(
+            f"{kind} pairs must be indices of points, whole numbers; they are {index.dtype}."
+        )
+    if index.min() < 0 or index.max() >= n:
+        raise DataError(
+            f"{kind} pairs must name points 0..{n - 1}; they range over "
+            f"{index.min()}..{index.max()}."
+        )
+    same = np.flatnonzero(index[:, 0] == index[:, 1])
+    if same.size:
+        raise DataError(
+            f"{kind} pair {same[0]} joins point {index[same[0], 0]} with itself. Drop it."
+        )
+    return index.astype(np.int64)

@@ -1,0 +1,35 @@
+"""Labels spread over a graph with similar and dissimilar neighbours."""
+
+from sdpdr.families.propagate.alternating import LabelStep, alternating, scale_step
+from sdpdr.families.propagate.eigen import eigen, ratio_bound
+from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
+from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
+from sdpdr.families.propagate.pencil import Pencil, Propagation, PropagationStatus
+from sdpdr.families.propagate.ratings import (
+    SpreadRatings,
+    near_and_far,
+    pearson,
+    spread_labels,
+    spread_ratings,
+)
+
+__all__ = [
+    "LabelStep",
+    "LabelledGraph",
+    "Pencil",
+    "Propagation",
+    "PropagationStatus",
+    "SpreadRatings",
+    "alternating",
+    "eigen",
+    "fixed_lam",
+    "harmonic",
+    "labelled_graph",
+    "mixed_graph",
+    "near_and_far",
+    "pearson",
+    "ratio_bound",
+    "scale_step",
+    "spread_labels",
+    "spread_ratings",
+]

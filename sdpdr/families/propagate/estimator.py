@@ -1,0 +1,306 @@
+"""Mixed label propagation with scikit-learn's face."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.families.propagate.graph import labelled_graph
+from sdpdr.families.propagate.pencil import Propagation
+from sdpdr.families.propagate.ratings import METHODS, near_and_far, pearson, spread_labels
+from sdpdr.families.unfold.labelled import encoded
+from sdpdr.model.blocks.separation import UNLABELLED
+
+_AFFINITIES = ("knn", "precomputed", "correlation")
+
+
+@dataclass(eq=False, repr=False)
+class MixedLabelPropagation(
+    ClassifierMixin,  # type: ignore[misc]  # scikit-learn has no types
+    BaseEstimator,  # type: ignore[misc]  # nor has this
+):
+    r"""Labels spread over similar pairs and held apart by dissimilar ones.
+
+    .. math::
+
+        \min_y\ \frac{\sum_{ij} (S_+)_{ij} (y_i - y_j)^2}{\sum_{ij} (S_-)_{ij} (y_i - y_j)^2}
+        \quad\text{s.t.}\quad y_i \text{ given where known},
+
+    with labels 1 and -1, one class against the rest if there are more than two. The other modes
+    are its relatives. Points without a label (-1, as in `sklearn.semi_supervised`) take part in
+    `fit` and get theirs there.
+
+    Parameters
+    ----------
+    mode : {"eigen", "alternating", "fixed_lam", "harmonic", "mixed_graph"}, default "eigen"
+        ``"eigen"`` is the least ratio, exactly; ``"alternating"`` the alternation of the thesis;
+        ``"fixed_lam"`` least :math:`E_+ - \lambda E_-`; ``"harmonic"`` heeds similar pairs only;
+        ``"mixed_graph"`` is regularised least squares. See `sdpdr.propagation`.
+    affinity : {"knn", "precomputed", "correlation"} or callable, default "knn"
+        Where similarities come from. ``"knn"``: 1 for nearest neighbours, -1 for each point and
+        the one furthest from it; sparse, and the size of either number does not matter to the
+        least ratio. ``"precomputed"``: X is S. ``"correlation"``: of rows, nan allowed. A callable
+        is given two arrays of points, and returns their similarities, dense or sparse.
+    n_neighbors : int, default 7
+        For ``"knn"``.
+    lam : float, optional
+        For ``mode="fixed_lam"``.
+    share : float, default 0.5
+        For ``mode="fixed_lam"`` if no ``lam`` is given: :math:`\lambda` as a share of the least
+        ratio, from 0, which is ``"harmonic"``, to 1, which is ``"eigen"``.
+    beta_0 : float, optional
+        For ``mode="alternating"``: the first scale.
+    ridge, smoothness : float, default 1e-3 and 1.0
+        For ``mode="mixed_graph"``.
+    unreached : {"error", "mean"}, default "error"
+        What becomes of points that similar pairs join to no label: an error that names them, or
+        the mean of the labels.
+
+    Attributes
+    ----------
+    classes_ : array
+    transduction_ : array of shape (n,)
+        Label of every point of `fit`; those given stay as they are but for
+        ``mode="mixed_graph"``.
+    label_distributions_ : array of shape (n, classes)
+        :math:`(1 + \text{score})/2`, divided by its sum: in mode ``"harmonic"`` with two classes
+        the probability that a random walk ends at the class, a convention otherwise.
+    scores_ : array of shape (n,), or (n, classes)
+        The values y, of the second class or of each, divided by the largest in size. That is 1
+        in mode ``"harmonic"``; values of least ratio may be far larger than the labels, by a
+        factor that differs from class to class, and could not be compared.
+    propagations_ : list of Propagation
+        One for each column of the scores; empty where every label is given.
+    n_features_in_, feature_names_in_
+
+    Raises
+    ------
+    DataError, ShapeError, UnknownNameError, DisconnectedGraphError
+        From `fit`.
+
+    Warns
+    -----
+    IgnoredLabelsWarning
+        The least ratio hardly depends on the labels.
+
+    References
+    ----------
+    Tong thesis, chapter 3.
+
+    Examples
+    --------
+    >>> import numpy as np, sdpdr
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(300, noise=0.08, random_state=0)
+    >>> known = np.where(np.arange(300) < 20, y, -1)
+    >>> learned = sdpdr.MixedLabelPropagation().fit(X, known)
+    >>> bool(np.mean(learned.transduction_ == y) > 0.98)
+    True
+    """
+
+    mode: str = "eigen"
+    _: KW_ONLY
+    affinity: Any = "knn"
+    n_neighbors: int = 7
+    lam: float | None = None
+    share: float = 0.5
+    beta_0: float | None = None
+    ridge: float = 1e-3
+    smoothness: float = 1.0
+    unreached: str = "error"
+
+    def fit(self, X: Any, y: Any = None) -> MixedLabelPropagation:
+        """Find the labels of all points.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or similarities (n, n) with ``affinity="precomputed"``
+        y : array_like of shape (n,)
+            Labels, -1 (or None, or nan) where not known.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise DataError(
+                "MixedLabelPropagation requires y to be passed, but the target y is None. Pass "
+                "labels, -1 where they are not known."
+            )
+        validate.choice("mode", self.mode, tuple(METHODS))
+        X = self._points(X, reset=True)
+        codes = self._codes(y, X.shape[0])
+        self._X = X
+        similarity = self._similarity(X)
+        self.scores_ = self._spread(similarity, codes)
+        decision = self._labels(self.scores_)
+        known = codes != UNLABELLED
+        if self.mode != "mixed_graph":
+            decision[known] = self.classes_[codes[known]]
+        self.transduction_ = decision
+        self.label_distributions_ = _distributions(self.scores_)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Labels of points: the larger score.
+
+        Parameters
+        ----------
+        X : array_like of shape (m, D), or similarities to the points of `fit`, (m, n)
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        return self._labels(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Distributions over the classes, as of ``label_distributions_``; shape (m, classes)."""
+        return _distributions(self.decision_function(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of points that took no part in `fit`, by harmonic extension.
+
+        A score is the mean over the points of `fit`, weighted by positive similarity; with
+        ``affinity="knn"`` over the nearest ones, and that of the point itself if it was there.
+        A point similar to none gets the mean of all.
+
+        Parameters
+        ----------
+        X : array_like
+            As for `predict`.
+
+        Returns
+        -------
+        array of shape (m,) for two classes, or (m, classes)
+        """
+        check_is_fitted(self)
+        weights = self._extension(self._points(X, reset=False))
+        total = np.asarray(weights.sum(axis=1)).ravel()
+        values = weights @ self.scores_
+        lonely = total <= 0.0
+        divisor = np.where(lonely, 1.0, total)
+        values = values / (divisor if values.ndim == 1 else divisor[:, None])
+        values[lonely] = self.scores_.mean(axis=0)
+        return np.asarray(values)
+
+    def _points(self, X: Any, *, reset: bool) -> Any:
+        allowed = "allow-nan" if self._is("correlation") else True
+        checked = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=float,
+            accept_sparse="csr" if self._is("precomputed") else False,
+            ensure_all_finite=allowed,
+            ensure_min_samples=2 if reset else 1,
+        )
+        if reset and self._is("precomputed") and checked.shape[0] != checked.shape[1]:
+            raise ShapeError(
+                f"affinity='precomputed' needs a square matrix of similarities; X has shape "
+                f"{checked.shape}."
+            )
+        return checked
+
+    def _codes(self, y: Any, n: int) -> Index:
+        labels = column_or_1d(y, warn=True)
+        if labels.size != n:
+            raise DataError(
+                f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
+                f"{labels.size} labels. Pass a label for each, -1 where it is not known."
+            )
+        classes, codes = encoded(labels)
+        known = codes != UNLABELLED
+        if known.any():
+            check_classification_targets(labels[known])
+        if len(classes) < 2:
+            found = "no label" if not len(classes) else f"one class, {classes[0]}"
+            raise DataError(f"labels must take two values (classes); there is {found}.")
+        self.classes_ = classes
+        return codes
+
+    def _similarity(self, X: Any) -> Matrix:
+        if callable(self.affinity):
+            return self.affinity(X, X)
+        if not isinstance(self.affinity, str) or self.affinity not in _AFFINITIES:
+            raise UnknownNameError("affinity", self.affinity, (*_AFFINITIES, "a callable"))
+        if self.affinity == "precomputed":
+            return X
+        return near_and_far(X, self.n_neighbors) if self.affinity == "knn" else pearson(X)
+
+    def _spread(self, similarity: Matrix, codes: Index) -> Array:
+        """Values of every class against the rest, of the second alone if there are two."""
+        targets = range(len(self.classes_)) if len(self.classes_) > 2 else (1,)
+        columns = []
+        self.propagations_: list[Propagation] = []
+        for c in targets:
+            labels = np.where(codes == UNLABELLED, np.nan, np.where(codes == c, 1.0, -1.0))
+            if not np.isnan(labels).any():
+                columns.append(labels)
+                continue
+            graph = labelled_graph(similarity, labels)
+            values, found = spread_labels(
+                graph, self.mode, unreached=self.unreached, **self._options()
+            )
+            columns.append(values)
+            self.propagations_.append(found)
+        scores = np.column_stack(columns)
+        scores /= np.abs(scores).max(axis=0)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _options(self) -> dict[str, Any]:
+        names = {
+            "fixed_lam": ("share",) if self.lam is None else ("lam",),
+            "alternating": ("beta_0",),
+            "mixed_graph": ("ridge", "smoothness"),
+        }
+        return {name: getattr(self, name) for name in names.get(self.mode, ())}
+
+    def _extension(self, X: Any) -> Matrix:
+        """Non-negative weights of the points of `fit` for others, shape (m, n)."""
+        if self._is("knn"):
+            near = NearestNeighbors(n_neighbors=self.n_neighbors).fit(self._X)
+            distance, index = near.kneighbors(X)
+            seen = distance[:, :1] == 0.0
+            weights = np.where(seen, distance == 0.0, True).astype(float)
+            ends = np.arange(len(X) + 1) * self.n_neighbors
+            return sp.csr_array((weights.ravel(), index.ravel(), ends), (len(X), len(self._X)))
+        if self._is("precomputed"):
+            similarity = X
+        elif self._is("correlation"):
+            similarity = pearson(X, self._X)
+        else:
+            similarity = self.affinity(X, self._X)
+        sparse = sp.issparse(similarity)
+        return similarity.maximum(0.0) if sparse else np.maximum(similarity, 0.0)
+
+    def _labels(self, scores: Array) -> Any:
+        best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return self.classes_[best]
+
+    def _is(self, affinity: str) -> bool:
+        return isinstance(self.affinity, str) and self.affinity == affinity
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is("precomputed")
+        tags.input_tags.allow_nan = self._is("correlation")
+        tags.input_tags.sparse = self._is("precomputed")
+        return tags
+
+
+def _distributions(scores: Array) -> Array:
+    columns = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    # Where every class says no, all are alike.
+    shares = np.maximum((1.0 + columns) / 2.0, np.finfo(float).tiny)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

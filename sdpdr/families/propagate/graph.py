@@ -1,0 +1,296 @@
+"""Nodes with similar and dissimilar neighbours, some of which have labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array, Index, Matrix, own_rows
+from sdpdr.base.checks import listed
+from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
+from sdpdr.families.propagate.pencil import Pencil
+from sdpdr.linalg.walks import connected_components
+
+# Relative to the largest entry: what rounding may leave between S and its transpose.
+_ROUNDING = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledGraph:
+    r"""Similarities, dissimilarities and labels of n nodes; made by `labelled_graph`.
+
+    Attributes
+    ----------
+    positive, negative : array or sparse array of shape (n, n)
+        :math:`S_+` and :math:`S_-`: symmetric, non-negative, zero on the diagonal.
+    labels : array of shape (n,)
+        nan where not known.
+    """
+
+    positive: Matrix
+    negative: Matrix
+    labels: Array
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return int(self.labels.size)
+
+    @cached_property
+    def labelled(self) -> Index:
+        """Nodes with a label."""
+        return np.flatnonzero(~np.isnan(self.labels))
+
+    @cached_property
+    def unlabelled(self) -> Index:
+        """Nodes without one."""
+        return np.flatnonzero(np.isnan(self.labels))
+
+    def energies(self, y: ArrayLike) -> tuple[float, float]:
+        r"""The sums :math:`E_\pm(y) = \tfrac12\sum_{ij} (S_\pm)_{ij} (y_i - y_j)^2`.
+
+        Parameters
+        ----------
+        y : array_like of shape (n,)
+        """
+        values = np.asarray(y, dtype=float)
+        return _energy(self.positive, values), _energy(self.negative, values)
+
+    def ratio(self, y: ArrayLike) -> float:
+        """:math:`E_+ / E_-` of a labelling; infinite if the lower vanishes, nan if both do."""
+        above, below = self.energies(y)
+        if below > 0.0:
+            return above / below
+        return math.inf if above > 0.0 else math.nan
+
+    def labelling(self, spread: ArrayLike) -> Array:
+        """Labels where known, and ``spread``, of shape (n_u,), elsewhere."""
+        y = self.labels.copy()
+        y[self.unlabelled] = spread
+        return y
+
+    @cached_property
+    def pencil(self) -> Pencil:
+        r"""The forms :math:`A = P^T L_+ P` and :math:`B = P^T L_- P` of :math:`(\beta, y_u)`."""
+        return Pencil(*self._form(self.positive), *self._form(self.negative), self._terms())
+
+    def _terms(self) -> int:
+        """How many numbers are added up, at most, in an entry of the forms."""
+        counts = [_row_counts(s).max(initial=0) for s in (self.positive, self.negative)]
+        return int(max(counts))
+
+    def _form(self, similarity: Matrix) -> tuple[Matrix, Matrix]:
+        """P^T L P, and the same with every term taken in size."""
+        l, u = self.labelled, self.unlabelled  # noqa: E741  # the letters of the equations
+        known = self.labels[l]
+        across = similarity[u][:, l]
+        inner = _dense_or_csr(similarity[u][:, u])
+        degrees = np.asarray(similarity[u].sum(axis=1)).ravel()
+        within = sp.coo_array(sp.triu(sp.coo_array(similarity[l][:, l]), 1))
+        steps = within.data * np.square(known[within.row] - known[within.col])
+        outward = np.asarray(across.sum(axis=0)).ravel() * np.square(known)
+        corner = math.fsum(np.concatenate([steps, outward]).tolist())
+        side, size = np.asarray(-(across @ known)), np.asarray(across @ np.abs(known))
+        return _bordered(corner, side, degrees, -inner), _bordered(corner, size, degrees, inner)
+
+    @cached_property
+    def parts(self) -> Index:
+        """Number of the connected part of every node, by similar pairs alone; shape (n,)."""
+        return np.asarray(connected_components(sp.csr_array(self.positive))[1])
+
+    @cached_property
+    def unreached(self) -> Index:
+        """Nodes in parts without a label, which similar pairs do not tell anything."""
+        told = np.zeros(self.parts.max() + 1, dtype=bool)
+        told[self.parts[self.labelled]] = True
+        return np.flatnonzero(~told[self.parts])
+
+    @cached_property
+    def is_separated(self) -> bool:
+        """Whether no part of the graph of similar pairs has two different labels."""
+        parts, values = self.parts[self.labelled], self.labels[self.labelled]
+        low = np.full(self.parts.max() + 1, np.inf)
+        high = -low
+        np.minimum.at(low, parts, values)
+        np.maximum.at(high, parts, values)
+        return bool(np.all(high <= low))
+
+    def require_reached(self) -> None:
+        """Refuse parts without a label.
+
+        Raises
+        ------
+        DisconnectedGraphError
+            Naming the nodes of the first such part; all of them are its ``components``.
+        """
+        if not self.unreached.size:
+            return
+        numbers = self.parts[self.unreached]
+        components = [np.flatnonzero(self.parts == p) for p in dict.fromkeys(numbers.tolist())]
+        raise DisconnectedGraphError(
+            f"nodes {listed(components[0])} are joined to no labelled node by similar pairs "
+            f"({len(components)} such parts in all), so that any value suits them. Label one of "
+            "them, join them, or leave them out (see reached_part).",
+            components,
+        )
+
+    def require_two_values(self) -> None:
+        """Refuse constant labels.
+
+        Raises
+        ------
+        DataError
+        """
+        values = self.labels[self.labelled]
+        if np.ptp(values) == 0.0:
+            raise DataError(
+                f"labels must take two values; all {values.size} of them are {values[0]:g}. With "
+                "one value (one class) every shift of a labelling is as good as the labelling."
+            )
+
+    def reached_part(self) -> tuple[LabelledGraph, Index]:
+        """The graph without the nodes that labels do not reach, and the nodes kept."""
+        kept = np.setdiff1d(np.arange(self.n), self.unreached)
+        graph = LabelledGraph(
+            self.positive[kept][:, kept], self.negative[kept][:, kept], self.labels[kept]
+        )
+        return graph, kept
+
+
+def labelled_graph(S: Any, y: ArrayLike, dissimilarity: Any = None) -> LabelledGraph:
+    r"""Check similarities and labels, and split the former by sign.
+
+    :math:`S_+ = \max(S, 0)`, :math:`S_- = \max(-S, 0)`. The diagonal is left out: how similar a
+    node is to itself appears in no energy.
+
+    Parameters
+    ----------
+    S : array_like or sparse array of shape (n, n)
+        Symmetric. Sparse ones stay sparse.
+    y : array_like of shape (n,)
+        Labels, or ratings; nan where not known.
+    dissimilarity : array_like or sparse array of shape (n, n), optional
+        :math:`S_-`, non-negative; S is then :math:`S_+` and must be non-negative too.
+
+    Returns
+    -------
+    LabelledGraph
+
+    Raises
+    ------
+    ShapeError
+        The arguments do not fit together.
+    DataError
+        An entry is not finite, S is not symmetric, no node has a label, or all have.
+
+    References
+    ----------
+    Tong thesis, section 3.2.1.
+
+    Examples
+    --------
+    >>> S = [[0.0, 1.0, -0.5], [1.0, 0.0, 0.0], [-0.5, 0.0, 0.0]]
+    >>> graph = labelled_graph(S, [1.0, np.nan, -1.0])
+    >>> graph.energies([1.0, 0.0, -1.0]), graph.ratio([1.0, 0.0, -1.0])
+    ((1.0, 2.0), 0.5)
+    """
+    similarity = _checked_matrix(S, "S")
+    if dissimilarity is None:
+        positive, negative = _part(similarity, 1.0), _part(similarity, -1.0)
+    else:
+        positive, negative = similarity, _checked_matrix(dissimilarity, "dissimilarity")
+        if negative.shape != positive.shape:
+            raise ShapeError(f"S has shape {positive.shape}, dissimilarity {negative.shape}.")
+        for name, matrix in (("S", positive), ("dissimilarity", negative)):
+            if matrix.size and matrix.min() < 0.0:
+                raise DataError(
+                    f"{name} has an entry of {matrix.min():g}; with dissimilarity given, both must "
+                    "be non-negative. Pass one signed matrix instead, or flip the sign."
+                )
+    return LabelledGraph(positive, negative, _checked_labels(y, positive.shape[0]))
+
+
+def _checked_matrix(S: Any, name: str) -> Matrix:
+    """Symmetric and finite, csr or dense, without its diagonal."""
+    sparse = sp.issparse(S)
+    matrix = own_rows(S) if sparse else np.array(S, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ShapeError(f"{name} must be a square matrix; it has shape {matrix.shape}.")
+    entries = sp.coo_array(matrix) if sparse else None
+    finite = np.isfinite(matrix if entries is None else entries.data)
+    if not finite.all():
+        k = np.argwhere(~finite)[0]
+        i, j = k if entries is None else (entries.row[k[0]], entries.col[k[0]])
+        raise DataError(
+            f"{name}[{i}, {j}] is {matrix[i, j]}: NaN and infinity are no similarities. Write 0 "
+            "where nothing is known."
+        )
+    uneven = abs(matrix - matrix.T)
+    if uneven.size and uneven.max() > _ROUNDING * abs(matrix).max():
+        i, j = np.unravel_index(int(uneven.argmax()), matrix.shape)
+        raise DataError(
+            f"{name} is not symmetric: {name}[{i}, {j}] = {matrix[i, j]:g}, {name}[{j}, {i}] = "
+            f"{matrix[j, i]:g}. If that is meant, pass (S + S.T) / 2."
+        )
+    even = (matrix + matrix.T) * 0.5
+    if not sparse:
+        np.fill_diagonal(even, 0.0)
+        return even
+    even = sp.csr_array(even - sp.diags_array(even.diagonal()))
+    even.eliminate_zeros()
+    return even
+
+
+def _checked_labels(y: ArrayLike, n: int) -> Array:
+    labels = np.array(y, dtype=float)
+    if labels.shape != (n,):
+        raise ShapeError(f"y must have shape ({n},), one label a node; it has {labels.shape}.")
+    if np.isinf(labels).any():
+        raise DataError(f"y[{np.flatnonzero(np.isinf(labels))[0]}] is infinite.")
+    known = ~np.isnan(labels)
+    if not known.any():
+        raise DataError("no node has a label: there is nothing to spread. nan stands for unknown.")
+    if known.all():
+        raise DataError("every node has a label: there is nothing to find. nan stands for unknown.")
+    return labels
+
+
+def _part(matrix: Matrix, sign: float) -> Matrix:
+    if not sp.issparse(matrix):
+        return np.maximum(sign * matrix, 0.0)
+    part = sp.csr_array(sign * matrix)
+    part.data = np.maximum(part.data, 0.0)
+    part.eliminate_zeros()
+    return part
+
+
+def _row_counts(matrix: Matrix) -> Index:
+    return np.asarray((matrix != 0).sum(axis=1)).ravel()
+
+
+def _energy(similarity: Matrix, y: Array) -> float:
+    if not sp.issparse(similarity):
+        return 0.5 * float(np.sum(similarity * np.square(y[:, None] - y[None, :])))
+    pairs = sp.coo_array(similarity)
+    return 0.5 * float(pairs.data @ np.square(y[pairs.row] - y[pairs.col]))
+
+
+def _dense_or_csr(matrix: Matrix) -> Matrix:
+    return sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
+
+
+def _bordered(corner: float, side: Array, degrees: Array, inner: Matrix) -> Matrix:
+    """[[corner, side], [side, diag(degrees) + inner]], sparse where ``inner`` is."""
+    if not sp.issparse(inner):
+        rest = inner + np.diag(degrees)
+        return np.block([[np.full((1, 1), corner), side[None, :]], [side[:, None], rest]])
+    border = sp.csr_array(side[None, :])
+    rest = inner + sp.diags_array(degrees)
+    blocks = [[np.full((1, 1), corner), border], [border.T, rest]]
+    return sp.csr_array(sp.block_array(blocks, format="csr"))

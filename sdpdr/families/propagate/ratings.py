@@ -1,0 +1,276 @@
+"""Signed similarities of points and users, and ratings spread over them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.neighbors import kneighbors_graph
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import DataError, IgnoredLabelsWarning, ShapeError
+from sdpdr.families.propagate.alternating import alternating
+from sdpdr.families.propagate.eigen import eigen
+from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
+from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
+from sdpdr.families.propagate.pencil import Propagation
+from sdpdr.graphs import furthest_pairs
+
+# What rounding leaves of a variance, relatively.
+_ROUNDING = 1e-12
+
+
+def near_and_far(X: ArrayLike, n_neighbors: int = 7) -> sp.csr_array:
+    """Similarity 1 of near points, -1 of the furthest ones; sparse.
+
+    Two points are similar if either is among the other's nearest, and dissimilar if either is
+    furthest from the other. The furthest points are found exactly; they are few, at the rim.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+    n_neighbors : int, default 7
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+
+    Raises
+    ------
+    DataError
+        As `sdpdr.graphs.knn`.
+
+    Examples
+    --------
+    >>> near_and_far([[0.0], [1.0], [3.0], [9.0]], n_neighbors=1).toarray()
+    array([[ 0.,  1.,  0., -1.],
+           [ 1.,  0.,  1., -1.],
+           [ 0.,  1.,  0.,  1.],
+           [-1., -1.,  1.,  0.]])
+    """
+    points = validate.points(X, at_least=2)
+    k = validate.n_neighbors(n_neighbors, len(points))
+    directed = sp.csr_array(kneighbors_graph(points, k, mode="connectivity"))
+    near = directed.maximum(directed.T)
+    i, j = furthest_pairs(points).edges.T
+    once = sp.csr_array((np.ones(i.size), (i, j)), shape=near.shape)
+    far = once + once.T
+    return sp.csr_array(near - (far - far.multiply(near)))
+
+
+def pearson(R: ArrayLike, Q: ArrayLike | None = None) -> Array:
+    r"""Correlations of rows, over the entries that both know.
+
+    .. math::
+
+        S_{ij} = \frac{\sum_k (r_{ik} - \bar r_i)(r_{jk} - \bar r_j)}
+        {\sqrt{\sum_k (r_{ik} - \bar r_i)^2}\,\sqrt{\sum_k (r_{jk} - \bar r_j)^2}} ,
+
+    sums over the columns k known in both rows, means over all that are known in one. Zero where a
+    root vanishes: no common column, or no variation there.
+
+    Parameters
+    ----------
+    R : array_like of shape (n, p)
+        nan where not known.
+    Q : array_like of shape (q, p), optional
+        Other rows; R itself by default.
+
+    Returns
+    -------
+    array of shape (n, q)
+
+    Raises
+    ------
+    DataError, ShapeError
+        A row knows nothing; an entry is infinite; the numbers of columns differ.
+
+    References
+    ----------
+    Tong thesis, section 3.2.3.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> pearson([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [nan, 1.0, 2.0]]).round(3).tolist()
+    [[1.0, -1.0, 0.707], [-1.0, 1.0, -0.707], [0.707, -0.707, 1.0]]
+    """
+    known, centred = _centred(R)
+    known_other, other = (known, centred) if Q is None else _centred(Q)
+    if centred.shape[1] != other.shape[1]:
+        raise ShapeError(f"rows have {centred.shape[1]} columns, the others {other.shape[1]}.")
+    above = centred @ other.T
+    squares = (np.square(centred) @ known_other.T) * (known @ np.square(other).T)
+    below = np.sqrt(squares)
+    size = float(np.max(np.abs(centred), initial=0.0) * np.max(np.abs(other), initial=0.0))
+    told = below > _ROUNDING * size
+    return np.asarray(np.where(told, above / np.where(told, below, 1.0), 0.0))
+
+
+def _centred(R: ArrayLike) -> tuple[Array, Array]:
+    """Which entries are known, and these less the mean of their row, 0 elsewhere."""
+    ratings = np.asarray(R, dtype=float)
+    if ratings.ndim != 2:
+        raise ShapeError(f"ratings must have shape (n, p); they have {ratings.shape}.")
+    if np.isinf(ratings).any():
+        i, j = np.argwhere(np.isinf(ratings))[0]
+        raise DataError(f"rating [{i}, {j}] is infinite; write nan where nothing is known.")
+    known = ~np.isnan(ratings)
+    counts = known.sum(axis=1)
+    if not counts.all():
+        raise DataError(f"row {int(np.argmin(counts))} of the ratings knows nothing; drop it.")
+    filled = np.where(known, ratings, 0.0)
+    mean = filled.sum(axis=1) / counts
+    return known.astype(float), np.where(known, filled - mean[:, None], 0.0)
+
+
+METHODS = {
+    "eigen": eigen,
+    "alternating": alternating,
+    "fixed_lam": fixed_lam,
+    "harmonic": harmonic,
+    "mixed_graph": mixed_graph,
+}
+"""Ways to spread labels, by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadRatings:
+    """Ratings of all items by all users.
+
+    Attributes
+    ----------
+    ratings : array of shape (users, items)
+        Those given where they were, estimates elsewhere.
+    propagations : mapping from int to Propagation
+        By item; items that needed none (all ratings known, none, or all alike) are missing.
+    similarity : array of shape (users, users)
+    """
+
+    ratings: Array
+    propagations: Mapping[int, Propagation]
+    similarity: Array
+
+
+def spread_labels(
+    graph: LabelledGraph, method: str = "eigen", *, unreached: str = "error", **options: Any
+) -> tuple[Array, Propagation]:
+    """Labels of all nodes by a method of this room.
+
+    Parameters
+    ----------
+    graph : LabelledGraph
+    method : {"eigen", "alternating", "fixed_lam", "harmonic", "mixed_graph"}, default "eigen"
+    unreached : {"error", "mean"}, default "error"
+        What to do with nodes that similar pairs join to no label: raise, or leave them out and
+        give them the mean of the labels.
+    **options
+        Of the method, such as ``lam`` and ``beta_0``.
+
+    Returns
+    -------
+    values : array of shape (n,)
+    found : Propagation
+        Of the nodes that took part.
+
+    Raises
+    ------
+    UnknownNameError, DataError, DisconnectedGraphError
+    """
+    validate.choice("mode", method, tuple(METHODS))
+    validate.choice("unreached", unreached, ("error", "mean"))
+    if unreached == "error" or not graph.unreached.size or method == "mixed_graph":
+        found = METHODS[method](graph, **options)
+        return found.y, found
+    inner, kept = graph.reached_part()
+    values = np.where(np.isnan(graph.labels), np.nanmean(graph.labels), graph.labels)
+    if not inner.unlabelled.size:
+        raise DataError("similar pairs join no node without a label to one with a label.")
+    found = METHODS[method](inner, **options)
+    values[kept] = found.y
+    return values, found
+
+
+def spread_ratings(
+    R: ArrayLike, method: str = "eigen", *, similarity: Matrix | None = None, **options: Any
+) -> SpreadRatings:
+    """Estimate unknown ratings, item by item, from the similarity of users.
+
+    One problem for each item: users that rated it are labelled. Users who similar pairs join to
+    none of them, and items with no rating or equal ones, get means.
+
+    Parameters
+    ----------
+    R : array_like of shape (users, items)
+        nan where not known.
+    method : {"eigen", "alternating", "fixed_lam", "harmonic", "mixed_graph"}, default "eigen"
+        See `spread_labels`.
+    similarity : array_like or sparse array of shape (users, users), optional
+        Signed; correlations of users (`pearson`) by default.
+    **options
+        Of the method.
+
+    Returns
+    -------
+    SpreadRatings
+
+    Raises
+    ------
+    UnknownNameError, ShapeError, DataError
+
+    Warns
+    -----
+    IgnoredLabelsWarning
+        Once, with the number of items whose ratings hardly decide.
+
+    References
+    ----------
+    Tong thesis, section 3.2.3.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> R = [[5.0, 1.0, 4.0], [4.0, 1.0, nan], [1.0, 5.0, 2.0], [2.0, 5.0, nan]]
+    >>> spread_ratings(R, "harmonic").ratings[:, 2].tolist()
+    [4.0, 4.0, 2.0, 2.0]
+    """
+    ratings = np.array(R, dtype=float)
+    S = pearson(ratings) if similarity is None else similarity
+    known = ~np.isnan(ratings)
+    if not known.any():
+        raise DataError("no rating is known.")
+    means = np.nanmean(ratings, axis=1)
+    found: dict[int, Propagation] = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", IgnoredLabelsWarning)
+        for j in range(ratings.shape[1]):
+            given = ratings[known[:, j], j]
+            if given.size == len(ratings):
+                continue
+            if not given.size or np.ptp(given) == 0.0:
+                ratings[~known[:, j], j] = means[~known[:, j]] if not given.size else given[0]
+                continue
+            graph = labelled_graph(S, ratings[:, j])
+            ratings[:, j], found[j] = spread_labels(graph, method, unreached="mean", **options)
+    _warn_once(caught, len(found))
+    return SpreadRatings(ratings, found, S)
+
+
+def _warn_once(caught: list[warnings.WarningMessage], items: int) -> None:
+    ignored = sum(issubclass(w.category, IgnoredLabelsWarning) for w in caught)
+    for w in caught:
+        if not issubclass(w.category, IgnoredLabelsWarning):
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+    if ignored:
+        warnings.warn(
+            f"ratings hardly decide the optimum for {ignored} of {items} items; compare with "
+            "method='harmonic'.",
+            IgnoredLabelsWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,317 @@
+r"""Bags of points: a density for each, and which bags a new one resembles.
+
+Every bag has a density :math:`p(x) = \sum_j \alpha_j\, 1[|x - c_j| \le \rho]` over common centres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial import cKDTree
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, ShapeError
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureWeights:
+    """Weights of a mixture, with a proof of how good they are.
+
+    Attributes
+    ----------
+    weights : array of shape (N,)
+        On the simplex.
+    value : float
+        The log-likelihood.
+    bound : float
+        No weights have a larger one.
+    iterations : int
+    """
+
+    weights: Array
+    value: float
+    bound: float
+    iterations: int
+
+
+def mixture_weights(
+    kernel: Any,
+    prior: Array | None = None,
+    strength: float = 0.0,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+) -> MixtureWeights:
+    r"""Weights of most likelihood of a mixture with given components.
+
+    .. math:: \max_{\alpha \ge 0,\ \mathbf 1^T\alpha = 1}\
+              \sum_i \log \sum_j \kappa_{ij} \alpha_j + \lambda \sum_j g_j \log \alpha_j ,
+
+    concave, by expectation and maximisation. With the gradient d at any weights, no others are
+    better by more than :math:`\max_j d_j - n - \lambda`, nor, without a prior, by more than
+    :math:`n \log(\max_j d_j / n)`.
+
+    Parameters
+    ----------
+    kernel : array or sparse array of shape (n, N)
+        :math:`\kappa \ge 0`; every point has a component that covers it.
+    prior : array of shape (N,), optional
+        g on the simplex, for :math:`\lambda` > 0.
+    strength : float, default 0.0
+        :math:`\lambda`.
+    tol : float, default 1e-6
+        Gap wanted, for each point.
+    max_iter : int, default 10,000
+
+    Raises
+    ------
+    DataError
+        A point that no component covers, or a negative strength.
+
+    References
+    ----------
+    Tong thesis, (5.4), (5.7) and (5.9), where (5.4) runs over the simplex.
+
+    Examples
+    --------
+    >>> found = mixture_weights(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
+    >>> found.weights.round(4), found.bound - found.value < 1e-5
+    (array([0.5, 0.5]), True)
+    """
+    K = sp.csr_array(kernel, dtype=float)
+    n, N = K.shape
+    covered = np.asarray(K.sum(axis=1)).ravel()
+    if not np.all(covered > 0.0):
+        bare = validate.listed(np.flatnonzero(~(covered > 0.0)))
+        raise DataError(f"points {bare} are covered by no component: leave them out.")
+    if not (np.isfinite(strength) and strength >= 0.0):
+        raise DataError(f"strength must be 0 or more; it is {strength}.")
+    g = np.full(N, 1.0 / N) if prior is None else np.asarray(prior, dtype=float)
+    if g.shape != (N,) or np.any(g < 0.0) or not np.isclose(g.sum(), 1.0):
+        raise DataError(f"prior must be {N} weights of 0 or more with sum one.")
+    total, alpha, iteration = n + strength, np.full(N, 1.0 / N), 0
+    while True:
+        iteration += 1
+        mixed = K @ alpha
+        slope = np.asarray(K.T @ (1.0 / mixed))
+        value = _value(mixed, alpha, g, strength)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pulled = slope + np.where(g > 0.0, strength * g / alpha, 0.0)
+        # log t <= log s + t/s - 1 in every term; without a prior, by the mean of logarithms.
+        bound = value + float(np.max(pulled)) - total
+        if strength == 0.0:
+            bound = value + total * float(np.log(np.max(pulled) / total))
+        if bound - value <= tol * total or iteration == max_iter:
+            return MixtureWeights(alpha, value, max(bound, value), iteration)
+        alpha = (slope * alpha + strength * g) / total
+
+
+def one_step_weights(kernel: Any, prior: Array | None = None, strength: float = 0.0) -> Array:
+    r"""One step of `mixture_weights` from equal weights: a closed form.
+
+    .. math:: \alpha_j = \frac{1}{n + \lambda}\Bigl(\lambda g_j +
+              \sum_i \kappa_{ij} / \sum_l \kappa_{il}\Bigr) .
+
+    Points that no component covers are passed over, and not counted in n.
+
+    References
+    ----------
+    Tong thesis, (5.8) and (5.10).
+
+    Examples
+    --------
+    >>> one_step_weights(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]))
+    array([0.75, 0.25])
+    """
+    K = sp.csr_array(kernel, dtype=float)
+    covered = np.asarray(K.sum(axis=1)).ravel()
+    share = np.divide(1.0, covered, out=np.zeros_like(covered), where=covered > 0.0)
+    n = int(np.sum(covered > 0.0))
+    if not n and strength == 0.0:
+        raise DataError("no point is covered by a component: take a larger radius.")
+    g = np.full(K.shape[1], 1.0 / K.shape[1]) if prior is None else np.asarray(prior, dtype=float)
+    return np.asarray((strength * g + K.T @ share) / (n + strength))
+
+
+def _value(mixed: Array, alpha: Array, g: Array, strength: float) -> float:
+    value = float(np.sum(np.log(mixed)))
+    if strength > 0.0:
+        on = g > 0.0
+        value += strength * float(g[on] @ np.log(alpha[on]))
+    return value
+
+
+class BagIndex:
+    r"""Retrieval among bags of points by the likelihood of a query under each bag's density.
+
+    A bag is ranked by
+
+    .. math:: \sum_{q} \log\Bigl(1 + \frac{n_i}{\lambda}
+              \frac{\sum_l \alpha^i_l \kappa(q, c_l)}{\sum_l \alpha^g_l \kappa(q, c_l)}\Bigr)
+              + m \log\frac{\lambda}{n_i + \lambda}
+
+    with the one-step weights :math:`\alpha^i` of the bag, and their mean :math:`\alpha^g` over all
+    bags. Only bags that share a centre with the query are scored: the lists of bags by centre are
+    the columns of one sparse matrix.
+
+    Parameters
+    ----------
+    n_centers : int, default 1000
+        Points drawn from the bags as centres.
+    radius : float, optional
+        :math:`\rho`; by default 0.6 times the mean distance of random pairs of points.
+    strength : float, optional
+        :math:`\lambda`; by default ten times the mean number of points in a bag.
+    seed : int, default 0
+
+    Attributes
+    ----------
+    weights_ : sparse array of shape (bags, centres)
+    background_ : array of shape (centres,)
+    centers_ : array of shape (centres, D)
+    radius_, strength_ : float
+    sizes_ : array of int
+        Points of each bag that a centre covers.
+
+    References
+    ----------
+    Tong thesis, chapter 5. With the last term a bag that shares nothing with the query but has few
+    points may outrank one that does, so the list is the best of those that share a centre and not
+    always of all (its theorem 5.2 leaves that out).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> bags = [rng.standard_normal((30, 2)) + 6.0 * k for k in range(5)]
+    >>> index = BagIndex(50, seed=0).fit(bags)
+    >>> index.query(rng.standard_normal((10, 2)) + 12.0, 1)[0]
+    array([2])
+    """
+
+    def __init__(
+        self,
+        n_centers: int = 1000,
+        *,
+        radius: float | None = None,
+        strength: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.n_centers = n_centers
+        self.radius = radius
+        self.strength = strength
+        self.seed = seed
+
+    def fit(self, bags: Sequence[Any]) -> BagIndex:
+        """Weigh all bags.
+
+        Parameters
+        ----------
+        bags : sequence of array_like, each of shape (n_i, D)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            No bags, or an empty one, or numbers that are not finite.
+        ShapeError
+            Bags of different dimension.
+        """
+        points = _checked(bags)
+        count = np.array([len(bag) for bag in points])
+        everything = np.vstack(points)
+        rng = np.random.default_rng(self.seed)
+        wanted = min(validate.positive_integer("n_centers", self.n_centers), len(everything))
+        self.centers_ = everything[np.sort(rng.choice(len(everything), wanted, replace=False))]
+        if self.radius is None:
+            i, j = rng.integers(len(everything), size=(2, 1000))
+            apart = np.linalg.norm(everything[i] - everything[j], axis=1)
+            self.radius_ = 0.6 * float(apart[i != j].mean()) if np.any(apart > 0.0) else 1.0
+        else:
+            self.radius_ = validate.positive_number("radius", self.radius)
+        given = self.strength
+        self.strength_ = 10.0 * float(count.mean())
+        if given is not None:
+            self.strength_ = validate.positive_number("strength", given)
+        self._tree = cKDTree(self.centers_)
+        kernel = self._kernel(everything)
+        bag = np.repeat(np.arange(count.size), count)
+        covered = np.diff(kernel.indptr)
+        self.sizes_ = np.bincount(bag[covered > 0], minlength=count.size)
+        share = np.divide(1.0, covered, out=np.zeros(covered.size), where=covered > 0)
+        gathered = sp.csr_array((share, (bag, np.arange(bag.size)))) @ kernel
+        scale = sp.diags_array(1.0 / np.maximum(self.sizes_, 1))
+        self.weights_ = sp.csr_array(scale @ gathered)
+        self.background_ = np.asarray(self.weights_.mean(axis=0)).ravel()
+        self._by_center = sp.csc_array(self.weights_)
+        return self
+
+    def query(self, points: Any, n_best: int = 10) -> tuple[Index, Array]:
+        """The bags that a new one resembles most.
+
+        Parameters
+        ----------
+        points : array_like of shape (m, D)
+        n_best : int, default 10
+
+        Returns
+        -------
+        bags : array of int, shape (k,)
+            Best first; fewer than asked if fewer share a centre with the query.
+        scores : array of shape (k,)
+        """
+        bags, scores = self.candidates(points)
+        order = np.argsort(-scores, kind="stable")[: validate.positive_integer("n_best", n_best)]
+        return bags[order], scores[order]
+
+    def candidates(self, points: Any) -> tuple[Index, Array]:
+        """All bags that share a centre with a query, and their scores."""
+        if not hasattr(self, "weights_"):
+            raise DataError("the index is empty: call fit with the bags first.")
+        (query,) = _checked([points])
+        if query.shape[1] != self.centers_.shape[1]:
+            raise ShapeError(
+                f"points must have {self.centers_.shape[1]} columns; they have {query.shape[1]}."
+            )
+        kernel = self._kernel(query)
+        near = np.unique(kernel.indices)
+        bags = np.unique(self._by_center[:, near].indices)
+        behind = kernel @ self.background_
+        kernel, behind = kernel[np.flatnonzero(behind > 0.0)], behind[behind > 0.0]
+        own = np.asarray((kernel @ self.weights_[bags].T).todense())
+        size = self.sizes_[bags]
+        ratio = (size / self.strength_) * own / behind[:, None]
+        length = len(query) * np.log(self.strength_ / (size + self.strength_))
+        return bags, np.asarray(np.log1p(ratio).sum(axis=0) + length)
+
+    def _kernel(self, points: Array) -> sp.csr_array:
+        """Which centres lie within the radius of each point."""
+        found = self._tree.query_ball_point(points, self.radius_, return_sorted=True)
+        counts = np.array([len(f) for f in found], dtype=np.int64)
+        indices = np.concatenate([np.asarray(f, dtype=np.int64) for f in found])
+        start = np.append(0, np.cumsum(counts))
+        shape = (len(points), len(self.centers_))
+        return sp.csr_array((np.ones(indices.size), indices, start), shape)
+
+
+def _checked(bags: Sequence[Any]) -> list[Array]:
+    if not len(bags):
+        raise DataError("there are no bags: pass a list of arrays of shape (n_i, D).")
+    points = [np.asarray(bag, dtype=float) for bag in bags]
+    for i, bag in enumerate(points):
+        if bag.ndim != 2 or bag.shape[1] != points[0].shape[-1]:
+            raise ShapeError(
+                f"bag {i} has shape {bag.shape}; every bag must have shape (n_i, "
+                f"{points[0].shape[-1]})."
+            )
+        if not len(bag):
+            raise DataError(f"bag {i} is empty.")
+        if not np.isfinite(bag).all():
+            raise DataError(f"bag {i} holds nan or infinite numbers.")
+    return points

@@ -1,0 +1,222 @@
+"""Functions of a kernel fitted to responses, and how they would do without a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sl
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError
+
+# A pivot below this share of the largest marks a sample that others reproduce.
+_SINGULAR = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMapping:
+    r"""Coefficients of :math:`f(x) = \sum_i k(x, x_i)\, a_i + b`.
+
+    Attributes
+    ----------
+    coef : array of shape (n, d)
+        a.
+    intercept : array of shape (d,)
+        b.
+    factor : array of shape (n, n)
+        Upper triangular R with :math:`R^T R = K + \delta I`.
+    responses : array of shape (n, d)
+        Y less b.
+    delta : float
+    centred : bool
+        Whether b is the mean of Y.
+    """
+
+    coef: Array
+    intercept: Array
+    factor: Array
+    responses: Array
+    delta: float
+    centred: bool = True
+
+    def __call__(self, kernel: Array) -> Array:
+        """Values at points with kernel values (q, n) to the samples; shape (q, d)."""
+        return np.asarray(kernel @ self.coef + self.intercept)
+
+    def leave_one_out(self) -> Array:
+        r"""Residuals at every sample of the function fitted to all others, shape (n, d).
+
+        :math:`a_i / [(K + \delta I)^{-1}]_{ii}`, exactly, with the intercept kept.
+        """
+        inverse = sl.solve_triangular(self.factor, np.eye(len(self.factor)), check_finite=False)
+        return np.asarray(self.coef / np.sum(inverse**2, axis=1)[:, None])
+
+
+def fit_kernel(
+    kernel: Array, Y: Array, delta: float = 1e-2, intercept: bool = True
+) -> KernelMapping:
+    r"""Kernel ridge regression by one Cholesky factorization.
+
+    .. math:: \min_f \sum_i |f(x_i) - y_i|^2 + \delta |f|_K^2
+              \quad\Longrightarrow\quad (K + \delta I) a = Y .
+
+    Parameters
+    ----------
+    kernel : array of shape (n, n)
+        K, positive semidefinite.
+    Y : array of shape (n, d)
+    delta : float, default 1e-2
+        0 or more; at 0 the function passes through the responses.
+    intercept : bool, default True
+        Take the mean of Y as b.
+
+    Raises
+    ------
+    DataError
+        :math:`K + \delta I` is not positive definite: samples coincide, or K is no kernel.
+
+    References
+    ----------
+    Cai thesis, (4.11) and (4.12).
+
+    Examples
+    --------
+    >>> fitted = fit_kernel(np.eye(2), np.array([[1.0], [-1.0]]), delta=0.0)
+    >>> fitted(np.eye(2))
+    array([[ 1.],
+           [-1.]])
+    """
+    Y = _columns(Y, len(kernel))
+    if kernel.shape != (len(kernel),) * 2:
+        raise ShapeError(f"kernel must be square; it has shape {kernel.shape}.")
+    return _mapped(factor_of(kernel, delta), Y, delta, intercept)
+
+
+def extended(
+    fitted: KernelMapping, between: Array, kernel: Array, responses: Array
+) -> KernelMapping:
+    r"""The fit with more samples, at the price of the new rows of the factor alone.
+
+    With K split after the first n samples, :math:`R_{12} = R_{11}^{-T} K_{12}` and
+    :math:`R_{22}^T R_{22} = K_{22} + \delta I - R_{12}^T R_{12}`.
+
+    Parameters
+    ----------
+    fitted : KernelMapping
+    between : array of shape (n, p)
+        Kernel values of the old samples to the new ones.
+    kernel : array of shape (p, p)
+        Among the new ones.
+    responses : array of shape (n + p, d)
+        Of all samples; there may be more of them than before, as when a class is new.
+
+    References
+    ----------
+    Cai thesis, section 4.5, where the new diagonal lacks :math:`\delta`.
+    """
+    n, p = between.shape
+    Y = _columns(responses, n + p)
+    corner = sl.solve_triangular(fitted.factor, between, trans="T", check_finite=False)
+    below = factor_of(kernel - corner.T @ corner, fitted.delta)
+    factor = np.block([[fitted.factor, corner], [np.zeros((p, n)), below]])
+    return _mapped(factor, Y, fitted.delta, fitted.centred)
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """The width and ridge of the least leave-one-out error.
+
+    Attributes
+    ----------
+    gamma, delta : float
+    error : float
+        Root of the mean squared leave-one-out residual.
+    tried : tuple of (gamma, delta, error)
+    """
+
+    gamma: float
+    delta: float
+    error: float
+    tried: tuple[tuple[float, float, float], ...]
+
+
+def choose_kernel(
+    make: Callable[[float], Array],
+    Y: Array,
+    gammas: Sequence[float],
+    deltas: Sequence[float],
+) -> KernelChoice:
+    r"""Kernel width and ridge by exact leave-one-out.
+
+    One eigendecomposition for each width serves all ridges.
+
+    Parameters
+    ----------
+    make : callable
+        The kernel matrix (n, n) of a width.
+    Y : array of shape (n, d)
+    gammas, deltas : sequence of float
+        Positive.
+
+    Raises
+    ------
+    DataError
+        A value is not positive.
+    """
+    for name, values in (("gammas", gammas), ("deltas", deltas)):
+        if not len(values) or not all(np.isfinite(v) and v > 0.0 for v in values):
+            raise DataError(f"{name} must be positive numbers, at least one; they are {values}.")
+    centred = np.asarray(Y, dtype=float)
+    centred = _columns(centred, len(centred)) - centred.mean(axis=0)
+    tried = []
+    for gamma in gammas:
+        spectrum, vectors = np.linalg.eigh(make(gamma))
+        spectrum = np.maximum(spectrum, 0.0)
+        turned, squares = vectors.T @ centred, vectors**2
+        for delta in deltas:
+            inverse = 1.0 / (spectrum + delta)
+            residuals = (vectors @ (inverse[:, None] * turned)) / (squares @ inverse)[:, None]
+            tried.append((float(gamma), float(delta), float(np.sqrt(np.mean(residuals**2)))))
+    best = min(tried, key=lambda row: row[2])
+    return KernelChoice(*best, tuple(tried))
+
+
+def factor_of(kernel: Array, delta: float) -> Array:
+    """Upper triangular R with R^T R = K + delta I.
+
+    Raises
+    ------
+    DataError
+        It is not positive definite.
+    """
+    if not (np.isfinite(delta) and delta >= 0.0):
+        raise DataError(f"delta={delta} is out of range: it must be 0 or more, and finite.")
+    matrix = np.array(kernel, dtype=float)
+    matrix[np.diag_indices_from(matrix)] += delta
+    try:
+        factor = sl.cholesky(matrix, check_finite=False)
+    except np.linalg.LinAlgError:
+        factor = None
+    pivots = np.zeros(1) if factor is None else np.diag(factor)
+    if not pivots.min(initial=np.inf) ** 2 > _SINGULAR * pivots.max(initial=0.0) ** 2:
+        raise DataError(
+            f"the kernel matrix plus delta={delta:g} is not positive definite: samples coincide or "
+            "nearly so, or the kernel is none. Raise delta, or drop duplicates."
+        )
+    return np.asarray(factor)
+
+
+def _mapped(factor: Array, Y: Array, delta: float, centred: bool) -> KernelMapping:
+    b = Y.mean(axis=0) if centred else np.zeros(Y.shape[1])
+    coef = sl.cho_solve((factor, False), Y - b, check_finite=False)
+    return KernelMapping(np.asarray(coef), b, factor, Y - b, delta, centred)
+
+
+def _columns(Y: Array, n: int) -> Array:
+    Y = np.asarray(Y, dtype=float)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.ndim != 2 or len(Y) != n:
+        raise ShapeError(f"responses must have {n} rows, one a sample; their shape is {Y.shape}.")
+    return Y

@@ -1,0 +1,173 @@
+"""The pencil restricted to linear functions, and the trace ratio."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sl
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.regress.pencil import Pencil
+from sdpdr.linalg.spectral import fix_signs
+
+# Singular values below this share of the largest span no direction of the data.
+_RANK = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class LinearEmbedding:
+    r"""Linear functions that solve a pencil best among linear functions.
+
+    Attributes
+    ----------
+    coef : array of shape (m, d)
+        Columns a with :math:`a^T (X^T D X + \gamma I) a = 1`.
+    mean : array of shape (m,)
+        Taken off the samples first.
+    eigenvalues : array of shape (d,)
+    """
+
+    coef: Array
+    mean: Array
+    eigenvalues: Array
+
+    def __call__(self, X: Array) -> Array:
+        """Images of the rows of X."""
+        return np.asarray((X - self.mean) @ self.coef)
+
+
+def linear_embedding(
+    X: Array, pencil: Pencil, n_components: int, gamma: float = 0.0
+) -> LinearEmbedding:
+    r"""Solve :math:`X^T W X a = \lambda (X^T D X + \gamma I) a` for samples as rows of X.
+
+    Without :math:`\gamma` the samples are first written in the coordinates of their singular value
+    decomposition, which makes the right side definite. The D-weighted mean is taken off, so that
+    the constant function is left out.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+    pencil : Pencil
+        Of the n samples.
+    n_components : int
+        At most the rank of the centred X.
+    gamma : float, default 0.0
+        0 or more.
+
+    Raises
+    ------
+    DataError, ShapeError
+
+    References
+    ----------
+    Cai thesis, (2.9), (2.34)-(2.41).
+    """
+    if X.shape[0] != pencil.n:
+        raise ShapeError(f"X has {X.shape[0]} samples, the pencil {pencil.n}.")
+    if not gamma >= 0.0:
+        raise DataError(f"gamma must be 0 or more; it is {gamma}.")
+    d = validate.positive_integer("n_components", n_components)
+    mean = pencil.totals @ X / pencil.totals.sum()
+    centred = X - mean
+    U, s, Vt = np.linalg.svd(centred, full_matrices=False)
+    kept = s > _RANK * s[0]
+    U, s, Vt = U[:, kept], s[kept], Vt[kept]
+    if d > s.size:
+        raise DataError(f"n_components must lie in 1..{s.size}, the rank of X; it is {d}.")
+    scale = np.ones(s.size) if gamma == 0.0 else s
+    B = U * scale
+    left = B.T @ (pencil.weights @ B)
+    right = B.T @ pencil.mass(B) + gamma * np.eye(s.size)
+    top = (s.size - d, s.size - 1)
+    values, b = sl.eigh((left + left.T) / 2.0, (right + right.T) / 2.0, subset_by_index=top)
+    coef = Vt.T @ (b / (s / scale)[:, None])
+    return LinearEmbedding(fix_signs(coef[:, ::-1]), mean, values[::-1])
+
+
+@dataclass(frozen=True, eq=False)
+class TraceRatio:
+    """Directions of the largest ratio of traces.
+
+    Attributes
+    ----------
+    components : array of shape (m, d)
+        Orthonormal columns V.
+    value : float
+        tr V^T A V / tr V^T B V.
+    bound : float
+        No orthonormal directions have a larger one.
+    iterations : int
+    """
+
+    components: Array
+    value: float
+    bound: float
+    iterations: int
+
+
+def trace_ratio(A: Array, B: Array, n_components: int = 2, tol: float = 1e-12) -> TraceRatio:
+    r"""Maximise :math:`\operatorname{tr} V^T A V / \operatorname{tr} V^T B V` over orthonormal V.
+
+    The global maximum is the zero of :math:`f(t) = \max_Z \langle A - t B, Z\rangle` over
+    :math:`0 \preceq Z \preceq I`, :math:`\operatorname{tr} Z = d`, a sequence of
+    `sdpdr.methods.fantope`, each a sum of leading eigenvalues. f is convex and falls, and
+    Newton's steps on it rise to the zero. Where f(t) <= 0, t is a bound.
+
+    The *ratio trace* :math:`\operatorname{tr} (V^T B V)^{-1} V^T A V`, which a generalised
+    eigenproblem solves, is another problem with other directions.
+
+    Parameters
+    ----------
+    A, B : array of shape (m, m)
+        Symmetric; B positive semidefinite with at most d - 1 null directions.
+    n_components : int, default 2
+        d.
+    tol : float, default 1e-12
+        Of the ratio, relative.
+
+    Raises
+    ------
+    DataError
+        d directions exist on which B vanishes.
+    ShapeError
+
+    References
+    ----------
+    Tong thesis, (2.31), and (2.32), which is the ratio trace; H. Wang, S. Yan, D. Xu, X. Tang and
+    T. Huang, "Trace ratio vs. ratio trace for dimensionality reduction", CVPR 2007.
+
+    Examples
+    --------
+    >>> found = trace_ratio(np.diag([4.0, 3.0, 0.0]), np.diag([2.0, 1.0, 1.0]), 2)
+    >>> round(found.value, 6), found.bound >= found.value
+    (2.333333, True)
+    """
+    if A.shape != B.shape or A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ShapeError(f"A and B must be square and alike; they are {A.shape} and {B.shape}.")
+    d = validate.positive_integer("n_components", n_components)
+    m = len(A)
+    if d > m:
+        raise DataError(f"n_components must lie in 1..{m}; it is {d}.")
+    own = np.linalg.eigvalsh(B)
+    if own[0] < -1e-10 * max(own[-1], 0.0) or np.sum(own[:d]) <= 1e-12 * max(own[-1], 1e-300):
+        raise DataError(
+            f"B must be positive semidefinite and vanish on fewer than {d} directions; its "
+            f"smallest eigenvalues are {own[:d].round(6).tolist()}."
+        )
+    t, iterations = -np.inf, 0
+    V = np.linalg.eigh(A)[1][:, m - d :]
+    while True:
+        value = float(np.trace(V.T @ A @ V) / np.trace(V.T @ B @ V))
+        if not value > t + tol * max(abs(value), 1e-300):
+            break
+        t, iterations = value, iterations + 1
+        V = np.linalg.eigh(A - t * B)[1][:, m - d :]
+    # f(t) <= excess, and f falls at least as fast as the smallest trace of B.
+    excess = max(0.0, float(np.sum(np.linalg.eigvalsh(A - t * B)[m - d :])))
+    rounding = 4.0 * m * np.finfo(float).eps * (np.abs(A).sum() + abs(t) * np.abs(B).sum())
+    bound = t + float((excess + rounding) / np.sum(own[:d]))
+    return TraceRatio(fix_signs(V), max(t, value), bound, iterations)

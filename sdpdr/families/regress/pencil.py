@@ -1,0 +1,241 @@
+r"""Graph embedding: the vectors that agree best with a graph, :math:`W y = \lambda D y`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.spectral import fix_signs
+
+# Up to this many samples a dense eigendecomposition is faster than an iteration.
+_SMALL = 400
+# Relative distance of the shift from the spectrum, so that what is factored is definite.
+_SHIFT = 1e-6
+# Relative to the largest weight: how well the constant vector must solve the pencil.
+_TRIVIAL = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Pencil:
+    r"""Maximise :math:`y^T W y / y^T D y`: which samples are to be near each other, and how much.
+
+    Parameters
+    ----------
+    weights : array or sparse array of shape (n, n)
+        W, symmetric, of any sign.
+    masses : array of shape (n,) or (n, n), optional
+        Diagonal of D, positive, or D itself, positive definite; ones by default.
+    name : str, default "pencil"
+
+    Raises
+    ------
+    DataError
+        W is not symmetric, or a mass is not positive (the quotient is unbounded then).
+    ShapeError
+
+    References
+    ----------
+    Cai thesis, (2.8).
+
+    Examples
+    --------
+    >>> Pencil(np.array([[0.0, 1.0], [1.0, 0.0]])).has_trivial
+    True
+    """
+
+    weights: Matrix
+    masses: Matrix | None = None
+    name: str = "pencil"
+
+    def __post_init__(self) -> None:
+        W = self.weights
+        if W.ndim != 2 or W.shape[0] != W.shape[1]:
+            raise ShapeError(f"weights must be square; they have shape {W.shape}.")
+        away = abs(W - W.T).max()
+        if not away <= _TRIVIAL * max(abs(W).max(), np.finfo(float).tiny):
+            raise DataError(f"weights must be symmetric; W and its transpose differ by {away:.3g}.")
+        masses = np.ones(self.n) if self.masses is None else self.masses
+        if masses.shape not in ((self.n,), (self.n, self.n)):
+            raise ShapeError(
+                f"masses must have shape ({self.n},) or ({self.n}, {self.n}); they have "
+                f"{masses.shape}."
+            )
+        diagonal = masses if masses.ndim == 1 else masses.diagonal()
+        if masses.ndim == 1 and not np.all(diagonal > 0.0):
+            wrong = validate.listed(np.flatnonzero(~(diagonal > 0.0)))
+            raise DataError(
+                f"{self.name}: samples {wrong} have no weight, so the quotient is unbounded. Take "
+                "more neighbours, or leave these samples out."
+            )
+        object.__setattr__(self, "masses", masses)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return int(self.weights.shape[0])
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether D is."""
+        masses: Any = self.masses
+        return bool(masses.ndim == 1)
+
+    @property
+    def diagonal(self) -> Array:
+        """The diagonal of D, shape (n,)."""
+        masses: Any = self.masses
+        return np.asarray(masses if self.is_diagonal else masses.diagonal())
+
+    @property
+    def totals(self) -> Array:
+        r""":math:`D \mathbf 1`, the weights of the mean that the constant vector stands for."""
+        masses: Any = self.masses
+        return self.diagonal if self.is_diagonal else np.asarray(masses.sum(axis=1)).ravel()
+
+    def mass(self, vectors: Array) -> Array:
+        """D times vectors of shape (n, q)."""
+        masses: Any = self.masses
+        return masses[:, None] * vectors if self.is_diagonal else np.asarray(masses @ vectors)
+
+    @property
+    def has_trivial(self) -> bool:
+        """Whether the constant vector solves the pencil, and so says nothing about samples."""
+        sums = np.asarray(self.weights.sum(axis=1)).ravel()
+        quotient = sums.sum() / self.totals.sum()
+        size = max(abs(self.weights).sum(axis=1).max(), np.finfo(float).tiny)
+        return bool(np.max(np.abs(sums - quotient * self.totals)) <= _TRIVIAL * size)
+
+    def normalized(self) -> Matrix:
+        """:math:`D^{-1/2} W D^{-1/2}`."""
+        root = 1.0 / np.sqrt(self.diagonal)
+        if sp.issparse(self.weights):
+            scale = sp.diags_array(root)
+            return (scale @ self.weights @ scale).tocsr()
+        return np.asarray(root[:, None] * self.weights * root)
+
+
+@dataclass(frozen=True, eq=False)
+class GraphEmbedding:
+    """Leading solutions of a pencil.
+
+    Attributes
+    ----------
+    vectors : array of shape (n, d)
+        Largest eigenvalue first, with y^T D y = 1; without the constant vector where that is a
+        solution, and D-orthogonal to it.
+    eigenvalues : array of shape (d,)
+    """
+
+    vectors: Array
+    eigenvalues: Array
+
+
+def graph_embedding(pencil: Pencil, n_components: int, seed: int = 0) -> GraphEmbedding:
+    r"""Solutions of :math:`W y = \lambda D y` of the largest eigenvalues, the constant left out.
+
+    The constant vector is removed wherever in the spectrum it stands, by taking all others
+    orthogonal to it: in the pencil of several components it shares its eigenvalue with their
+    indicators, which are kept.
+
+    Parameters
+    ----------
+    pencil : Pencil
+    n_components : int
+        From 1 to n, less one where the constant is a solution.
+    seed : int, default 0
+        Of the vector that an iteration starts from.
+
+    Raises
+    ------
+    DataError
+        ``n_components`` is out of range.
+
+    References
+    ----------
+    Cai thesis, (2.8) and section 3.3.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> path = graphs.path([1.0] * 4)
+    >>> found = graph_embedding(Pencil(path.adjacency(), path.degree.astype(float)), 1)
+    >>> bool(np.all(np.diff(found.vectors[:, 0]) < 0)), found.eigenvalues.round(4)
+    (True, array([0.7071]))
+    """
+    trivial = pencil.has_trivial
+    d = validate.positive_integer("n_components", n_components)
+    most = pencil.n - trivial
+    if d > most:
+        raise DataError(f"n_components must lie in 1..{most} for {pencil.n} samples; it is {d}.")
+    if not pencil.is_diagonal:
+        return _general(pencil, d, trivial)
+    root = np.sqrt(pencil.diagonal)
+    constant = root / np.linalg.norm(root) if trivial else None
+    matrix = pencil.normalized()
+    if pencil.n <= _SMALL or 4 * d > pencil.n or not sp.issparse(matrix):
+        values, vectors = _dense(matrix, constant, d)
+    else:
+        values, vectors = _sparse(matrix, constant, d, seed)
+    return GraphEmbedding(fix_signs(vectors / root[:, None]), values)
+
+
+def _general(pencil: Pencil, d: int, trivial: bool) -> GraphEmbedding:
+    """Of a mass matrix, all of it dense."""
+    W: Any = pencil.weights
+    D = pencil.mass(np.eye(pencil.n))
+    W = np.array(W.toarray() if sp.issparse(W) else W)
+    if trivial:
+        # D-orthogonal to the constant all eigenvalues stay; its own goes below them.
+        totals = pencil.totals
+        low = sl.eigh(W, D, eigvals_only=True, subset_by_index=(0, 0))[0]
+        quotient = W.sum() / totals.sum()
+        W -= (1.0 + quotient - low) * np.outer(totals, totals) / totals.sum()
+    values, vectors = sl.eigh(W, D, subset_by_index=(pencil.n - d, pencil.n - 1))
+    return GraphEmbedding(fix_signs(vectors[:, ::-1]), values[::-1])
+
+
+def _dense(matrix: Matrix, constant: Array | None, d: int) -> tuple[Array, Array]:
+    full = matrix.toarray() if sp.issparse(matrix) else np.array(matrix)
+    n = full.shape[0]
+    if constant is not None:
+        # Below every other eigenvalue, all of which lie within the norm.
+        full -= 3.0 * _norm(matrix) * np.outer(constant, constant)
+    values, vectors = sl.eigh(full, subset_by_index=(n - d, n - 1))
+    return values[::-1], vectors[:, ::-1]
+
+
+def _sparse(matrix: Any, constant: Array | None, d: int, seed: int) -> tuple[Array, Array]:
+    """Shift and invert just above the spectrum."""
+    n, size = matrix.shape[0], _norm(matrix)
+    top = eigsh(matrix, k=1, which="LA", return_eigenvectors=False, tol=1e-3)[0]
+    shift = min(size, float(top) + 1e-2 * size) * (1.0 + _SHIFT)
+    solve = Factorization(sp.csr_array(shift * sp.eye_array(n) - matrix)).solve
+
+    def inverse(x: Array) -> Array:
+        x = _without(np.ravel(x), constant)
+        return _without(np.asarray(solve(x)), constant)
+
+    start = inverse(np.random.default_rng(seed).standard_normal(n))
+    operator = LinearOperator((n, n), matvec=inverse, dtype=float)
+    _, vectors = eigsh(operator, k=d, which="LA", v0=start)
+    vectors = np.linalg.qr(vectors)[0]
+    small, turn = np.linalg.eigh(vectors.T @ (matrix @ vectors))
+    return small[::-1], np.asarray(vectors @ turn[:, ::-1])
+
+
+def _without(x: Array, constant: Array | None) -> Array:
+    return x if constant is None else x - constant * (constant @ x)
+
+
+def _norm(matrix: Matrix) -> float:
+    """Largest sum of sizes along a row, which no eigenvalue exceeds."""
+    return float(max(abs(matrix).sum(axis=1).max(), np.finfo(float).tiny))

@@ -1,0 +1,282 @@
+"""Linear maps of the graph-embedding family: one core, six names."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.checks import checked
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.regress.linear import linear_embedding
+from sdpdr.families.regress.respond import LABELLED, pencil_of, respond
+from sdpdr.families.regress.ridge import ridge
+from sdpdr.families.regress.weights import class_pencil
+
+WAYS = ("regression", "direct")
+
+
+@dataclass(eq=False, repr=False)
+class GraphProjection(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
+    TransformerMixin,  # type: ignore[misc]  # nor have these
+    BaseEstimator,  # type: ignore[misc]  # two
+):
+    r"""Base of linear maps that solve a graph's pencil as well as linear functions can.
+
+    .. math:: X^T W X a = \lambda\, (X^T D X + \gamma I)\, a
+
+    is solved directly (``way="direct"``), or replaced by its responses and a ridge
+    (``"regression"``). For labels alone the two span the same space; for others they differ as the
+    solutions y of the pencil differ from linear functions.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Two; one less than there are classes where labels make the pencil.
+    n_neighbors : int, default 5
+    connect : {"none", "mst"}, default "none"
+        What to do with a graph of several parts: leave it, or add the shortest edges between them.
+    alpha : float, default 0.1
+        The ridge of either way.
+    smoothing : float, default 0.1
+        `SDA`: price of differing from neighbours. `LSDA`: share of repulsion.
+    way : {"regression", "direct"}, default "regression"
+    random_state : int, default 0
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, m)
+    intercept_ : array of shape (n_components,)
+    eigenvalues_ : array of shape (n_components,)
+        Of the samples' pencil, or of that among linear functions.
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError, ShapeError, DisconnectedGraphError, UnknownNameError
+        From `fit`.
+
+    References
+    ----------
+    Cai thesis, sections 2.2 and 3.1.
+    """
+
+    n_components: int | None = None
+    _: KW_ONLY
+    n_neighbors: int = 5
+    connect: str = "none"
+    alpha: float = 0.1
+    smoothing: float = 0.1
+    way: str = "regression"
+    random_state: int = 0
+
+    kind: ClassVar[str]
+
+    def fit(self, X: Any, y: Any = None) -> GraphProjection:
+        """Learn the map.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, m)
+        y : array_like of shape (n,), optional
+            Labels. `LPP`, `NPE` and `IsoProjection` search neighbours within the classes then.
+
+        Returns
+        -------
+        self
+        """
+        validate.choice("way", self.way, WAYS)
+        X = checked(self, X, ensure_min_samples=3)
+        labels = self._labels(y, len(X))
+        if self.way == "direct":
+            return self._directly(X, labels)
+        found = respond(
+            X,
+            labels,
+            self.kind,
+            self.n_components,
+            n_neighbors=self.n_neighbors,
+            connect=self.connect,
+            smoothing=self.smoothing,
+            seed=self.random_state,
+        )
+        mapping = ridge(X, found.vectors, self.alpha, weights=found.masses)
+        self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
+        self.eigenvalues_ = found.eigenvalues
+        return self
+
+    def _directly(self, X: Array, y: np.ndarray | None) -> GraphProjection:
+        if self.kind == "classes":
+            assert y is not None
+            pencil = class_pencil(y)
+        else:
+            pencil = pencil_of(X, y, self.kind, self.n_neighbors, self.smoothing, self.connect)
+        d = self.n_components
+        if d is None:
+            known = 3 if y is None else np.setdiff1d(y, [-1] * (self.kind == "semisupervised")).size
+            d = max(known - 1, 1)
+        found = linear_embedding(X, pencil, d, self.alpha)
+        self.components_, self.intercept_ = found.coef.T, -found.mean @ found.coef
+        self.eigenvalues_ = found.eigenvalues
+        return self
+
+    def _labels(self, y: Any, n: int) -> np.ndarray | None:
+        if y is None:
+            if self.kind in LABELLED:
+                raise DataError(
+                    f"{type(self).__name__} requires y to be passed, but the target y is None. "
+                    "Pass a label for each sample."
+                )
+            return None
+        labels = np.asarray(column_or_1d(y, warn=True))
+        if labels.size != n:
+            raise ShapeError(
+                f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
+                f"{labels.size} labels."
+            )
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise DataError("Input y contains NaN or infinity; pass labels.")
+        return labels
+
+    def transform(self, X: Any) -> Array:
+        """Places of points, shape (q, n_components)."""
+        check_is_fitted(self, "components_")
+        X = checked(self, X, reset=False)
+        return np.asarray(X @ self.components_.T + self.intercept_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.kind in LABELLED
+        return tags
+
+
+class LDA(GraphProjection):
+    """Linear discriminant analysis, regularised: samples of a class attract.
+
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+
+    References
+    ----------
+    Cai thesis, (2.10)-(2.19).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> LDA().fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    kind = "classes"
+
+
+class LPP(GraphProjection):
+    """Locality preserving projections: neighbours attract.
+
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+
+    References
+    ----------
+    X. He and P. Niyogi, "Locality preserving projections", NIPS 2003; Cai thesis, (2.7).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> LPP(n_components=2).fit_transform(load_iris().data).shape
+    (150, 2)
+    """
+
+    kind = "laplacian"
+
+
+class NPE(GraphProjection):
+    """Neighbourhood preserving embedding: samples follow their neighbours.
+
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+
+    References
+    ----------
+    X. He, D. Cai, S. Yan and H.-J. Zhang, "Neighborhood preserving embedding", ICCV 2005; Cai
+    thesis, (2.2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> NPE(n_components=2).fit_transform(load_wine().data).shape
+    (178, 2)
+    """
+
+    kind = "reconstruction"
+
+
+class IsoProjection(GraphProjection):
+    """Isometric projection: distances along the graph, by a linear map.
+
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+
+    References
+    ----------
+    D. Cai, X. He and J. Han, "Isometric projection", AAAI 2007; Cai thesis, (2.4).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.s_curve(100, seed=0)
+    >>> IsoProjection(n_components=2).fit_transform(X).shape
+    (100, 2)
+    """
+
+    kind = "geodesic"
+
+
+class SDA(GraphProjection):
+    """Semi-supervised discriminant analysis: labels, and neighbours of all samples.
+
+    Labels are -1 where they are not known. Parameters and attributes as of
+    `sdpdr.estimators.GraphProjection`.
+
+    References
+    ----------
+    D. Cai, X. He and J. Han, "Semi-supervised discriminant analysis", ICCV 2007; Cai thesis,
+    (2.20)-(2.25).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y[::2] = -1
+    >>> SDA(n_neighbors=8).fit(X, y).transform(X).shape
+    (150, 2)
+    """
+
+    kind = "semisupervised"
+
+
+class LSDA(GraphProjection):
+    """Locality sensitive discriminant analysis: neighbours of a class against all others.
+
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+
+    References
+    ----------
+    D. Cai, X. He, K. Zhou, J. Han and H. Bao, "Locality sensitive discriminant analysis", IJCAI
+    2007; Cai thesis, (2.26)-(2.33).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LSDA(n_components=2).fit(X, y).transform(X).shape
+    (150, 2)
+    """
+
+    kind = "contrast"

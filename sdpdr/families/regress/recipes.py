@@ -1,0 +1,186 @@
+"""Eigenproblems and regressions of spectral regression, as convex programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.model import Block, Model
+from sdpdr.model.blocks import Cap, Gram, Scatter
+from sdpdr.model.blocks.regression import (
+    AbsoluteSize,
+    EntryPrice,
+    LeastSquares,
+    Normalized,
+    SquaredSize,
+)
+
+
+def fantope(X: ArrayLike, n_components: int = 2) -> Model:
+    r"""Leading eigenvectors as a semidefinite program, to which constraints can be added.
+
+    .. math:: \max\ \langle N, Z\rangle \quad\text{s.t.}\quad 0 \preceq Z \preceq I,\quad
+              \operatorname{tr} Z = d .
+
+    The value is the sum of the d largest eigenvalues of N, and Z the projection onto their
+    eigenvectors. For a pencil :math:`W y = \lambda D y` take :math:`N = D^{-1/2} W D^{-1/2}`.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, n)
+        N, symmetric.
+    n_components : int, default 2
+        d, from 1 to n - 1.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError, ShapeError
+
+    References
+    ----------
+    M. L. Overton and R. S. Womersley, "On the sum of the largest eigenvalues of a symmetric
+    matrix", SIAM J. Matrix Anal. Appl. 13, 1992; Cai thesis, (2.8).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> model = fantope([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]], 2)
+    >>> round(sdpdr.solve(model).value, 5), round(2.0 + 2.0**0.5 + 2.0, 5)
+    (5.41421, 5.41421)
+    """
+    N = _symmetric(X, "X")
+    n, d = len(N), validate.positive_integer("n_components", n_components)
+    if d >= n:
+        raise DataError(f"n_components must lie in 1..{n - 1} for order {n}; it is {d}.")
+    blocks = (Gram(n, "Z"), Cap(n, 1.0, "Z"), Normalized(np.eye(n), float(d)), Scatter(-N, "Z"))
+    return Model(blocks, name="fantope", maximize=True)
+
+
+def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float = 0.0) -> Model:
+    r"""The leading direction of a pencil, with few entries.
+
+    .. math:: \max\ \langle A, Z\rangle - \rho \sum_{ij} |Z_{ij}| \quad\text{s.t.}\quad
+              \langle B, Z\rangle = 1,\quad Z \succeq 0 .
+
+    Without a price the value is the largest eigenvalue of :math:`A a = \lambda B a` and Z = a a^T.
+
+    Parameters
+    ----------
+    X : array_like of shape (m, m)
+        A, symmetric.
+    scale : array_like of shape (m, m), optional
+        B, positive definite; the identity by default.
+    price : float, default 0.0
+        :math:`\rho`, 0 or more.
+
+    Returns
+    -------
+    Model
+
+    References
+    ----------
+    d'Aspremont, El Ghaoui, Jordan and Lanckriet, SIAM Review 49(3), 2007; Cai thesis, (5.1).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> round(sdpdr.solve(sparse_direction([[3.0, 1.0], [1.0, 1.0]])).value, 5)
+    3.41421
+    """
+    A = _symmetric(X, "X")
+    B = np.eye(len(A)) if scale is None else _symmetric(scale, "scale")
+    if B.shape != A.shape:
+        raise ShapeError(f"X has shape {A.shape}, scale {B.shape}; they must agree.")
+    if np.linalg.eigvalsh(B)[0] <= 0.0:
+        raise DataError("scale must be positive definite: without that there is no largest value.")
+    if not (np.isfinite(price) and price >= 0.0):
+        raise DataError(f"price must be 0 or more; it is {price}.")
+    blocks: tuple[Block, ...] = (Gram(len(A), "Z"), Normalized(B), Scatter(-A, "Z"))
+    if price > 0.0:
+        blocks = (*blocks, EntryPrice(len(A), price))
+    return Model(blocks, name="sparse_direction", maximize=True)
+
+
+def regression(
+    X: ArrayLike,
+    y: ArrayLike,
+    ridge: float = 0.0,
+    price: float = 0.0,
+    penalty: Any = None,
+) -> Model:
+    r"""One regression of spectral regression as a convex program.
+
+    .. math:: \min_{a, b}\ |X a + b \mathbf 1 - y|^2 + \alpha |P a|^2 + \beta |a|_1 .
+
+    The estimators use direct methods; this is the same program for any solver, to check them
+    against and to add blocks to.
+
+    Parameters
+    ----------
+    X : array_like or sparse array of shape (n, m)
+    y : array_like of shape (n,)
+    ridge : float, default 0.0
+        :math:`\alpha`.
+    price : float, default 0.0
+        :math:`\beta`.
+    penalty : array or sparse array of shape (p, m), optional
+        P; the identity by default.
+
+    Returns
+    -------
+    Model
+        With vectors ``"a"`` and ``"a_0"``.
+
+    Raises
+    ------
+    DataError, ShapeError
+
+    References
+    ----------
+    Cai thesis, (3.4), (5.5), (5.6) and (6.7).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> model = regression([[0.0], [1.0], [2.0]], [0.0, 2.0, 4.0], ridge=2.0)
+    >>> solution = sdpdr.solve(model)
+    >>> solution.values["a"].round(4)
+    array([1.])
+    """
+    data = sp.csr_array(X) if sp.issparse(X) else np.asarray(X, dtype=float)
+    target = np.asarray(y, dtype=float)
+    if data.ndim != 2 or target.shape != (data.shape[0],):
+        raise ShapeError(
+            f"X must have shape (n, m) and y (n,); they have {data.shape} and {target.shape}."
+        )
+    for name, value in (("ridge", ridge), ("price", price)):
+        if not (np.isfinite(value) and value >= 0.0):
+            raise DataError(f"{name} must be 0 or more; it is {value}.")
+    m = data.shape[1]
+    blocks: tuple[Block, ...] = (LeastSquares(data, target),)
+    if ridge > 0.0:
+        blocks = (*blocks, SquaredSize(sp.eye_array(m) if penalty is None else penalty, ridge))
+    if price > 0.0:
+        blocks = (*blocks, AbsoluteSize(m, price))
+    return Model(blocks, name="regression")
+
+
+def _symmetric(X: ArrayLike, name: str) -> Array:
+    matrix = np.asarray(X, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ShapeError(f"{name} must be a square matrix; its shape is {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        raise DataError(f"{name} holds nan or infinite numbers.")
+    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * np.abs(matrix).max()):
+        raise DataError(f"{name} must be symmetric.")
+    return np.asarray((matrix + matrix.T) / 2.0)

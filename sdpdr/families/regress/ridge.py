@@ -1,0 +1,319 @@
+"""Least squares with a quadratic penalty, and the ridge chosen by exact leave-one-out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, lsqr
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import DataError, ShapeError
+
+SOLVERS = ("auto", "cholesky", "dual", "lsqr", "svd")
+# Up to this order a dense factorization is taken.
+_LARGE = 4000
+# Rows of a sparse or tall matrix made dense at a time.
+_BLOCK = 65536
+# A Cholesky factor with a smaller pivot, relative to its largest, solves nothing reliably.
+_SINGULAR = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMapping:
+    """x -> x @ coef + intercept.
+
+    Attributes
+    ----------
+    coef : array of shape (m, d)
+    intercept : array of shape (d,)
+    solver : str
+        Which way it was found.
+    """
+
+    coef: Array
+    intercept: Array
+    solver: str
+
+    def __call__(self, X: Any) -> Array:
+        """Images of the rows of X, dense or sparse; shape (n, d)."""
+        return np.asarray(X @ self.coef + self.intercept)
+
+
+def ridge(
+    X: Matrix,
+    Y: Array,
+    alpha: float = 0.1,
+    *,
+    penalty: Matrix | None = None,
+    weights: Array | None = None,
+    intercept: bool = True,
+    solver: str = "auto",
+    tol: float = 1e-10,
+    max_iter: int | None = None,
+) -> LinearMapping:
+    r"""Linear map that fits responses, with a quadratic penalty on its coefficients.
+
+    .. math::
+
+        \min_{A, b}\ |X A + \mathbf 1 b^T - Y|_F^2 + \alpha |P A|_F^2 .
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, m)
+        Sparse data are never made dense: the mean is taken off implicitly.
+    Y : array of shape (n, d)
+    alpha : float, default 0.1
+        0 or more. At 0 with dependent columns, the A of least norm.
+    penalty : array or sparse array of shape (p, m), optional
+        P; the identity by default. `grid_laplacian` is one for images.
+    weights : array of shape (n,), optional
+        Which mean is taken off X and Y: that of weights c rather than the plain one. The fit
+        itself is not weighted.
+    intercept : bool, default True
+        Whether there is a b; it is not penalised.
+    solver : {"auto", "cholesky", "dual", "lsqr", "svd"}, default "auto"
+        ``"cholesky"`` of the m x m matrix :math:`X^T X + \alpha P^T P`; ``"dual"``, of the n x n
+        matrix :math:`X X^T + \alpha I`; ``"lsqr"``, iterations that touch X by products only;
+        ``"svd"``, for :math:`\alpha = 0`. By default the smaller factorization, and iterations
+        where both are large.
+    tol : float, default 1e-10
+        Of iterations, relative.
+    max_iter : int, optional
+        Of iterations.
+
+    Raises
+    ------
+    DataError
+        A negative alpha; ``"dual"`` with a penalty of one's own; a singular system.
+    ShapeError
+
+    References
+    ----------
+    Cai thesis, (3.4)-(3.6); LSQR: Paige and Saunders, ACM TOMS 8, 1982, whose damping is the root
+    of alpha.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> fitted = ridge(X, 2.0 * X + 1.0, alpha=0.0)
+    >>> fitted.coef.round(6), fitted.intercept.round(6)
+    (array([[2.]]), array([1.]))
+    """
+    Y = np.asarray(Y, dtype=float)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    n, m = X.shape
+    if Y.ndim != 2 or len(Y) != n:
+        raise ShapeError(f"Y must have {n} rows, as X has; its shape is {Y.shape}.")
+    if not (np.isfinite(alpha) and alpha >= 0.0):
+        raise DataError(f"alpha={alpha} is out of range: it must be 0 or more, and finite.")
+    if penalty is not None and penalty.shape[1] != m:
+        raise ShapeError(f"penalty must have {m} columns, one a feature; it is {penalty.shape}.")
+    data = _Centered.of(X, Y, weights, intercept)
+    chosen = _choose(solver, data, alpha, penalty)
+    if chosen == "cholesky":
+        coef = _cholesky(data, alpha, penalty)
+    elif chosen == "dual":
+        coef = _dual(data, alpha)
+    elif chosen == "svd":
+        coef = np.asarray(np.linalg.lstsq(data.dense(), data.Y, rcond=None)[0])
+    else:
+        coef = _iterated(data, alpha, penalty, tol, max_iter)
+    return LinearMapping(coef, data.y_mean - data.x_mean @ coef, chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class _Centered:
+    """Data less a mean, which is only taken off in products."""
+
+    X: Any
+    Y: Array
+    x_mean: Array
+    y_mean: Array
+
+    @classmethod
+    def of(cls, X: Any, Y: Array, weights: Array | None, intercept: bool) -> _Centered:
+        n, m = X.shape
+        if not intercept:
+            return cls(X, Y, np.zeros(m), np.zeros(Y.shape[1]))
+        c = np.asarray(np.ones(n) if weights is None else weights, dtype=float)
+        if c.shape != (n,) or not np.all(c >= 0.0) or not c.sum() > 0.0:
+            raise DataError(f"weights must be {n} numbers of 0 or more, not all 0.")
+        share = c / c.sum()
+        x_mean, y_mean = np.asarray(X.T @ share).ravel(), Y.T @ share
+        return cls(X, Y - y_mean, x_mean, y_mean)
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sp.issparse(self.X))
+
+    def dense(self) -> Array:
+        return (self.X.toarray() if self.is_sparse else self.X) - self.x_mean
+
+    def times(self, A: Array) -> Array:
+        return np.asarray(self.X @ A) - self.x_mean @ A
+
+    def transposed_times(self, B: Array) -> Array:
+        return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, B.sum(axis=0))
+
+    def gram(self) -> Array:
+        """X^T X of the centred data; a block of rows at a time, so that nothing cancels."""
+        m = self.X.shape[1]
+        total = np.zeros((m, m))
+        step = max(1, _BLOCK * 64 // max(m, 1))
+        for start in range(0, self.X.shape[0], step):
+            rows = self.X[start : start + step]
+            block = (rows.toarray() if self.is_sparse else np.asarray(rows)) - self.x_mean
+            total += block.T @ block
+        return total
+
+
+def _choose(solver: str, data: _Centered, alpha: float, penalty: Matrix | None) -> str:
+    validate.choice("solver", solver, SOLVERS)
+    n, m = data.X.shape
+    if solver == "dual" and (penalty is not None or alpha == 0.0):
+        raise DataError("solver='dual' needs alpha > 0 and the plain penalty; leave solver out.")
+    if solver == "svd" and alpha > 0.0:
+        raise DataError("solver='svd' is for alpha=0; leave solver out.")
+    if solver != "auto":
+        return solver
+    if alpha == 0.0:
+        return "svd" if min(n, m) <= _LARGE and n * m <= _LARGE * _LARGE else "lsqr"
+    if n < m and n <= _LARGE and penalty is None:
+        return "dual"
+    # A sparse matrix with few entries a row is cheaper to multiply by than to square.
+    return "cholesky" if m <= _LARGE else "lsqr"
+
+
+def _cholesky(data: _Centered, alpha: float, penalty: Matrix | None) -> Array:
+    gram = data.gram()
+    if penalty is None:
+        gram[np.diag_indices_from(gram)] += alpha
+    else:
+        square = penalty.T @ penalty
+        gram += alpha * (square.toarray() if sp.issparse(square) else square)
+    return np.asarray(_solve_definite(gram, data.transposed_times(data.Y)))
+
+
+def _dual(data: _Centered, alpha: float) -> Array:
+    X = data.dense()
+    gram = X @ X.T
+    gram[np.diag_indices_from(gram)] += alpha
+    return np.asarray(X.T @ _solve_definite(gram, data.Y))
+
+
+def _solve_definite(gram: Array, right: Array) -> Array:
+    try:
+        factor = sl.cho_factor(gram, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        factor = None
+    pivots = np.zeros(1) if factor is None else np.abs(np.diag(factor[0]))
+    if not pivots.min(initial=np.inf) > _SINGULAR * pivots.max(initial=0.0):
+        raise DataError(
+            "the least-squares system is singular: features depend on each other and the penalty "
+            "does not tell them apart. Raise alpha, or use solver='lsqr'."
+        )
+    return np.asarray(sl.cho_solve(factor, right))
+
+
+def _iterated(
+    data: _Centered, alpha: float, penalty: Matrix | None, tol: float, max_iter: int | None
+) -> Array:
+    n, m = data.X.shape
+    root = float(np.sqrt(alpha))
+    p = 0 if penalty is None else penalty.shape[0]
+
+    def forward(a: Array) -> Array:
+        a = np.ravel(a)
+        fitted = data.times(a)
+        return fitted if penalty is None else np.concatenate([fitted, root * (penalty @ a)])
+
+    def backward(b: Array) -> Array:
+        b = np.ravel(b)
+        back = np.asarray(data.X.T @ b[:n]).ravel() - data.x_mean * b[:n].sum()
+        return back if penalty is None else back + root * np.asarray(penalty.T @ b[n:])
+
+    operator = LinearOperator((n + p, m), matvec=forward, rmatvec=backward, dtype=float)
+    damp = root if penalty is None else 0.0
+    limit = max_iter or 10 * min(n + p, m) + 100
+    columns = [
+        lsqr(operator, np.concatenate([y, np.zeros(p)]), damp, tol, tol, iter_lim=limit)[0]
+        for y in data.Y.T
+    ]
+    return np.column_stack(columns)
+
+
+# Relative to the largest squared singular value of the centred data.
+RIDGES = tuple(10.0**p for p in range(-8, 1))
+# Of a sample that alone decides its own fit nothing is learned by leaving it out.
+_LEAST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeChoice:
+    """The ridge of the least leave-one-out error.
+
+    Attributes
+    ----------
+    alpha : float
+    error : float
+        Root of the mean squared leave-one-out residual.
+    residuals : array of shape (n, d)
+        At every sample, of the map fitted to all others.
+    tried : tuple of (alpha, error)
+    """
+
+    alpha: float
+    error: float
+    residuals: Array
+    tried: tuple[tuple[float, float], ...]
+
+
+def choose_ridge(X: Array, Y: Array, alphas: Sequence[float] | None = None) -> RidgeChoice:
+    r"""Ridge of a linear map with an intercept, by exact leave-one-out.
+
+    The residual of a sample left out is its residual over one less its own entry of the hat
+    matrix, so one singular value decomposition serves all samples and all ridges.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+    Y : array of shape (n, d)
+    alphas : sequence of float, optional
+        Positive. By default nine powers of ten up to the largest squared singular value.
+
+    Raises
+    ------
+    DataError
+        An alpha is not positive.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 3))
+    >>> choose_ridge(X, X @ np.ones((3, 1)), [1e-6, 1.0, 100.0]).alpha
+    1e-06
+    """
+    Y = np.asarray(Y, dtype=float)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if len(Y) != len(X):
+        raise ShapeError(f"X has {len(X)} samples, Y {len(Y)}.")
+    U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    grid = s[0] ** 2 * np.array(RIDGES) if alphas is None else np.asarray(alphas, dtype=float)
+    if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
+        raise DataError(f"alphas must be positive numbers, at least one; they are {alphas}.")
+    centred, own = Y - Y.mean(axis=0), U**2
+    fits = []
+    for alpha in grid:
+        shrink = s**2 / (s**2 + alpha)
+        away = centred - U @ (shrink[:, None] * (U.T @ centred))
+        left = np.maximum(1.0 - 1.0 / len(X) - own @ shrink, _LEAST)
+        residuals = away / left[:, None]
+        fits.append((float(np.sqrt(np.mean(residuals**2))), float(alpha), residuals))
+    error, alpha, residuals = min(fits, key=lambda fit: fit[0])
+    return RidgeChoice(alpha, error, residuals, tuple((a, e) for e, a, _ in fits))

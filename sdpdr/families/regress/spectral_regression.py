@@ -1,0 +1,367 @@
+"""Spectral regression with scikit-learn's face: an embedding learned as a function."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.checks import checked
+from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError, UnknownNameError
+from sdpdr.families.regress.kernel import KernelMapping, choose_kernel, extended, fit_kernel
+from sdpdr.families.regress.pencil import Pencil
+from sdpdr.families.regress.respond import KINDS, LABELLED, kind_of, respond
+from sdpdr.families.regress.ridge import RIDGES, LinearMapping, choose_ridge, ridge
+from sdpdr.families.regress.sparse import sparse_path
+from sdpdr.families.regress.weights import laplacian_pencil
+from sdpdr.graphs import NeighborGraph
+
+_WIDTHS = tuple(2.0**p for p in range(-8, 5, 2))
+
+
+def _is_kernel(estimator: SpectralRegression) -> bool:
+    if estimator.kernel is None or estimator.cardinality is not None:
+        raise AttributeError(
+            "samples are added to a kernel map with a ridge only: pass kernel='rbf' or another, "
+            "and no cardinality."
+        )
+    return True
+
+
+@dataclass(eq=False, repr=False)
+class SpectralRegression(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
+    TransformerMixin,  # type: ignore[misc]  # nor have these
+    BaseEstimator,  # type: ignore[misc]  # two
+):
+    r"""Spectral regression: responses from a graph or labels, then least squares.
+
+    .. math::
+
+        \max_y \frac{y^T W y}{y^T D y}, \qquad\text{then}\qquad
+        \min_{a, b}\ |X a + b - y|^2 + \alpha |P a|^2 + \beta |a|_1
+        \quad\text{or}\quad (K + \alpha I) a = y - b .
+
+    An embedding learned in this way is a function, so new points have a place. The eigenproblem
+    is that of the samples alone, sparse or solved in closed form, and the regression takes data of
+    any shape.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        By default one less than there are classes, or two; all columns of given responses.
+    responses : str, NeighborGraph or Pencil, default "auto"
+        ``"classes"``: the labels y (discriminant analysis). ``"semisupervised"``: labels, -1 where
+        not known, carried along a graph. ``"contrast"``: neighbours of one class against those of
+        others. ``"laplacian"``, ``"reconstruction"`` and ``"geodesic"``: the graph alone, or
+        searched within the classes if y is given; a graph of one's own has the pencil of
+        ``"laplacian"``. ``"given"``: y is the embedding, (n, d).
+        ``"auto"``: by y; without any ``"laplacian"``.
+    n_neighbors : int, default 5
+    alpha : float or "loo", default 0.1
+        The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out.
+    penalty : array or sparse array of shape (p, m), optional
+        P; see `sdpdr.extend.grid_laplacian` for images. The identity by default.
+    cardinality : int, optional
+        At most so many coefficients that are not zero, for each component, from a lasso or, with
+        alpha > 0, an elastic net.
+    kernel : str or callable, optional
+        As in scikit-learn, or ``"precomputed"``; linear functions by default.
+    gamma : float, optional
+        Of the kernel; one over twice the mean squared distance by default.
+    connect : {"none", "mst"}, default "none"
+        What to do with a graph of several parts: leave it, or add the shortest edges between them.
+    smoothing : float, default 0.1
+        Price of differing from neighbours (``"semisupervised"``), or the share of
+        repulsion (``"contrast"``).
+    solver : {"auto", "cholesky", "dual", "lsqr", "svd"}, default "auto"
+        See `sdpdr.extend.ridge`.
+    random_state : int, default 0
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, m)
+        Of linear functions.
+    dual_coef_ : array of shape (n, n_components)
+        Of kernel functions.
+    intercept_ : array of shape (n_components,)
+    responses_ : array of shape (n, n_components)
+        What was regressed on.
+    eigenvalues_ : array of shape (n_components,)
+        Of the pencil; absent for given responses.
+    classes_ : array
+        If there were labels.
+    alpha_, gamma_ : float
+        As used.
+    solver_ : str
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError, ShapeError, UnknownNameError, NotAcceptedError, DisconnectedGraphError
+        From `fit`.
+
+    References
+    ----------
+    Cai thesis, chapters 3 to 6.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import sdpdr
+    >>> X, y = load_iris(return_X_y=True)
+    >>> sdpdr.SpectralRegression().fit(X, y).transform(X).shape
+    (150, 2)
+    >>> sparse = sdpdr.SpectralRegression(cardinality=2).fit(X, y)
+    >>> int(np.count_nonzero(sparse.components_, axis=1).max())
+    2
+    """
+
+    n_components: int | None = None
+    _: KW_ONLY
+    responses: str | NeighborGraph | Pencil = "auto"
+    n_neighbors: int = 5
+    connect: str = "none"
+    alpha: float | str = 0.1
+    penalty: Any = None
+    cardinality: int | None = None
+    kernel: Any = None
+    gamma: float | None = None
+    smoothing: float = 0.1
+    solver: str = "auto"
+    random_state: int = 0
+
+    mapping_: LinearMapping | KernelMapping = field(init=False)
+
+    # -- fitting ----------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> SpectralRegression:
+        """Find the responses and regress on them.
+
+        Parameters
+        ----------
+        X : array_like or sparse array of shape (n, m), or kernel matrix (n, n)
+        y : array_like of shape (n,) or (n, d), optional
+            Labels, or an embedding.
+
+        Returns
+        -------
+        self
+        """
+        self._check_options()
+        X = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
+        y = None if y is None else self._checked_target(y, X.shape[0])
+        masses = self._respond(X, y)
+        return self._regress(X, masses)
+
+    @available_if(_is_kernel)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
+        """Add samples to a kernel map: the factor grows, nothing is factored anew.
+
+        The result is that of `fit` on all samples, with the width and ridge of the first.
+
+        Parameters
+        ----------
+        X : array_like of shape (p, m)
+        y : array_like of shape (p,) or (p, d), optional
+            Labels, of new classes too, or places.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "mapping_"):
+            return self.fit(X, y)
+        if self.kernel == "precomputed":
+            raise NotAcceptedError("a precomputed kernel cannot grow: fit on the whole matrix.")
+        before = self._y
+        if (y is None) != (before is None):
+            raise DataError("y must be given to every call, or to none.")
+        new = checked(self, X, reset=False)
+        old, factor = self._X, self.mapping_
+        assert isinstance(factor, KernelMapping)
+        everything = np.vstack([old, new])
+        if y is not None and before is not None:
+            added = np.asarray(y)
+            if added.ndim != before.ndim or len(added) != len(new):
+                raise ShapeError(f"y must have {len(new)} rows like those of before.")
+            y = self._checked_target(np.concatenate([before, added]), len(everything))
+        self._respond(everything, y)
+        between, among = self._kernel(old, new), self._kernel(new, new)
+        self.mapping_ = extended(factor, between, among, self.responses_)
+        return self._keep_kernel(everything)
+
+    def _check_options(self) -> None:
+        if isinstance(self.responses, str):
+            validate.choice("responses", self.responses, KINDS)
+        elif not isinstance(self.responses, (NeighborGraph, Pencil)):
+            raise DataError(
+                f"responses must be a word, a graph or a Pencil; they are {self.responses!r}."
+            )
+        if self.alpha != "loo" and (isinstance(self.alpha, str) or not self.alpha >= 0.0):
+            raise DataError(f"alpha must be 0 or more, or 'loo'; it is {self.alpha!r}.")
+        if self.kernel is not None and self.penalty is not None:
+            raise DataError("penalty is on the coefficients of linear functions; drop the kernel.")
+        if self.cardinality is not None:
+            validate.positive_integer("cardinality", self.cardinality)
+            if self.penalty is not None or self.alpha == "loo":
+                raise DataError("a cardinality goes with a number alpha and no penalty matrix.")
+        known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
+        if isinstance(self.kernel, str) and self.kernel not in known:
+            raise UnknownNameError("kernel", self.kernel, known)
+
+    def _checked_target(self, y: Any, n: int) -> np.ndarray:
+        y = np.asarray(y)
+        if y.shape[:1] != (n,):
+            raise ShapeError(
+                f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
+                f"has shape {y.shape}."
+            )
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise DataError("Input y contains NaN or infinity; mark unknown labels by -1.")
+        return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 and self.responses != "given" else y
+
+    def _respond(self, X: Any, y: np.ndarray | None) -> Array | None:
+        """Set ``responses_`` and what belongs to them; the weights of the mean to take off."""
+        kind: str | Pencil
+        if isinstance(self.responses, str):
+            kind = kind_of(y, self.responses)
+        elif isinstance(self.responses, NeighborGraph):
+            kind = laplacian_pencil(self.responses)
+        else:
+            kind = self.responses
+        searches = isinstance(kind, str) and kind not in ("given", "classes")
+        if searches and self.kernel == "precomputed":
+            raise NotAcceptedError(
+                "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
+            )
+        found = respond(
+            X,
+            y,
+            kind,
+            self.n_components,
+            n_neighbors=self.n_neighbors,
+            connect=self.connect,
+            smoothing=self.smoothing,
+            seed=self.random_state,
+        )
+        self._y, self.responses_ = y, found.vectors
+        for name, value in (("eigenvalues_", found.eigenvalues), ("classes_", found.classes)):
+            if value is not None:
+                setattr(self, name, value)
+        return found.masses
+
+    # -- regression -------------------------------------------------------------------------------
+
+    def _regress(self, X: Any, masses: Array | None) -> SpectralRegression:
+        self.alpha_ = 0.0 if self.alpha == "loo" else float(self.alpha)
+        if self.kernel is None:
+            return self._regress_linear(X, masses)
+        self._choose_width(X)
+        kernel = X if self.kernel == "precomputed" else self._kernel(X, X)
+        if self.cardinality is not None:
+            self.mapping_ = self._sparse(kernel)
+        else:
+            self.mapping_ = fit_kernel(kernel, self.responses_, self.alpha_)
+        return self._keep_kernel(X)
+
+    def _regress_linear(self, X: Any, masses: Array | None) -> SpectralRegression:
+        if self.cardinality is not None:
+            found = self._sparse(X)
+        else:
+            if self.alpha == "loo":
+                self.alpha_ = choose_ridge(X, self.responses_).alpha
+            found = ridge(
+                X,
+                self.responses_,
+                self.alpha_,
+                penalty=self.penalty,
+                weights=masses,
+                solver=self.solver,
+            )
+        self.mapping_ = found
+        self.components_, self.intercept_ = found.coef.T, found.intercept
+        self.solver_ = found.solver
+        return self
+
+    def _sparse(self, X: Any) -> LinearMapping:
+        """Each response on at most ``cardinality`` columns."""
+        assert self.cardinality is not None
+        k = self.cardinality
+        x_mean, y_mean = np.asarray(X.mean(axis=0)).ravel(), self.responses_.mean(axis=0)
+        paths = [sparse_path(X, y, self.alpha_, k, intercept=True) for y in self.responses_.T]
+        coef = np.column_stack([path.of_cardinality(k) for path in paths])
+        return LinearMapping(coef, y_mean - x_mean @ coef, "lars")
+
+    def _choose_width(self, X: Array) -> None:
+        spread = 2.0 * float(np.mean(np.var(X, axis=0))) * X.shape[1]
+        typical = max(spread, np.finfo(float).tiny)
+        self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
+        if self.alpha != "loo":
+            return
+        gammas = [self.gamma_]
+        if self.gamma is None and self.kernel == "rbf":
+            gammas = [w / typical for w in _WIDTHS]
+        choice = choose_kernel(
+            lambda g: X if self.kernel == "precomputed" else self._kernel(X, X, g),
+            self.responses_,
+            gammas,
+            RIDGES,
+        )
+        self.alpha_, self.gamma_ = choice.delta, choice.gamma
+
+    def _kernel(self, X: Array, Z: Array, gamma: float | None = None) -> Array:
+        options = {}
+        if not callable(self.kernel) and self.kernel != "precomputed":
+            options = {"gamma": self.gamma_ if gamma is None else gamma, "filter_params": True}
+        return np.asarray(pairwise_kernels(X, Z, metric=self.kernel, **options))
+
+    def _keep_kernel(self, X: Array) -> SpectralRegression:
+        self._X = X
+        self.dual_coef_, self.intercept_ = self.mapping_.coef, self.mapping_.intercept
+        self.solver_ = getattr(self.mapping_, "solver", "cholesky")
+        return self
+
+    # -- using ------------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Array:
+        """Places of points, shape (q, n_components).
+
+        Parameters
+        ----------
+        X : array_like or sparse array of shape (q, m), or kernel values to the samples, (q, n)
+        """
+        check_is_fitted(self, "mapping_")
+        X = checked(self, X, accept_sparse=self._sparse_allowed, reset=False)
+        if self.kernel is None or self.kernel == "precomputed":
+            return self.mapping_(X)
+        return self.mapping_(self._kernel(X, self._X))
+
+    def leave_one_out(self) -> Array:
+        """Residuals of a kernel map at every sample when it is left out, (n, n_components)."""
+        check_is_fitted(self, "mapping_")
+        if not isinstance(self.mapping_, KernelMapping):
+            raise NotAcceptedError("this is for kernel maps; see sdpdr.extend.choose_ridge.")
+        return self.mapping_.leave_one_out()
+
+    @property
+    def _sparse_allowed(self) -> str | bool:
+        return "csr" if self.kernel is None and self.alpha != "loo" else False
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.responses_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._sparse_allowed)
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.target_tags.required = self.responses in LABELLED
+        return tags

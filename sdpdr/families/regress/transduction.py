@@ -1,0 +1,341 @@
+"""Places of some samples known, those of all others from a quadratic form or weighted means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import validate_data
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
+from sdpdr.families.regress.pencil import Pencil
+from sdpdr.families.regress.weights import geodesic_pencil, reconstruction_pencil
+from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg.inertia import Factorization, is_positive_on
+
+# Directions in which neighbours spread less than this share of the whole are left alone.
+_REGULARIZATION = 1e-3
+
+
+def barycentric_weights(
+    known: Array, points: Array, n_neighbors: int, *, leave_self: bool = False
+) -> tuple[Index, Array]:
+    r"""Nearest known points, and weights of sum one with which they reproduce new points.
+
+    The weights of locally linear embedding,
+    :math:`(C + \epsilon \operatorname{tr}(C) I) w = \mathbf 1` with the Gram matrix C of the
+    neighbours seen from the new point.
+
+    Parameters
+    ----------
+    known : array of shape (n, D)
+    points : array of shape (q, D)
+    n_neighbors : int
+        At most n of them are taken.
+    leave_self : bool, default False
+        The points are the known ones, and none is to be reproduced by itself.
+
+    Returns
+    -------
+    near : array of int, shape (q, k)
+        Rows of ``known``.
+    weights : array of shape (q, k)
+        A point that coincides with a known one has only that one.
+
+    References
+    ----------
+    Roweis and Saul, Science 290, 2000; Tong thesis, section 2.2.2.
+
+    Examples
+    --------
+    >>> known = np.array([[0.0], [1.0], [3.0]])
+    >>> near, weights = barycentric_weights(known, np.array([[0.25]]), 2)
+    >>> near, weights.round(3)
+    (array([[0, 1]]), array([[0.75, 0.25]]))
+    """
+    search = NearestNeighbors(n_neighbors=min(n_neighbors, len(known) - leave_self)).fit(known)
+    # Without an argument the search leaves out each point itself, duplicates or not.
+    distance, near = search.kneighbors(None if leave_self else points)
+    steps = known[near] - points[:, None, :]
+    local = np.einsum("mid,mjd->mij", steps, steps)
+    size = np.maximum(np.trace(local, axis1=1, axis2=2), np.finfo(float).tiny)
+    ridge = _REGULARIZATION * size[:, None, None] * np.eye(near.shape[1])
+    weights = np.linalg.solve(local + ridge, np.ones((*near.shape, 1)))[:, :, 0]
+    weights /= weights.sum(axis=1, keepdims=True)
+    same = distance[:, 0] == 0.0
+    weights[same] = np.eye(near.shape[1])[0]
+    return near, weights
+
+
+# Eigenvalues below this share of the largest entry leave places undetermined.
+_SINGULAR = 1e-12
+
+
+def transduce(form: Matrix, Y: ArrayLike) -> Array:
+    r"""Fill in an embedding of which some rows are known, as smoothly as a form says.
+
+    .. math:: \min_{Y_u} \operatorname{tr} Y^T M Y
+              \quad\Longrightarrow\quad M_{uu} Y_u = -M_{ul} Y_l .
+
+    Parameters
+    ----------
+    form : array or sparse array of shape (n, n)
+        M, positive semidefinite, and definite on the unknown rows.
+    Y : array_like of shape (n,) or (n, d)
+        Rows with nan are to be found.
+
+    Returns
+    -------
+    array of shape (n, d)
+        Known rows as given.
+
+    Raises
+    ------
+    DataError
+        No row is known; or the known rows do not determine all others (too few of them, or none
+        in a component of the graph).
+    ShapeError
+
+    References
+    ----------
+    Tong thesis, (2.35), where the sign is lost and :math:`M_{ul}` stands transposed.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> form = graphs.path([1.0, 1.0, 1.0]).laplacian()
+    >>> transduce(form, [0.0, np.nan, np.nan, 3.0]).ravel()
+    array([0., 1., 2., 3.])
+    """
+    Y = np.array(Y, dtype=float)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if form.shape != (len(Y), len(Y)):
+        raise ShapeError(f"the form has shape {form.shape}; there are {len(Y)} rows.")
+    unknown = np.flatnonzero(np.isnan(Y).any(axis=1))
+    known = np.setdiff1d(np.arange(len(Y)), unknown)
+    if not known.size:
+        raise DataError("no row of Y is known: give some, with nan in the others.")
+    if not unknown.size:
+        return Y
+    matrix: Any = sp.csr_array(form)
+    right = -matrix[unknown][:, known] @ Y[known]
+    within = sp.csr_array(matrix[unknown][:, unknown])
+    least = _SINGULAR * float(abs(matrix).max())
+    if not is_positive_on(sp.csr_array(within - least * sp.eye_array(unknown.size))):
+        raise DataError(
+            f"{known.size} known rows do not determine the other {unknown.size}: the form is "
+            "singular on them. Give more known rows, one at least in each part of the graph."
+        )
+    solve = Factorization(within).solve
+    Y[unknown] = np.column_stack([solve(column) for column in right.T])
+    return Y
+
+
+def smoothness_form(pencil: Pencil) -> Matrix:
+    r""":math:`D - W` of a pencil: what differing from neighbours costs.
+
+    For `reconstruction_pencil` this is :math:`(I - M)^T (I - M)`, for `laplacian_pencil` the
+    Laplacian.
+    """
+    masses = sp.diags_array(pencil.diagonal) if pencil.is_diagonal else pencil.masses
+    if sp.issparse(pencil.weights):
+        return sp.csr_array(masses - pencil.weights)
+    return np.asarray(pencil.mass(np.eye(pencil.n)) - pencil.weights)
+
+
+def isomap_form(pencil: Pencil, n_components: int) -> Array:
+    r"""A form whose null space is what Isomap would return, and the constant.
+
+    .. math:: M = \lambda_1 I - A - \sum_{i=2}^r (\lambda_1 - \lambda_i) q_i q_i^T
+              - \lambda_1 \mathbf 1 \mathbf 1^T / n
+
+    with :math:`A = Q \Lambda Q^T` of `geodesic_pencil`.
+
+    Parameters
+    ----------
+    pencil : Pencil
+        Dense, of a centred matrix A.
+    n_components : int
+        r.
+
+    References
+    ----------
+    Tong thesis, (2.37); the sum of (2.38) starts at i = 1.
+    """
+    r = validate.positive_integer("n_components", n_components)
+    A = np.asarray(pencil.weights)
+    values, vectors = np.linalg.eigh(A)
+    if r >= len(values) or values[-r] <= 0.0:
+        raise DataError(
+            f"n_components={r} is out of range: the distances have {int(np.sum(values > 0.0))} "
+            "positive eigenvalues."
+        )
+    top = values[-1]
+    head = vectors[:, ::-1][:, 1:r]
+    lifted = (head * (top - values[::-1][1:r])) @ head.T
+    n = len(values)
+    return np.asarray(top * np.eye(n) - A - lifted - top / n)
+
+
+def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike, regularization: float = 1e-3) -> Array:
+    """Locally linear embedding with some places known.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    Y : array_like of shape (n,) or (n, d)
+        Places of the samples, with nan where they are to be found.
+    regularization : float, default 1e-3
+        See `sdpdr.graphs.reconstruction_weights`.
+
+    Returns
+    -------
+    array of shape (n, d)
+
+    Raises
+    ------
+    DataError, ShapeError
+        As `transduce`.
+
+    References
+    ----------
+    Tong thesis, section 2.4.2; X. Yang, H. Fu, H. Zha and J. Barlow, "Semi-supervised nonlinear
+    dimensionality reduction", ICML 2006.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> t = np.linspace(0.0, 3.0, 31)
+    >>> arc = np.column_stack([np.cos(t), np.sin(t)])
+    >>> y = np.where(np.arange(31) % 10 == 0, t, np.nan)
+    >>> bool(np.abs(semisupervised_lle(graphs.knn(arc, 4), y)[:, 0] - t).max() < 0.02)
+    True
+    """
+    return transduce(smoothness_form(reconstruction_pencil(graph, regularization)), Y)
+
+
+def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int = 2) -> Array:
+    """Isomap with some places known; see `isomap_form`.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+    Y : array_like of shape (n,) or (n, d)
+        Places of the samples, with nan where they are to be found: n_components + 1 of them known
+        at least.
+    n_components : int, default 2
+        How many of Isomap's coordinates places are made of.
+
+    Returns
+    -------
+    array of shape (n, d)
+
+    Raises
+    ------
+    DataError, ShapeError, DisconnectedGraphError
+
+    References
+    ----------
+    As of `semisupervised_lle`.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> t = np.linspace(0.0, 3.0, 31)
+    >>> arc = np.column_stack([np.cos(t), np.sin(t)])
+    >>> y = np.where(np.arange(31) % 10 == 0, t, np.nan)
+    >>> bool(np.abs(semisupervised_isomap(graphs.knn(arc, 4), y)[:, 0] - t).max() < 0.02)
+    True
+    """
+    return transduce(isomap_form(geodesic_pencil(graph), n_components), Y)
+
+
+def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
+    r"""Weights that reproduce every sample as a mean of its neighbours, none negative.
+
+    .. math:: \min_w |x_i - \sum_j w_{ij} x_j|^2 \quad\text{s.t.}\quad
+              \sum_j w_{ij} = 1,\ w \ge 0 .
+
+    Each is a least-squares problem with signs: for :math:`w = v / \mathbf 1^T v`,
+    :math:`\min_{v \ge 0} |Z v|^2 + (\mathbf 1^T v - 1)^2` has the same direction, since its value
+    along a direction w is :math:`c / (1 + c)` with :math:`c = |Z w|^2`.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Of n nodes, each with a neighbour.
+    points : array_like of shape (n, D)
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Row sums one. A sample outside the hull of its neighbours gets the nearest point of it.
+
+    References
+    ----------
+    Tong thesis, section 2.2.2 (convex reconstruction).
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> star = graphs.from_edges(3, [[0, 1], [0, 2]], [1.0, 9.0])
+    >>> convex_weights(star, [[0.0], [-1.0], [3.0]]).toarray()[0]
+    array([0.  , 0.75, 0.25])
+    """
+    X = np.asarray(points, dtype=float)
+    if X.ndim != 2 or len(X) != graph.n:
+        raise ShapeError(f"points must have shape ({graph.n}, D); they have {X.shape}.")
+    if np.any(graph.degree == 0):
+        alone = validate.listed(np.flatnonzero(graph.degree == 0))
+        raise DataError(f"nodes without neighbours cannot be reproduced: {alone}.")
+    pattern = graph.adjacency()
+    weights = pattern.copy()
+    for i in range(graph.n):
+        places = slice(pattern.indptr[i], pattern.indptr[i + 1])
+        steps = X[pattern.indices[places]] - X[i]
+        scale = max(float(np.linalg.norm(steps)), np.finfo(float).tiny)
+        system = np.vstack([steps.T / scale, np.ones(len(steps))])
+        v, _ = nonnegative_least_squares(system, np.append(np.zeros(X.shape[1]), 1.0))
+        weights.data[places] = v / v.sum()
+    return weights
+
+
+def reconstructing(
+    estimator: Any, X: Any, seen: Array, placed: Index, metric: str, k: int
+) -> tuple[Index, Array]:
+    """Nearest placed samples of new points, and weights that reproduce the points.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Whose number of features X must have.
+    X : array_like of shape (m, D), or distances to all samples (m, n)
+    seen : array of shape (n, D) or (n, n)
+        What the estimator was fitted to.
+    placed : array of int
+        The samples that may serve.
+    metric : {"euclidean", "precomputed"}
+        Distances alone reproduce nothing; the nearest sample then has weight one.
+    k : int
+        How many of them.
+
+    Returns
+    -------
+    near : array of int, shape (m, k)
+        Positions in ``placed``.
+    weights : array of shape (m, k)
+        Rows sum to one. A point that coincides with a sample has only that one.
+    """
+    points = validate_data(estimator, X, dtype=np.float64, reset=False)
+    if metric == "precomputed":
+        near = np.argmin(points[:, placed], axis=1)[:, None]
+        return near, np.ones(near.shape)
+    known = np.asarray(seen, dtype=float)[placed]
+    return barycentric_weights(known, points, k)

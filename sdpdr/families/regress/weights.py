@@ -1,0 +1,269 @@
+"""Pencils of the graph-embedding family: from neighbours, distances, labels or a Gram matrix."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, DuplicatePointsWarning, ShapeError
+from sdpdr.families.regress.pencil import Pencil
+from sdpdr.graphs import NeighborGraph, geodesics, knn, reconstruction_weights
+
+
+def laplacian_pencil(graph: NeighborGraph, width: float | None = None) -> Pencil:
+    r"""Neighbours attract: Laplacian eigenmaps, and locality preserving projections.
+
+    :math:`W_{ij} = 1` on edges, or :math:`e^{-d_{ij}/(2\sigma^2)}` of the squared lengths, and
+    :math:`D_{ii} = \sum_j W_{ij}`. Samples that coincide are joined with weight one.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    width : float, optional
+        :math:`\sigma` of heat weights; weights of one by default.
+
+    References
+    ----------
+    Cai thesis, (2.5) and (2.7); Belkin and Niyogi, Neural Computation 15, 2003.
+    """
+    weights = np.ones(graph.m)
+    if width is not None:
+        weights = np.exp(-graph.sqdist / (2.0 * validate.positive_number("width", width) ** 2))
+    W = _to_samples(graph, graph.adjacency(weights), 1.0)
+    return Pencil(W, np.asarray(W.sum(axis=1)).ravel(), "laplacian")
+
+
+def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) -> Pencil:
+    r"""Samples follow their neighbours: locally linear embedding, neighbourhood preserving maps.
+
+    :math:`W = M + M^T - M^T M` with the weights M of sum one that reconstruct every sample from
+    its neighbours, and D = I, so that :math:`I - W = (I - M)^T (I - M)`.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Every node has a neighbour.
+    regularization : float, default 1e-3
+        See `sdpdr.graphs.reconstruction_weights`.
+
+    References
+    ----------
+    Cai thesis, (2.1) and (2.2); Roweis and Saul, Science 290, 2000.
+    """
+    M = reconstruction_weights(graph, regularization, iterations=1)
+    # A sample that coincides with another follows the mean of those at its node's neighbours.
+    spread = _samples(graph)
+    M = spread @ M @ sp.diags_array(1.0 / np.asarray(spread.sum(axis=0)).ravel()) @ spread.T
+    return Pencil(sp.csr_array(M + M.T - M.T @ M), None, "reconstruction")
+
+
+def geodesic_pencil(graph: NeighborGraph) -> Pencil:
+    r"""Distances along the graph: Isomap, and isometric projection.
+
+    :math:`W = -\tfrac12 H S H` with squared lengths S of shortest paths and
+    :math:`H = I - \mathbf 1\mathbf 1^T/n`; D = I.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+
+    References
+    ----------
+    Cai thesis, (2.4); Tenenbaum, de Silva and Langford, Science 290, 2000.
+    """
+    graph.require_connected()
+    index = _kept(graph)
+    squares = geodesics(graph)[np.ix_(index, index)] ** 2
+    squares -= squares.mean(axis=0)
+    squares -= squares.mean(axis=1)[:, None]
+    return Pencil(-0.25 * (squares + squares.T), None, "geodesic")
+
+
+def class_pencil(y: ArrayLike) -> Pencil:
+    r"""Samples of a class attract: linear discriminant analysis.
+
+    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I.
+
+    Parameters
+    ----------
+    y : array_like of shape (n,)
+        At least two classes.
+
+    References
+    ----------
+    Cai thesis, (2.16).
+    """
+    _, member, counts = classes_of(y)
+    F = sp.csr_array((1.0 / np.sqrt(counts[member]), (np.arange(member.size), member)))
+    return Pencil(sp.csr_array(F @ F.T), None, "classes")
+
+
+def semisupervised_pencil(
+    graph: NeighborGraph, y: ArrayLike, alpha: float = 0.1, unlabelled: object = -1
+) -> Pencil:
+    r"""Labelled samples of a class attract, and all samples follow their neighbours.
+
+    W is that of `class_pencil` on the labelled samples and zero elsewhere;
+    :math:`D = \tilde I + \alpha L` with :math:`\tilde I` marking the labelled samples and L the
+    Laplacian of the graph. `semisupervised_responses` solves it by one sparse factorization.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    y : array_like of shape (n,)
+        ``unlabelled`` where not known.
+    alpha : float, default 0.1
+        Positive.
+    unlabelled : default -1
+
+    References
+    ----------
+    Cai thesis, (2.20)-(2.25).
+    """
+    _, member, counts = classes_of(y, unlabelled)
+    known = np.flatnonzero(member >= 0)
+    values = 1.0 / np.sqrt(counts[member[known]])
+    F = sp.csr_array((values, (known, member[known])), shape=(member.size, counts.size))
+    joined = _to_samples(graph, graph.adjacency(), 1.0)
+    laplacian = sp.diags_array(np.asarray(joined.sum(axis=1)).ravel()) - joined
+    marked = sp.diags_array((member >= 0).astype(float))
+    alpha = validate.positive_number("alpha", alpha)
+    return Pencil(sp.csr_array(F @ F.T), sp.csr_array(marked + alpha * laplacian), "semisupervised")
+
+
+def contrast_pencil(graph: NeighborGraph, y: ArrayLike, share: float = 0.1) -> Pencil:
+    r"""Neighbours of one class attract, those of others repel: locality sensitive analysis.
+
+    With the edges within classes :math:`W_w` and between them :math:`W_b`, and
+    :math:`L_b` the Laplacian of the latter,
+    :math:`W = \alpha L_b + (1 - \alpha) W_w` and D the degrees of :math:`W_w`. The constant vector
+    has the eigenvalue :math:`1 - \alpha`, in the middle of the spectrum.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Every sample has a neighbour of its class.
+    y : array_like of shape (n,)
+    share : float, default 0.1
+        :math:`\alpha` in [0, 1].
+
+    References
+    ----------
+    Cai thesis, (2.26)-(2.33).
+    """
+    _, member, _ = classes_of(y)
+    if not 0.0 <= share <= 1.0:
+        raise DataError(f"share must lie in [0, 1]; it is {share}.")
+    joined = sp.coo_array(_to_samples(graph, graph.adjacency(), 1.0))
+    if joined.shape[0] != member.size:
+        raise ShapeError(f"y has {member.size} labels; the graph has {joined.shape[0]} samples.")
+    same = member[joined.row] == member[joined.col]
+    within = _part(joined, same)
+    between = _part(joined, ~same)
+    repel = sp.diags_array(np.asarray(between.sum(axis=1)).ravel()) - between
+    masses = np.asarray(within.sum(axis=1)).ravel()
+    return Pencil(sp.csr_array(share * repel + (1.0 - share) * within), masses, "contrast")
+
+
+def knn_within_classes(X: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> NeighborGraph:
+    """Neighbours searched inside every class, for supervised pencils.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+    y : array_like of shape (n,)
+        Classes of at least three samples each.
+    n_neighbors : int, default 5
+        Fewer in a class of fewer.
+
+    Returns
+    -------
+    NeighborGraph
+        With one component or more for each class.
+
+    References
+    ----------
+    Cai thesis, section 3.3.
+    """
+    points = validate.points(X)
+    labels, member, counts = classes_of(y)
+    if member.size != len(points):
+        raise ShapeError(f"X has {len(points)} samples, y has {member.size} labels.")
+    edges, sqdist = [], []
+    sizes: list[Index] = []
+    index = np.empty(member.size, dtype=np.int64)
+    for k, label in enumerate(labels):
+        if counts[k] < 3:
+            raise DataError(f"class {label!r} has {counts[k]} samples; neighbours need three.")
+        own = np.flatnonzero(member == k)
+        most = len(np.unique(points[own], axis=0)) - 1
+        with warnings.catch_warnings():
+            # Pencils are of samples, whether or not some share a node.
+            warnings.simplefilter("ignore", DuplicatePointsWarning)
+            part = knn(points[own], min(n_neighbors, most), connect="none")
+        start = sum(c.size for c in sizes)
+        edges.append(part.edges + start)
+        sqdist.append(part.sqdist)
+        sizes.append(part.counts)
+        index[own] = part.index + start
+    total = sum(c.size for c in sizes)
+    return NeighborGraph(
+        total, np.vstack(edges), np.concatenate(sqdist), np.concatenate(sizes), index
+    )
+
+
+def classes_of(y: ArrayLike, missing: object = None) -> tuple[np.ndarray, Index, Index]:
+    """Labels, the class of every sample (-1 where missing), and sizes of the classes.
+
+    Raises
+    ------
+    DataError
+        There are fewer than two classes.
+    """
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ShapeError(f"y must have shape (n,); it has {y.shape}.")
+    known = np.ones(y.size, dtype=bool) if missing is None else y != missing
+    labels, inverse = np.unique(y[known], return_inverse=True)
+    if labels.size < 2:
+        raise DataError(
+            f"y has {labels.size} class{'es' if not labels.size else ''}; it takes two to tell "
+            "samples apart."
+        )
+    member = np.full(y.size, -1, dtype=np.int64)
+    member[known] = inverse
+    return labels, member, np.bincount(inverse)
+
+
+def _samples(graph: NeighborGraph) -> sp.csr_array:
+    """One row for each sample, with a one at its node."""
+    index = _kept(graph)
+    return sp.csr_array((np.ones(index.size), (np.arange(index.size), index)))
+
+
+def _kept(graph: NeighborGraph) -> Index:
+    if np.any(graph.index < 0):
+        gone = validate.listed(np.flatnonzero(graph.index < 0))
+        raise DataError(f"the graph dropped samples {gone}; make it with connect='mst' or 'none'.")
+    return graph.index
+
+
+def _to_samples(graph: NeighborGraph, W: sp.csr_array, same: float) -> sp.csr_array:
+    """Weights of nodes as weights of samples; those that share a node get ``same``."""
+    spread = _samples(graph)
+    found = spread @ W @ spread.T
+    if np.any(graph.counts > 1):
+        twins = spread @ spread.T
+        found = found + same * (twins - sp.eye_array(twins.shape[0]))
+    return sp.csr_array(found)
+
+
+def _part(joined: sp.coo_array, chosen: Array) -> sp.csr_array:
+    places = (joined.row[chosen], joined.col[chosen])
+    return sp.csr_array((joined.data[chosen], places), shape=joined.shape)

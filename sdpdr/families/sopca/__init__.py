@@ -1,0 +1,27 @@
+"""Two bases for a stack of matrices: local methods, and the convex program that bounds them."""
+
+from sdpdr.families.sopca.bases import Bases, two_d_pca, two_d_svd
+from sdpdr.families.sopca.convex import certify, smoothed
+from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
+from sdpdr.families.sopca.inputs import matrices, numbers_of_components
+from sdpdr.families.sopca.interior import interior_point
+from sdpdr.families.sopca.local import alternating, ascent, glram
+from sdpdr.families.sopca.runs import Record, RunStatus
+
+__all__ = [
+    "Bases",
+    "Record",
+    "Relaxation",
+    "RunStatus",
+    "alternating",
+    "ascent",
+    "certify",
+    "frank_wolfe",
+    "glram",
+    "interior_point",
+    "matrices",
+    "numbers_of_components",
+    "smoothed",
+    "two_d_pca",
+    "two_d_svd",
+]

@@ -1,0 +1,232 @@
+"""A pair of bases, what it keeps of a stack of matrices, and the pair in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError
+from sdpdr.families.sopca.inputs import matrices, numbers_of_components
+from sdpdr.families.sopca.runs import Record, RunStatus
+
+
+@dataclass(frozen=True, eq=False)
+class Bases:
+    r"""Orthonormal columns A of shape (p, k) and B of shape (q, k).
+
+    Attributes
+    ----------
+    rows, columns : array
+        A and B.
+    value : float
+        What the method raises, for these bases; see there.
+    status : RunStatus
+    history : tuple of Record
+        Empty for closed forms.
+    unique : bool
+        False where eigenvalues are tied, so that other bases are as good to the method.
+    """
+
+    rows: Array
+    columns: Array
+    value: float
+    status: RunStatus = RunStatus.CONVERGED
+    history: tuple[Record, ...] = ()
+    unique: bool = True
+
+    def __repr__(self) -> str:
+        shapes = f"{self.rows.shape} and {self.columns.shape}"
+        return f"Bases({self.status.name}: {shapes}, value {self.value:.8g})"
+
+    def transform(self, stack: ArrayLike) -> Array:
+        """The matrices :math:`A^T M_i B`."""
+        return projected(np.asarray(stack, dtype=float), self.rows, self.columns)
+
+    def kept(self, stack: ArrayLike) -> float:
+        r""":math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, the objective of (4.9)."""
+        return trace_norm(self.transform(stack))
+
+    def energy(self, stack: ArrayLike) -> float:
+        r""":math:`\sum_i |A^T M_i B|_F^2`, the objective of GLRAM, (4.6)."""
+        return float(np.sum(np.square(self.transform(stack))))
+
+
+# Eigenvalues k and k + 1 closer than this, relative to the largest one, count as tied.
+TIED = 1e-10
+
+
+def leading(matrix: Array, k: int) -> Array:
+    """Eigenvectors of the k largest eigenvalues, the largest first, each with its sign fixed.
+
+    Parameters
+    ----------
+    matrix : array of shape (p, p)
+        Symmetric.
+    k : int
+
+    Returns
+    -------
+    array of shape (p, k)
+        The entry of largest size in each column is positive.
+
+    Examples
+    --------
+    >>> leading(np.diag([1.0, 3.0, 2.0]), 2)
+    array([[0., 0.],
+           [1., 0.],
+           [0., 1.]])
+    """
+    vectors = np.linalg.eigh(matrix)[1][:, ::-1][:, :k]
+    return signed(vectors)
+
+
+def signed(basis: Array) -> Array:
+    """Columns with the sign that makes their entry of largest size positive."""
+    largest = np.take_along_axis(basis, np.argmax(np.abs(basis), axis=0)[None], axis=0)
+    return np.asarray(basis * np.where(largest < 0.0, -1.0, 1.0))
+
+
+def is_tied(matrix: Array, k: int, tol: float = TIED) -> bool:
+    """Whether eigenvalue k equals the next one, so that the leading subspace is a choice.
+
+    Examples
+    --------
+    >>> is_tied(np.diag([3.0, 2.0, 2.0]), 2), is_tied(np.diag([3.0, 2.0, 2.0]), 3)
+    (True, False)
+    """
+    values = np.linalg.eigvalsh(matrix)[::-1]
+    if k >= values.size:
+        return False
+    return bool(values[k - 1] - values[k] <= tol * max(np.abs(values).max(), 1e-300))
+
+
+def largest_sum(matrix: Array, k: int) -> float:
+    """The sum of the k largest eigenvalues, S_k.
+
+    Examples
+    --------
+    >>> largest_sum(np.diag([3.0, 1.0, 2.0]), 2)
+    5.0
+    """
+    return float(np.linalg.eigvalsh(matrix)[-k:].sum())
+
+
+def projected(stack: Array, rows: Array, columns: Array) -> Array:
+    """The matrices :math:`A^T M_i B`, shape (n, k, l)."""
+    return np.asarray(rows.T @ (stack @ columns))
+
+
+def trace_norm(stack: Array) -> float:
+    r"""The sum of all singular values of all matrices, :math:`\sum_i |M_i|_{\mathrm{tr}}`.
+
+    Examples
+    --------
+    >>> trace_norm(np.array([[[3.0, 0.0], [0.0, -4.0]]]))
+    7.0
+    """
+    return float(np.linalg.svd(stack, compute_uv=False).sum())
+
+
+def weighted_outer(vectors: Array, weights: Array) -> Array:
+    r"""The sum over a stack :math:`\sum_i X_i \operatorname{diag}(w_i) X_i^T`.
+
+    Parameters
+    ----------
+    vectors : array of shape (n, p, r)
+    weights : array of shape (n, r)
+    """
+    total = np.tensordot(vectors * weights[:, None, :], vectors, axes=((0, 2), (0, 2)))
+    return np.asarray(0.5 * (total + total.T))
+
+
+def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool = True) -> Bases:
+    r"""Two-dimensional singular value decomposition: leading eigenvectors of both covariances.
+
+    .. math:: F = \sum_i (M_i - \bar M)(M_i - \bar M)^T, \qquad
+              G = \sum_i (M_i - \bar M)^T (M_i - \bar M) .
+
+    Parameters
+    ----------
+    X : array_like of shape (n, p, q)
+    n_components : int or pair of int, default 2
+        k, of both sides or of each.
+    center : bool, default True
+        Whether to subtract the mean :math:`\bar M`.
+
+    Returns
+    -------
+    Bases
+        ``value`` is the energy kept of the (centred) stack.
+
+    Raises
+    ------
+    DataError, ShapeError
+        As `matrices` and `numbers_of_components`.
+
+    References
+    ----------
+    Ding and Ye, "2-dimensional singular value decomposition for 2D maps and images", SIAM
+    International Conference on Data Mining, 2005. Tong thesis, section 4.1.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
+    >>> two_d_svd(X).rows.shape
+    (5, 2)
+    """
+    stack = matrices(X, center=center)
+    ks = numbers_of_components(n_components, stack.shape)
+    left = np.tensordot(stack, stack, axes=((0, 2), (0, 2)))
+    right = np.tensordot(stack, stack, axes=((0, 1), (0, 1)))
+    bases = Bases(leading(left, ks[0]), leading(right, ks[1]), 0.0)
+    unique = not (is_tied(left, ks[0]) or is_tied(right, ks[1]))
+    return Bases(bases.rows, bases.columns, bases.energy(stack), unique=unique)
+
+
+def two_d_pca(X: ArrayLike, n_components: int = 2, *, center: bool = True) -> Bases:
+    r"""Two-dimensional principal component analysis: columns only, rows as they are.
+
+    B are the leading eigenvectors of G as in `two_d_svd`, the best for
+    :math:`\max_B \sum_i |(M_i - \bar M) B|_F^2`; A is the identity.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, p, q)
+    n_components : int, default 2
+        k, at most q.
+    center : bool, default True
+
+    Returns
+    -------
+    Bases
+        With ``rows`` the identity of order p; ``value`` is the energy kept.
+
+    Raises
+    ------
+    DataError, ShapeError
+        As `matrices`, or k exceeds q.
+
+    References
+    ----------
+    Yang, Zhang, Frangi, Yang, "Two-dimensional PCA: a new approach to appearance-based face
+    representation and recognition", IEEE PAMI 26(1), 2004.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
+    >>> two_d_pca(X, 3).transform(X).shape
+    (4, 5, 3)
+    """
+    stack = matrices(X, center=center)
+    k = validate.positive_integer("n_components", n_components)
+    p, q = stack.shape[1:]
+    if k > q:
+        raise DataError(f"n_components={k} is out of range: the matrices have {q} columns.")
+    right = np.tensordot(stack, stack, axes=((0, 1), (0, 1)))
+    bases = Bases(np.eye(p), leading(right, k), 0.0)
+    return Bases(bases.rows, bases.columns, bases.energy(stack), unique=not is_tied(right, k))

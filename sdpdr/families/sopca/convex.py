@@ -1,0 +1,281 @@
+r"""The convex program of two bases: reduced to two small matrices with a bound, and as a model.
+
+Over the Fantopes :math:`0 \preceq T \preceq I`, :math:`\operatorname{tr} T = k`,
+
+.. math:: \max\ F(T_P, T_Q) = \sum_i |T_P^{1/2} M_i T_Q^{1/2}|_{\mathrm{tr}} ,
+
+which is the program (4.8) of the Tong thesis with its :math:`Z_i` chosen best. Projections
+:math:`T_P = A A^T`, :math:`T_Q = B B^T` are among its points, so its value is at least
+:math:`\sum_i |A^T M_i B|_{\mathrm{tr}}` for any orthonormal A and B.
+
+*Bound.* Let both matrices be positive definite and :math:`T_P^{1/2} M_i T_Q^{1/2} = U_i S_i V_i^T`.
+Then :math:`P_i = T_P^{-1/2} U_i S_i U_i^T T_P^{-1/2}` and :math:`Q_i = T_Q^{-1/2} V_i S_i V_i^T
+T_Q^{-1/2}` make :math:`\begin{pmatrix} P_i & M_i \\ M_i^T & Q_i\end{pmatrix}` a product of a matrix
+with its own transpose, hence feasible for (4.5). So are :math:`c P_i` and :math:`Q_i / c`, of value
+:math:`c S_k(\sum P_i) + S_k(\sum Q_i) / c`, which is least where the two parts are equal:
+
+.. math:: F(T_P, T_Q) \le \tfrac12 f_1
+          \le \sqrt{S_k\big(\textstyle\sum P_i\big)\, S_k\big(\sum Q_i\big)} .
+
+*Gradient.* :math:`\tfrac12\sum P_i` and :math:`\tfrac12\sum Q_i` are the gradients of F, since
+:math:`F_i = \min_{Y \succ 0} \tfrac12(\langle T_P, Y\rangle + \langle T_Q, M_i^T Y^{-1} M_i
+\rangle)`, attained at :math:`Y = P_i`. As the minimum of linear functions, F is concave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.families.sopca.bases import largest_sum, weighted_outer
+from sdpdr.families.sopca.inputs import matrices, numbers_of_components
+from sdpdr.model import Model
+from sdpdr.model.blocks.bilinear import KeptNorms, Splittings
+from sdpdr.model.blocks.spectral import Fantope, KyFan
+
+Sizes = tuple[int, int]
+# Eigenvalues of a point that is only nearly optimal say no more than this about a tie.
+NEARLY_TIED = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two matrices by its eigenvalues, in (0, 1], and its eigenvectors."""
+
+    values: Array
+    vectors: Array
+
+    @classmethod
+    def of(cls, matrix: Array) -> Side:
+        """From the symmetric matrix."""
+        values, vectors = np.linalg.eigh(matrix)
+        return cls(values, vectors)
+
+    @property
+    def matrix(self) -> Array:
+        """T."""
+        return np.asarray((self.vectors * self.values) @ self.vectors.T)
+
+    @property
+    def roots(self) -> Array:
+        """Roots of the eigenvalues."""
+        return np.asarray(np.sqrt(self.values))
+
+    def is_tied(self, k: int) -> bool:
+        """Whether eigenvalue k equals the next one, as far as a nearly optimal point tells."""
+        n = self.values.size
+        return k < n and bool(self.values[n - k] - self.values[n - k - 1] <= NEARLY_TIED)
+
+    def undivided(self, inner: Array) -> Array:
+        """T^(-1/2) G T^(-1/2) of a matrix G that is written in the eigenvectors of T."""
+        basis = self.vectors / self.roots
+        return np.asarray(basis @ inner @ basis.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    r"""F at one point, with the bound that the point proves.
+
+    Attributes
+    ----------
+    sides : tuple of Side
+        :math:`T_P` and :math:`T_Q`.
+    vectors : tuple of array
+        The :math:`U_i`, shape (n, p, r), and the :math:`V_i`, shape (n, q, r), in the eigenvectors
+        of the sides.
+    singular : array of shape (n, r)
+        The :math:`S_i`.
+    value : float
+        F.
+    """
+
+    sides: tuple[Side, Side]
+    vectors: tuple[Array, Array]
+    singular: Array
+    value: float
+
+    @property
+    def inner(self) -> tuple[Array, Array]:
+        r""":math:`\sum U_i S_i U_i^T` and :math:`\sum V_i S_i V_i^T`."""
+        left, right = self.vectors
+        return weighted_outer(left, self.singular), weighted_outer(right, self.singular)
+
+    @property
+    def factors(self) -> tuple[Array, Array]:
+        r""":math:`\sum P_i` and :math:`\sum Q_i`, twice the gradients of F."""
+        (left, right), (p, q) = self.sides, self.inner
+        return left.undivided(p), right.undivided(q)
+
+    def lower(self, ks: Sizes) -> float:
+        """F at this point scaled into the Fantopes, where rounding has led out of them.
+
+        F grows with the root of either matrix.
+        """
+        value = self.value
+        for side, k in zip(self.sides, ks, strict=True):
+            most = max(float(side.values.sum()) / k, float(side.values[-1]), 1.0)
+            value /= np.sqrt(most)
+        return float(value)
+
+    def bound(self, ks: Sizes) -> float:
+        r"""No two bases of so many columns, and no point of the program, have a larger value."""
+        return balanced_bound(self.factors, ks)
+
+
+def balanced_bound(factors: tuple[Array, Array], ks: Sizes) -> float:
+    r""":math:`\sqrt{S_k(\sum P_i) S_k(\sum Q_i)}` of feasible factors.
+
+    Examples
+    --------
+    >>> balanced_bound((np.diag([2.0, 1.0]), np.diag([8.0, 1.0])), (1, 1))
+    4.0
+    """
+    left, right = (largest_sum(factor, k) for factor, k in zip(factors, ks, strict=True))
+    return float(np.sqrt(left * right))
+
+
+def evaluate(stack: Array, left: Side, right: Side) -> Evaluation:
+    """F at two positive definite matrices: one batched singular value decomposition."""
+    turned = left.vectors.T @ (stack @ (right.vectors * right.roots))
+    u, s, vt = np.linalg.svd(left.roots[:, None] * turned, full_matrices=False)
+    return Evaluation((left, right), (u, vt.transpose(0, 2, 1)), s, float(s.sum()))
+
+
+def certify(stack: Array, left: Array, right: Array, ks: Sizes) -> tuple[float, float]:
+    r"""Value of F at two positive definite matrices, and the bound they prove on its maximum.
+
+    Parameters
+    ----------
+    stack : array of shape (n, p, q)
+    left, right : array of shape (p, p) and (q, q)
+        Positive definite. Where they lie outside the Fantopes, the value is that of multiples of
+        them that do not.
+    ks : tuple of two int
+        How many columns the bases have.
+
+    Returns
+    -------
+    value, bound : float
+
+    Examples
+    --------
+    >>> T = np.diag([0.99, 0.01])
+    >>> value, bound = certify(np.array([[[3.0, 0.0], [0.0, 1.0]]]), T, T, (1, 1))
+    >>> round(value, 6), round(bound, 6)
+    (2.98, 3.0)
+    """
+    found = evaluate(stack, Side.of(left), Side.of(right))
+    return found.lower(ks), found.bound(ks)
+
+
+def smoothed(basis: Array, share: float) -> Array:
+    r"""The projection onto a basis, moved into the interior: :math:`(1-d) A A^T + d\tfrac kp I`.
+
+    F falls by at most the factor 1 - d, since it is concave and not negative.
+    """
+    p, k = basis.shape
+    return np.asarray((1.0 - share) * basis @ basis.T + share * k / p * np.eye(p))
+
+
+def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool = False) -> Model:
+    r"""The convex program for two bases that keep most of a stack of matrices.
+
+    .. math::
+
+        f_1 = \min_{P_i, Q_i}\ S_k\Big(\sum_i P_i\Big) + S_k\Big(\sum_i Q_i\Big)
+        \quad\text{s.t.}\quad \begin{pmatrix} P_i & M_i \\ M_i^T & Q_i \end{pmatrix} \succeq 0 ,
+
+    with :math:`S_k` the sum of the k largest eigenvalues. Every feasible point proves that no bases
+    A, B of k orthonormal columns keep more than half its value of
+    :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`. For a single matrix :math:`f_1 = 2 \sum_{i \le k}
+    \sigma_i`. There is one variable of order p + q for each matrix of the stack;
+    `sdpdr.bilinear.interior_point` solves the same program for thousands of matrices.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, p, q)
+        The matrices.
+    n_components : int or pair of int, default 2
+        k, at most min(p, q); or :math:`k_1 \le p` for the rows and :math:`k_2 \le q` for the
+        columns.
+    center : bool, default False
+        Subtract the mean matrix first.
+
+    Returns
+    -------
+    Model
+        Unsolved.
+
+    Raises
+    ------
+    DataError
+        As `sdpdr.bilinear.matrices` and `sdpdr.bilinear.numbers_of_components`.
+
+    References
+    ----------
+    Tong thesis, (4.3) and (4.5), theorem 4.1.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> model = sopca([[[3.0, 0.0], [0.0, 1.0]]], n_components=1)
+    >>> round(sdpdr.solve(model, "clarabel").value, 5)
+    6.0
+    """
+    stack = matrices(X, center=center)
+    k_rows, k_columns = numbers_of_components(n_components, stack.shape)
+    splittings = Splittings(stack)
+    rows = KyFan(splittings.rows, k_rows, excess="V_P", level="s_P")
+    columns = KyFan(splittings.columns, k_columns, excess="V_Q", level="s_Q")
+    return Model((splittings, rows, columns), name="sopca", maximize=False)
+
+
+def sopca_dual(
+    X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool = False
+) -> Model:
+    r"""The dual of `sopca`, halved: projections relaxed to their convex hull.
+
+    .. math::
+
+        \tfrac12 f_1 = \max \sum_i \langle Z_i, M_i\rangle \quad\text{s.t.}\quad
+        \begin{pmatrix} T_P & Z_i \\ Z_i^T & T_Q \end{pmatrix} \succeq 0, \quad
+        0 \preceq T_P, T_Q \preceq I,\ \operatorname{tr} T_P = \operatorname{tr} T_Q = k .
+
+    The text has the same value for both programs; it is half of :math:`f_1`. It asks for traces of
+    at most k, which changes nothing, since a larger T keeps no less.
+
+    Parameters
+    ----------
+    X, n_components, center
+        As for `sopca`.
+
+    Returns
+    -------
+    Model
+        Unsolved.
+
+    Raises
+    ------
+    DataError
+        As `sopca`.
+
+    References
+    ----------
+    Tong thesis, (4.8) and theorem 4.4.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> model = sopca_dual([[[3.0, 0.0], [0.0, 1.0]]], n_components=1)
+    >>> round(sdpdr.solve(model, "clarabel").value, 5)
+    3.0
+    """
+    stack = matrices(X, center=center)
+    k_rows, k_columns = numbers_of_components(n_components, stack.shape)
+    _, p, q = stack.shape
+    blocks = (Fantope(p, k_rows, "T_P"), Fantope(q, k_columns, "T_Q"), KeptNorms(stack))
+    return Model(blocks, name="sopca_dual", maximize=True)

@@ -1,0 +1,355 @@
+"""Second-order principal components with scikit-learn's face."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import (
+    DataError,
+    DataTypeError,
+    NonUniqueWarning,
+    ShapeError,
+    UncertifiedWarning,
+    UnknownNameError,
+)
+from sdpdr.families.sopca.bases import Bases, two_d_pca, two_d_svd
+from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
+from sdpdr.families.sopca.inputs import finite_matrices, matrices, numbers_of_components
+from sdpdr.families.sopca.interior import interior_point
+from sdpdr.families.sopca.local import alternating, ascent, glram
+from sdpdr.families.sopca.runs import RunStatus
+
+_CONVEX: Mapping[str, Callable[..., Relaxation]] = MappingProxyType(
+    {"convex": interior_point, "frank_wolfe": frank_wolfe}
+)
+_LOCAL: Mapping[str, Callable[..., Bases]] = MappingProxyType(
+    {"alternating": alternating, "ascent": ascent, "glram": glram}
+)
+_CLOSED: Mapping[str, Callable[..., Bases]] = MappingProxyType(
+    {"2dsvd": two_d_svd, "2dpca": two_d_pca}
+)
+METHODS = (*_CONVEX, *_LOCAL, *_CLOSED)
+
+
+@dataclass(eq=False, repr=False)
+class SOPCA(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
+    TransformerMixin,  # type: ignore[misc]  # nor have these
+    BaseEstimator,  # type: ignore[misc]  # two
+):
+    r"""Second-order PCA: matrices :math:`M_i` of shape (p, q) become :math:`A^T M_i B`.
+
+    The bases A of rows and B of columns are sought to keep most of
+    :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`. This is not a convex problem, but it has a convex
+    relaxation with an upper bound, so that ``gap_`` tells how far the bases are from the best at
+    most.
+
+    Parameters
+    ----------
+    n_components : int or pair of int, default 2
+        k columns in each basis; or :math:`k_1 \le p` for the rows, :math:`k_2 \le q` for the
+        columns.
+    method : str, default "convex"
+        ``"convex"`` solves the relaxation by an interior-point method and rounds its two matrices
+        to their leading eigenvectors; ``"frank_wolfe"`` solves it to fewer digits. Without bound:
+        ``"alternating"``, Algorithm 1 of the thesis; ``"ascent"``, which never lowers the
+        objective; ``"glram"``, for :math:`\sum_i |A^T M_i B|_F^2` instead. In closed form:
+        ``"2dsvd"``, from the covariances of rows and columns; ``"2dpca"``, columns only.
+    image_shape : tuple of int, optional
+        (p, q), for tables whose rows are flattened matrices. By default a row of a table is a
+        matrix of a single row, so that only B is sought: :math:`\sum_i |B^T x_i|`, a principal
+        component analysis that outliers pull less.
+    center : bool, default False
+        Subtract the mean matrix first. The methods "2dsvd" and "2dpca" subtract it from their
+        covariances in any case.
+    polish : bool, default True
+        Improve rounded bases, and those of Algorithm 1, by ``"ascent"``, and keep the better ones.
+    certify : bool, default False
+        Solve the relaxation for the other methods as well, for its bound.
+    n_starts : int, default 1
+        Of "alternating", "ascent" and "glram"; all but the first are random.
+    tol : float, optional
+        Relative gap of the relaxation (default 1e-4), or relative change at which the other
+        methods are done (by default as in `sdpdr.bilinear`).
+    max_iter : int, optional
+        By default as in `sdpdr.bilinear`.
+    time_limit : float, optional
+        Seconds, for each iteration.
+    random_state : int, default 0
+        Of random starts.
+
+    Attributes
+    ----------
+    rows_ : array of shape (p, k_1)
+        A, orthonormal columns.
+    columns_ : array of shape (q, k_2)
+        B, orthonormal columns.
+    mean_ : array of shape (p, q)
+        Zero unless ``center``.
+    objective_ : float
+        :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, whatever the method.
+    upper_bound_ : float
+        No bases have a larger objective; ``inf`` where nothing is proved.
+    gap_ : float
+        ``(upper_bound_ - objective_) / objective_``.
+    energy_ratio_ : float
+        Share of the sum of squares that is kept.
+    T_P_, T_Q_ : array or None
+        The two matrices of the relaxation.
+    relaxation_ : Relaxation or None
+    history_ : tuple of Record
+        Of the method.
+    status_ : RunStatus
+    n_iter_ : int
+    image_shape_ : tuple of int
+        (p, q).
+    n_features_in_ : int
+        P q.
+    feature_names_in_ : array of str
+        If a table has column names.
+
+    Raises
+    ------
+    ShapeError
+        Matrices of different shapes, or a table that does not fit ``image_shape``.
+    DataError
+        NaN, only zeros, or too many components.
+    UnknownNameError
+        For a method that is none of these.
+
+    Warns
+    -----
+    NonUniqueWarning
+        Eigenvalues are tied, so that other bases are as good.
+    UncertifiedWarning
+        The relaxation did not reach the tolerance.
+
+    References
+    ----------
+    Tong thesis, chapter 4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> import sdpdr
+    >>> images = load_digits().images[:200]
+    >>> pca = sdpdr.SOPCA(n_components=4).fit(images)
+    >>> pca.transform(images).shape, bool(pca.gap_ < 0.01)
+    ((200, 4, 4), True)
+    """
+
+    n_components: int | Sequence[int] = 2
+    _: KW_ONLY
+    method: str = "convex"
+    image_shape: tuple[int, int] | None = None
+    center: bool = False
+    polish: bool = True
+    certify: bool = False
+    n_starts: int = 1
+    tol: float | None = None
+    max_iter: int | None = None
+    time_limit: float | None = None
+    random_state: int = 0
+
+    def fit(self, X: Any, y: Any = None) -> SOPCA:
+        """Find the bases.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, p, q), or (n, D)
+            Matrices, or a table of flattened ones; see ``image_shape``.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if self.method not in METHODS:
+            raise UnknownNameError("method", self.method, METHODS)
+        stack = self._stack(X, reset=True)
+        self.image_shape_ = stack.shape[1:]
+        self.n_features_in_ = int(np.prod(self.image_shape_))
+        ks = self._sizes()
+        centred = matrices(stack, center=self.center)
+        self.mean_ = stack.mean(axis=0) if self.center else np.zeros(self.image_shape_)
+        self.relaxation_ = None
+        bases = self._solved(centred, ks)
+        if self.certify and self.relaxation_ is None:
+            self.relaxation_ = interior_point(centred, ks, tol=1e-4, time_limit=self.time_limit)
+        self._read(bases, centred)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        r"""The matrices :math:`A^T (M_i - \bar M) B`.
+
+        Parameters
+        ----------
+        X : array_like of shape (m, p, q), or (m, D)
+
+        Returns
+        -------
+        array of shape (m, k_1, k_2), or flattened, (m, k_1 k_2), of a table
+        """
+        check_is_fitted(self, "rows_")
+        stack = self._stack(X, reset=False)
+        small = self.rows_.T @ ((stack - self.mean_) @ self.columns_)
+        return np.asarray(small if _n_dimensions(X) == 3 else small.reshape(len(small), -1))
+
+    def inverse_transform(self, X: Any) -> Array:
+        r"""The matrices :math:`A D_i B^T + \bar M` nearest to those with this transform.
+
+        Parameters
+        ----------
+        X : array_like of shape (m, k_1, k_2), or (m, k_1 k_2)
+
+        Returns
+        -------
+        array of shape (m, p, q), or (m, p q)
+        """
+        check_is_fitted(self, "rows_")
+        small = np.asarray(X, dtype=float)
+        sizes = self.rows_.shape[1], self.columns_.shape[1]
+        if small.ndim not in (2, 3) or small.shape[1:] not in (sizes, (sizes[0] * sizes[1],)):
+            raise ShapeError(
+                f"X must have shape (m, {sizes[0]}, {sizes[1]}) or (m, {sizes[0] * sizes[1]}); it "
+                f"has {small.shape}."
+            )
+        stack = self.rows_ @ small.reshape(-1, *sizes) @ self.columns_.T + self.mean_
+        return np.asarray(stack if small.ndim == 3 else stack.reshape(len(stack), -1))
+
+    # -- the bases ------------------------------------------------------------------------
+
+    def _solved(self, stack: Array, ks: tuple[int, int]) -> Bases:
+        given = {"tol": self.tol, "max_iter": self.max_iter}
+        options: dict[str, Any] = {key: v for key, v in given.items() if v is not None}
+        options["time_limit"] = self.time_limit
+        if self.method in _CLOSED:
+            chosen = ks if self.method == "2dsvd" else ks[1]
+            # The mean is gone already if it was to go at all; a second time changes nothing.
+            return _CLOSED[self.method](stack, chosen)
+        if self.method in _LOCAL:
+            starts = {"n_starts": self.n_starts, "seed": self.random_state}
+            return _LOCAL[self.method](stack, ks, **options, **starts)
+        if self.method == "convex":
+            options.setdefault("tol", 1e-4)
+        self.relaxation_ = relaxation = _CONVEX[self.method](stack, ks, **options)
+        rounded = relaxation.round(stack)
+        if not self.polish:
+            return rounded
+        first = alternating(stack, ks, time_limit=self.time_limit)
+        polished = [
+            ascent(stack, ks, start=(b.rows, b.columns), time_limit=self.time_limit)
+            for b in (rounded, first)
+        ]
+        best = max(polished, key=lambda b: b.value)
+        # A tie of the relaxation leaves a choice of where to begin, and so of the end.
+        return Bases(
+            best.rows,
+            best.columns,
+            best.value,
+            relaxation.status,
+            relaxation.history,
+            rounded.unique,
+        )
+
+    def _read(self, bases: Bases, stack: Array) -> None:
+        self.rows_, self.columns_ = bases.rows, bases.columns
+        self.objective_ = bases.kept(stack)
+        self.energy_ratio_ = bases.energy(stack) / float(np.sum(np.square(stack)))
+        found = self.relaxation_
+        self.T_P_ = found.left if found else None
+        self.T_Q_ = found.right if found else None
+        self.upper_bound_ = found.bound if found else float("inf")
+        self.gap_ = float("inf")
+        if self.objective_ > 0.0:
+            self.gap_ = (self.upper_bound_ - self.objective_) / self.objective_
+        self.history_, self.status_ = bases.history, bases.status
+        self.n_iter_ = max(1, len(bases.history) - 1)
+        if found and found.status is not RunStatus.CONVERGED:
+            warnings.warn(
+                f"the bound is within {found.gap:.1e} of the optimum of the relaxation only: "
+                f"{found.status.name}. {found.status.advice}",
+                UncertifiedWarning,
+                stacklevel=3,
+            )
+        if not bases.unique:
+            warnings.warn(
+                "eigenvalues are tied where the basis ends, so other bases are as good; one of "
+                "them is returned. Another n_components makes the answer unique.",
+                NonUniqueWarning,
+                stacklevel=3,
+            )
+
+    # -- what is passed -------------------------------------------------------------------
+
+    def _sizes(self) -> tuple[int, int]:
+        """Columns of both bases; one number will do where that of the rows is known."""
+        p, q = self.image_shape_
+        known = {"2dpca": p}.get(self.method, 1 if self._is_vectors else None)
+        if known is None or isinstance(self.n_components, (Sequence, np.ndarray)):
+            first, second = numbers_of_components(self.n_components, (p, q))
+            return known or first, second
+        k = validate.positive_integer("n_components", self.n_components)
+        if k > q:
+            raise DataError(
+                f"n_components={k} is out of range: there are {q} columns (n_features={q})."
+            )
+        return known, k
+
+    def _stack(self, X: Any, *, reset: bool) -> Array:
+        """The matrices, from a stack or a table of them."""
+        shape = self.image_shape if reset else self.image_shape_
+        table = _n_dimensions(X) != 3
+        if reset:
+            self._is_vectors = table and shape is None
+        if table:
+            X = self._table(X, reset)
+            shape = (1, X.shape[1]) if shape is None else tuple(shape)
+            if len(shape) != 2 or shape[0] * shape[1] != X.shape[1]:
+                raise ShapeError(
+                    f"a table of {X.shape[1]} columns does not hold matrices of shape {shape}."
+                )
+            X = X.reshape(-1, *shape)
+        stack = matrices(X) if reset else finite_matrices(X)
+        if shape is not None and stack.shape[1:] != tuple(shape):
+            raise ShapeError(
+                f"X holds matrices of shape {stack.shape[1:]}, expected were {tuple(shape)}."
+            )
+        return stack
+
+    def _table(self, X: Any, reset: bool) -> Array:
+        """scikit-learn's check first: its words are what other libraries look for."""
+        try:
+            return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64))
+        except TypeError as error:
+            raise DataTypeError(f"{error}") from None
+        except ValueError as error:
+            raise DataError(f"{error}") from None
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.rows_.shape[1] * self.columns_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+def _n_dimensions(X: Any) -> int:
+    """Of arrays, data frames, sparse matrices, and sequences of matrices of any shapes."""
+    if hasattr(X, "shape"):
+        return len(X.shape)
+    if isinstance(X, Sequence) and len(X):
+        return 1 + np.ndim(X[0])
+    return int(np.asarray(X).ndim)

@@ -1,0 +1,151 @@
+"""What stacks of matrices may be passed, and what is said when they cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+
+
+def matrices(X: ArrayLike, *, center: bool = False) -> Array:
+    """A stack of real matrices of one shape, finite and not all zero.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, p, q)
+        An array, or a sequence of n matrices.
+    center : bool, default False
+        Subtract the mean matrix.
+
+    Returns
+    -------
+    array of shape (n, p, q)
+
+    Raises
+    ------
+    ShapeError
+        The matrices have different shapes, or X has not three dimensions.
+    DataError
+        An entry is infinite or not a number (the first one is named), or all are zero.
+    DataTypeError
+        The entries are no real numbers.
+
+    Examples
+    --------
+    >>> matrices([[[1, 2, 3], [4, 5, 6]]]).shape
+    (1, 2, 3)
+    """
+    stack = finite_matrices(X)
+    if center:
+        # Rounding alone would pass for data where all matrices are equal.
+        same = np.all(stack == stack[0])
+        stack = np.zeros_like(stack) if same else stack - stack.mean(axis=0)
+    if not np.any(stack):
+        why = f" once the mean of n_samples={len(stack)} matrices is subtracted" if center else ""
+        raise DataError(f"all entries of X are zero{why}. There is nothing that bases could keep.")
+    return stack
+
+
+def finite_matrices(X: ArrayLike) -> Array:
+    """A stack as `matrices` takes it, which may be zero."""
+    stack = _numbers(X)
+    if stack.ndim != 3:
+        advice = "Pass X[None] for a single matrix." if stack.ndim == 2 else ""
+        raise ShapeError(
+            f"X must have shape (n, p, q), n matrices of p rows and q columns; it has shape "
+            f"{stack.shape}. {advice}".rstrip()
+        )
+    if not stack.size:
+        raise DataError(f"X has shape {stack.shape}: there is no entry in it.")
+    if not np.all(np.isfinite(stack)):
+        i, row, column = np.argwhere(~np.isfinite(stack))[0]
+        raise DataError(
+            f"Input X contains NaN or infinity: X[{i}, {row}, {column}] = "
+            f"{stack[i, row, column]}. Drop that matrix or fill the entry in."
+        )
+    return stack
+
+
+def numbers_of_components(
+    value: Any, shape: tuple[int, ...], name: str = "n_components"
+) -> tuple[int, int]:
+    """How many columns the basis of rows and that of columns have.
+
+    Parameters
+    ----------
+    value : int or pair of int
+        One number k for both, at most min(p, q), or (k_1, k_2) with k_1 <= p and k_2 <= q.
+    shape : tuple of int
+        Of the stack or of one matrix; the last two are p and q.
+    name : str, default "n_components"
+        What messages call it.
+
+    Returns
+    -------
+    tuple of two int
+
+    Raises
+    ------
+    DataError
+        It is out of range.
+    DataTypeError
+        It is not an integer.
+
+    Examples
+    --------
+    >>> numbers_of_components(2, (10, 4, 3)), numbers_of_components((4, 1), (10, 4, 3))
+    ((2, 2), (4, 1))
+    """
+    p, q = shape[-2:]
+    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str):
+        if len(value) != 2:
+            raise DataError(
+                f"{name} must be a number or a pair, of rows and of columns; it is {value!r}."
+            )
+        first, second = (validate.positive_integer(name, k) for k in value)
+        if first > p or second > q:
+            raise DataError(
+                f"{name}=({first}, {second}) is out of range: {p} x {q} matrices have at most "
+                f"({p}, {q}) components."
+            )
+        return first, second
+    k = validate.positive_integer(name, value)
+    if k > min(p, q):
+        raise DataError(
+            f"{name}={k} is out of range: {p} x {q} matrices have at most {min(p, q)} components "
+            f"on both sides. Pass 1 to {min(p, q)}, or a pair of numbers."
+        )
+    return k, k
+
+
+def _numbers(X: Any) -> Array:
+    if not hasattr(X, "ndim"):
+        shapes = {np.shape(matrix) for matrix in _rows(X)}
+        if len(shapes) > 1:
+            first, second = sorted(shapes)[:2]
+            raise ShapeError(
+                f"all matrices must have one shape; X holds some of shape {first} and some of "
+                f"{second}. Crop or pad them."
+            )
+    try:
+        array = np.asarray(X)
+        if np.iscomplexobj(array):
+            raise DataTypeError("Complex data not supported: pass the real and imaginary parts.")
+        return np.array(array, dtype=float)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataTypeError):
+            raise
+        raise DataTypeError(f"X must hold real numbers only: {error}") from None
+
+
+def _rows(X: Any) -> list[Any]:
+    try:
+        return list(X)
+    except TypeError:
+        raise DataTypeError(f"X must be an array of shape (n, p, q); it is {X!r}.") from None

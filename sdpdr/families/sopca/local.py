@@ -1,0 +1,324 @@
+r"""Local methods for two bases: Algorithm 1 of the Tong thesis, GLRAM, and a monotone ascent.
+
+All take turns between A and B. For a stack of matrices :math:`N_i = M_i B`,
+
+- *alternating*: A = leading eigenvectors of :math:`\sum_i \sqrt{N_i N_i^T}`, which maximise a lower
+  bound of :math:`\sum_i |A^T N_i|_{\mathrm{tr}}`. The objective itself may fall.
+- *ascent*: A = the polar factor of :math:`\sum_i N_i W_i^T`, with :math:`W_i` the polar factor of
+  :math:`A^T N_i` for the present A. It maximises :math:`\sum_i \langle W_i, A^T N_i\rangle`, which
+  is the objective at the present A and nowhere above it: the objective never falls.
+- *glram*: A = leading eigenvectors of :math:`\sum_i N_i N_i^T`, the best A for this B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ShapeError
+from sdpdr.base.progress import Progress
+from sdpdr.families.sopca.bases import (
+    Bases,
+    is_tied,
+    leading,
+    projected,
+    signed,
+    trace_norm,
+    weighted_outer,
+)
+from sdpdr.families.sopca.convex import Sizes
+from sdpdr.families.sopca.inputs import matrices, numbers_of_components
+from sdpdr.families.sopca.runs import RunStatus, Step, follow
+
+Pair = tuple[Array, Array]
+Turn = Callable[[Array, Pair], Pair]
+Scatter = Callable[[Array], Array]
+
+
+def alternating(
+    X: ArrayLike,
+    n_components: int | Sequence[int] = 2,
+    *,
+    start: ArrayLike | None = None,
+    n_starts: int = 1,
+    seed: int = 0,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    time_limit: float | None = None,
+    progress: Progress | bool | None = None,
+) -> Bases:
+    r"""Algorithm 1 of the Tong thesis, for :math:`\max \sum_i |A^T M_i B|_{\mathrm{tr}}`.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, p, q)
+    n_components : int or pair of int, default 2
+        k, of both sides or of each.
+    start : array_like of shape (p, k), optional
+        A, orthonormal columns; by default the first k columns of the identity, or the leading
+        eigenvectors of :math:`\sum M_i M_i^T` where those meet zeros only.
+    n_starts : int, default 1
+        Further ones are random.
+    seed : int, default 0
+        Of random starts.
+    tol : float, default 1e-6
+        Relative change of the objective at which a start is done.
+    max_iter : int, default 100
+        Sweeps, over all starts.
+    time_limit : float, optional
+        Seconds.
+    progress : bool or callable, optional
+        As for `sdpdr.solve`.
+
+    Returns
+    -------
+    Bases
+        The best of all sweeps, since the objective may fall; ``value`` is the objective.
+
+    Raises
+    ------
+    DataError
+        As `matrices` and `numbers_of_components`.
+    ShapeError
+        The start has another shape.
+
+    References
+    ----------
+    Tong thesis, algorithm 1, (4.9) and (4.10).
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
+    >>> round(alternating(X).value, 4)
+    15.1542
+    """
+    stack, ks, starts = _prepared(X, n_components, start, n_starts, seed)
+    steps = _sweeps(stack, starts, _by_eigenvectors(_root_scatter, ks), trace_norm, tol)
+    return _result(stack, steps, _root_scatter, "alternating", tol, max_iter, time_limit, progress)
+
+
+def ascent(
+    X: ArrayLike,
+    n_components: int | Sequence[int] = 2,
+    *,
+    start: ArrayLike | None = None,
+    n_starts: int = 1,
+    seed: int = 0,
+    tol: float = 1e-9,
+    max_iter: int = 1000,
+    time_limit: float | None = None,
+    progress: Progress | bool | None = None,
+) -> Bases:
+    r"""Monotone ascent of :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, by polar factors.
+
+    Parameters
+    ----------
+    X, n_components, start, n_starts, seed, tol, max_iter, time_limit, progress
+        As for `alternating`. A start may also be a pair (A, B).
+
+    Returns
+    -------
+    Bases
+        With the objective as ``value``; within one start the history never falls.
+
+    Raises
+    ------
+    DataError, ShapeError
+        As `alternating`.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
+    >>> round(ascent(X).value, 4)
+    15.2837
+    """
+    stack, ks, starts = _prepared(X, n_components, start, n_starts, seed)
+    steps = _sweeps(stack, starts, _by_polar_factors(ks), trace_norm, tol)
+    return _result(stack, steps, None, "ascent", tol, max_iter, time_limit, progress)
+
+
+def glram(
+    X: ArrayLike,
+    n_components: int | Sequence[int] = 2,
+    *,
+    start: ArrayLike | None = None,
+    n_starts: int = 1,
+    seed: int = 0,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    time_limit: float | None = None,
+    progress: Progress | bool | None = None,
+) -> Bases:
+    r"""Generalized low rank approximations, :math:`\min \sum_i |M_i - A D_i B^T|_F^2`.
+
+    The best :math:`D_i` are :math:`A^T M_i B`, so this is :math:`\max \sum_i |A^T M_i B|_F^2`.
+    Eigenvectors of :math:`\sum M_i^T A A^T M_i` and of :math:`\sum M_i B B^T M_i^T` in turn; the
+    text has :math:`B^T B` in the latter, which is the identity.
+
+    Parameters
+    ----------
+    X, n_components, start, n_starts, seed, tol, max_iter, time_limit, progress
+        As for `alternating`.
+
+    Returns
+    -------
+    Bases
+        With the energy kept as ``value``; within one start the history never falls.
+
+    Raises
+    ------
+    DataError, ShapeError
+        As `alternating`.
+
+    References
+    ----------
+    Ye, "Generalized low rank approximations of matrices", Machine Learning 61, 2005. Tong thesis,
+    (4.1) and (4.6).
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
+    >>> round(glram(X, n_starts=10, max_iter=1000).value, 4)
+    36.3212
+    """
+    stack, ks, starts = _prepared(X, n_components, start, n_starts, seed)
+    steps = _sweeps(stack, starts, _by_eigenvectors(_square_scatter, ks), _energy, tol)
+    return _result(stack, steps, _square_scatter, "GLRAM", tol, max_iter, time_limit, progress)
+
+
+# -- sweeps -----------------------------------------------------------------------------------
+
+
+def _sweeps(
+    stack: Array,
+    starts: Iterator[Pair],
+    turn: Turn,
+    measure: Callable[[Array], float],
+    tol: float,
+) -> Iterator[Step[Pair]]:
+    """Sweep after sweep, start after start; the status comes with the last."""
+    pair = next(starts)
+    while True:
+        following = next(starts, None)
+        before = -np.inf
+        while True:
+            pair = turn(stack, pair)
+            value = measure(projected(stack, *pair))
+            settled = abs(value - before) <= tol * value
+            last = settled and following is None
+            yield Step(pair, value, status=RunStatus.CONVERGED if last else None)
+            before = value
+            if settled:
+                break
+        if following is None:
+            return
+        pair = following
+
+
+def _by_eigenvectors(scatter: Scatter, ks: Sizes) -> Turn:
+    def turn(stack: Array, pair: Pair) -> Pair:
+        columns = leading(scatter(stack.transpose(0, 2, 1) @ pair[0]), ks[1])
+        return leading(scatter(stack @ columns), ks[0]), columns
+
+    return turn
+
+
+def _by_polar_factors(ks: Sizes) -> Turn:
+    first = _by_eigenvectors(_root_scatter, ks)
+
+    def turn(stack: Array, pair: Pair) -> Pair:
+        rows, columns = pair if pair[1].size else first(stack, pair)
+        columns = _polar_step(stack.transpose(0, 2, 1) @ rows, columns)
+        return _polar_step(stack @ columns, rows), columns
+
+    return turn
+
+
+def _polar_step(images: Array, basis: Array) -> Array:
+    """The polar factor of the sum of N_i W_i^T."""
+    u, _, vt = np.linalg.svd(basis.T @ images, full_matrices=False)
+    total = np.tensordot(images, u @ vt, axes=((0, 2), (0, 2)))
+    left, _, right = np.linalg.svd(total, full_matrices=False)
+    return np.asarray(left @ right)
+
+
+def _root_scatter(images: Array) -> Array:
+    """The sum of sqrt(N_i N_i^T), by thin singular value decompositions."""
+    u, s, _ = np.linalg.svd(images, full_matrices=False)
+    return weighted_outer(u, s)
+
+
+def _square_scatter(images: Array) -> Array:
+    """The sum of N_i N_i^T."""
+    return np.asarray(np.tensordot(images, images, axes=((0, 2), (0, 2))))
+
+
+def _energy(stack: Array) -> float:
+    return float(np.sum(np.square(stack)))
+
+
+# -- before and after -------------------------------------------------------------------------
+
+
+def _prepared(
+    X: ArrayLike, n_components: int | Sequence[int], start: Any, n_starts: int, seed: int
+) -> tuple[Array, Sizes, Iterator[Pair]]:
+    stack = matrices(X)
+    ks = numbers_of_components(n_components, stack.shape)
+    first = _first(stack, ks[0]) if start is None else _given(start, stack.shape, ks)
+    n_starts = validate.positive_integer("n_starts", n_starts)
+    return stack, ks, _starts(first, n_starts, seed)
+
+
+def _first(stack: Array, k: int) -> Pair:
+    _, p, q = stack.shape
+    # The first k rows of all pictures may be blank; then nothing would follow from them.
+    blank = not np.any(stack[:, :k])
+    rows = leading(_square_scatter(stack), k) if blank else np.eye(p)[:, :k]
+    return rows, np.zeros((q, 0))
+
+
+def _given(start: Any, shape: tuple[int, ...], ks: Sizes) -> Pair:
+    (_, p, q), (first, second) = shape, ks
+    pair = start if isinstance(start, tuple) else (start, np.zeros((q, 0)))
+    rows, columns = (np.asarray(basis, dtype=float) for basis in pair)
+    if rows.shape != (p, first) or columns.shape not in ((q, second), (q, 0)):
+        raise ShapeError(
+            f"a start must have shape ({p}, {first}), or be a pair with a second one of "
+            f"({q}, {second}); it has {rows.shape}"
+            + (f" and {columns.shape}." if columns.size else ".")
+        )
+    return rows, columns
+
+
+def _starts(first: Pair, n_starts: int, seed: int) -> Iterator[Pair]:
+    yield first
+    rng = np.random.default_rng(seed)
+    for _ in range(n_starts - 1):
+        yield np.linalg.qr(rng.standard_normal(first[0].shape))[0], first[1][:, :0]
+
+
+def _result(
+    stack: Array,
+    steps: Iterator[Step[Pair]],
+    scatter: Scatter | None,
+    what: str,
+    tol: float,
+    max_iter: int,
+    time_limit: float | None,
+    progress: Progress | bool | None,
+) -> Bases:
+    run = follow(
+        steps, what=what, tol=tol, max_iter=max_iter, time_limit=time_limit, progress=progress
+    )
+    rows, columns = run.point
+    unique = True
+    if scatter is not None:
+        left, right = scatter(stack @ columns), scatter(stack.transpose(0, 2, 1) @ rows)
+        unique = not (is_tied(left, rows.shape[1]) or is_tied(right, columns.shape[1]))
+    return Bases(signed(rows), signed(columns), run.value, run.status, run.history, unique)

@@ -1,0 +1,149 @@
+"""One way to run every iteration here: limits of steps and time, progress, interruption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from time import perf_counter
+from typing import Generic, TypeVar
+
+from sdpdr.base import checks as validate
+from sdpdr.base.errors import DataError
+from sdpdr.base.progress import Progress, show_progress
+
+Point = TypeVar("Point")
+
+
+class RunStatus(Enum):
+    """How an iteration ended; the value of each member is advice."""
+
+    CONVERGED = "The tolerance was reached."
+    ITERATION_LIMIT = "The iteration limit was reached; the best point so far is returned."
+    TIME_LIMIT = "The time limit was reached; the best point so far is returned."
+    INTERRUPTED = "Interrupted; the best point so far is returned."
+    STALLED = "No step gains anything in floating point; the best point so far is returned."
+
+    @property
+    def advice(self) -> str:
+        """What the status means."""
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"RunStatus.{self.name}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One step.
+
+    Attributes
+    ----------
+    iteration : int
+        From 0, over all starts.
+    value : float
+        What the iteration raises, at this step.
+    bound : float
+        The lowest upper bound proved so far; ``inf`` where the iteration proves none.
+    gap : float
+        From the largest value so far to the bound, relative to that value.
+    seconds : float
+        Since the start.
+    """
+
+    iteration: int
+    value: float
+    bound: float
+    gap: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Step(Generic[Point]):
+    """What an iteration yields: a point, its value, a bound if it proves one, and how it stands."""
+
+    point: Point
+    value: float
+    bound: float = float("inf")
+    status: RunStatus | None = None
+
+
+@dataclass(frozen=True)
+class Run(Generic[Point]):
+    """The point of largest value, the lowest bound, and how it went."""
+
+    point: Point
+    value: float
+    bound: float
+    status: RunStatus
+    history: tuple[Record, ...]
+
+
+def follow(
+    steps: Iterator[Step[Point]],
+    *,
+    what: str,
+    tol: float,
+    max_iter: int,
+    time_limit: float | None = None,
+    progress: Progress | bool | None = None,
+) -> Run[Point]:
+    """Take steps until one says that it is the last, the gap is small, or a limit is reached.
+
+    Parameters
+    ----------
+    steps : iterator of Step
+        The first is the start.
+    what : str
+        Shown with the progress.
+    tol : float
+        Relative gap that ends the run.
+    max_iter : int
+        Steps beyond the first one.
+    time_limit : float, optional
+        Seconds; looked at after every step.
+    progress : bool or callable, optional
+        As for `sdpdr.solve`.
+
+    Raises
+    ------
+    DataError
+        A limit or the tolerance is out of range.
+    KeyboardInterrupt
+        Before the first step is done.
+    """
+    max_iter = validate.positive_integer("max_iter", max_iter, at_least=0)
+    tol = validate.positive_number("tol", tol)
+    if time_limit is not None and not time_limit >= 0.0:
+        raise DataError(f"time_limit must be a number of seconds or None; it is {time_limit!r}.")
+    begin = perf_counter()
+    history: list[Record] = []
+    best: Step[Point] | None = None
+    bound, status = float("inf"), None
+    with show_progress(progress, what) as report:
+        try:
+            while status is None:
+                step = next(steps)
+                best = step if best is None or step.value > best.value else best
+                bound = min(bound, step.bound)
+                gap = (bound - best.value) / best.value if best.value > 0.0 else float("inf")
+                seconds = perf_counter() - begin
+                history.append(Record(len(history), step.value, bound, gap, seconds))
+                if report is not None:
+                    proved = {"bound": None} if bound == float("inf") else {}
+                    report(vars(history[-1]) | proved)
+                if gap <= tol:
+                    status = RunStatus.CONVERGED
+                elif step.status is not None:
+                    status = step.status
+                elif len(history) > max_iter:
+                    status = RunStatus.ITERATION_LIMIT
+                elif time_limit is not None and seconds >= time_limit:
+                    status = RunStatus.TIME_LIMIT
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            status = RunStatus.INTERRUPTED
+    assert best is not None
+    assert status is not None
+    return Run(best.point, best.value, bound, status, tuple(history))

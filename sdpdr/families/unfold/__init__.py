@@ -1,0 +1,1 @@
+"""Unfolding: embeddings that keep lengths and differ in what they maximise."""

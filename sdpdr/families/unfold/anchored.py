@@ -1,0 +1,323 @@
+"""Unfolding with some coordinates known, and new points in a finished embedding."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import (
+    DataError,
+    DisconnectedGraphError,
+    FewAnchorsWarning,
+    InfeasibleError,
+    ShapeError,
+    UnknownNameError,
+)
+from sdpdr.families.unfold.mvu import mvu
+from sdpdr.graphs import NeighborGraph, geodesics
+from sdpdr.model import Block, Model
+from sdpdr.model.blocks import Band, Relation, Slack, Variance
+from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, VarianceAboutMean, positions
+from sdpdr.model.blocks.separation import Reach
+from sdpdr.program import Factor, Solution
+
+# By how much, relatively, anchors may break a length and count as rounded.
+_ROUNDING = 1e-9
+
+
+def anchored_mvu(
+    graph: NeighborGraph,
+    anchors: ArrayLike | None = None,
+    coordinates: ArrayLike | None = None,
+    isometry: Relation = "inequality",
+    about: Literal["mean", "anchors"] = "mean",
+) -> Model:
+    r"""Semi-supervised unfolding: some points have known coordinates, the others find theirs.
+
+    With known points :math:`a_k \in R^r` and unknown ones of Gram matrix K, whose shadows in the
+    coordinates of the anchors are Y,
+
+    .. math::
+
+        \max_{Z \succeq 0}\ \operatorname{var} \quad\text{s.t.}\quad
+        Z = \begin{pmatrix} I & Y^T \\ Y & K \end{pmatrix},\quad
+        K_{ii} + K_{jj} - 2K_{ij} \;(\le, =)\; d_{ij},\quad
+        |a_k|^2 - 2 a_k^T y_j + K_{jj} \;(\le, =)\; d_{kj} .
+
+    :math:`Z \succeq 0` says :math:`K \succeq Y Y^T`: the points may leave the space of the
+    anchors, and :math:`K_{jj} - |y_j|^2` tells how far (`place` returns it as ``trust``). The
+    anchors are eliminated; keeping them inside with fixed inner products would leave no
+    interior. Coordinates are measured from the mean of the anchors; `place` moves them back.
+
+    The dual: weights w with :math:`S = L_{uu}(w) - I \succeq 0` (for ``about="anchors"``), the
+    Laplacian grounded at the anchors, bound the optimum by :math:`\sum w d - \sum w_{kj}
+    |a_k|^2 + \operatorname{tr} B^T S^+ B`, where B sends the pull of the anchors to their
+    neighbours.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Of all points; every connected part needs an anchor.
+    anchors : array_like of int, shape (p,), optional
+        Nodes of known coordinates. Without any this is `mvu`.
+    coordinates : array_like of shape (p, r)
+        Theirs.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+        Take ``Slack`` where anchors are noisy and contradict the lengths.
+    about : {"mean", "anchors"}, default "mean"
+        Maximise the variance of all points about their mean, or the squared distances of the
+        unknown ones from the mean of the anchors.
+
+    Returns
+    -------
+    Model
+        Over Z of order r + n - p; give its solution to `place`.
+
+    Raises
+    ------
+    DataError, ShapeError
+        Anchors and coordinates do not fit each other or the graph.
+    DisconnectedGraphError
+        A part without an anchor may drift away without limit.
+    InfeasibleError
+        Two anchors are further apart than the way between them along the graph.
+
+    Warns
+    -----
+    FewAnchorsWarning
+        The anchors span less than r dimensions: mirror images are as good.
+
+    References
+    ----------
+    Ham, Lee and Saul, "Semisupervised alignment of manifolds", AISTATS 2005; Biswas and Ye,
+    "Semidefinite programming for ad hoc wireless sensor network localization", IPSN 2004;
+    Vasiloglou thesis, chapter 6.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs
+    >>> path = graphs.path([2.0, 2.5])
+    >>> model = anchored_mvu(path, [0, 2], [[0.0], [3.0]], "equality")
+    >>> placed = place(sdpdr.solve(model, tol=1e-8), path, [0, 2], [[0.0], [3.0]])
+    >>> placed.coordinates.ravel().round(4), placed.trust.round(4)
+    (array([0.   , 1.125, 3.   ]), array([0.    , 2.7344, 0.    ]))
+    """
+    if anchors is None or not np.size(anchors):
+        return mvu(graph, isometry)
+    known = known_points(graph, anchors, coordinates)
+    _require_bounded(graph, known)
+    _require_consistent(graph, known, isometry)
+    if about not in ("mean", "anchors"):
+        raise UnknownNameError("about", about, ("mean", "anchors"))
+    _warn_of_few(known)
+    r, unknown = known.centred.shape[1], known.unknown
+    vectors = positions(graph.n, known.nodes, known.centred)
+    counts = np.asarray(graph.counts, dtype=float)
+    objective: Block
+    if about == "mean":
+        objective = VarianceAboutMean(vectors, counts, "Z")
+    else:
+        objective = Variance(r + unknown.size, np.append(np.zeros(r), counts[unknown]), "Z")
+    blocks = (
+        Coordinates(unknown.size, r),
+        AnchoredIsometry(graph, known.nodes, known.centred, isometry),
+        objective,
+    )
+    return Model((*blocks, *_reach(graph, known, isometry)), name="anchored_mvu")
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """All points of a graph in the coordinates of its anchors.
+
+    Attributes
+    ----------
+    coordinates : array of shape (n, r)
+        Of the anchors, those given.
+    trust : array of shape (n,)
+        Squared distance of each point from the space of the coordinates; 0 where the placing
+        is exact, and for anchors.
+    """
+
+    coordinates: Array
+    trust: Array
+
+
+def place(
+    solution: Solution,
+    graph: NeighborGraph,
+    anchors: ArrayLike,
+    coordinates: ArrayLike,
+) -> Placed:
+    """Read the coordinates of all points off a solution of `anchored_mvu`.
+
+    Parameters
+    ----------
+    solution : Solution
+    graph, anchors, coordinates
+        What the model was made of.
+
+    Returns
+    -------
+    Placed
+
+    Raises
+    ------
+    SolveFailedError
+        The solver returned no point.
+    """
+    known = known_points(graph, anchors, coordinates)
+    r = known.centred.shape[1]
+    bordered = solution.gram("Z")
+    if isinstance(bordered, Factor):
+        frame, rest = bordered.factor[:r], bordered.factor[r:]
+        shadows, squares = rest @ frame.T, np.sum(np.square(rest), axis=1)
+    else:
+        shadows, squares = bordered[r:, :r], np.diag(bordered)[r:]
+    placed, trust = np.zeros((graph.n, r)), np.zeros(graph.n)
+    placed[known.nodes] = known.coordinates
+    placed[known.unknown] = shadows + known.centre
+    trust[known.unknown] = np.maximum(squares - np.sum(np.square(shadows), axis=1), 0.0)
+    return Placed(placed, trust)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPoints:
+    """Anchors of a graph.
+
+    Attributes
+    ----------
+    nodes : array of int, shape (p,)
+    coordinates : array of shape (p, r)
+    centre : array of shape (r,)
+        Their mean.
+    unknown : array of int
+        All other nodes.
+    """
+
+    nodes: Index
+    coordinates: Array
+    centre: Array
+    unknown: Index
+
+    @property
+    def centred(self) -> Array:
+        """Coordinates measured from the mean."""
+        return self.coordinates - self.centre
+
+
+def known_points(
+    graph: NeighborGraph, anchors: ArrayLike, coordinates: ArrayLike | None
+) -> KnownPoints:
+    """Check anchors and their coordinates against a graph.
+
+    Raises
+    ------
+    DataError, ShapeError
+    """
+    nodes = np.asarray(anchors)
+    if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
+        raise DataError("anchors must be a list of node numbers.")
+    if (nodes < 0).any() or (nodes >= graph.n).any():
+        raise DataError(f"anchors must lie in 0..{graph.n - 1}; got {validate.listed(nodes)}.")
+    found, count = np.unique(nodes, return_counts=True)
+    if np.any(count > 1):
+        raise DataError(f"anchor {found[np.argmax(count)]} is given twice; give each once.")
+    values = np.asarray(coordinates, dtype=float)
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim != 2 or values.shape[0] != nodes.size or not values.shape[1]:
+        raise ShapeError(
+            f"coordinates must have shape ({nodes.size}, r), a row for each anchor; they have "
+            f"{values.shape}."
+        )
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        raise DataError(f"the coordinates of anchor {nodes[row]} are not finite.")
+    unknown = np.setdiff1d(np.arange(graph.n), nodes)
+    if not unknown.size:
+        raise DataError("every node is an anchor, so nothing is left to be found.")
+    return KnownPoints(nodes.astype(np.int64), values, values.mean(axis=0), unknown)
+
+
+def _require_bounded(graph: NeighborGraph, known: KnownPoints) -> None:
+    held = np.isin(graph.components, graph.components[known.nodes])
+    if held.all():
+        return
+    parts = [np.flatnonzero(graph.components == c) for c in np.unique(graph.components[~held])]
+    raise DisconnectedGraphError(
+        f"{len(parts)} connected parts of the graph have no anchor and may drift away without "
+        f"limit; the first has the nodes {validate.listed(parts[0])}. Anchor a point of each, "
+        "take more neighbours, or leave those points out.",
+        parts,
+    )
+
+
+def _require_consistent(graph: NeighborGraph, known: KnownPoints, isometry: Relation) -> None:
+    """Refuse anchors that no lengths allow, naming the pair."""
+    if isinstance(isometry, Slack):
+        return
+    stretch = np.sqrt(1.0 + isometry.width) if isinstance(isometry, Band) else 1.0
+    paths = stretch * geodesics(graph, known.nodes)[:, known.nodes]
+    apart = np.linalg.norm(known.centred[:, None] - known.centred[None], axis=2)
+    excess = apart - paths * (1.0 + _ROUNDING)
+    k, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    if excess[k, j] > 0.0:
+        raise InfeasibleError(
+            f"anchors {known.nodes[k]} and {known.nodes[j]} are {apart[k, j]:.6g} apart, but the "
+            f"way between them along the graph is {paths[k, j]:.6g} long and may not be "
+            "stretched. Correct their coordinates or units, or price lengths with "
+            "isometry=Slack(weight)."
+        )
+    if isometry != "inequality":
+        width = isometry.width if isinstance(isometry, Band) else 0.0
+        _require_exact(graph, known, width)
+
+
+def _require_exact(graph: NeighborGraph, known: KnownPoints, width: float) -> None:
+    """Edges between anchors must have about the length that their coordinates give them."""
+    place = np.full(graph.n, -1)
+    place[known.nodes] = np.arange(known.nodes.size)
+    both = np.flatnonzero((place[graph.edges] >= 0).all(axis=1))
+    i, j = place[graph.edges[both]].T
+    found = np.sum(np.square(known.centred[i] - known.centred[j]), axis=1)
+    wanted = graph.sqdist[both]
+    short = found < (1.0 - width) * wanted * (1.0 - 1e-6)
+    if short.any():
+        e = int(np.flatnonzero(short)[0])
+        a, b = graph.edges[both[e]]
+        raise InfeasibleError(
+            f"anchors {a} and {b} are {np.sqrt(found[e]):.6g} apart, but the edge between them is "
+            f"{np.sqrt(wanted[e]):.6g} long and must keep its length. Correct their coordinates "
+            "or units, or take isometry='inequality' or Slack(weight)."
+        )
+
+
+def _warn_of_few(known: KnownPoints) -> None:
+    r = known.centred.shape[1]
+    span = int(np.linalg.matrix_rank(known.centred, tol=1e-9 * np.abs(known.centred).max()))
+    if span < r:
+        warnings.warn(
+            f"{known.nodes.size} anchors span {span} of {r} dimensions; {r + 1} in general "
+            "position are needed, or else mirror images of the others fit as well.",
+            FewAnchorsWarning,
+            stacklevel=3,
+        )
+
+
+def _reach(graph: NeighborGraph, known: KnownPoints, isometry: Relation) -> tuple[Block, ...]:
+    """Limits |y_j| <= |a_k| + way from k to j, which multipliers need to prove a bound."""
+    if isinstance(isometry, Slack):
+        return ()
+    stretch = np.sqrt(1.0 + isometry.width) if isinstance(isometry, Band) else 1.0
+    paths = stretch * geodesics(graph, known.nodes)[:, known.unknown]
+    norms = np.linalg.norm(known.centred, axis=1)
+    ones = np.ones(known.centred.shape[1])
+    return (Reach(np.append(ones, np.min(norms[:, None] + paths, axis=0)), "Z"),)

@@ -1,0 +1,166 @@
+"""Action Respecting Embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Index
+from sdpdr.base.errors import InfeasibleError
+from sdpdr.graphs import NeighborGraph, Provenance, Transitions, transitions
+from sdpdr.graphs.transitions import Labels
+from sdpdr.model import Model
+from sdpdr.model.blocks import (
+    Actions,
+    Band,
+    Centered,
+    Coinciding,
+    Gram,
+    Isometry,
+    Relation,
+    Variance,
+)
+
+# Relative difference up to which two squared lengths are taken for the same number.
+_SAME = 1e-9
+
+
+def are(
+    graph: NeighborGraph,
+    actions: Labels | Transitions,
+    lengths: Sequence[int] | None = None,
+    isometry: Relation = "inequality",
+    inverse: Mapping[Hashable, Hashable] | None = None,
+    hops: int | None = None,
+) -> Model:
+    r"""Action Respecting Embedding: an unfolding in which every action is a rigid motion.
+
+    .. math::
+
+        \max_{K \succeq 0}\ \operatorname{tr} K \quad\text{s.t.}\quad K \mathbf 1 = 0,\quad
+        q_{ij}(K) \;(\le, =)\; d_{ij} \text{ for every edge},\quad
+        q_{ij}(K) = q_{i+1,\,j+1}(K) \text{ if } a_i = a_j,
+
+    with :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2K_{ij}`. The dual asks for weights w of edges and z
+    of action rows with :math:`\lambda_2(L(w) + \sum z_c (b_c b_c^T - b_c' b_c'^T)) \ge 1`; the
+    action rows cost nothing, so that the bound is again :math:`d^T w / \lambda_2`. Rows that
+    follow from others are left out, and so are the edges of a chain of equal lengths but for
+    the shortest. Without repeated actions this is `mvu`.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected, see `sdpdr.graphs.transitions`.
+    actions : str, sequence of labels, or Transitions
+        One label for each step from a state to the next, see `sdpdr.graphs.transitions`.
+    lengths : sequence of int, optional
+        Number of states of each sequence.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    inverse : mapping of labels, optional
+        ``{"L": "R"}``: L undoes R. States that must then coincide do, in the answer.
+    hops : int, optional
+        A relaxation for many points: only the action rows of pairs at most this many edges apart,
+        and the limits that all rows imply for the lengths of chains. The bound holds for the
+        whole program, and so does the value where `sdpdr.graphs.action_error` of the answer is
+        zero. With 0 no action row is left, and it is a problem on edges as `mvu` is.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DisconnectedGraphError, ShapeError, DataError
+    InfeasibleError
+        Prescribed lengths of one chain differ.
+
+    References
+    ----------
+    Bowling, Ghodsi and Wilkinson, "Action respecting embedding", ICML 2005; course notes, section
+    on Action Respecting Embedding.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> are(graphs.path([1.0, 2.0, 1.5]), "RRR")
+    Gram + Centered + Lengths + Actions + Variance
+    """
+    graph.require_connected()
+    steps = actions
+    if not isinstance(steps, Transitions):
+        steps = transitions(graph, steps, lengths, inverse)
+    near = (
+        None if hops is None else _near(graph, validate.positive_integer("hops", hops, at_least=0))
+    )
+    before, after = steps.pairs(near)
+    counts = graph.masses
+    model = Gram(graph.n) + Centered(graph.n, counts)
+    model = model + Isometry(_presolved(graph, steps, isometry, hops is not None), isometry)
+    if len(before):
+        model = model + Actions(graph.n, before, after)
+    if len(steps.coinciding):
+        model = model + Coinciding(graph.n, steps.coinciding)
+    return replace(model + Variance(graph.n, counts), name="are")
+
+
+def _near(graph: NeighborGraph, hops: int) -> Index:
+    """Pairs of nodes joined by a path of at most so many edges."""
+    step = graph.adjacency()
+    reach = step if hops else step * 0.0
+    for _ in range(hops - 1):
+        reach = reach + reach @ step
+    i, j = reach.nonzero()
+    return np.column_stack([i, j])[i < j]
+
+
+def _presolved(
+    graph: NeighborGraph, steps: Transitions, isometry: Relation, implied: bool
+) -> NeighborGraph:
+    """The lengths that matter where chains of pairs are equally long."""
+    pairs, chain = steps.chains(graph.edges)
+    own = chain[: graph.m]
+    limit = np.full(int(chain.max()) + 2, np.inf)
+    np.minimum.at(limit, own, graph.sqdist)
+    if isometry == "equality" or isinstance(isometry, Band):
+        _require_agreement(graph, own, limit, getattr(isometry, "width", 0.0))
+    if isometry not in ("inequality", "equality"):
+        return graph
+    if implied and isometry == "inequality":
+        kept = np.flatnonzero(chain >= 0)
+        edges, first = np.unique(np.sort(pairs[kept], axis=1), axis=0, return_index=True)
+        kept = kept[first]
+    else:
+        order = np.lexsort((graph.sqdist, own))
+        order = order[own[order] >= 0]
+        kept = np.sort(order[np.append(True, np.diff(own[order]) > 0)])
+        edges = graph.edges[kept]
+    return NeighborGraph(
+        graph.n, edges, limit[chain[kept]], graph.counts, graph.index, Provenance("are")
+    )
+
+
+def _require_agreement(
+    graph: NeighborGraph, chain: Index, shortest: np.ndarray, width: float
+) -> None:
+    """Refuse lengths of one chain that no number satisfies at once."""
+    zero = np.flatnonzero(chain < 0)
+    if zero.size:
+        i, j = graph.edges[zero[0]]
+        raise InfeasibleError(
+            f"the actions force nodes {i} and {j} to coincide, but the edge between them has a "
+            "prescribed length. Use isometry='inequality', or do not name inverse actions."
+        )
+    allowed = shortest[chain] * (1.0 + width) * (1.0 + _SAME)
+    wrong = np.flatnonzero(graph.sqdist * (1.0 - width) > allowed)
+    if wrong.size:
+        e = wrong[0]
+        other = int(np.flatnonzero((chain == chain[e]) & (graph.sqdist == shortest[chain[e]]))[0])
+        raise InfeasibleError(
+            f"equal actions make edges {tuple(map(int, graph.edges[other]))} and "
+            f"{tuple(map(int, graph.edges[e]))} equally long, but their squared lengths are "
+            f"prescribed as {graph.sqdist[other]:.6g} and {graph.sqdist[e]:.6g}. Use "
+            "isometry='inequality', a wider Band or Slack."
+        )

@@ -1,0 +1,350 @@
+"""The embeddings everybody knows, as scikit-learn computes them, on the graph of our methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from sklearn.decomposition import KernelPCA
+from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError
+from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs.space import Euclidean, Space, make_space
+from sdpdr.linalg.spectral import fix_signs
+
+VARIANTS = ("standard", "modified", "hessian", "ltsa")
+KERNELS = ("rbf", "linear", "poly", "sigmoid", "cosine")
+
+
+def classical_mds(
+    X: ArrayLike, n_components: int = 2, *, metric: str = "euclidean", seed: int = 0
+) -> Array:
+    r"""Classical multidimensional scaling: leading eigenvectors of :math:`-\tfrac12 P D P`.
+
+    D holds the squared distances of all pairs and P centres. Of points this is principal component
+    analysis. It keeps large distances, along the manifold or across it.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D), or (n, n) for precomputed distances
+    n_components : int, default 2
+    metric : {"euclidean", "precomputed"}, default "euclidean"
+        With ``"precomputed"`` X holds PLAIN distances.
+    seed : int, default 0
+        Of the start of the eigenvalue iteration.
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+        Centred; the largest entry of each column is positive.
+
+    Raises
+    ------
+    DataError
+        X cannot be used, or there are too many components.
+
+    References
+    ----------
+    Torgerson, "Multidimensional scaling: I. Theory and method", Psychometrika 17 (1952).
+
+    Examples
+    --------
+    >>> classical_mds([[0.0], [1.0], [5.0]], 1).round(6)
+    array([[-2.],
+           [-1.],
+           [ 3.]])
+    """
+    space = make_space(X, metric)
+    _check_components(n_components, space.n)
+    scaling = KernelPCA(n_components, kernel="precomputed", random_state=seed)
+    return _fitted("classical MDS", scaling, -0.5 * _all_sqdist(space))
+
+
+def isomap(
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    n_neighbors: int = 6,
+    metric: str = "euclidean",
+    connect: str = "error",
+) -> Array:
+    """Isomap: classical scaling of the lengths of shortest paths.
+
+    Exact for convex pieces of a plane, densely sampled; holes are stretched.
+
+    Parameters
+    ----------
+    X, n_components, metric
+        As for `classical_mds`.
+    n_neighbors : int, default 6
+    connect : {"error", "largest"}, default "error"
+        Of a graph of several parts, as for `sdpdr.graphs.knn`; with ``"largest"`` the rows of
+        points left out are NaN. (scikit-learn would join the parts by guesses.)
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+
+    Raises
+    ------
+    DataError
+        X cannot be used, or there are too many neighbours or components.
+    DisconnectedGraphError
+
+    References
+    ----------
+    Tenenbaum, de Silva and Langford, "A global geometric framework for nonlinear dimensionality
+    reduction", Science 290 (2000).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr import datasets
+    >>> X, angle = datasets.spiral(80)
+    >>> along = isomap(X, 1, n_neighbors=2)[:, 0]
+    >>> bool(abs(np.corrcoef(along, angle**2)[0, 1]) > 0.99)
+    True
+    """
+    graph, space = _graph(X, n_components, n_neighbors, metric, connect)
+    if isinstance(space, Euclidean):
+        data, kind = space.X, "minkowski"
+    else:
+        data, kind = np.sqrt(_all_sqdist(space)), "precomputed"
+    mapping = Isomap(n_neighbors=n_neighbors, n_components=n_components, metric=kind)
+    return _of_samples(_fitted("Isomap", mapping, data), graph)
+
+
+def lle(
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    n_neighbors: int = 6,
+    variant: str = "standard",
+    connect: str = "error",
+    seed: int = 0,
+) -> Array:
+    """Locally linear embedding: each point the same mean of its neighbours as in the data.
+
+    The unit is arbitrary: columns are orthonormal.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+    n_components, n_neighbors, connect
+        As for `isomap`.
+    variant : {"standard", "modified", "hessian", "ltsa"}, default "standard"
+        scikit-learn's ``method``; the last is local tangent space alignment.
+    seed : int, default 0
+        Of the start of the eigenvalue iteration.
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+
+    Raises
+    ------
+    DataError
+        X cannot be used, or there are too many neighbours or components, or too few neighbours for
+        the variant.
+    DisconnectedGraphError
+    UnknownNameError
+        For another variant.
+
+    References
+    ----------
+    Roweis and Saul, "Nonlinear dimensionality reduction by locally linear embedding", Science 290
+    (2000); Donoho and Grimes, "Hessian eigenmaps", PNAS 100 (2003); Zhang and Zha, "Principal
+    manifolds and nonlinear dimensionality reduction via tangent space alignment", SIAM Journal on
+    Scientific Computing 26 (2004); Zhang and Wang, "MLLE: modified locally linear embedding using
+    multiple weights", NIPS 19 (2006).
+
+    Examples
+    --------
+    >>> from sdpdr import datasets
+    >>> Y = lle(datasets.s_curve(200)[0], n_neighbors=8)
+    >>> (Y.T @ Y).round(6) + 0.0
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    validate.choice("variant", variant, VARIANTS)
+    graph, space = _graph(X, n_components, n_neighbors, "euclidean", connect)
+    embedding = LocallyLinearEmbedding(
+        n_neighbors=n_neighbors,
+        n_components=n_components,
+        method=variant,
+        # The wanted eigenvalues are tiny beside the others, so an iteration often gives up.
+        eigen_solver="dense" if space.n <= DENSE else "auto",
+        random_state=seed,
+    )
+    return _of_samples(_fitted("LLE", embedding, _points(space)), graph)
+
+
+def laplacian_eigenmaps(
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    n_neighbors: int = 6,
+    metric: str = "euclidean",
+    connect: str = "error",
+    seed: int = 0,
+) -> Array:
+    """Laplacian eigenmaps: the slowest vibrations of the graph.
+
+    Edges have weight one, and the graph is exactly that of `sdpdr.graphs.knn`. The unit is
+    arbitrary.
+
+    Parameters
+    ----------
+    X, n_components, n_neighbors, metric, connect
+        As for `isomap`.
+    seed : int, default 0
+        Of the start of the eigenvalue iteration.
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+
+    Raises
+    ------
+    DataError
+        X cannot be used, or there are too many neighbours or components.
+    DisconnectedGraphError
+
+    References
+    ----------
+    Belkin and Niyogi, "Laplacian eigenmaps for dimensionality reduction and data representation",
+    Neural Computation 15 (2003).
+
+    Examples
+    --------
+    >>> from sdpdr import datasets
+    >>> laplacian_eigenmaps(datasets.s_curve(100)[0]).shape
+    (100, 2)
+    """
+    graph, _ = _graph(X, n_components, n_neighbors, metric, connect)
+    near = graph.adjacency()
+    # scikit-learn takes indices of 32 bits only.
+    short = (near.indices.astype(np.int32), near.indptr.astype(np.int32))
+    embedding = SpectralEmbedding(n_components, affinity="precomputed", random_state=seed)
+    nodes = _fitted("Laplacian eigenmaps", embedding, csr_array((near.data, *short), near.shape))
+    return _of_samples(nodes, graph)
+
+
+def kernel_pca(
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    kernel: str = "rbf",
+    gamma: float | None = None,
+    metric: str = "euclidean",
+    seed: int = 0,
+) -> Array:
+    r"""Kernel principal component analysis, with a kernel given in advance.
+
+    Methods such as Maximum Variance Unfolding *learn* the kernel; this is what a fixed one does.
+
+    Parameters
+    ----------
+    X, n_components, metric
+        As for `classical_mds`; distances need ``kernel="rbf"``.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "cosine"}, default "rbf"
+        The first is :math:`e^{-\gamma |x - x'|^2}`.
+    gamma : float, optional
+        By default 1 / (2 median of the squared distances) for ``"rbf"``, and scikit-learn's own
+        1 / D for the others.
+    seed : int, default 0
+        Of the start of the eigenvalue iteration.
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+
+    Raises
+    ------
+    DataError
+        X cannot be used, or there are too many components.
+    UnknownNameError
+        For another kernel.
+
+    References
+    ----------
+    Schölkopf, Smola and Müller, "Nonlinear component analysis as a kernel eigenvalue problem",
+    Neural Computation 10 (1998).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr import datasets
+    >>> X, _ = datasets.gaussian(50, 3)
+    >>> linear = kernel_pca(X, kernel="linear")
+    >>> bool(np.allclose(linear, classical_mds(X)))
+    True
+    """
+    validate.choice("kernel", kernel, KERNELS)
+    if gamma is not None:
+        gamma = validate.positive_number("gamma", gamma)
+    space = make_space(X, metric)
+    _check_components(n_components, space.n)
+    if kernel != "rbf":
+        if metric == "precomputed":
+            raise DataError(f"kernel={kernel!r} needs points, not distances; 'rbf' takes both.")
+        analysis = KernelPCA(n_components, kernel=kernel, gamma=gamma, random_state=seed)
+        return _fitted("kernel PCA", analysis, _points(space))
+    sqdist = _all_sqdist(space)
+    if gamma is None:
+        gamma = 0.5 / float(np.median(sqdist[np.triu_indices(space.n, 1)]))
+    analysis = KernelPCA(n_components, kernel="precomputed", random_state=seed)
+    return _fitted("kernel PCA", analysis, np.exp(-gamma * sqdist))
+
+
+# Up to this many points LLE's eigenvectors are found by a dense method.
+DENSE = 1500
+
+
+def _check_components(n_components: object, n: int) -> None:
+    if validate.positive_integer("n_components", n_components) >= n:
+        raise DataError(
+            f"n_components={n_components} but there are {n} distinct points: choose 1 to {n - 1}."
+        )
+
+
+def _graph(
+    X: ArrayLike, n_components: int, n_neighbors: int, metric: str, connect: str
+) -> tuple[NeighborGraph, Space]:
+    """The graph our methods would have, and its points: duplicates merged, in one part."""
+    validate.choice("connect", connect, ("error", "largest"))
+    graph = knn(X, n_neighbors, metric=metric, connect=connect)
+    _check_components(n_components, graph.n)
+    space = graph.provenance.space
+    assert space is not None
+    return graph, space
+
+
+def _of_samples(nodes: Array, graph: NeighborGraph) -> Array:
+    samples = np.full((graph.index.size, nodes.shape[1]), np.nan)
+    placed = graph.index >= 0
+    samples[placed] = nodes[graph.index[placed]]
+    return samples
+
+
+def _fitted(name: str, estimator: Any, data: Any) -> Array:
+    try:
+        found = np.asarray(estimator.fit_transform(data), dtype=float)
+    except ValueError as error:
+        raise DataError(f"scikit-learn cannot compute {name}: {error}") from error
+    return fix_signs(found)
+
+
+def _points(space: Space) -> Array:
+    assert isinstance(space, Euclidean)
+    return space.X
+
+
+def _all_sqdist(space: Space) -> Array:
+    everyone = np.arange(space.n)
+    return space.sqdist(everyone[:, None], everyone)

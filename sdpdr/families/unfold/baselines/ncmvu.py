@@ -1,0 +1,373 @@
+"""Non-convex unfolding as the documents have it: an augmented Lagrangian over the coordinates.
+
+A baseline, kept plain: first-order steps, no safeguards, exact lengths if asked for. The solver
+``lowrank`` finds the same factors with second-order steps, and is the one to use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+from sklearn.base import BaseEstimator
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.families.unfold.mfnu import mfnu
+from sdpdr.families.unfold.mvu import mvu
+from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.linalg.spectral import factor_spectrum
+from sdpdr.program import Certificate, Factor, certify
+from sdpdr.program.face import complete_multipliers
+
+OBJECTIVES = {"variance": mvu, "furthest": mfnu}
+RELATIONS = ("inequality", "equality")
+# The penalty grows by this factor where a round has not cut the violation to that share.
+_GROWTH, _CUT = 3.0, 0.25
+# Relative gap from which a converged answer is called a rank too small.
+_OPEN = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class NonConvexUnfolding:
+    """Coordinates from the augmented Lagrangian, with what they are worth.
+
+    Attributes
+    ----------
+    embedding : array of shape (n, rank)
+        Of the nodes; columns orthogonal, by falling size, signs fixed.
+    weights : array of shape (m,)
+        Multipliers of the edges.
+    value : float
+        Variance, or sum of squared lengths of furthest pairs.
+    violation : float
+        Largest relative error of a squared length (of one that grew, for the inequality).
+    certificate : Certificate
+        Bound on the optimum at any rank that the weights prove.
+    rounds, iterations : int
+        Of the outer and of the inner loop.
+    converged : bool
+        Whether the lengths hold to the tolerance.
+    """
+
+    embedding: Array
+    weights: Array
+    value: float
+    violation: float
+    certificate: Certificate
+    rounds: int
+    iterations: int
+    converged: bool
+
+    @property
+    def bound(self) -> float | None:
+        """The bound itself."""
+        return self.certificate.bound
+
+    @property
+    def gap(self) -> float:
+        """Distance of bound and value, relative to the value; ``inf`` without a bound."""
+        return float("inf") if self.bound is None else (self.bound - self.value) / self.value
+
+    @property
+    def message(self) -> str:
+        """How it ended, in words."""
+        if not self.converged:
+            return (
+                f"Lengths off by {self.violation:.1e}: no such placement of this rank near here. "
+                "Allow lengths to shrink, or a higher rank."
+            )
+        if self.gap > _OPEN:
+            rank = self.embedding.shape[1]
+            return f"Rank {rank} may be too small, or this is a local optimum: try {rank + 1}."
+        return "The bound closes on the value: optimal at any rank."
+
+
+def lagrangian(
+    R: Array, w: Array, s: float | Array, C: Any, graph: NeighborGraph, isometry: str = "equality"
+) -> tuple[float, Array]:
+    r"""Augmented Lagrangian of low-rank unfolding, and its gradient.
+
+    .. math::
+
+        \mathcal L = -\langle C, R R^T\rangle + w^T v + \tfrac s2 |v|^2, \qquad
+        \nabla \mathcal L = 2\,(L(w + s v) - C)\, R,
+
+    with :math:`v_e = |r_i - r_j|^2 - d_e`, at the centred R. For the inequality
+    :math:`w + s v` is replaced by its positive part, and the last two terms by
+    :math:`(|w + s v|_+^2 - |w|^2) / 2s`.
+
+    Parameters
+    ----------
+    R : array of shape (n, r)
+    w : array of shape (m,)
+        Multipliers, with the sign of edge weights.
+    s : float or array of shape (m,)
+        Penalty; :math:`\sigma / d_e^2` penalises relative errors.
+    C : array or sparse array of shape (n, n)
+    graph : NeighborGraph
+    isometry : {"equality", "inequality"}, default "equality"
+
+    Returns
+    -------
+    value : float
+    gradient : array of shape (n, r)
+
+    References
+    ----------
+    Vasiloglou thesis, (2.20)-(2.24). As printed, the first term lacks its trace, and in the
+    gradient the sum over edges lacks the matrix :math:`A_{ij}` of each edge, which multiplies R.
+    """
+    share = graph.counts / np.sum(graph.counts)
+    R = R - share @ R
+    steps = R[graph.edges[:, 0]] - R[graph.edges[:, 1]]
+    v = np.einsum("ek,ek->e", steps, steps) - graph.sqdist
+    pull = w + s * v
+    if isometry == "inequality":
+        pull = np.maximum(pull, 0.0)
+    CR = C @ R
+    value = -float(np.sum(R * CR)) + 0.5 * float(np.sum((pull**2 - w**2) / s))
+    gradient = -2.0 * CR
+    np.add.at(gradient, graph.edges[:, 0], 2.0 * pull[:, None] * steps)
+    np.subtract.at(gradient, graph.edges[:, 1], 2.0 * pull[:, None] * steps)
+    return value, gradient - np.outer(share, gradient.sum(axis=0))
+
+
+def ncmvu(
+    graph: NeighborGraph,
+    rank: int = 3,
+    isometry: Literal["inequality", "equality"] = "inequality",
+    objective: Literal["variance", "furthest"] = "variance",
+    *,
+    start: ArrayLike | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 60,
+    seed: int = 0,
+) -> NonConvexUnfolding:
+    r"""Unfold by moving coordinates: augmented Lagrangian outside, L-BFGS inside.
+
+    .. math::
+
+        \max_{R \in R^{n \times r}}\ \langle C, R R^T\rangle \quad\text{s.t.}\quad
+        |r_i - r_j|^2 \;(\le, =)\; d_{ij},
+
+    with C the identity (NCMVU) or the Laplacian of furthest pairs (NC-MFNU). Violations are
+    penalised relative to the squared length. It is not convex: with exact lengths, different starts
+    end in different places, most of them infeasible. With lengths that may shrink, starts have been
+    seen to agree; only the certificate, from the multipliers, proves that an end is the optimum.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+    rank : int, default 3
+        r, at most n - 1. Higher ranks than the embedding wanted have fewer local optima.
+    isometry : {"inequality", "equality"}, default "inequality"
+    objective : {"variance", "furthest"}, default "variance"
+        ``"furthest"`` needs a graph that knows its points.
+    start : array of shape (n, d), optional
+        Points of the nodes to begin with, of which the leading r coordinates are taken after
+        a rotation to principal axes; drawn at random by default.
+    tol : float, default 1e-8
+        Largest relative error of a squared length aimed at.
+    max_iter : int, default 60
+        Rounds of multipliers.
+    seed : int, default 0
+
+    Returns
+    -------
+    NonConvexUnfolding
+
+    Raises
+    ------
+    DataError
+        r is not in 1..n - 1, or the start is not made of numbers.
+    UnknownNameError
+        The isometry or objective is none of the above.
+    DisconnectedGraphError
+
+    References
+    ----------
+    Vasiloglou thesis, section 3.2 and (2.19)-(2.25); S. Burer and R. D. C. Monteiro, Mathematical
+    Programming 95, 2003.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs
+    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
+    >>> found = ncmvu(graphs.knn(X, n_neighbors=4), rank=3)
+    >>> round(found.value, 2), found.converged
+    (2904.11, True)
+    """
+    if isometry not in RELATIONS:
+        raise UnknownNameError("isometry", isometry, RELATIONS)
+    if objective not in OBJECTIVES:
+        raise UnknownNameError("objective", objective, OBJECTIVES)
+    if validate.positive_integer("rank", rank) > graph.n - 1:
+        raise DataError(f"rank must lie in 1..{graph.n - 1}; it is {rank}.")
+    sdp = OBJECTIVES[objective](graph, isometry).to_sdp()
+    unit = float(np.mean(graph.sqdist))
+    small = NeighborGraph(graph.n, graph.edges, graph.sqdist / unit, graph.counts)
+    C = -sp.csr_array(sdp.cost("K"))
+    R = _first(small, rank, start, unit, seed)
+    w = np.zeros(graph.m)
+    s = float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
+
+    def flat(x: Array, w: Array, s: Array) -> tuple[float, Array]:
+        value, gradient = lagrangian(x.reshape(graph.n, rank), w, s, C, small, isometry)
+        return value, gradient.ravel()
+
+    violation, converged, iterations, done = np.inf, False, 0, 0
+    while done < validate.positive_integer("max_iter", max_iter) and not converged:
+        done += 1
+        inner = minimize(
+            flat,
+            R.ravel(),
+            args=(w, s),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 3000, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-9},
+        )
+        R, iterations = inner.x.reshape(R.shape), iterations + int(inner.nit)
+        change = _changes(small, R)
+        pull = w + s * change * small.sqdist
+        if isometry == "inequality":
+            pull = np.maximum(pull, 0.0)
+        # Zero where the edge is as long as allowed, or slack without a multiplier.
+        residual = float(np.max(np.abs(pull - w) / (s * small.sqdist)))
+        w, converged = pull, residual <= tol
+        s = s * (_GROWTH if residual > _CUT * violation else 1.0)
+        violation = residual
+    share = graph.counts / np.sum(graph.counts)
+    spectrum, vectors = factor_spectrum(np.sqrt(unit) * (R - share @ R))
+    factor = vectors * np.sqrt(spectrum)
+    change = _changes(graph, factor)
+    off = np.abs(change) if isometry == "equality" else np.maximum(change, 0.0)
+    return NonConvexUnfolding(
+        embedding=factor,
+        weights=w,
+        value=sdp.report(sdp.primal_value({"K": Factor(factor)})),
+        violation=float(np.max(off)),
+        certificate=certify(sdp, complete_multipliers(sdp, _rows(sdp, w))),
+        rounds=done,
+        iterations=iterations,
+        converged=bool(converged),
+    )
+
+
+@dataclass(eq=False, repr=False)
+class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Non-convex unfolding with scikit-learn's face; see `ncmvu`. A baseline.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Columns of the embedding.
+    rank : int, default 3
+        Columns while unfolding, at least n_components.
+    n_neighbors : int, default 6
+    isometry : {"inequality", "equality"}, default "inequality"
+    objective : {"variance", "furthest"}, default "variance"
+    connect : {"error", "mst", "largest"}, default "error"
+    start : {"data", "random"}, default "data"
+        The principal components of the data, or random coordinates.
+    tol : float, default 1e-8
+    max_iter : int, default 60
+    random_state : int, default 0
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    result_ : NonConvexUnfolding
+    graph_ : NeighborGraph
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        From `fit`, naming what is wrong.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
+    >>> NCMVU(n_neighbors=4).fit_transform(X).shape
+    (20, 2)
+    """
+
+    n_components: int = 2
+    _: KW_ONLY
+    rank: int = 3
+    n_neighbors: int = 6
+    isometry: Literal["inequality", "equality"] = "inequality"
+    objective: Literal["variance", "furthest"] = "variance"
+    connect: str = "error"
+    start: str = "data"
+    tol: float = 1e-8
+    max_iter: int = 60
+    random_state: int = 0
+
+    def fit(self, X: Any, y: Any = None) -> NCMVU:
+        """Learn the embedding of the rows of X; y is not used."""
+        graph = knn(X, self.n_neighbors, connect=self.connect)
+        self.n_features_in_ = int(np.shape(X)[1])
+        if self.start not in ("data", "random"):
+            raise UnknownNameError("start", self.start, ("data", "random"))
+        if validate.positive_integer("n_components", self.n_components) > self.rank:
+            raise DataError(f"n_components={self.n_components} exceeds rank={self.rank}.")
+        nodes = np.full(graph.n, -1)
+        nodes[graph.index[::-1]] = np.arange(graph.index.size)[::-1]
+        self.result_ = ncmvu(
+            graph,
+            self.rank,
+            self.isometry,
+            self.objective,
+            start=np.asarray(X, dtype=float)[nodes] if self.start == "data" else None,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=self.random_state,
+        )
+        placed = graph.index >= 0
+        self.embedding_ = np.full((graph.index.size, self.n_components), np.nan)
+        coordinates = self.result_.embedding[:, : self.n_components]
+        self.embedding_[placed] = coordinates[graph.index[placed]]
+        self.graph_ = graph
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Learn the embedding and return it, shape (n, n_components)."""
+        return np.asarray(self.fit(X, y).embedding_)
+
+
+def _changes(graph: NeighborGraph, factor: Array) -> Array:
+    """Relative changes of the squared lengths."""
+    steps = factor[graph.edges[:, 0]] - factor[graph.edges[:, 1]]
+    return np.asarray(np.einsum("ek,ek->e", steps, steps) / graph.sqdist - 1.0)
+
+
+def _rows(sdp: Any, weights: Array) -> dict[str, Array]:
+    """Edge weights as multipliers of the isometry rows, zeros elsewhere."""
+    return {r.label: weights if r.label == "isometry" else np.zeros(r.m) for r in sdp.rows}
+
+
+def _first(
+    graph: NeighborGraph, rank: int, start: ArrayLike | None, unit: float, seed: int
+) -> Array:
+    noise = np.random.default_rng(seed).standard_normal((graph.n, rank))
+    if start is None:
+        return noise
+    points = validate.points(start, at_least=2) / np.sqrt(unit)
+    if points.shape[0] != graph.n:
+        raise ShapeError(f"the start has {points.shape[0]} points; the graph has {graph.n} nodes.")
+    left, singular, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    kept = min(rank, singular.size)
+    # Coordinates that are exactly zero would stay zero.
+    first = 0.1 * noise
+    first[:, :kept] += left[:, :kept] * singular[:kept]
+    return first

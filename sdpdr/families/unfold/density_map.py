@@ -1,0 +1,256 @@
+"""Density preserving maps, and the ellipsoid of least volume, as semidefinite programs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, InfeasibleError, ModelError, ShapeError, UnknownNameError
+from sdpdr.families.unfold.density.ellipsoid import Ellipsoid, Whitening, whiten
+from sdpdr.graphs import NeighborGraph
+from sdpdr.model import Model
+from sdpdr.model.blocks import Gram
+from sdpdr.model.blocks.entries import (
+    Dispersion,
+    LeastTrace,
+    NonNegative,
+    RowSums,
+    TraceAtMost,
+    UnitDiagonal,
+)
+from sdpdr.model.blocks.geomean import GeometricMean
+from sdpdr.model.blocks.metric import Enclosing, RootDeterminant
+from sdpdr.program import Factor, Solution
+
+Variant = Literal["unit", "trace"]
+Objective = Literal["most", "least"]
+
+
+def density_map(
+    graph: NeighborGraph,
+    density: ArrayLike | None = None,
+    bandwidth: float | None = None,
+    variant: Variant = "unit",
+    spread: Objective = "most",
+) -> Model:
+    r"""Density preserving map: a kernel with prescribed densities at all points.
+
+    .. math::
+
+        \max_{K \succeq 0}\ \langle P, K\rangle \quad\text{s.t.}\quad
+        \sum_{i \sim j} K_{ij} = f_j,\quad K_{ij} \ge 0 \text{ for every edge},\quad K_{ii} = 1,
+
+    with :math:`P = I - \mathbf 1\mathbf 1^T/n`. On the unit sphere the sum of all squared edge
+    lengths is fixed, :math:`\sum_j (\deg j - f_j)`, so the variance is free to be the objective.
+    Without the sphere (``variant="trace"``) the objective is the least :math:`\operatorname{tr} K`
+    . The forms printed in the thesis have no such condition and are unbounded, or have the
+    solution :math:`K = \operatorname{diag}(f)`.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    density : array_like of shape (n,), optional
+        f, positive. Default: :math:`f_j = \sum_{i \sim j} \exp(-d_{ij} / 2h^2)`, for which the
+        Gaussian kernel itself is feasible.
+    bandwidth : float, optional
+        h of that kernel, a plain length. Default: the root of the mean of d.
+    variant : {"unit", "trace"}, default "unit"
+    spread : {"most", "least"}, default "most"
+        Of the unit form: whether to maximise or to minimise :math:`\langle P, K\rangle`.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError, ShapeError
+        The densities are not positive numbers, one for each node, or a node has no neighbour.
+    InfeasibleError
+        On the unit sphere no entry exceeds one, so :math:`f_j \le \deg j`.
+    ModelError
+        Both a density and a bandwidth, or a bandwidth that is not positive.
+
+    References
+    ----------
+    Vasiloglou thesis, (6.33)-(6.36), which this replaces; see the method's page.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> density_map(graphs.cycle(5), bandwidth=1.0)
+    Gram + UnitDiagonal + RowSums + NonNegative + Dispersion
+    """
+    if variant not in ("unit", "trace"):
+        raise UnknownNameError("variant", variant, ("unit", "trace"))
+    if spread not in ("most", "least"):
+        raise UnknownNameError("spread", spread, ("most", "least"))
+    if np.any(graph.degree == 0):
+        alone = int(np.flatnonzero(graph.degree == 0)[0])
+        raise DataError(f"node {alone} has no neighbour, and so no density; join or drop it.")
+    sums = _densities(graph, density, bandwidth)
+    n = graph.n
+    c = graph.masses
+    rows = (RowSums(n, graph.edges, sums), NonNegative(n, graph.edges))
+    if variant == "trace":
+        return Model((Gram(n), *rows, LeastTrace(n, c)), name="density_map", maximize=False)
+    too_much = np.flatnonzero(sums > graph.degree)
+    if too_much.size:
+        j = int(too_much[0])
+        raise InfeasibleError(
+            f"density[{j}] = {sums[j]:g}, but node {j} has {graph.degree[j]} neighbours and no "
+            "entry of a kernel with unit diagonal exceeds 1. Lower it, or use variant='trace'."
+        )
+    blocks = (Gram(n), UnitDiagonal(n), *rows, Dispersion(n, c, most=spread == "most"))
+    return Model(blocks, name="density_map", maximize=spread == "most")
+
+
+def kernel_sums(graph: NeighborGraph, bandwidth: float | None = None) -> Array:
+    r"""Densities of a Gaussian kernel on a graph, :math:`\sum_{i \sim j} \exp(-d_{ij} / 2h^2)`.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    bandwidth : float, optional
+        h. Default: the root of the mean of d.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Raises
+    ------
+    ModelError
+        The bandwidth is not positive and finite.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> kernel_sums(graphs.path([1.0, 1.0])).round(4)
+    array([0.6065, 1.2131, 0.6065])
+    """
+    h = float(np.sqrt(np.mean(graph.sqdist))) if bandwidth is None else float(bandwidth)
+    if not 0.0 < h < np.inf:
+        raise ModelError(f"bandwidth must be positive and finite; it is {bandwidth}.")
+    weights = np.exp(-graph.sqdist / (2.0 * h**2))
+    return np.asarray(graph.adjacency(weights).sum(axis=1), dtype=float).ravel()
+
+
+def _densities(graph: NeighborGraph, density: ArrayLike | None, bandwidth: float | None) -> Array:
+    if density is None:
+        sums = kernel_sums(graph, bandwidth)
+        words = "a wider bandwidth"
+    elif bandwidth is not None:
+        raise ModelError("give density or bandwidth, not both: the bandwidth makes a density.")
+    else:
+        sums = np.asarray(density, dtype=float)
+        words = "positive densities"
+    if sums.shape != (graph.n,):
+        raise ShapeError(
+            f"density must have one number for each of the {graph.n} nodes; it has shape "
+            f"{sums.shape}."
+        )
+    bad = np.flatnonzero(~((sums > 0.0) & np.isfinite(sums)))
+    if bad.size:
+        j = int(bad[0])
+        raise DataError(f"the density at node {j} is {sums[j]}; give {words}.")
+    return sums
+
+
+def mvee(X: ArrayLike) -> Model:
+    r"""Minimum-volume enclosing ellipsoid of points in white coordinates.
+
+    .. math::
+
+        \max\ (\det Z)^{1/m} \quad\text{s.t.}\quad
+        W = \begin{pmatrix} s & z^T \\ z & Z \end{pmatrix} \succeq 0,\quad
+        x_i^T Z x_i - 2 z^T x_i + s \le 1 .
+
+    The ellipsoid is :math:`(x - c)^T Z (x - c) \le 1` with :math:`c = Z^{-1} z`. The points are
+    moved to mean zero and covariance one first: the problem is the same in all coordinates, but
+    solvers fail where the data lie far from the origin. In white coordinates the rows add up to
+    :math:`\operatorname{tr} W \le 1`, which is stated too, and from which bounds are proved.
+    `ellipsoid_of` reads the ellipsoid off in the coordinates of X.
+    `sdpdr.density.minimum_ellipsoid` finds it in a fraction of the time; this is the same as a
+    program with multipliers, to compare solvers with and to add blocks to.
+
+    Parameters
+    ----------
+    X : array_like of shape (k, m)
+        At least m + 1 of the points affinely independent.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        The points span fewer than m dimensions: their ellipsoid has no volume.
+
+    References
+    ----------
+    Vasiloglou thesis, (2.9).
+
+    Examples
+    --------
+    >>> mvee([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    Gram + Enclosing + TraceAtMost + RootDeterminant + GeometricMean
+    """
+    points = _full(X).points
+    m = points.shape[1]
+    root = RootDeterminant(m)
+    blocks = (
+        Gram(m + 1, "W"),
+        Enclosing(points),
+        TraceAtMost(m + 1, 1.0, gram="W"),
+        root,
+        GeometricMean(root.diagonal),
+    )
+    return Model(blocks, name="mvee", maximize=True)
+
+
+def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
+    r"""The ellipsoid that a solution of `mvee` found, in the coordinates of the points.
+
+    It is blown up until it holds all points. Its ``gap`` rests on the solution's bound b:
+    :math:`\det Z \le b^m` in white coordinates.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of ``mvee(X)``.
+    X : array_like of shape (k, m)
+        The same points.
+
+    Returns
+    -------
+    Ellipsoid
+    """
+    white = _full(X)
+    w = solution.gram("W")
+    dense = w.factor @ w.factor.T if isinstance(w, Factor) else np.asarray(w)
+    shape, center = dense[1:, 1:], np.linalg.solve(dense[1:, 1:], dense[1:, 0])
+    steps = white.points - center
+    shape = shape / np.max(np.sum(steps @ shape * steps, axis=1))
+    gap = float("inf")
+    if solution.bound is not None:
+        least = white.rank * np.log(solution.bound)
+        gap = max(0.0, 0.5 * float(least - np.linalg.slogdet(shape)[1]))
+    turn = white.basis / white.scale
+    mean = white.mean + white.basis @ (white.scale * center)
+    return Ellipsoid(mean, turn @ shape @ turn.T, np.eye(white.rank), gap)
+
+
+def _full(X: ArrayLike) -> Whitening:
+    white = whiten(X)
+    if white.rank < white.mean.size:
+        raise DataError(
+            f"the {len(white.points)} points lie in a flat of {white.rank} of {white.mean.size} "
+            "dimensions, and their ellipsoid has no volume. Give more points, or project them "
+            "onto that flat (sdpdr.density.minimum_ellipsoid(X, flat='project') does)."
+        )
+    return white

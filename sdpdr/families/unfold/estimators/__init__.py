@@ -1,0 +1,1 @@
+"""Unfolding with scikit-learn's face."""

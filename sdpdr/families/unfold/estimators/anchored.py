@@ -1,0 +1,272 @@
+"""Semi-supervised unfolding with scikit-learn's face, and new points in any embedding."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
+from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
+from sdpdr.families.unfold.estimators.gram import LengthEmbedding
+from sdpdr.graphs import NeighborGraph, from_edges
+from sdpdr.model import Model
+from sdpdr.model.blocks import Relation, Slack
+from sdpdr.program import Solution
+from sdpdr.solving.solve import solve
+
+# Price of a relative change of squared length, beside the squared extent of the anchors: what a
+# point could win in variance by it.
+_PRICE = 100.0
+
+
+@dataclass(eq=False, repr=False)
+class AnchoredMVU(LengthEmbedding):
+    r"""Unfolding with some coordinates known: the others are found in the same coordinates.
+
+    Solves `sdpdr.methods.anchored_mvu`. Where the unknown points would rather leave the space of
+    the coordinates, ``trust_`` says how far they did.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding if no coordinates are known; else they say it.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+        ``Slack`` where the coordinates given are noisy.
+    about : {"mean", "anchors"}, default "mean"
+        Whether the variance is about the mean of all points or that of the known ones.
+    metric, angles, connect, extension, solver, form, landmarks, tol, time_limit, random_state
+        As for `sdpdr.MVU`. With ``connect="none"`` the graph may fall into parts, each of which
+        then needs a known point.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, r)
+        In the coordinates given; known rows are as given.
+    trust_ : array of shape (n,)
+        Squared distance of each point from the space of the coordinates; 0 where it is exact.
+    anchors_ : array of int
+        Samples of known coordinates.
+    gram_ : array or Factor
+        The matrix Z, bordered by the coordinates.
+    eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
+        As of `sdpdr.MVU`.
+
+    Raises
+    ------
+    DataError, ShapeError, DisconnectedGraphError, InfeasibleError
+        From `fit`, as `sdpdr.methods.anchored_mvu`.
+
+    References
+    ----------
+    Ham, Lee and Saul, "Semisupervised alignment of manifolds", AISTATS 2005.
+
+    Examples
+    --------
+    >>> import numpy as np, sdpdr
+    >>> t = np.linspace(0.0, 4.0, 21)
+    >>> X = np.column_stack([np.cos(t), np.sin(t)])
+    >>> y = np.full(21, np.nan)
+    >>> y[[0, 20]] = 0.0, 4.0 * 0.995
+    >>> placed = sdpdr.AnchoredMVU(n_neighbors=2).fit(X, y)
+    >>> bool(np.abs(placed.embedding_[:, 0] - t).max() < 0.05)
+    True
+    """
+
+    _: KW_ONLY
+    about: str = "mean"
+
+    def fit(self, X: Any, y: Any = None) -> AnchoredMVU:
+        """Find the coordinates that are not known.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+        y : array_like of shape (n,) or (n, r), optional
+            Coordinates; rows with nan are to be found. Without any this is `sdpdr.MVU`.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y)
+        self._seen = np.asarray(X)
+        return self
+
+    def insert(self, X: Any) -> Array:
+        """Coordinates of new points: inserted into the finished embedding.
+
+        Parameters
+        ----------
+        X : array_like of shape (m, D)
+
+        Returns
+        -------
+        array of shape (m, r)
+        """
+        check_is_fitted(self)
+        if self.metric == "precomputed":
+            raise DataError("new points need coordinates; fit with metric='euclidean'.")
+        points = validate_data(self, X, dtype=np.float64, reset=False)
+        placed = self.graph_.index >= 0
+        return insert(
+            self._seen[placed], self.embedding_[placed], points, self.n_neighbors
+        ).coordinates
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        self._known = _known_nodes(graph, y)
+        self.anchors_ = self._known[0]
+        if not self.anchors_.size:
+            return anchored_mvu(graph, isometry=self.isometry)
+        _, nodes, coordinates = self._known
+        about: Any = self.about
+        return anchored_mvu(graph, nodes, coordinates, self.isometry, about)
+
+    def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
+        _, nodes, coordinates = self._known
+        if nodes.size:
+            placed = place(solution, graph, nodes, coordinates)
+        else:
+            flat = super()._places(graph, solution)
+            left = np.sum(np.square(solution.embedding(graph.n)), axis=1)
+            placed = Placed(flat, np.maximum(left - np.sum(np.square(flat), axis=1), 0.0))
+        self.trust_ = np.where(graph.index < 0, np.nan, placed.trust[graph.index])
+        return placed.coordinates
+
+
+def insert(
+    X: ArrayLike,
+    embedding: ArrayLike,
+    new: ArrayLike,
+    n_neighbors: int = 6,
+    *,
+    jointly: bool = False,
+    isometry: Relation | None = None,
+    solver: Any = "auto",
+    tol: float | None = None,
+) -> Placed:
+    r"""Put new points into a finished embedding, near to their neighbours.
+
+    The embedded points are anchors of `sdpdr.methods.anchored_mvu`, and only lengths of edges
+    that end in a new point count. An embedding in few dimensions does not keep all lengths, so
+    they are priced by default.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+        Points that are embedded.
+    embedding : array_like of shape (n, r)
+        Where they are.
+    new : array_like of shape (m, D)
+    n_neighbors : int, default 6
+    jointly : bool, default False
+        Whether edges between new points count too. Otherwise each has its nearest neighbours
+        among the embedded points alone, and is placed as if it were the only one.
+    isometry : {"inequality", "equality"}, Band or Slack, optional
+        Default: a relative ``Slack`` so dear that lengths change by about one percent.
+    solver : str or Solver, default "auto"
+    tol : float, optional
+        By default that of a configured solver, or 1e-6.
+
+    Returns
+    -------
+    Placed
+        Coordinates and trust of the new points.
+
+    Raises
+    ------
+    DataError, ShapeError, DisconnectedGraphError, InfeasibleError
+        As `sdpdr.methods.anchored_mvu`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t = np.linspace(0.0, 3.0, 31)
+    >>> arc = np.column_stack([np.cos(t), np.sin(t)])
+    >>> placed = insert(arc, t, [[np.cos(1.234), np.sin(1.234)]], n_neighbors=2)
+    >>> placed.coordinates.round(3)
+    array([[1.234]])
+    """
+    known, added = validate.points(X, at_least=2), np.atleast_2d(np.asarray(new, dtype=float))
+    places = np.asarray(embedding, dtype=float)
+    places = places[:, None] if places.ndim == 1 else places
+    if len(places) != len(known) or added.shape[1] != known.shape[1]:
+        raise ShapeError(
+            f"X has shape {known.shape}, embedding {places.shape} and new {added.shape}: X needs "
+            "as many rows as the embedding and as many columns as new."
+        )
+    if not np.isfinite(added).all():
+        raise DataError("the new points hold nan or infinite numbers.")
+    parts = [added] if jointly else list(added[:, None, :])
+    found = []
+    for part in parts:
+        graph, used = _joined(known, part, n_neighbors)
+        anchors = np.arange(used.size)
+        extent = np.square(places[used] - places[used].mean(axis=0)).sum(axis=1).max()
+        relation = isometry or Slack(_PRICE * float(extent), relative=True)
+        model = anchored_mvu(graph, anchors, places[used], relation, "anchors")
+        solution = solve(model, solver, tol=tol)
+        placed = place(solution, graph, anchors, places[used])
+        found.append((placed.coordinates[used.size :], placed.trust[used.size :]))
+    return Placed(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _joined(known: Array, added: Array, k: int) -> tuple[NeighborGraph, Index]:
+    """Edges from new points to their nearest, and the known points at their ends, which lead.
+
+    A new point at the place of another has an edge of next to no length.
+    """
+    k = validate.n_neighbors(k, len(known) + 1)
+    everything = np.vstack([known, added])
+    points = everything if len(added) > 1 else known
+    own = len(known) + np.arange(len(added))[:, None]
+    search = NearestNeighbors(n_neighbors=min(k + 1, len(points))).fit(points)
+    near = search.kneighbors(added, return_distance=False)
+    # A point is no neighbour of its own, wherever among equals the search lists it.
+    order = np.argsort(near == own, axis=1, kind="stable")[:, :k]
+    ends = np.take_along_axis(near, order, axis=1)
+    edges = np.column_stack([np.repeat(own, ends.shape[1]), ends.ravel()])
+    edges = np.unique(np.sort(edges, axis=1), axis=0)
+    used = np.unique(edges[edges < len(known)])
+    nodes = np.append(used, own)
+    rank = np.searchsorted(nodes, edges)
+    sqdist = np.sum(np.square(everything[edges[:, 0]] - everything[edges[:, 1]]), axis=1)
+    floor = np.finfo(float).eps * max(float(np.max(np.square(everything))), 1e-300)
+    return from_edges(nodes.size, rank, np.maximum(sqdist, floor)), used
+
+
+def _known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
+    """Samples of known coordinates, their nodes (each once), and the coordinates of these."""
+    n = graph.index.size
+    if y is None:
+        return np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 0))
+    values = np.asarray(y, dtype=float)
+    values = values[:, None] if values.ndim == 1 else values
+    if values.ndim != 2 or len(values) != n:
+        raise ShapeError(
+            f"y must hold coordinates of each of the {n} samples, shape ({n}, r), with nan where "
+            f"they are not known; it has shape {np.shape(y)}."
+        )
+    known = ~np.isnan(values).any(axis=1)
+    half = np.flatnonzero(~known & ~np.isnan(values).all(axis=1))
+    if half.size:
+        raise DataError(f"sample {half[0]} has some coordinates but not all; give all or none.")
+    samples = np.flatnonzero(known & (graph.index >= 0))
+    nodes, first = np.unique(graph.index[samples], return_index=True)
+    coordinates = values[samples[first]]
+    place_of = np.searchsorted(nodes, graph.index[samples])
+    wrong = np.flatnonzero(np.any(values[samples] != coordinates[place_of], axis=1))
+    if wrong.size:
+        a, b = samples[first[place_of[wrong[0]]]], samples[wrong[0]]
+        raise InfeasibleError(
+            f"samples {a} and {b} are the same point, but have different coordinates in y."
+        )
+    return samples, nodes, coordinates

@@ -1,0 +1,186 @@
+"""Action Respecting Embedding with scikit-learn's face."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError
+from sdpdr.families.unfold.are import are
+from sdpdr.families.unfold.estimators.gram import GramEmbedding
+from sdpdr.families.unfold.mvu import mvu
+from sdpdr.graphs import NeighborGraph, action_error, motions, sequences, transitions
+from sdpdr.graphs.transitions import Labels
+from sdpdr.model import Model
+from sdpdr.model.blocks import Relation
+from sdpdr.solving.solve import solve
+
+# Share of the largest eigenvalue below which a column is rounding.
+_NOTHING = 1e-12
+
+
+@dataclass(eq=False, repr=False)
+class ARE(GramEmbedding):
+    r"""Action Respecting Embedding: an unfolding in which every action is a rigid motion.
+
+    The rows of X are states that follow each other, and each step from one to the next has the
+    label of an action. Solves `sdpdr.methods.are` on the graph of `sdpdr.graphs.transitions`.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding.
+    n_neighbors : int, default 6
+        Two states are joined if either is among the other's nearest, or follows the other.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
+    inverse : mapping of labels, optional
+        ``{"L": "R"}`` says that L undoes R.
+    hops : int, optional
+        For many states: see `sdpdr.methods.are`. ``action_error_`` then tells whether the
+        answer is one to the whole program.
+    metric : {"euclidean", "precomputed"}, default "euclidean"
+        With ``"precomputed"``, X holds (plain, not squared) distances.
+    angles : bool, default False
+        Also join the neighbours of a state with each other.
+    connect : {"error", "mst", "largest"}, default "error"
+        What to do about sequences that no edge joins: refuse, add the shortest joining edges, or
+        keep the largest part (states left out get ``nan``).
+    solver : str or Solver, default "auto"
+    form : str, default "auto"
+        See `sdpdr.solve`.
+    tol : float, optional
+        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
+    time_limit : float, optional
+        Seconds.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    motions_ : dict from label to `sdpdr.graphs.Motion`
+        The rigid motion of each action, on all columns of the embedding of the nodes; empty
+        without actions.
+    action_error_ : float
+        Largest change of a distance by an action, relative to the mean step
+        (`sdpdr.graphs.action_error`); zero without actions.
+    transitions_ : Transitions or None
+    gram_ : array of shape (nodes, nodes) or Factor
+        The Gram matrix of the distinct states.
+    eigenvalues_ : array
+        Its spectrum, descending.
+    graph_ : NeighborGraph
+    solution_ : Solution
+        With ``value``, ``bound``, ``gap``, multipliers and residuals.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        If X has column names.
+
+    Raises
+    ------
+    DataError, ShapeError
+        From `fit`, naming what is wrong with the data, the actions or the lengths.
+    DisconnectedGraphError
+        From `fit`, with the parts and what to do.
+
+    References
+    ----------
+    Bowling, Ghodsi and Wilkinson, "Action respecting embedding", ICML 2005; course notes, section
+    on Action Respecting Embedding.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> actions = "R" * 12 + "L" * 6
+    >>> X, position = sdpdr.datasets.window_agent(actions)
+    >>> learned = sdpdr.ARE(n_components=1, n_neighbors=3).fit(X, actions=actions)
+    >>> learned.embedding_.shape, learned.solution_.certified(), learned.action_error_ < 1e-5
+    ((19, 1), True, True)
+    >>> sorted(learned.motions_)
+    ['L', 'R']
+    """
+
+    _: KW_ONLY
+    isometry: Relation = "inequality"
+    inverse: Mapping[Hashable, Hashable] | None = None
+    hops: int | None = None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        actions: Labels | None = None,
+        lengths: Sequence[int] | None = None,
+    ) -> ARE:
+        """Learn the embedding of the rows of X.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+            The states of all sequences, one sequence after the other.
+        y : ignored
+        actions : str or sequence of n - s labels, optional
+            What was done between each state and the next of its sequence, for s sequences;
+            ``None`` among them is an unknown action. Without any this is `MVU` on the same
+            graph. In a pipeline, pass ``are__actions=...`` to its ``fit``.
+        lengths : sequence of int, optional
+            Number of states of each sequence; by default there is one.
+
+        Returns
+        -------
+        self
+        """
+        if actions is None and self.inverse is not None:
+            raise DataError("inverse names actions, but fit was given none: pass actions=...")
+        graph = sequences(
+            self._checked(X),
+            self.n_neighbors,
+            lengths,
+            metric=self.metric,
+            angles=self.angles,
+            connect=self.connect,
+        )
+        self._check_components(graph)
+        steps = None
+        if actions is not None:
+            steps = transitions(graph, actions, lengths, self.inverse)
+        solution = solve(
+            self._model(graph, X, steps),
+            self.solver,
+            self.form,
+            tol=self.tol,
+            time_limit=self.time_limit,
+            seed=self.random_state,
+        )
+        self._keep(graph, solution)
+        self.transitions_, self.motions_, self.action_error_ = steps, {}, 0.0
+        if steps is not None and steps.names:
+            count = max(1, int(np.sum(self.eigenvalues_ > _NOTHING * self.eigenvalues_[0])))
+            points = solution.embedding(count)
+            self.motions_ = motions(steps, points)
+            self.action_error_ = action_error(steps, points)
+        self._extend(X)
+        return self
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        actions: Labels | None = None,
+        lengths: Sequence[int] | None = None,
+    ) -> Array:
+        """Learn the embedding and return it, as `MVU.fit_transform` does."""
+        return self.fit(X, y, actions=actions, lengths=lengths)._returned(X)
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        """Of the transitions, which stand in the place of side information."""
+        if y is None:
+            return mvu(graph, self.isometry)
+        return are(graph, y, isometry=self.isometry, hops=self.hops)

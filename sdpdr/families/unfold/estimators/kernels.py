@@ -1,0 +1,199 @@
+"""Estimators whose Gram matrix has no centre of its own: colored unfolding and density maps."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError
+from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
+from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
+from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
+from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
+from sdpdr.model import Model
+from sdpdr.program import Factor, Solution
+
+
+class KernelEmbedding(GramEmbedding):
+    """Base of embeddings from a Gram matrix that is not centred: centred kernel components."""
+
+    # The landmark form writes points as means of landmarks, which these programs do not allow for.
+    landmarks = None
+
+    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        super()._keep(graph, solution)
+        counts = np.asarray(graph.counts, dtype=float)
+        share = counts / counts.sum()
+        gram = solution.gram()
+        if isinstance(gram, Factor):
+            values, vectors = factor_spectrum(gram.factor - share @ gram.factor)
+        else:
+            centring = np.eye(graph.n) - share
+            values, vectors = gram_spectrum(centring @ np.asarray(gram) @ centring.T)
+        d = min(self.n_components, values.size)
+        nodes = np.zeros((graph.n, self.n_components))
+        nodes[:, :d] = vectors[:, :d] * np.sqrt(np.maximum(values[:d], 0.0))
+        placed = graph.index >= 0
+        self.embedding_[placed] = nodes[graph.index[placed]]
+        self.eigenvalues_ = values
+
+
+class ColoredMVU(LengthEmbedding):
+    r"""Unfold so that the embedding depends on labels or numbers as much as it can.
+
+    Solves :math:`\max \langle H F F^T H, K\rangle` over centred Gram matrices whose squared
+    lengths between neighbours do not grow (or stay equal); F comes from y, see
+    `sdpdr.methods.colored_mvu` and `sdpdr.methods.side_information`.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
+    metric : {"euclidean", "precomputed"}, default "euclidean"
+        With ``"precomputed"``, X holds (plain, not squared) distances.
+    angles : bool, default False
+        Also join the neighbours of a point with each other, so that angles are kept.
+    connect : {"error", "mst", "largest"}, default "error"
+        What to do about a disconnected graph: refuse, add the shortest joining edges, or keep
+        the largest part (points left out get ``nan``).
+    solver : str or Solver, default "auto"
+    form : str, default "auto"
+        See `sdpdr.solve`.
+    landmarks : int, optional
+        Of the landmark form: how many.
+    tol : float, optional
+        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
+    time_limit : float, optional
+        Seconds.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        Centred; column signs are such that the entry of largest size is positive.
+    gram_ : array of shape (nodes, nodes) or Factor
+        The Gram matrix of the distinct points.
+    eigenvalues_ : array
+        Its spectrum, descending (of a factor, as many as it has columns).
+    graph_ : NeighborGraph
+    solution_ : Solution
+        With ``value``, ``bound``, ``gap``, multipliers and residuals.
+    hsic_ : float
+        The Hilbert-Schmidt independence criterion of embedding and side information,
+        :math:`\langle H F F^T H, K\rangle / (n - 1)^2`, n the number of points placed.
+
+    References
+    ----------
+    Song, Smola, Borgwardt, Gretton, "Colored maximum variance unfolding", NIPS 20, 2007.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, t = sdpdr.datasets.swiss_roll(100, seed=0)
+    >>> unfolding = sdpdr.ColoredMVU(n_components=1, n_neighbors=5).fit(X, t > t.mean())
+    >>> unfolding.embedding_.shape, unfolding.solution_.certified()
+    ((100, 1), True)
+    """
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        if y is None:
+            raise DataError(
+                "ColoredMVU requires y to be passed, but the target y is None: give labels or "
+                "numbers of every point. Without any, sdpdr.MVU is the method."
+            )
+        return colored_mvu(graph, _by_node(graph, side_information(y)), self.isometry)
+
+    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        super()._keep(graph, solution)
+        self.hsic_ = solution.value / (int(graph.counts.sum()) - 1) ** 2
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _by_node(graph: NeighborGraph, side: Side) -> Side:
+    """Side information averaged over the samples that share a node."""
+    samples = graph.index.size
+    if side.factor.shape[0] != samples:
+        raise DataError(
+            f"y describes {side.factor.shape[0]} points, but X has {samples}; give one label or "
+            "row of numbers for each row of X."
+        )
+    placed = graph.index >= 0
+    total: Array = np.zeros((graph.n, side.factor.shape[1]))
+    np.add.at(total, graph.index[placed], side.factor[placed])
+    return Side(total / np.bincount(graph.index[placed], minlength=graph.n)[:, None], side.signs)
+
+
+@dataclass(eq=False, repr=False)
+class DensityMap(KernelEmbedding):
+    r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
+
+    Solves `sdpdr.methods.density_map` with the densities of a Gaussian kernel on the graph, and
+    embeds by the leading components of the kernel found, centred.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    bandwidth : float, optional
+        h of the kernel :math:`\exp(-d / 2h^2)`, a plain length. Default: the root of the mean of
+        the squared edge lengths.
+    variant : {"unit", "trace"}, default "unit"
+        Points on the unit sphere, or as close to the origin as the densities allow.
+    spread : {"most", "least"}, default "most"
+        Of the unit form: whether the variance is maximised or minimised.
+    metric, angles, connect, extension, solver, form, tol, time_limit, random_state
+        As for `sdpdr.MVU`.
+
+    Attributes
+    ----------
+    density_ : array of shape (nodes,)
+        The sums prescribed.
+    embedding_, gram_, eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
+        As of `sdpdr.MVU`; the eigenvalues are those of the centred kernel.
+
+    Raises
+    ------
+    DataError, ModelError
+        From `fit`, naming what is wrong.
+
+    References
+    ----------
+    Vasiloglou thesis, section 6.5, in a form that has an answer; see the method's page.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.swiss_roll(40, seed=0)
+    >>> found = sdpdr.DensityMap(n_neighbors=4).fit(X)
+    >>> found.embedding_.shape, found.solution_.certified()
+    ((40, 2), True)
+    """
+
+    _: KW_ONLY
+    bandwidth: float | None = None
+    variant: Variant = "unit"
+    spread: Objective = "most"
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        return density_map(
+            graph, bandwidth=self.bandwidth, variant=self.variant, spread=self.spread
+        )
+
+    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        super()._keep(graph, solution)
+        self.density_ = kernel_sums(graph, self.bandwidth)

@@ -1,0 +1,375 @@
+"""Unfolding as an estimator: of most variance, of furthest pairs, leaving one out, least volume."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.errors import DataError, UncertifiedWarning, UnknownNameError
+from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
+from sdpdr.families.unfold.estimators.kernels import KernelEmbedding
+from sdpdr.families.unfold.loocv import loocv
+from sdpdr.families.unfold.mfnu import mfnu, mvu_apart
+from sdpdr.families.unfold.mvu import mvu
+from sdpdr.families.unfold.volume import minimum_volume
+from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.model import Model
+from sdpdr.model.blocks import OtherSums, Relation
+from sdpdr.program import Factor, Solution
+from sdpdr.solving.iterate.records import IterationStatus
+
+
+class MVU(LengthEmbedding):
+    r"""Maximum Variance Unfolding: pull points apart while neighbours keep their distance.
+
+    Solves :math:`\max \operatorname{tr} K` over centred Gram matrices whose squared lengths
+    between neighbours do not grow (or stay equal), see `sdpdr.methods.mvu`, and reads the
+    embedding off the leading eigenvectors of K.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
+    metric : {"euclidean", "precomputed"}, default "euclidean"
+        With ``"precomputed"``, X holds (plain, not squared) distances.
+    angles : bool, default False
+        Also join the neighbours of a point with each other, so that angles are kept.
+    connect : {"error", "mst", "largest"}, default "error"
+        What to do about a disconnected graph: refuse, add the shortest joining edges, or keep
+        the largest part (points left out get ``nan``).
+    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
+        Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
+        `sdpdr.extend.fit_extension`.
+    solver : str or Solver, default "auto"
+    form : str, default "auto"
+        See `sdpdr.solve`; ``"landmark"`` for a million points.
+    landmarks : int, optional
+        Of the landmark form: how many.
+    tol : float, optional
+        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
+    time_limit : float, optional
+        Seconds.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        Centred; column signs are such that the entry of largest size is positive.
+    gram_ : array of shape (nodes, nodes) or Factor
+        The Gram matrix of the distinct points.
+    eigenvalues_ : array
+        Its spectrum, descending (of a factor, as many as it has columns).
+    graph_ : NeighborGraph
+    extension_ : Extension
+        The map of all points, if one was asked for; ``extension_.error`` is what it misses.
+    solution_ : Solution
+        With ``value``, ``bound``, ``gap``, multipliers and residuals.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        If X has column names.
+
+    Raises
+    ------
+    DataError
+        From `fit`, naming what is wrong with the data.
+    DisconnectedGraphError
+        From `fit`, with the parts and what to do.
+
+    References
+    ----------
+    Weinberger and Saul, CVPR 2004; Vasiloglou thesis, section 3.1.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, colour = sdpdr.datasets.swiss_roll(100, seed=0)
+    >>> unfolding = sdpdr.MVU(n_neighbors=4).fit(X)
+    >>> unfolding.embedding_.shape, unfolding.solution_.certified()
+    ((100, 2), True)
+    >>> round(float(unfolding.solution_.value), 1)
+    26004.9
+    """
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        return mvu(graph, self.isometry)
+
+
+_RECIPES = {"spread": mfnu, "variance": mvu_apart}
+
+
+@dataclass(eq=False, repr=False)
+class MFNU(LengthEmbedding):
+    r"""Maximum Furthest Neighbour Unfolding: pull points away from those furthest from them.
+
+    Solves :math:`\max \sum_i |y_i - y_{f(i)}|^2` over centred Gram matrices whose squared lengths
+    between neighbours do not grow (or stay equal), f(i) the point furthest from i in the data;
+    see `sdpdr.methods.mfnu`. With ``objective="variance"`` it maximises variance instead and
+    keeps these pairs from coming closer (`sdpdr.methods.mvu_apart`).
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+        What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
+    objective : {"spread", "variance"}, default "spread"
+    metric : {"euclidean", "precomputed"}, default "euclidean"
+        With ``"precomputed"``, X holds (plain, not squared) distances.
+    angles : bool, default False
+        Also join the neighbours of a point with each other, so that angles are kept.
+    connect : {"error", "mst", "largest"}, default "error"
+        What to do about a disconnected graph: refuse, add the shortest joining edges, or keep
+        the largest part (points left out get ``nan``).
+    solver : str or Solver, default "auto"
+    form : str, default "auto"
+        See `sdpdr.solve`.
+    landmarks : int, optional
+        Of the landmark form: how many.
+    tol : float, optional
+        Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
+    time_limit : float, optional
+        Seconds.
+    random_state : int, optional
+        Seed; by default that of a configured solver, or 0.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        Centred; column signs are such that the entry of largest size is positive.
+    gram_ : array of shape (nodes, nodes) or Factor
+        The Gram matrix of the distinct points.
+    eigenvalues_ : array
+        Its spectrum, descending (of a factor, as many as it has columns).
+    graph_ : NeighborGraph
+    solution_ : Solution
+        With ``value``, ``bound``, ``gap``, multipliers and residuals.
+
+    References
+    ----------
+    Vasiloglou thesis, section 3.3.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, colour = sdpdr.datasets.swiss_roll(100, seed=0)
+    >>> unfolding = sdpdr.MFNU(n_neighbors=5).fit(X)
+    >>> unfolding.embedding_.shape, unfolding.solution_.certified()
+    ((100, 2), True)
+    """
+
+    _: KW_ONLY
+    objective: str = "spread"
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        if self.objective not in _RECIPES:
+            raise UnknownNameError("objective", self.objective, _RECIPES)
+        return _RECIPES[self.objective](graph, self.isometry)
+
+
+@dataclass(eq=False, repr=False)
+class LOOCVUnfolding(KernelEmbedding):
+    r"""Maximum leave-one-out cross-validation: every point likely, given all others.
+
+    Solves `sdpdr.methods.loocv` and embeds by the leading components of the kernel found,
+    centred. The method folds points together rather than apart. Cost grows with the square of the
+    number of points in rows alone: it is for tens of points.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    trace : float, optional
+        Limit of the trace of the kernel. Default: twice the variance of the points.
+    unit : bool, default False
+        Kernel with unit diagonal instead of a limited trace, lengths scaled.
+    minimum : float, optional
+        Least trace with a geometric mean of at least this instead.
+    isometry : {"equality"}, Band or Slack, default "equality"
+    metric, angles, connect, extension, solver, form, tol, time_limit, random_state
+        As for `sdpdr.MVU`.
+
+    Attributes
+    ----------
+    likelihoods_ : array of shape (n,)
+        :math:`f_j = \sum_{i \ne j} K_{ij}` of every sample, ``nan`` where it was left out.
+    embedding_, gram_, eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
+        As of `sdpdr.MVU`; the eigenvalues are those of the centred kernel.
+
+    Raises
+    ------
+    DataError, DisconnectedGraphError, ModelError
+        From `fit`, naming what is wrong.
+    SolveFailedError
+        From `fit`: no kernel has these lengths and so small a trace.
+
+    References
+    ----------
+    Vasiloglou thesis, (2.13)-(2.15) and (6.32).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
+    >>> found = sdpdr.LOOCVUnfolding(n_neighbors=3).fit(X)
+    >>> found.embedding_.shape, found.solution_.certified()
+    ((12, 2), True)
+    """
+
+    _: KW_ONLY
+    trace: float | None = None
+    unit: bool = False
+    minimum: float | None = None
+    isometry: Relation = "equality"
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        return loocv(graph, self.trace, self.unit, self.minimum, self.isometry)
+
+    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        super()._keep(graph, solution)
+        gram, sums = solution.gram(), OtherSums(graph.n, graph.counts)
+        nodes = sums.apply_factor(gram.factor) if isinstance(gram, Factor) else sums.apply(gram)
+        self.likelihoods_ = np.where(graph.index >= 0, nodes[graph.index], np.nan)
+
+
+@dataclass(eq=False, repr=False)
+class MVE(GramEmbedding):
+    r"""Minimum volume embedding: unfold into ``n_components`` dimensions and flatten the others.
+
+    Lowers :math:`\kappa \sum_{i > r} \lambda_i(K) - \sum_{i \le r} \lambda_i(K)` over the Gram
+    matrices of `MVU`, by a sequence of semidefinite programs; see `sdpdr.iterate.minimum_volume`.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        The dimensions r that keep their variance; at most the number of distinct points less one.
+    kappa : float, default 1.0
+        Price of variance outside them, at least -1.
+    n_neighbors : int, default 6
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    metric : str, default "euclidean"
+        With ``"precomputed"``, X holds (plain, not squared) distances.
+    angles : bool, default False
+    connect : {"error", "mst", "largest"}, default "error"
+    solver, form : see `sdpdr.solve`
+    tol : float, optional
+        The objective has settled when an iteration lowers it by no more than this share, 1e-6 by
+        default.
+    max_iter : int, default 50
+        Programs in each start.
+    restarts : int, default 0
+        Random starts that follow the first one.
+    time_limit : float, optional
+        Seconds, for all programs together.
+    random_state : int, optional
+        Seed of the starts and of a solver that is named; 0 by default.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    gram_ : array of shape (nodes, nodes) or Factor
+    eigenvalues_ : array
+    graph_ : NeighborGraph
+    iteration_ : State
+        With ``history``, ``status``, ``objective`` and ``bound``.
+    solution_ : Solution
+        Of the last program that lowered the objective.
+    n_iter_ : int
+        Programs solved.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        If X has column names.
+
+    Raises
+    ------
+    DataError
+        From `fit`, naming what is wrong with the data.
+    DisconnectedGraphError
+        From `fit`, with the parts and what to do.
+
+    Warns
+    -----
+    UncertifiedWarning
+        The objective had not settled when the iteration ended.
+
+    References
+    ----------
+    B. Shaw and T. Jebara, "Minimum volume embedding", AISTATS 2007; Vasiloglou thesis, section 6.2.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
+    >>> flat = sdpdr.MVE(n_neighbors=4).fit(X)
+    >>> flat.embedding_.shape
+    (20, 2)
+    >>> bool(flat.eigenvalues_[:2].sum() > 0.999 * flat.eigenvalues_.sum())
+    True
+    """
+
+    _: KW_ONLY
+    kappa: float = 1.0
+    isometry: Relation = "inequality"
+    max_iter: int = 50
+    restarts: int = 0
+
+    def fit(self, X: Any, y: Any = None) -> MVE:
+        """Learn the embedding of the rows of X.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        graph = knn(
+            self._checked(X),
+            self.n_neighbors,
+            metric=self.metric,
+            angles=self.angles,
+            connect=self.connect,
+        )
+        self._check_components(graph)
+        if self.n_components > graph.n - 1:
+            raise DataError(
+                f"n_components must be a whole number in 1..{graph.n - 1}, the dimension of "
+                f"{graph.n} centred points; it is {self.n_components}."
+            )
+        state = minimum_volume(
+            graph,
+            self.n_components,
+            self.kappa,
+            self.isometry,
+            tol=1e-6 if self.tol is None else self.tol,
+            max_iter=self.max_iter,
+            restarts=self.restarts,
+            solver=self.solver,
+            form=self.form,
+            time_limit=self.time_limit,
+            seed=self.random_state or 0,
+        )
+        self._keep(graph, state.solution)
+        if state.status is not IterationStatus.SETTLED:
+            warnings.warn(
+                f"{state.status.name}: {state.status.advice}", UncertifiedWarning, stacklevel=2
+            )
+        self.iteration_, self.n_iter_ = state, len(state.history)
+        self._extend(X)
+        return self
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        return mvu(graph, self.isometry)

@@ -1,0 +1,348 @@
+"""Isometric separation maps with scikit-learn's face: an embedding that classifies."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning
+from sdpdr.families.regress.transduction import reconstructing
+from sdpdr.families.unfold.estimators.gram import LengthEmbedding
+from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
+from sdpdr.families.unfold.labelled import Labelled, encoded, labelled
+from sdpdr.graphs import NeighborGraph
+from sdpdr.model import Model
+from sdpdr.model.blocks.separation import UNLABELLED
+from sdpdr.program import Factor, Solution, Status
+from sdpdr.solving.solve import solve
+
+# Share of the largest multiplier from which on a row counts as one that holds the margin down.
+_HOLDS = 0.05
+_NAMED = 4
+# Share of a class that priced rows should put on its side.
+_MOST = 0.75
+_PERHAPS_IMPOSSIBLE = (
+    Status.INFEASIBLE,
+    Status.UNVERIFIED,
+    Status.INACCURATE,
+    Status.FAILED,
+)
+
+
+@dataclass(eq=False, repr=False)
+class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-learn has no types
+    r"""Isometric separation map: unfold so that a hyperplane separates the classes.
+
+    Solves `sdpdr.methods.ism`. Unlabelled points (label -1) take part, held by the lengths to
+    their neighbours, and get the label of their side: the method is transductive. Labels of
+    points seen later are interpolated, see `predict`.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of ``embedding_``; the classifier uses all dimensions.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    anchors : array_like of int, optional
+        Samples whose points are the normals of the hyperplanes, see `sdpdr.methods.ism`.
+    margin : float or "half", optional
+        :math:`\gamma`, in units of squared length; ``"half"`` finds the largest possible one
+        first and takes half of it.
+    furthest : {"auto", "all"} or FurthestPairs, default "auto"
+        Pairs to pull apart.
+    slack : float, optional
+        Price of rows that fall short of the margin; hard rows by default.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    metric, angles, connect, extension, solver, form, landmarks, tol, time_limit, random_state
+        As for `sdpdr.MVU`.
+
+    Attributes
+    ----------
+    classes_ : array
+    transduction_ : array of shape (n,)
+        The label of the side on which each sample of `fit` lies.
+    scores_ : array of shape (nodes, anchors)
+        :math:`K_{iA}`.
+    anchors_ : array of int
+        The samples that are anchors.
+    margin_ : float
+        :math:`\gamma`.
+    separating_dimension_ : int
+        Leading eigenvectors of the Gram matrix needed to put every labelled point on its side.
+    embedding_, gram_, eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
+        As of `sdpdr.MVU`; the embedding is not centred, its origin lies on the hyperplanes.
+
+    Raises
+    ------
+    DataError, ShapeError
+        From `fit`: one class only, labels of another length, an anchor without a label.
+    InfeasibleError
+        From `fit`: the margin is larger than the largest possible, which the message gives with
+        the points that prevent more.
+
+    Warns
+    -----
+    WeakSeparationWarning
+        The price of slack is so low that a hyperplane lost its normal, or has much of a class on
+        the wrong side.
+
+    References
+    ----------
+    Vasiloglou thesis, chapter 5.
+
+    Examples
+    --------
+    >>> import numpy as np, sdpdr
+    >>> X, t = sdpdr.datasets.swiss_roll(60, seed=0)
+    >>> y = np.where(np.sin(0.7 * t) > 0, 1, 0)
+    >>> known = np.where(np.arange(60) % 2, y, -1)
+    >>> separated = sdpdr.ISM(n_neighbors=5).fit(X, known)
+    >>> bool(np.all(separated.transduction_[1::2] == y[1::2]))
+    True
+    """
+
+    _: KW_ONLY
+    anchors: Any = None
+    margin: float | str | None = None
+    furthest: Furthest = "auto"
+    slack: float | None = None
+
+    def fit(self, X: Any, y: Any = None) -> ISM:
+        """Learn the map of the rows of X.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+        y : array_like of shape (n,)
+            Labels, -1 (or None, or nan) where not known.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise DataError(
+                "ISM requires y to be passed, but the target y is None. Pass labels, -1 where "
+                "they are not known; sdpdr.MVU needs none."
+            )
+        super().fit(X, y)
+        self._seen = np.asarray(X)
+        self.transduction_ = self._labels(self._decision(self.scores_))[self.graph_.index]
+        left_out = np.flatnonzero(self.graph_.index < 0)
+        if left_out.size:
+            self.transduction_[left_out] = self.predict(self._seen[left_out])
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Labels of points.
+
+        A point seen by `fit` has the label of its side. A new one has the scores of its nearest
+        neighbours, weighted so that they reproduce it; it takes no part in the map.
+
+        Parameters
+        ----------
+        X : array_like of shape (m, D), or distances to the samples of `fit`, (m, n)
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        return self._labels(self.decision_function(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of points: of the second class, shape (m,), or of each, (m, classes).
+
+        Parameters
+        ----------
+        X : array_like
+            As for `predict`.
+        """
+        check_is_fitted(self)
+        placed = np.flatnonzero(self.graph_.index >= 0)
+        k = min(self.n_neighbors, placed.size)
+        near, weights = reconstructing(self, X, self._seen, placed, self.metric, k)
+        values = self.scores_[self.graph_.index[placed[near]]]
+        return self._decision(np.einsum("mk,mka->ma", weights, values))
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        given = self._checked_labels(graph, y)
+        anchors = None if self.anchors is None else _nodes(graph, self.anchors)
+        labels = labelled(graph, given, anchors)
+        self._labelled, self.classes_ = labels, labels.classes
+        if isinstance(self.margin, str):
+            validate.choice("margin", self.margin, ("half",))
+            self.margin_ = self._largest_margin(labels).value / 2.0
+        else:
+            self.margin_ = labels.default_margin if self.margin is None else float(self.margin)
+        return ism(
+            graph, given, labels.anchors, self.margin_, self.furthest, self.slack, self.isometry
+        )
+
+    def _checked_labels(self, graph: NeighborGraph, y: Any) -> Any:
+        labels = column_or_1d(y, warn=True)
+        if labels.size != graph.index.size:
+            raise DataError(
+                f"Found input variables with inconsistent numbers of samples: X has "
+                f"{graph.index.size} rows, y {labels.size} labels. Pass a label for each, -1 "
+                "where it is not known."
+            )
+        known = encoded(labels)[1] != UNLABELLED
+        if known.any():
+            check_classification_targets(labels[known])
+        return labels
+
+    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        if self.slack is None and solution.status in _PERHAPS_IMPOSSIBLE:
+            self._explain()
+        super()._keep(graph, solution)
+        labels = self._labelled
+        self.scores_ = _columns(self.gram_, labels.anchors)
+        self.anchors_ = np.array([np.flatnonzero(graph.index == a)[0] for a in labels.anchors])
+        self.separating_dimension_ = separating_dimension(self.gram_, labels)
+        if self.slack is not None:
+            self._warn_if_weak()
+
+    def _warn_if_weak(self) -> None:
+        """Of slack so cheap that a normal shrinks, or much of a class is on the wrong side."""
+        labels = self._labelled
+        norms = self.scores_[labels.anchors, np.arange(labels.anchors.size)]
+        right = self._labels(self._decision(self.scores_)) == self.classes_[labels.codes]
+        shares = [np.mean(right[labels.codes == c]) for c in range(len(self.classes_))]
+        if np.all(norms >= 0.999 * self.margin_) and min(shares) >= _MOST:
+            return
+        worst = int(np.argmin(shares))
+        warnings.warn(
+            f"only {shares[worst]:.0%} of the labelled points of class {self.classes_[worst]} "
+            f"are on their side, and the anchors are at the squared distances "
+            f"{norms.round(4).tolist()} from the origin (the margin is {self.margin_:.4g}): "
+            f"slack costs only {self.slack:g}. Raise slack.",
+            WeakSeparationWarning,
+            stacklevel=5,
+        )
+
+    def _decision(self, scores: Array) -> Array:
+        codes = self._labelled.codes[self._labelled.anchors]
+        ordered = scores[:, np.argsort(codes)]
+        if len(self.classes_) > 2:
+            return ordered
+        if codes.size == 2:
+            return np.asarray(ordered[:, 1] - ordered[:, 0])
+        return np.asarray(ordered[:, 0] if codes[0] == 1 else -ordered[:, 0])
+
+    def _labels(self, decision: Array) -> Any:
+        best = (decision > 0).astype(int) if decision.ndim == 1 else np.argmax(decision, axis=1)
+        return self.classes_[best]
+
+    def _largest_margin(self, labels: Labelled) -> Solution:
+        model = separation_margin(labels.graph, labels.codes, labels.anchors, self.isometry)
+        return solve(
+            model,
+            self.solver,
+            self.form,
+            tol=self.tol,
+            time_limit=self.time_limit,
+            seed=self.random_state,
+        )
+
+    def _explain(self) -> None:
+        """Raise if the margin is the reason why there is no solution."""
+        if self.isometry == "inequality" and self.margin_ <= self._labelled.sure_margin:
+            return
+        largest = self._largest_margin(self._labelled)
+        limit = largest.value if largest.bound is None else largest.bound
+        if not self.margin_ > limit * (1.0 - 1e-9):
+            return
+        raise InfeasibleError(
+            f"margin={self.margin_:g} is more than the largest possible, {largest.value:.6g}, "
+            f"with anchor {self._samples(self._labelled.anchors)}. No more is possible because "
+            f"of {self._holding(largest)}. Take a smaller margin, other anchors, a price "
+            "(slack=...), or lengths that may shrink (isometry='inequality')."
+        )
+
+    def _holding(self, largest: Solution) -> str:
+        """The labelled points and edges whose multipliers are largest, in words."""
+        labels = self._labelled
+        known = np.flatnonzero(labels.codes != UNLABELLED)
+        rows = np.abs(largest.duals["separation"]).reshape(-1, known.size).max(axis=0)
+        points = known[_leading(rows)]
+        edges = labels.graph.edges[_leading(np.abs(_sum_of(largest, "isometry")))]
+        pairs = ", ".join(str(tuple(self._samples(edge))) for edge in edges)
+        return f"points {self._samples(points)} and the lengths of edges {pairs}"
+
+    def _samples(self, nodes: Index) -> list[int]:
+        index = self._labelled.graph.index
+        return [int(np.flatnonzero(index == node)[0]) for node in nodes]
+
+
+def separating_dimension(gram: Any, labels: Labelled) -> int:
+    """Leading eigenvectors needed to have every labelled point on the side of its class.
+
+    Parameters
+    ----------
+    gram : array or Factor
+        Of the nodes, not centred.
+    labels : Labelled
+
+    Returns
+    -------
+    int
+        0 if not even all of them separate.
+    """
+    root = gram.factor if isinstance(gram, Factor) else _root(np.asarray(gram))
+    left, size, _ = np.linalg.svd(root, full_matrices=False)
+    columns = left * size
+    known = np.flatnonzero(labels.codes != UNLABELLED)
+    same = labels.codes[known][:, None] == labels.codes[labels.anchors][None, :]
+    side = np.where(same, 1.0, -1.0)
+    scores = np.zeros(side.shape)
+    for r in range(columns.shape[1]):
+        scores += np.outer(columns[known, r], columns[labels.anchors, r])
+        if np.all(side * scores > 0.0):
+            return r + 1
+    return 0
+
+
+def _root(gram: Array) -> Array:
+    values, vectors = np.linalg.eigh(gram)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _columns(gram: Any, nodes: Index) -> Array:
+    if isinstance(gram, Factor):
+        return np.asarray(gram.factor @ gram.factor[nodes].T)
+    return np.asarray(gram)[:, nodes]
+
+
+def _nodes(graph: NeighborGraph, samples: Any) -> Index:
+    """Nodes of samples named as anchors."""
+    given = np.atleast_1d(np.asarray(samples))
+    n = graph.index.size
+    if given.dtype.kind not in "iu" or (given < 0).any() or (given >= n).any():
+        raise DataError(f"anchors must be numbers of samples, 0..{n - 1}; got {samples!r}.")
+    nodes = graph.index[given]
+    if np.any(nodes < 0):
+        raise DataError(
+            f"anchor {given[np.argmin(nodes)]} was left out with its part of the graph; choose "
+            "one in the largest part."
+        )
+    return np.asarray(nodes)
+
+
+def _leading(weights: Array) -> Index:
+    """Positions of the few largest weights that matter."""
+    order = np.argsort(-weights)[:_NAMED]
+    return order[weights[order] > _HOLDS * weights[order[0]]]
+
+
+def _sum_of(solution: Solution, label: str) -> Array:
+    """Multipliers of a block, of all its groups of rows together."""
+    parts = [y for name, y in solution.duals.items() if name.split(".")[0] == label]
+    return np.sum(np.abs(parts), axis=0)

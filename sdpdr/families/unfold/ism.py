@@ -1,0 +1,226 @@
+"""Isometric separation maps: unfolding with a hyperplane between classes."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base.errors import InfeasibleError, ModelError, UnknownNameError
+from sdpdr.families.unfold.labelled import Labelled, encoded, labelled
+from sdpdr.families.unfold.mfnu import mfnu
+from sdpdr.families.unfold.mvu import mvu
+from sdpdr.graphs import FurthestPairs, NeighborGraph
+from sdpdr.model import Block, Model, soften
+from sdpdr.model.blocks import Band, Centered, Gram, Isometry, Relation, Slack, Variance
+from sdpdr.model.blocks.anchors import VarianceAboutMean
+from sdpdr.model.blocks.separation import LargestMargin, Reach, Separation
+
+Furthest: TypeAlias = "FurthestPairs | Literal['auto', 'all']"
+
+
+def ism(
+    graph: NeighborGraph,
+    y: ArrayLike | None = None,
+    anchors: ArrayLike | None = None,
+    margin: float | None = None,
+    furthest: Furthest = "auto",
+    slack: float | None = None,
+    isometry: Relation = "inequality",
+) -> Model:
+    r"""Isometric separation map: unfold, with the classes on two sides of a hyperplane.
+
+    .. math::
+
+        \max_{K \succeq 0}\ \langle L_F, K\rangle \quad\text{s.t.}\quad
+        K_{ii} + K_{jj} - 2K_{ij} \;(\le, =)\; d_{ij} \text{ for every edge},\quad
+        s_i K_{Ai} \ge \gamma \text{ for every labelled } i .
+
+    The hyperplane passes through the origin, its normal is the anchor's own point
+    :math:`y_A`, and :math:`s_i = \pm 1` says whether i has the anchor's label. Points without a
+    label have no such row: the sign of :math:`K_{Ai}` predicts theirs. Several classes have one
+    anchor each and a common origin; the largest :math:`K_{A_c i}` predicts.
+
+    The dual: edge weights w and :math:`\mu \ge 0` with :math:`L(w) - L_F - \sum_i \mu_i s_i
+    (e_A e_i^T + e_i e_A^T)/2 \succeq 0` bound the optimum by :math:`d^T w - \gamma \sum_i \mu_i`.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+    y : array_like, optional
+        A label for each node (or each sample the graph was made from), -1 where it is not
+        known. Without any label this is maximum (furthest-neighbour) variance unfolding.
+    anchors : array_like of int, optional
+        Nodes with a label, one for each class, of two classes one or two. Default: the node of
+        each class (of two, of the second) that is furthest along the graph from all others.
+    margin : float, optional
+        :math:`\gamma > 0`, in units of squared length. Default: a tenth of the median of d, or
+        half of a margin that is possible for any labels, whichever is less.
+    furthest : {"auto", "all"} or FurthestPairs, default "auto"
+        Pairs to pull apart: each point and the one furthest from it; or all, which makes the
+        objective the variance about the mean; or those given.
+    slack : float, optional
+        Price C: rows may fall short by :math:`\xi`, at a cost of :math:`C\xi`. Where it is too
+        low, hardly a row is kept: look whether :math:`K_{AA} < \gamma` and how many points are on
+        the wrong side.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError, ShapeError
+        One class only, labels of another length, an anchor without a label, no furthest pairs.
+    ModelError
+        The margin is not positive. (With :math:`\gamma = 0`, as printed, the normal vanishes
+        and nothing is separated.)
+    InfeasibleError
+        The margin is larger than any map allows, or one point has two labels.
+
+    References
+    ----------
+    Vasiloglou thesis, chapter 5, (1.90); Vasiloglou, Gray and Anderson, "Learning isometric
+    separation maps", 2009.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> line = graphs.path([1.0, 1.0, 1.0])
+    >>> model = ism(line, ["a", None, None, "b"], margin=0.5, furthest="all")
+    >>> print(model.describe())
+    maximise    Σ_e (f_eᵀ K f_e) − 0.25 (f_eᵀ K f_e)
+    over        K ∈ S^4, K ⪰ 0
+    subject to  K_ii + K_jj − 2 K_ij ≤ d_ij        isometry, 3 rows
+                t_e (K_ij) ≤ −γ                    separation, 2 rows
+                tr K ≤ Σ ρ_i²                      reach, 1 row
+    """
+    unfolding = _unfolding(graph, furthest, isometry)
+    if y is None or not encoded(y)[0].size:
+        return unfolding
+    labels = labelled(graph, y, anchors)
+    gamma = labels.default_margin if margin is None else float(margin)
+    separation: Block = Separation(labels.codes, labels.anchors, gamma)
+    excess = 0.0
+    if slack is None:
+        _require_conceivable(labels, gamma, isometry)
+    elif not (np.isfinite(slack) and slack > 0):
+        raise ModelError(f"the price of slack must be positive and finite; it is {slack}.")
+    else:
+        separation = soften(separation, slack)
+        excess = _largest_excess(labels, isometry, gamma, slack)
+    # The origin lies on the hyperplane, so it cannot be the mean as well.
+    blocks = [b for b in unfolding.blocks if not isinstance(b, (Centered, Variance))]
+    if furthest == "all":
+        counts = np.asarray(graph.counts, dtype=float)
+        blocks.append(VarianceAboutMean(sp.eye_array(graph.n, format="csr"), counts))
+    reach = _reach(labels, isometry, gamma, excess)
+    return Model((*blocks, separation, *reach), name="ism")
+
+
+def separation_margin(
+    graph: NeighborGraph,
+    y: ArrayLike,
+    anchors: ArrayLike | None = None,
+    isometry: Relation = "inequality",
+) -> Model:
+    r"""The largest margin of an isometric separation map: its value is :math:`\gamma_{\max}`.
+
+    .. math::
+
+        \max_{K \succeq 0,\ t}\ t \quad\text{s.t.}\quad
+        K_{ii} + K_{jj} - 2K_{ij} \;(\le, =)\; d_{ij},\quad s_i K_{Ai} \ge t .
+
+    It depends on the anchors. The multipliers of its rows name the points and edges that allow
+    no more. Dual: :math:`\min d^T w` s.t. :math:`L(w) \succeq \sum_i \mu_i s_i
+    (e_A e_i^T + e_i e_A^T)/2`, :math:`\mu \ge 0`, :math:`\sum_i \mu_i = 1`.
+
+    Parameters
+    ----------
+    graph, y, anchors, isometry
+        As for `ism`.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError, ShapeError, InfeasibleError
+        As `ism`.
+
+    References
+    ----------
+    Vasiloglou thesis, chapter 5 (which takes the margin to be zero).
+
+    Examples
+    --------
+    Two points at the squared distance 4 can be at +-1 on a line:
+
+    >>> import sdpdr
+    >>> pair = sdpdr.graphs.path([2.0])
+    >>> round(sdpdr.solve(separation_margin(pair, [0, 1])).value, 5)
+    1.0
+    """
+    labels = labelled(graph, y, anchors)
+    blocks = (
+        Gram(graph.n),
+        Isometry(graph, isometry),
+        LargestMargin(labels.codes, labels.anchors),
+    )
+    return Model((*blocks, *_reach(labels, isometry)), name="separation_margin")
+
+
+def _unfolding(graph: NeighborGraph, furthest: Furthest, isometry: Relation) -> Model:
+    """The method without labels."""
+    if isinstance(furthest, FurthestPairs):
+        return mfnu(graph, isometry, furthest)
+    if furthest == "auto":
+        return mfnu(graph, isometry)
+    if furthest == "all":
+        return mvu(graph, isometry)
+    raise UnknownNameError("furthest", furthest, ("auto", "all", "FurthestPairs"))
+
+
+def _stretch(isometry: Relation) -> float:
+    """By how much a length can grow, as a factor."""
+    if isinstance(isometry, Slack):
+        return float("inf")
+    return float(np.sqrt(1.0 + isometry.width)) if isinstance(isometry, Band) else 1.0
+
+
+def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) -> None:
+    stretch = _stretch(isometry)
+    if np.isinf(stretch):
+        return
+    limit, (anchor, other) = labels.largest_conceivable_margin(stretch)
+    if margin > limit:
+        raise InfeasibleError(
+            f"margin={margin:g} is more than the {limit:.6g} that the way along the graph from "
+            f"anchor {anchor} to point {other}, of another class, leaves room for. The largest "
+            "margin is the value of methods.separation_margin(graph, y, anchors)."
+        )
+
+
+def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: float) -> float:
+    """By how much rows fall short at most at an optimum.
+
+    It is no worse than any map moved so that the first anchor is at the origin. All norms are
+    then at most the radius, and inner products with that anchor are zero.
+    """
+    rows = labels.anchors.size * int(np.sum(labels.codes >= 0))
+    radius = _stretch(isometry) * float(np.max(labels.paths[0]))
+    others = radius**2 if labels.anchors.size > 1 else 0.0
+    won = float(np.sum(labels.graph.counts)) * (2.0 * radius) ** 2
+    return won / price + rows * (margin + others)
+
+
+def _reach(
+    labels: Labelled, isometry: Relation, margin: float = 0.0, excess: float = 0.0
+) -> tuple[Block, ...]:
+    stretch = _stretch(isometry)
+    return () if np.isinf(stretch) else (Reach(labels.reach(margin, stretch, excess)),)

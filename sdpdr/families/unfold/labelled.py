@@ -1,0 +1,224 @@
+"""What labels say before anything is solved: classes, anchors, and margins that can or cannot be.
+
+All bounds come from shortest paths g along the graph, which no embedding can stretch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
+from sdpdr.graphs import NeighborGraph, geodesics
+from sdpdr.linalg.walks import dijkstra
+from sdpdr.model.blocks.separation import UNLABELLED
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Labels of the nodes of a graph, and the anchors of the classes.
+
+    Attributes
+    ----------
+    graph : NeighborGraph
+    classes : array
+        The distinct labels, sorted.
+    codes : array of int, shape (n,)
+        Position of each node's label among the classes, -1 without a label.
+    anchors : array of int
+        One node for each class to be set apart: for two classes one of the second, if not
+        given; else one of each.
+    nearest : array of shape (n,)
+        Length of the shortest path from a node with a label to one with another label.
+    paths : array of shape (anchors, n)
+        Lengths of the shortest paths from the anchors.
+    """
+
+    graph: NeighborGraph
+    classes: Any
+    codes: Index
+    anchors: Index
+    nearest: Array
+    paths: Array
+
+    @property
+    def sure_margin(self) -> float:
+        """A margin that is possible if lengths may shrink, whatever the labels.
+
+        The classes go to the ends of a star with one leg each; a map to a tree that stretches
+        nothing extends from the labelled points to all others.
+        """
+        return float(np.min(self.nearest)) ** 2 / (4.0 * (len(self.classes) - 1))
+
+    @property
+    def default_margin(self) -> float:
+        """A tenth of a typical squared length, but no more than half of the sure margin."""
+        return min(0.1 * float(np.median(self.graph.sqdist)), 0.5 * self.sure_margin)
+
+    def largest_conceivable_margin(self, stretch: float = 1.0) -> tuple[float, Index]:
+        """A margin above which none is possible, and the anchor and point that say so.
+
+        From |y_A - y_j|^2 >= 4 margin for j of another class than A, and y_A (y_i - y_j) >=
+        2 margin where |y_A| is at most the way from A to the nearest such j.
+        """
+        opposite = np.where(self._is_opposite(), self.paths, np.inf)
+        across = [np.min(self.nearest[self.codes == self.codes[a]]) for a in self.anchors]
+        reached = np.min(opposite, axis=1)
+        limits = stretch**2 * np.minimum(reached**2 / 4.0, reached * across / 2.0)
+        k = int(np.argmin(limits))
+        return float(limits[k]), np.array([self.anchors[k], np.argmin(opposite[k])])
+
+    def reach(self, margin: float = 0.0, stretch: float = 1.0, excess: float = 0.0) -> Array:
+        r"""Upper limits of the lengths |y_i|, shape (n,).
+
+        For j of another class than A, :math:`K_{Aj} \le -\gamma` (plus ``excess`` if rows may be
+        broken) gives :math:`|y_A|^2 - g_{Aj} |y_A| + \gamma \le 0`.
+        """
+        opposite = np.where(self._is_opposite(), self.paths, np.inf)
+        g = stretch * np.min(opposite, axis=1)
+        own = (g + np.sqrt(np.maximum(g**2 - 4.0 * (margin - excess), 0.0))) / 2.0
+        return np.asarray(np.min(own[:, None] + stretch * self.paths, axis=0))
+
+    def _is_opposite(self) -> np.ndarray:
+        other = self.codes[None, :] != self.codes[self.anchors][:, None]
+        return np.asarray(other & (self.codes != UNLABELLED)[None, :])
+
+
+def labelled(graph: NeighborGraph, y: ArrayLike, anchors: ArrayLike | None = None) -> Labelled:
+    """Check labels and anchors, and choose anchors where none are given.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+    y : array_like
+        A label for each node, or for each sample that the graph was made from; -1 (or None, or
+        nan) where it is not known.
+    anchors : array_like of int, optional
+        Nodes. Default: of each class the node furthest along the graph from all others, and of
+        two classes the second only.
+
+    Raises
+    ------
+    DataError, ShapeError
+        Labels or anchors do not fit.
+    InfeasibleError
+        Samples at the same place have different labels.
+    """
+    graph.require_connected()
+    classes, codes = _codes(graph, y)
+    nearest = _nearest_other(graph, codes, len(classes))
+    if anchors is None:
+        chosen = range(len(classes)) if len(classes) > 2 else (1,)
+        nodes = np.array([_furthest_of(nearest, codes, c) for c in chosen])
+    else:
+        nodes = _checked_anchors(graph, classes, codes, anchors)
+    return Labelled(graph, classes, codes, nodes, nearest, geodesics(graph, nodes))
+
+
+def _codes(graph: NeighborGraph, y: ArrayLike) -> tuple[Any, Index]:
+    classes, codes = encoded(y)
+    samples = graph.index.size
+    if codes.size == samples:
+        codes = _by_node(graph, classes, codes)
+    elif codes.size != graph.n:
+        raise ShapeError(
+            f"y has {codes.size} labels, but the graph has {graph.n} nodes made from {samples} "
+            "samples: pass a label for each, -1 where it is not known."
+        )
+    present = np.unique(codes[codes != UNLABELLED])
+    if present.size < 2:
+        found = "no label" if not present.size else f"one class, {classes[present[0]]}"
+        raise DataError(
+            f"the labels have {found}; a hyperplane needs two classes to separate. Note that "
+            "-1 means that a label is not known: name a class otherwise."
+        )
+    # One place more than there are classes, so that the mark -1 finds itself at the end.
+    place = np.full(len(classes) + 1, UNLABELLED)
+    place[present] = np.arange(present.size)
+    return classes[present], place[codes]
+
+
+def encoded(y: ArrayLike) -> tuple[Any, Index]:
+    """The distinct labels, and the position of each label among them, -1 where it is missing.
+
+    Examples
+    --------
+    >>> encoded(["b", None, "a"])
+    (array(['a', 'b'], dtype=object), array([ 1, -1,  0]))
+    >>> encoded([3, -1, 3])
+    (array([3]), array([ 0, -1,  0]))
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ShapeError(f"y must have one label for each point; it has shape {labels.shape}.")
+    missing = np.array([_is_missing(label) for label in labels], dtype=bool)
+    codes = np.full(labels.size, UNLABELLED)
+    classes, codes[~missing] = np.unique(labels[~missing], return_inverse=True)
+    return classes, codes
+
+
+def _is_missing(label: Any) -> bool:
+    if isinstance(label, str):
+        return False
+    return label is None or bool(label != label) or bool(label == UNLABELLED)
+
+
+def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:
+    """Labels of nodes from labels of samples, which must agree where samples share a node."""
+    known = np.flatnonzero((codes != UNLABELLED) & (graph.index >= 0))
+    of_node = np.full(graph.n, UNLABELLED)
+    of_node[graph.index[known]] = codes[known]
+    wrong = known[of_node[graph.index[known]] != codes[known]]
+    if wrong.size:
+        node = graph.index[wrong[0]]
+        other = known[(graph.index[known] == node) & (codes[known] == of_node[node])][0]
+        raise InfeasibleError(
+            f"samples {wrong[0]} and {other} are the same point, but have the labels "
+            f"{classes[codes[wrong[0]]]} and {classes[codes[other]]}; no map separates them. "
+            "Correct or drop one of the labels (-1: not known)."
+        )
+    return of_node
+
+
+def _nearest_other(graph: NeighborGraph, codes: Index, count: int) -> Array:
+    """Shortest paths from labelled nodes to nodes with another label; infinite for the rest."""
+    lengths = graph.adjacency(np.sqrt(graph.sqdist))
+    nearest = np.full(graph.n, np.inf)
+    for c in range(count):
+        others = np.flatnonzero((codes != c) & (codes != UNLABELLED))
+        away = dijkstra(lengths, indices=others, min_only=True)
+        nearest[codes == c] = away[codes == c]
+    return nearest
+
+
+def _furthest_of(nearest: Array, codes: Index, c: int) -> int:
+    members = np.flatnonzero(codes == c)
+    return int(members[np.argmax(nearest[members])])
+
+
+def _checked_anchors(graph: NeighborGraph, classes: Any, codes: Index, anchors: ArrayLike) -> Index:
+    nodes = np.atleast_1d(np.asarray(anchors))
+    if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or not nodes.size:
+        raise DataError("anchors must be node numbers, one for each class to be set apart.")
+    if (nodes < 0).any() or (nodes >= graph.n).any():
+        raise DataError(f"anchors must lie in 0..{graph.n - 1}; got {validate.listed(nodes)}.")
+    bare = nodes[codes[nodes] == UNLABELLED]
+    if bare.size:
+        raise DataError(
+            f"anchor {bare[0]} has no label; an anchor is the normal of its class's hyperplane, "
+            "so choose a point whose class is known."
+        )
+    absent = np.setdiff1d(np.arange(len(classes)), codes[nodes])
+    twice = np.unique(codes[nodes]).size < nodes.size
+    if twice or (absent.size and len(classes) > 2):
+        raise DataError(
+            f"{len(classes)} classes need one anchor each (of two, one will do); the anchors "
+            f"have the labels {classes[codes[nodes]].tolist()}."
+        )
+    return nodes.astype(np.int64)

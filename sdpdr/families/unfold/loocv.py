@@ -1,0 +1,197 @@
+"""Maximum leave-one-out cross-validation unfolding."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ModelError
+from sdpdr.graphs import NeighborGraph, geodesics
+from sdpdr.model import Affine, Block, Model, Var
+from sdpdr.model.blocks import Band, Gram, Isometry, Relation, Slack
+from sdpdr.model.blocks.entries import (
+    LeastTrace,
+    NonNegative,
+    OtherSums,
+    SumsAtMost,
+    TraceAtMost,
+    UnitDiagonal,
+)
+from sdpdr.model.blocks.geomean import GeometricMean
+
+# Negative eigenvalues, relative to the largest norm, that rounding explains.
+_EUCLIDEAN = 1e-9
+_HALVINGS = 60
+
+
+def loocv(
+    graph: NeighborGraph,
+    trace: float | None = None,
+    unit: bool = False,
+    minimum: float | None = None,
+    isometry: Relation = "equality",
+) -> Model:
+    r"""Maximum leave-one-out likelihood: every point likely, given all others.
+
+    .. math::
+
+        \max_{K \succeq 0,\, K \ge 0}\ \Bigl(\prod_j f_j\Bigr)^{1/n},\quad
+        f_j = \sum_{i \ne j} K_{ij} \quad\text{s.t.}\quad
+        K_{ii} + K_{jj} - 2K_{ij} = d_{ij} \text{ for every edge},\quad
+        \operatorname{tr} K \le \tau .
+
+    K is read as a kernel and :math:`f_j` as the density at j estimated from the other points.
+    Something must limit K, because :math:`K + t\,\mathbf 1\mathbf 1^T` stays feasible and is
+    better for every t: a trace, a unit diagonal, or the least trace at a given mean. The points
+    fold rather than unfold: by the inequality of the means the optimum is at most
+    :math:`(n-1)\tau/n - c`, with c the least centred trace the lengths allow, and it tends to
+    this as :math:`\tau` grows.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected. A node that stands for c points counts as c points at one place.
+    trace : float, optional
+        :math:`\tau`. Default, for graphs made from points or distances: twice the variance of
+        the points, :math:`2 \sum_i |x_i - \bar x|^2`.
+    unit : bool, default False
+        :math:`K_{ii} = 1` instead of a trace, with all lengths scaled so that the longest edge
+        has length one (an angle of 60 degrees).
+    minimum : float, optional
+        Minimise :math:`\operatorname{tr} K` instead, with a geometric mean of at least this. For
+        graphs made from points a row says what is implied, that the trace need not exceed that
+        of the points themselves moved away from the origin; it lets a bound be proved.
+    isometry : {"equality"}, Band or Slack, default "equality"
+        Lengths that may shrink freely let everything fall into one point, and are refused.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DisconnectedGraphError
+        From one part nothing is known about another.
+    ModelError
+        Nothing limits K, more than one thing does, or a limit is not positive; or lengths may
+        shrink.
+
+    References
+    ----------
+    Vasiloglou thesis, (2.13)-(2.15) and (6.32), the latter without a limit on K.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> loocv(graphs.path([1.0, 1.0]), trace=3.0)
+    Gram + NonNegative + Lengths + TraceAtMost + SumsAtMost + GeometricMean
+    """
+    graph.require_connected()
+    n = graph.n
+    if isometry == "inequality":
+        raise ModelError(
+            "with isometry='inequality' all points fall into one point, K = (tau / n) 11^T, which "
+            "has the largest mean of all. Use 'equality', Band(width) or Slack(weight)."
+        )
+    if sum((trace is not None, bool(unit), minimum is not None)) > 1:
+        raise ModelError("give one of trace, unit=True and minimum, not several.")
+    given = [value for value in (trace, minimum) if value is not None]
+    if not all(0.0 < value < np.inf for value in given):
+        raise ModelError(
+            f"the limit must be positive and finite; it is {given[0]}. Without a limit the mean "
+            "grows for ever, since K + t 11^T stays feasible."
+        )
+    scale = float(np.max(graph.sqdist)) if unit else 1.0
+    edges = NeighborGraph(n, graph.edges, graph.sqdist / scale)
+    blocks: list[Block] = [Gram(n), NonNegative(n), Isometry(edges, isometry)]
+    if unit:
+        blocks.append(UnitDiagonal(n))
+    elif minimum is None:
+        limit = 2.0 * _variance(graph) if trace is None else float(trace)
+        blocks += _limits(graph, limit, isometry)
+    else:
+        blocks.append(LeastTrace(n, graph.masses))
+        blocks += _limits(graph, _enough_trace(graph, minimum), isometry)
+    blocks.append(GeometricMean(leave_one_out(graph.counts), minimum))
+    return Model(tuple(blocks), name="loocv", maximize=minimum is None)
+
+
+def leave_one_out(counts: ArrayLike, gram: str = "K") -> Affine:
+    r"""The sums :math:`f_j = \sum_{i \ne j} K_{ij}` as an expression, one for each sample.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+        How many samples each node stands for.
+    gram : str, default "K"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.model.model import evaluate
+    >>> evaluate(leave_one_out([1, 2]), {"K": np.array([[1.0, 2.0], [2.0, 5.0]])})
+    array([4., 7., 7.])
+    """
+    counts = np.asarray(counts, dtype=float)
+    n = counts.size
+    if np.all(counts == 1.0):
+        return OtherSums(n) @ Var(gram)
+    copies = np.repeat(np.arange(n), counts.astype(int))
+    return sp.eye_array(n, format="csr")[copies] @ OtherSums(n, counts) @ Var(gram)
+
+
+def _variance(graph: NeighborGraph) -> float:
+    """Sum of squared distances from the mean, of all samples."""
+    if graph.provenance.space is None:
+        raise ModelError(
+            "nothing limits K, and the mean grows for ever, since K + t 11^T stays feasible. "
+            "Give trace, unit=True or minimum (or a graph made from points, whose variance will "
+            "do)."
+        )
+    c = np.asarray(graph.counts, dtype=float)
+    return float(c @ _distances(graph) @ c / (2.0 * c.sum()))
+
+
+def _enough_trace(graph: NeighborGraph, minimum: float) -> float:
+    """Trace of the points themselves, moved until they are feasible; infinite if unknown."""
+    if graph.provenance.space is None:
+        return float("inf")
+    c = np.asarray(graph.counts, dtype=float)
+    centring = np.eye(graph.n) - c / c.sum()
+    gram = -0.5 * centring @ _distances(graph) @ centring.T
+    if np.linalg.eigvalsh(gram)[0] < -_EUCLIDEAN * np.max(np.diag(gram)):
+        return float("inf")
+    # f_j grows by (N - 1) t, every entry by t, and the trace by N t; centred sums are -K_jj.
+    others = max(c.sum() - 1.0, 1.0)
+    shift = max(-float(np.min(gram)), (minimum + float(np.max(np.diag(gram)))) / others)
+    return float(c @ np.diag(gram) + c.sum() * shift)
+
+
+def _limits(graph: NeighborGraph, trace: float, isometry: Relation) -> list[Block]:
+    r"""The trace, and the limits on sums that follow from it, from which bounds are proved.
+
+    At r from the origin a point leaves others, along paths of length g, at r - g or more, so
+    :math:`\sum_i c_i (r_j - g_{ij})_+^2 \le \tau`. And :math:`f_j \le r_j \sqrt{N \tau}`.
+    """
+    if not np.isfinite(trace):
+        return []
+    c = np.asarray(graph.counts, dtype=float)
+    limited: list[Block] = [TraceAtMost(graph.n, trace, graph.masses)]
+    if isinstance(isometry, Slack):
+        return limited
+    stretch = np.sqrt(1.0 + isometry.width) if isinstance(isometry, Band) else 1.0
+    paths = stretch * geodesics(graph)
+    low, high = np.zeros(graph.n), np.full(graph.n, np.sqrt(trace))
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        fits = np.square(np.maximum(middle[:, None] - paths, 0.0)) @ c <= trace
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return [*limited, SumsAtMost(graph.n, high * np.sqrt(c.sum() * trace), graph.masses)]
+
+
+def _distances(graph: NeighborGraph) -> Array:
+    nodes, space = np.arange(graph.n), graph.provenance.space
+    assert space is not None
+    return np.asarray(space.sqdist(nodes[:, None], nodes[None, :]), dtype=float)

@@ -1,0 +1,1 @@
+"""The laboratory: data sets, problems with known answers, studies, figures, the command line."""

@@ -1,0 +1,173 @@
+"""The terminal: where things are said, requests to end, and files that appear together."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn, TextIO
+
+import numpy as np
+from rich import box
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import FileFormatError, SdpdrWarning
+from sdpdr.base.files import Writer, write_files
+from sdpdr.base.progress import has_terminal
+
+# Columns for tables where nobody says how wide the output is: files and pipes.
+WIDTH = 160
+
+
+def say(content: object = "") -> None:
+    """Print a text or a table of rich; lines end where their words end."""
+    if isinstance(content, str):
+        sys.stdout.write(f"{content}\n")
+        return
+    known = has_terminal(sys.stdout) or "COLUMNS" in os.environ
+    console = Console(width=None if known else WIDTH, markup=False, highlight=False, emoji=False)
+    with console.capture() as captured:
+        console.print(content)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def say_json(content: object) -> None:
+    """Print as JSON."""
+    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def note(words: str) -> None:
+    """Print one line on the error output: what was done besides the result."""
+    sys.stderr.write(f"{words}\n")
+
+
+def complain(kind: str, words: object) -> None:
+    """Print one line on the error output."""
+    sys.stderr.write(f"{kind}: {' '.join(str(words).split())}\n")
+
+
+def grid(rows: Mapping[str, object]) -> Table:
+    """A column of names and one of values."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        table.add_row(name, str(value))
+    return table
+
+
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str] = ()
+) -> Table:
+    """A table with a line under its head; ``right`` names the columns that hold numbers."""
+    built = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for k, head in enumerate(heads):
+        numeric = head in right
+        justify: JustifyMethod = "right" if numeric else "left"
+        built.add_column(head, justify=justify, overflow="fold", no_wrap=numeric or k == 0)
+    for row in rows:
+        built.add_row(*map(str, row))
+    return built
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Our own warnings become lines ``warning: ...``; others are shown as Python does."""
+    shown = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> Any:
+        if issubclass(category, SdpdrWarning):
+            return complain("warning", message)
+        return shown(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SdpdrWarning)
+        warnings.showwarning = show
+        yield
+
+
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+@contextmanager
+def like_ctrl_c() -> Iterator[list[int]]:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does, so that solvers hand over the best point.
+
+    Yields the signals that were heard. Nothing is done outside the main thread, where Python sets
+    no handlers, nor to the handlers of somebody else.
+    """
+    heard: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+        heard.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+    ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in ours:
+            signal.signal(number, interrupt)
+        yield heard
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+FIGURES = (".png", ".svg", ".pdf")
+
+
+def check_target(path: Path, suffixes: Sequence[str]) -> None:
+    """Refuse, before any work is done, a file that could not be written at its end.
+
+    Raises
+    ------
+    FileFormatError
+    """
+    if path.suffix.lower() not in suffixes:
+        raise FileFormatError(
+            f"{path}: cannot write files called {path.suffix or 'without a suffix'}. "
+            f"Choose one of {', '.join(suffixes)}."
+        )
+    if path.is_dir():
+        raise FileFormatError(f"{path} is a directory. Add the name of a file.")
+    if not path.parent.is_dir():
+        raise FileFormatError(f"{path}: there is no directory {path.parent}. Make it first.")
+
+
+def write_all(files: Mapping[Path, Writer]) -> None:
+    """Write every file beside its place, then move all of them into place and say so."""
+    write_files(files)
+    for path in files:
+        note(f"wrote {path}")
+
+
+def record_writer(record: Mapping[str, Any]) -> Writer:
+    """Writer of a record as JSON."""
+    text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    return lambda path: path.write_text(text, encoding="utf-8")
+
+
+def figure_writer(Y: Array, colour: np.ndarray | None, title: str) -> Writer:
+    """Writer of a picture of an embedding, in the format of the path's suffix."""
+    from sdpdr.lab.plot import embedding
+
+    figure = embedding(Y, colour, title=title)
+    return lambda path: figure.savefig(path)

@@ -1,0 +1,180 @@
+"""Hyperparameters of estimators on the command line: ``--set KEY=VALUE``."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, signature
+from types import MappingProxyType
+from typing import Any
+
+from sdpdr.base.errors import DataError, UnknownNameError
+
+FLAGS: Mapping[str, str] = MappingProxyType(
+    {
+        "n_components": "--n-components",
+        "n_neighbors": "--n-neighbors",
+        "isometry": "--isometry",
+        "metric": "--metric",
+        "angles": "--angles",
+        "connect": "--connect",
+        "solver": "--solver",
+        "form": "--form",
+        "landmarks": "--landmarks",
+        "tol": "--tol",
+        "time_limit": "--time-limit",
+        "random_state": "--seed",
+    }
+)
+"""Hyperparameters that have an option of their own."""
+
+# A map of new points, of which the command line has none.
+_ELSEWHERE = ("extension",)
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """``KEY=VALUE`` in two, for argparse."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
+    return key.strip().replace("-", "_"), value.strip()
+
+
+def own(estimator: type) -> dict[str, Parameter]:
+    """Hyperparameters of an estimator that have no option of their own."""
+    parameters = signature(estimator).parameters
+    return {name: p for name, p in parameters.items() if name not in (*FLAGS, *_ELSEWHERE)}
+
+
+def defaults(parameters: Mapping[str, Parameter]) -> str:
+    """Hyperparameters with their defaults, in one line."""
+    return ", ".join(f"{name}={_shown(p.default)}" for name, p in parameters.items())
+
+
+def parsed(method: str, estimator: type, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Hyperparameters from what ``--set`` was given, typed as the estimator declares them.
+
+    Parameters
+    ----------
+    method : str
+        Its name on the command line.
+    estimator : type
+    pairs : sequence of (key, value)
+
+    Raises
+    ------
+    UnknownNameError
+        The estimator has no such hyperparameter; those it has are listed.
+    DataError
+        A key is given twice or has an option of its own; or the value is of another type.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> parsed("density_map", sdpdr.DensityMap, [("bandwidth", "2"), ("variant", "trace")])
+    {'bandwidth': 2.0, 'variant': 'trace'}
+    """
+    known, found = own(estimator), dict[str, Any]()
+    for key, value in pairs:
+        if key in FLAGS:
+            raise DataError(f"--set {key}=...: this has an option of its own, {FLAGS[key]}.")
+        if key in found:
+            raise DataError(f"--set gives {key!r} twice. Give it once.")
+        if not known:
+            raise DataError(f"method {method} has no hyperparameters for --set; leave it out.")
+        if key not in known:
+            raise UnknownNameError(f"hyperparameter of method {method}", key, known)
+        found[key] = _read(key, value, known[key])
+    return found
+
+
+def require_taken(method: str, estimator: type, given: Mapping[str, Any]) -> None:
+    """Refuse options that stand for hyperparameters which the estimator does not have.
+
+    Raises
+    ------
+    DataError
+    """
+    taken = signature(estimator).parameters
+    for name in given:
+        if name not in taken:
+            options = ", ".join(flag for key, flag in FLAGS.items() if key in taken)
+            raise DataError(
+                f"method {method} does not take {FLAGS[name]}; leave it out. It takes {options}."
+            )
+
+
+def _read(key: str, text: str, parameter: Parameter) -> Any:
+    """A value of the first type of the declaration that it can be."""
+    declared = str(parameter.annotation)
+    if text.lower() == "none" and parameter.default is None:
+        return None
+    for kind in declared.split(" | "):
+        if kind == "None":
+            continue
+        try:
+            return _READERS.get(key, _READERS.get(kind, str))(text)
+        except ValueError:
+            continue
+    words = " or ".join(_WORDS.get(k, "text") for k in declared.split(" | ") if k != "None")
+    raise DataError(
+        f"--set {key}={text}: {key} must be {words} (default: {_shown(parameter.default)})."
+    )
+
+
+def _truth(text: str) -> bool:
+    answers = {"true": True, "yes": True, "false": False, "no": False}
+    if text.lower() not in answers:
+        raise ValueError(text)
+    return answers[text.lower()]
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not abs(number) < float("inf"):
+        raise ValueError(text)
+    return number
+
+
+def _samples(text: str) -> Any:
+    """Whole numbers if all parts are, else the text."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        return text
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = [part.partition(":") for part in text.split(",")]
+    if not all(left.strip() and right.strip() for left, _, right in pairs):
+        raise ValueError(text)
+    return {left.strip(): right.strip() for left, _, right in pairs}
+
+
+def _named_numbers(text: str) -> dict[str, float]:
+    return {name: _finite(number) for name, number in _pairs(text).items()}
+
+
+_READERS: Mapping[str, Callable[[str], Any]] = MappingProxyType(
+    {
+        "bool": _truth,
+        "int": int,
+        "float": _finite,
+        "anchors": _samples,  # declared Any, as arrays are welcome in Python
+        "Mapping[Hashable, Hashable]": _pairs,
+        "Mapping[str, Any]": _named_numbers,
+    }
+)
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "bool": "yes or no",
+        "int": "a whole number",
+        "float": "a number",
+        "Mapping[Hashable, Hashable]": "pairs such as L:R,U:D",
+        "Mapping[str, Any]": "named numbers such as gamma:0.1",
+    }
+)
+
+
+def _shown(default: object) -> str:
+    return {True: "yes", False: "no"}[default] if isinstance(default, bool) else str(default)

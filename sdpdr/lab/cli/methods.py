@@ -1,0 +1,204 @@
+"""The methods of ``sdpdr embed``: one table of names, estimators and what they want of a table."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import getdoc, signature
+from textwrap import wrap
+from types import MappingProxyType
+from typing import Any
+
+import sdpdr
+from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.lab.cli import side
+from sdpdr.lab.cli.hyperparameters import FLAGS, defaults, own, parsed, require_taken
+from sdpdr.lab.cli.side import Labels
+from sdpdr.lab.study.tables import Frame
+
+# Of the list of methods in the help.
+_INDENT, _WIDTH = 14, 96
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the command line.
+
+    Attributes
+    ----------
+    estimator : type
+        Of scikit-learn's kind; the first line of its docstring is the help.
+    labels : Labels, optional
+        What it needs of ``--labels``; methods with None take no labels.
+    steps : bool
+        Whether it takes ``--actions`` and ``--sequences``.
+    spectrum : str
+        What its eigenvalues are shares of; empty where that means nothing.
+    results : mapping from attribute to words
+        What it finds besides the embedding: in the record, and printed where it is a number.
+    """
+
+    estimator: Any
+    labels: Labels | None = None
+    steps: bool = False
+    spectrum: str = "variance"
+    results: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+
+    @property
+    def summary(self) -> str:
+        """What it does, in one line."""
+        return (getdoc(self.estimator) or "").partition("\n")[0].replace("``", "").rstrip(".")
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        "mvu": Method(sdpdr.MVU),
+        "mfnu": Method(sdpdr.MFNU),
+        "colored_mvu": Method(
+            sdpdr.ColoredMVU,
+            side.CLASSES_OR_NUMBERS,
+            results={"hsic_": "dependence on the labels (HSIC)"},
+        ),
+        "anchored_mvu": Method(
+            sdpdr.AnchoredMVU,
+            side.COORDINATES,
+            spectrum="",
+            results={"anchors_": "rows of known coordinates", "trust_": "squared distances"},
+        ),
+        "are": Method(
+            sdpdr.ARE,
+            steps=True,
+            results={"action_error_": "largest change of a distance by an action"},
+        ),
+        "ism": Method(
+            sdpdr.ISM,
+            side.SOME_CLASSES,
+            spectrum="squared distance from the origin",
+            results={
+                "margin_": "margin",
+                "separating_dimension_": "dimensions that separate the classes",
+                "transduction_": "class of every point",
+            },
+        ),
+        "mve": Method(sdpdr.MVE, results={"n_iter_": "programs solved"}),
+        "density_map": Method(sdpdr.DensityMap, results={"density_": "density at every node"}),
+        "loocv": Method(sdpdr.LOOCVUnfolding, results={"likelihoods_": "likelihoods"}),
+        "xing": Method(sdpdr.XingMetric, side.CLASSES, results={"components_": "the map"}),
+        "ghodsi": Method(sdpdr.GhodsiMetric, side.CLASSES, results={"components_": "the map"}),
+    }
+)
+"""Methods by the names that ``--method`` takes, which are those of the recipes."""
+
+
+def find_method(name: str) -> Method:
+    """A method by name.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    if name not in METHODS:
+        raise UnknownNameError("method", name, METHODS)
+    return METHODS[name]
+
+
+def described() -> str:
+    """Every method with what it takes, for the help."""
+    lines = []
+    for name, method in METHODS.items():
+        lines.append(f"{name:<{_INDENT}}{method.summary}")
+        if method.labels is not None:
+            lines.append(f"{'':{_INDENT}}needs --labels: {method.labels.words}")
+        if method.steps:
+            lines.append(f"{'':{_INDENT}}takes --actions and --sequences: rows in order of time")
+        for head, words in (
+            ("--set: ", defaults(own(method.estimator))),
+            ("default: ", _other_defaults(method)),
+        ):
+            lines += _wrapped(head, words) if words else []
+    return "\n".join(lines)
+
+
+def _other_defaults(method: Method) -> str:
+    """Defaults of options of their own that are not those of the first method."""
+    first, here = (signature(m.estimator).parameters for m in (METHODS["mvu"], method))
+    other = [key for key in here if key in FLAGS and here[key].default != first[key].default]
+    return ", ".join(f"{FLAGS[key]} {here[key].default}" for key in other)
+
+
+def _wrapped(head: str, words: str) -> list[str]:
+    start = " " * _INDENT + head
+    return wrap(words, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
+
+
+def made(args: Namespace, given: Mapping[str, Any]) -> Any:
+    """The estimator that was asked for, not yet fitted.
+
+    Parameters
+    ----------
+    args : Namespace
+    given : mapping from hyperparameter to value
+        From options of their own.
+
+    Raises
+    ------
+    UnknownNameError, DataError
+        A hyperparameter is unknown, of another type, or not one of this method.
+    """
+    estimator = find_method(args.method).estimator
+    if given.get("form") == "landmark" and "landmarks" not in signature(estimator).parameters:
+        raise DataError(f"method {args.method} has no landmark form; choose another --form.")
+    require_taken(args.method, estimator, given)
+    return estimator(**given, **parsed(args.method, estimator, args.set))
+
+
+def side_inputs(frame: Frame, args: Namespace) -> dict[str, Any]:
+    """What `fit` wants besides the points.
+
+    Raises
+    ------
+    DataError, UnknownNameError
+        A column is missing, unknown, unfit, or of no use to the method.
+    """
+    method = find_method(args.method)
+    _check_asked(args, method)
+    if method.labels is not None:
+        if method.labels.sets_dimension and args.n_components not in (None, len(args.labels)):
+            raise DataError(
+                f"--n-components {args.n_components}, but --labels names coordinates in "
+                f"{len(args.labels)} dimensions. Leave --n-components out."
+            )
+        return {"y": method.labels.read(frame, args.labels, args.labels_as or "auto")}
+    if args.set and args.actions is None and method.steps:
+        keys = ", ".join(key for key, _ in args.set)
+        raise DataError(f"--set {keys} is about actions: add --actions COLUMN.")
+    found: dict[str, Any] = {}
+    if args.sequences is not None:
+        found["lengths"] = side.lengths(frame, args.sequences)
+    if args.actions is not None:
+        found["actions"] = side.actions(frame, args.actions, found.get("lengths"))
+    return found
+
+
+def side_columns(args: Namespace) -> Sequence[str]:
+    """Columns that are no coordinates unless ``--columns`` names them."""
+    return [*args.labels, *(name for name in (args.actions, args.sequences) if name is not None)]
+
+
+def _check_asked(args: Namespace, method: Method) -> None:
+    takers = {
+        "--labels": [name for name, m in METHODS.items() if m.labels is not None],
+        "--labels-as": [name for name, m in METHODS.items() if m.labels and m.labels.either],
+        "--actions": [name for name, m in METHODS.items() if m.steps],
+        "--sequences": [name for name, m in METHODS.items() if m.steps],
+    }
+    for option, names in takers.items():
+        if getattr(args, option[2:].replace("-", "_")) and args.method not in names:
+            raise DataError(
+                f"method {args.method} does not take {option}; leave it out, or choose among "
+                f"--method {', '.join(names)}."
+            )
+    if method.labels is not None and not args.labels:
+        raise DataError(f"method {args.method} needs --labels: {method.labels.words}.")

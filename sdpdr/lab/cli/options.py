@@ -1,0 +1,162 @@
+"""Exit codes, commands, and the options that several of them share."""
+
+from __future__ import annotations
+
+import math
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawTextHelpFormatter
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, NoReturn
+
+from sdpdr.base import errors
+from sdpdr.base.errors import DataError
+
+
+class Exit(IntEnum):
+    """Exit codes, each with its meaning."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Exit:
+        """Keep the meaning beside the number."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    OK = 0, "done; every answer is certified to its tolerance and as expected"
+    UNCERTIFIED = 1, "an answer is not certified to its tolerance, or not as expected"
+    USAGE = 2, "the command line is not understood"
+    BAD_INPUT = 3, "the data, a file, a card or a name cannot be used"
+    NO_SOLVER = 4, "the solver is missing, has no licence, or does not take the program"
+    NO_ANSWER = 5, "infeasible, unbounded, or the solver failed"
+    INTERRUPTED = 130, "interrupted (143: by SIGTERM); the best point so far, if any, is written"
+
+
+_NO_SOLVER = (
+    errors.SolverMissingError,
+    errors.SolverLicenceError,
+    errors.NotAcceptedError,
+    errors.CompileError,
+)
+_NO_ANSWER = (errors.InfeasibleError, errors.SolveFailedError)
+
+
+def of_error(error: Exception) -> Exit:
+    """The code of an error that a person can meet."""
+    if isinstance(error, _NO_SOLVER):
+        return Exit.NO_SOLVER
+    return Exit.NO_ANSWER if isinstance(error, _NO_ANSWER) else Exit.BAD_INPUT
+
+
+LANDMARK = "landmark"
+Command = Callable[[Namespace], Exit]
+# Commands by the modules that carry them out, and what the list of commands says of each.
+COMMANDS = {
+    "doctor": {"doctor": "what is installed, licensed, and works"},
+    "problems": {
+        "list": "the problem library",
+        "show": "a problem in mathematics, what is expected of it, and the plan to solve it",
+    },
+    "solve": {
+        "solve": "solve a problem of the library, grade the answer, compare it with the expected"
+    },
+    "embed": {"embed": "embed a table of points or distances (CSV, TSV, NPY, NPZ, Parquet)"},
+    "export": {
+        "export": "write a problem in SDPA sparse format, which most solvers read",
+        "demo": "unfold real data, compare all solvers, and write a report",
+    },
+    "sdpa": {"sdp": "solve and grade any program in SDPA sparse format"},
+    "study": {"study": "compare solvers on many problems, fairly, and report"},
+}
+SUMMARIES = {name: words for module in COMMANDS.values() for name, words in module.items()}
+
+
+class Parser(ArgumentParser):
+    """A parser that says in one line what it does not understand."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the process."""
+        self.exit(int(Exit.USAGE), f"error: {message} (see `{self.prog} --help`)\n")
+
+
+def add_command(
+    commands: Any,
+    name: str,
+    run: Command,
+    examples: str,
+    *,
+    summary: str = "",
+    with_json: bool = True,
+) -> ArgumentParser:
+    """Add a subcommand with its help, and the options that all have."""
+    summary = summary or SUMMARIES[name]
+    parser: ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog="examples:\n" + "".join(f"  {line}\n" for line in examples.strip().splitlines()),
+        formatter_class=RawTextHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    if with_json:
+        parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--debug", action="store_true", default=SUPPRESS, help=SUPPRESS)
+    return parser
+
+
+def add_solver_options(parser: ArgumentParser) -> None:
+    """Add the uniform options of solvers."""
+    from sdpdr.solvers import FORMS  # here, since a list of commands needs none of it
+
+    group = parser.add_argument_group("solving")
+    group.add_argument("--solver", metavar="NAME", help="see `sdpdr doctor` (default: auto)")
+    forms = ", ".join(("auto", *FORMS, LANDMARK))
+    group.add_argument("--form", metavar="FORM", help=f"{forms}\n(default: auto)")
+    group.add_argument(
+        "--landmarks",
+        type=int,
+        metavar="M",
+        help="of the landmark form: how many; more lose less and take longer",
+    )
+    group.add_argument(
+        "--tol", type=positive, metavar="T", help="relative gap aimed at (default: 1e-6)"
+    )
+    group.add_argument(
+        "--time-limit", type=positive, metavar="S", help="seconds; the best point so far is graded"
+    )
+    group.add_argument("--seed", type=_seed, metavar="N", help="for random choices (default: 0)")
+
+
+def solver_options(args: Namespace) -> dict[str, Any]:
+    """What was asked for, as keywords of `sdpdr.solve`.
+
+    Raises
+    ------
+    DataError
+        The landmark form without a number of landmarks, or the other way round.
+    """
+    if (args.form == LANDMARK) != (args.landmarks is not None):
+        raise DataError(
+            "--form landmark and --landmarks M go together, as in --form landmark --landmarks 40."
+        )
+    names = ("solver", "form", "landmarks", "tol", "time_limit", "seed")
+    return {name: value for name in names if (value := getattr(args, name)) is not None}
+
+
+def positive(text: str) -> float:
+    """A number above zero, for argparse."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 < number < math.inf:
+        raise ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return number
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"expected a whole number from 0 on, got {text!r}")
+    return int(text)

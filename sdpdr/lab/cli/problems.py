@@ -1,0 +1,221 @@
+"""``sdpdr list`` and ``sdpdr show``: the problem library."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from inspect import signature
+from typing import Any, TypeVar
+
+from sdpdr.base.errors import SdpdrError, UnknownNameError
+from sdpdr.lab.cli.console import grid, say, say_json, table
+from sdpdr.lab.cli.options import Exit, add_command
+from sdpdr.lab.library.card import Card
+from sdpdr.lab.library.families import Family, families
+from sdpdr.lab.library.problem import find_card, library
+from sdpdr.lab.library.vocabulary import METHODS
+from sdpdr.model import Model
+from sdpdr.solving.plan import plan
+
+
+def add(commands: Any) -> None:
+    """Add both commands."""
+    listing = add_command(
+        commands,
+        "list",
+        run_list,
+        "sdpdr list\nsdpdr list --tag quick --tag noise\nsdpdr list --method mfnu --sort n\n"
+        "sdpdr list --families",
+    )
+    listing.add_argument(
+        "--tag",
+        action="append",
+        default=[],
+        metavar="TAG",
+        help="only those with this tag; repeat it to ask for several at once",
+    )
+    listing.add_argument("--method", metavar="NAME", help="only those of this method")
+    listing.add_argument(
+        "--sort", choices=("name", "n"), default="name", help="in order of names or sizes"
+    )
+    listing.add_argument(
+        "--families",
+        action="store_true",
+        help="families instead: FAMILY@SIZE is a card like any other",
+    )
+    showing = add_command(
+        commands,
+        "show",
+        run_show,
+        "sdpdr show swiss-roll-100\nsdpdr show path-graph --latex\nsdpdr show swiss-roll@400\n"
+        "sdpdr show my-problem.toml",
+        with_json=False,
+    )
+    showing.add_argument(
+        "card", metavar="CARD", help="a name from `sdpdr list`, FAMILY@SIZE, or a TOML file"
+    )
+    showing.add_argument("--latex", action="store_true", help="only the mathematics, in LaTeX")
+
+
+def run_list(args: Namespace) -> Exit:
+    """Print the cards, or the families."""
+    if args.families:
+        return _list_families(args)
+    chosen = _chosen(list(library().values()), args)
+    if args.sort == "n":
+        chosen.sort(key=lambda card: card.size.n)
+    if args.json:
+        say_json([_record(card) for card in chosen])
+    else:
+        heads = ("card", "title", "n", "method", "expected", "tags")
+        say(table(heads, [_row(card) for card in chosen], right=("n",)))
+    return Exit.OK
+
+
+def _list_families(args: Namespace) -> Exit:
+    chosen = _chosen(list(families().values()), args)
+    if args.sort == "n":
+        chosen.sort(key=lambda family: family.sizes[-1])
+    if args.json:
+        say_json([_family_record(family) for family in chosen])
+    else:
+        heads = ("family", "title", "sizes", "method", "known", "tags")
+        say(table(heads, [_family_row(family) for family in chosen]))
+    return Exit.OK
+
+
+Listed = TypeVar("Listed", Card, Family)
+
+
+def _chosen(listed: list[Listed], args: Namespace) -> list[Listed]:
+    """Those with all tags, and of the method, that were asked for."""
+    tags = {tag for one in listed for tag in one.tags}
+    for tag in args.tag:
+        if tag not in tags:
+            raise UnknownNameError("tag", tag, tags)
+    if args.method is not None and args.method not in METHODS:
+        raise UnknownNameError("method", args.method, METHODS)
+    return [
+        one
+        for one in listed
+        if set(args.tag) <= set(one.tags) and args.method in (None, one.method["name"])
+    ]
+
+
+def run_show(args: Namespace) -> Exit:
+    """Print a card."""
+    card = find_card(args.card)
+    built = _build(card)
+    if args.latex:
+        if isinstance(built, SdpdrError):
+            raise built
+        say(built.describe("latex"))
+        return Exit.OK
+    say(card.title)
+    say()
+    if isinstance(built, SdpdrError):
+        say(f"There is no model, as expected: {built}")
+    else:
+        say(built.describe())
+    say()
+    say(grid(_facts(card)))
+    if not isinstance(built, SdpdrError):
+        say()
+        say(plan(built, card.run.solver, card.run.form, tol=card.run.tol).explain())
+    return Exit.OK
+
+
+def _build(card: Card) -> Model | SdpdrError:
+    """The model, or the error that the card expects instead."""
+    try:
+        return card.build()
+    except SdpdrError as error:
+        if type(error).__name__ != card.expect.error:
+            raise
+        return error
+
+
+def _facts(card: Card) -> dict[str, str]:
+    expect = card.expect
+    known = "" if expect.provenance == "none" else f", {expect.provenance}"
+    facts = {"expected": f"{expect.describe()}{known}: {expect.source}"}
+    if expect.value is not None or expect.lower is not None:
+        facts["within"] = f"{expect.rtol:.0e}, relative"
+    if expect.gap is not None:
+        facts["gap"] = f"at most {expect.gap:.0e}"
+    if expect.rank is not None:
+        facts["rank"] = str(expect.rank)
+    facts["data"] = _call(card.data)
+    facts["size"] = f"{card.size.n} points"
+    if card.graph:
+        facts["graph"] = _call(card.graph)
+        if card.size.edges is not None:
+            facts["size"] += f", {card.size.edges} edges"
+    facts |= {"reference": card.reference, "tags": ", ".join(card.tags)}
+    return facts
+
+
+def _call(named: Any) -> str:
+    words = [str(v) if k == "generator" or k == "kind" else f"{k} = {v}" for k, v in named.items()]
+    return ", ".join(words) or "none: the graph is known in advance"
+
+
+def _method(card: Card | Family) -> str:
+    if "isometry" not in signature(METHODS[card.method["name"]]).parameters:
+        return str(card.method["name"])
+    relation = card.method.get("isometry", "inequality")
+    if isinstance(relation, dict):
+        first, *_ = relation
+        relation = f"{first}:{relation[first]:g}"
+    return f"{card.method['name']} {relation}"
+
+
+def _row(card: Card) -> tuple[object, ...]:
+    expected = card.expect.describe()
+    return card.name, card.title, card.size.n, _method(card), expected, ", ".join(card.tags)
+
+
+def _record(card: Card) -> dict[str, Any]:
+    return {
+        "name": card.name,
+        "title": card.title,
+        "n": card.size.n,
+        "edges": card.size.edges,
+        "method": dict(card.method),
+        "expected": card.expect.describe(),
+        "provenance": card.expect.provenance,
+        "tags": list(card.tags),
+        "slow": card.run.slow,
+    }
+
+
+def _family_row(family: Family) -> tuple[object, ...]:
+    sizes = ", ".join(map(str, family.sizes))
+    tags = ", ".join(family.tags)
+    return family.name, family.title, sizes, _method(family), _known(family), tags
+
+
+def _known(family: Family) -> str:
+    """Of which sizes the value is known."""
+    known = [size for size in family.sizes if family.references.at(size).value is not None]
+    if family.references.formula is not None:
+        return "all, by a formula"
+    if len(known) == len(family.sizes):
+        return "all of these"
+    return f"up to {max(known)}" if known else "none"
+
+
+def _family_record(family: Family) -> dict[str, Any]:
+    return {
+        "name": family.name,
+        "title": family.title,
+        "varies": list(family.varies),
+        "sizes": list(family.sizes),
+        "method": dict(family.method),
+        "references": {
+            str(size): family.references.at(size).value
+            for size in family.sizes
+            if family.references.at(size).value is not None
+        },
+        "provenance": family.references.provenance,
+        "tags": list(family.tags),
+    }

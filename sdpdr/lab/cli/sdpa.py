@@ -1,0 +1,83 @@
+"""``sdpdr sdp``: any program in SDPA's format, solved and graded."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import FileFormatError
+from sdpdr.lab.cli.console import check_target, grid, record_writer, say, say_json, write_all
+from sdpdr.lab.cli.grade import facts, of_status, shown
+from sdpdr.lab.cli.options import Exit, add_command, add_solver_options, solver_options
+from sdpdr.program import SDP, Factor, Solution, read_sdpa
+from sdpdr.solving.solve import solve
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "sdp",
+        run,
+        "sdpdr sdp theta1.dat-s\nsdpdr sdp path.dat-s --solver clarabel --form lmi --json\n"
+        "sdpdr sdp theta1.dat-s --out theta1.json",
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help=".dat-s, or .dat-s.gz")
+    parser.add_argument(
+        "--out",
+        metavar="PATH",
+        type=Path,
+        help="write the grade, the point and its multipliers: .json",
+    )
+    add_solver_options(parser)
+
+
+def run(args: Namespace) -> Exit:
+    """Solve a file, and keep the answer, be it the best point before an interruption."""
+    if args.out is not None:
+        check_target(args.out, (".json",))
+    if args.file.is_dir():
+        raise FileFormatError(f"{args.file} is a directory. Name a file in it.")
+    if not args.file.is_file():
+        raise FileFormatError(f"{args.file}: there is no such file. Check its name.")
+    sdp = read_sdpa(args.file)
+    solution = solve(sdp, **solver_options(args))
+    in_sdpa = {name: _in_sdpa(sdp, getattr(solution, name)) for name in ("value", "bound")}
+    record = solution.record() | {"sdpa": in_sdpa}
+    if args.out is not None:
+        write_all({args.out: record_writer(record | _arrays(solution))})
+    if args.json:
+        say_json(record)
+        return of_status(solution.status)
+    say(f"{sdp!r}\n")
+    say(facts(solution))
+    say("\nin SDPA's convention")
+    say(grid({f"  {name}": shown(number) for name, number in in_sdpa.items()}))
+    return of_status(solution.status)
+
+
+def _arrays(solution: Solution) -> dict[str, Any]:
+    """The point by variable and its multipliers by row label; matrices may be factors of them."""
+    return {
+        "point": {name: _listed(value) for name, value in solution.values.items()},
+        "multipliers": {label: _listed(dual) for label, dual in solution.duals.items()},
+    }
+
+
+def _listed(value: Array | Factor) -> Any:
+    """Nested lists, row by row; R of a matrix R R^T that is kept so."""
+    if isinstance(value, Factor):
+        return {"factor": value.factor.tolist()}
+    return np.asarray(value).tolist()
+
+
+def _in_sdpa(sdp: SDP, value: float | None) -> float | None:
+    """A value or bound as SDPA prints it, who maximises and knows no constant."""
+    if value is None or not isfinite(value):
+        return None
+    return sdp.constant + (value if sdp.maximize else -value)

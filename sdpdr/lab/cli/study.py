@@ -1,0 +1,257 @@
+"""``sdpdr study``: run a study, report on it, compare two, and export rows."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError, Namespace
+from collections import Counter
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sdpdr.base.errors import PackageMissingError, StudyError
+from sdpdr.lab.cli.console import check_target, complain, grid, note, say, say_json, table
+from sdpdr.lab.cli.options import Exit, add_command
+
+REPORTS = (".html", ".md", ".rst")
+
+
+def add(commands: Any) -> None:
+    """Add the command and its own."""
+    parser = add_command(
+        commands,
+        "study",
+        run_list,
+        "sdpdr study list\nsdpdr study run quick\nsdpdr study report quick",
+        with_json=False,
+    )
+    own = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_command(own, "list", run_list, "sdpdr study list", summary="the studies that are shipped")
+    showing = add_command(
+        own, "show", run_show, "sdpdr study show quick", summary="what a study would run"
+    )
+    showing.add_argument("study", metavar="STUDY", help=_STUDY)
+    _add_run(own)
+    _add_report(own)
+    exporting = add_command(
+        own,
+        "export",
+        run_export,
+        "sdpdr study export quick.duckdb --to quick.parquet",
+        summary="write the rows of results as Parquet or CSV",
+        with_json=False,
+    )
+    exporting.add_argument("results", metavar="RESULTS", type=Path, help="*.duckdb")
+    exporting.add_argument(
+        "--to", type=Path, required=True, metavar="PATH", help=".parquet or .csv"
+    )
+
+
+_STUDY = "a name from `sdpdr study list`, or a TOML file"
+
+
+def _add_run(own: Any) -> None:
+    running = add_command(
+        own,
+        "run",
+        run_run,
+        "sdpdr study run quick\n"
+        "sdpdr study run my-study.toml --out results/mine.duckdb --jobs 4\n"
+        "sdpdr study run solvers --scheduler tcp://10.0.0.1:8786",
+        summary="carry out what is missing of a study; stop it at any moment and run it again",
+    )
+    running.add_argument("study", metavar="STUDY", help=_STUDY)
+    running.add_argument(
+        "--out", type=Path, metavar="PATH", help="results (default: STUDY.duckdb, here)"
+    )
+    running.add_argument(
+        "--jobs", type=_count, metavar="N", help="runs at a time (default: the study's)"
+    )
+    running.add_argument(
+        "--again",
+        action="append",
+        default=[],
+        metavar="SOLVER",
+        help="carry out the runs of this solver again, after an upgrade\n"
+        "for instance; repeat it for several",
+    )
+    running.add_argument(
+        "--scheduler", metavar="ADDRESS", help="of a Dask cluster that carries out the runs"
+    )
+
+
+def _add_report(own: Any) -> None:
+    reporting = add_command(
+        own,
+        "report",
+        run_report,
+        "sdpdr study report quick\n"
+        "sdpdr study report quick.duckdb --out quick.html --out quick.md\n"
+        "sdpdr study report --compare before.duckdb after.duckdb",
+        summary="write the report of a study, or compare two results",
+        with_json=False,
+    )
+    reporting.add_argument(
+        "study",
+        metavar="STUDY",
+        nargs="?",
+        help="a study that was run here, or results: *.duckdb, *.parquet, *.csv;\n"
+        "*.jsonl while the study is running",
+    )
+    reporting.add_argument(
+        "--compare",
+        nargs=2,
+        type=Path,
+        metavar=("A", "B"),
+        help="two results: is B slower than A, beyond noise, or worse?",
+    )
+    reporting.add_argument(
+        "--out",
+        type=Path,
+        action="append",
+        metavar="PATH",
+        help=".html, .md or .rst; repeat it for several (default: STUDY.html, here)",
+    )
+
+
+def run_list(args: Namespace) -> Exit:
+    """Print the studies shipped."""
+    from sdpdr.lab.study.studyfile import shipped
+
+    rows = [{"name": name, "title": title} for name, title in shipped().items()]
+    if args.json:
+        say_json(rows)
+    else:
+        say(table(("study", "what it is to settle"), [tuple(row.values()) for row in rows]))
+    return Exit.OK
+
+
+def run_show(args: Namespace) -> Exit:
+    """Print what a study would run."""
+    from sdpdr.lab.study.studyfile import find_study
+
+    study = find_study(args.study)
+    problems = Counter(problem.method for problem in study.problems)
+    solvers = Counter(contestant.name for contestant in study.contestants)
+    facts = {
+        "title": study.title,
+        "question": study.question,
+        "problems": f"{len(study.problems)}: {_counted(problems)}",
+        "contestants": f"{len(study.contestants)}: {_counted(solvers)}",
+        "runs": len(study.tasks()),
+        **study.settings(),
+    }
+    if args.json:
+        say_json(facts)
+    else:
+        say(grid(facts))
+    return Exit.OK
+
+
+def run_run(args: Namespace) -> Exit:
+    """Carry out what is missing."""
+    _need_extra()
+    from sdpdr.lab.study.run import results_of, run_study
+    from sdpdr.lab.study.studyfile import find_study
+
+    study = find_study(args.study)
+    path = args.out or results_of(study)
+    try:
+        run_study(study, path, scheduler=args.scheduler, jobs=args.jobs, again=args.again)
+    except KeyboardInterrupt:
+        complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
+        return Exit.INTERRUPTED
+    from sdpdr.lab.study.measures import means, runs_by_median
+    from sdpdr.lab.study.reading import read_results
+    from sdpdr.lab.study.store import Results
+
+    frame = read_results(path).frame
+    with Results(path, read_only=True) as results:
+        hidden = len(results.keys()) - len(frame)
+    if hidden:
+        note(f"{hidden} rows of other settings or another study are kept in {path} and left out")
+    ranking = means(runs_by_median(frame))
+    if args.json:
+        kept = ranking.astype(object).where(ranking.notna(), None).to_dict("records")
+        say_json({"results": str(path), "runs": len(frame), "ranking": kept})
+    else:
+        say(_ranking(ranking))
+        note(f"results: {path}; a page of them: sdpdr study report {path}")
+    return Exit.OK
+
+
+def _ranking(ranking: Any) -> Any:
+    """Contestants, best first, for a terminal."""
+    heads = ("solver", "form", "tol", "solved", "of", "mean seconds", "times the best")
+    rows = [
+        (r.solver, r.form, f"{r.tol:g}", r.solved, r.instances, f"{r.mean:.3g}", f"{r.ratio:.3g}")
+        for r in ranking.itertuples()
+    ]
+    return table(heads, rows, right=heads[2:])
+
+
+def run_report(args: Namespace) -> Exit:
+    """Write a report."""
+    _need_extra()
+    if (args.study is None) == (args.compare is None):
+        raise StudyError("name a study or its results to report on, or two with --compare A B.")
+    if args.compare:
+        return _compare(args)
+    from sdpdr.lab.study.page import write_report
+    from sdpdr.lab.study.reading import read_results
+    from sdpdr.lab.study.studyfile import find_results
+
+    path = find_results(args.study)
+    results = read_results(path)
+    for out in _targets(args, path.stem):
+        write_report(results.frame, results.meta, results.environments, out)
+        note(f"wrote {out}")
+    return Exit.OK
+
+
+def _compare(args: Namespace) -> Exit:
+    from sdpdr.lab.study.page import write_comparison
+    from sdpdr.lab.study.reading import read_results
+
+    before, after = (read_results(path) for path in args.compare)
+    for out in _targets(args, f"{args.compare[0].stem}-{args.compare[1].stem}", REPORTS[:2]):
+        verdict = write_comparison(before, after, out)
+        note(f"wrote {out}")
+    say(verdict)
+    return Exit.OK
+
+
+def run_export(args: Namespace) -> Exit:
+    """Write rows."""
+    _need_extra()
+    from sdpdr.lab.study.store import EXPORTS, Results
+
+    check_target(args.to, EXPORTS)
+    with Results(args.results, read_only=True) as results:
+        results.export(args.to)
+    note(f"wrote {args.to}")
+    return Exit.OK
+
+
+def _need_extra() -> None:
+    """Say once, and before anything is done, what is not installed."""
+    missing = [name for name in ("duckdb", "pandas", "plotly", "psutil") if find_spec(name) is None]
+    if missing:
+        raise PackageMissingError(f'studies need {", ".join(missing)}: pip install "sdpdr[study]"')
+
+
+def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> list[Path]:
+    targets = args.out or [Path(f"{stem}.html")]
+    for target in targets:
+        check_target(target, suffixes)
+    return list(targets)
+
+
+def _counted(names: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in names.items())
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return int(text)

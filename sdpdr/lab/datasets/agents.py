@@ -1,0 +1,185 @@
+"""What an agent sees that moves over a picture, one action at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+from sklearn.datasets import load_digits
+
+from sdpdr.base import checks as validate
+from sdpdr.base.errors import DataError
+from sdpdr.lab.datasets.shapes import Sample
+
+
+def digits(n: int | None = None) -> Sample:
+    """Handwritten digits, 8 x 8 pixels from 0 to 16, as `sklearn.datasets.load_digits` has them.
+
+    Parameters
+    ----------
+    n : int, optional
+        Only the first n of 1797.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 64)
+    label : ndarray of int, shape (n,)
+
+    Examples
+    --------
+    >>> digits(100)[0].shape
+    (100, 64)
+    """
+    X, label = load_digits(return_X_y=True)
+    stop = len(X) if n is None else validate.positive_integer("n", n)
+    if stop > len(X):
+        raise DataError(f"n={n} digits were asked for, but there are {len(X)}: leave n out.")
+    return X[:stop], label[:stop]
+
+
+_MOVES: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {"R": (1, 0), "L": (-1, 0), "U": (0, -1), "D": (0, 1)}
+)
+
+
+def window_agent(
+    actions: str = "R" * 40 + "L" * 20,
+    step: int = 2,
+    window: int = 24,
+    grain: float = 0.3,
+    start: int = 40,
+    scene: int = 160,
+    blur: float = 4.0,
+    seed: int = 0,
+) -> Sample:
+    """What an agent sees that moves a window over a picture, one row for each state.
+
+    The picture is noise smoothed by a Gaussian, of mean square one, and goes round at its edges.
+
+    Parameters
+    ----------
+    actions : str, default 40 times "R", then 20 times "L"
+        Letters R, L, U and D: a step to the right, to the left, up or down. Pass the same text
+        to `sdpdr.methods.are`.
+    step : int, default 2
+        Pixels.
+    window : int, default 24
+        Pixels along a side. Small windows have look-alikes elsewhere in the picture, and so false
+        neighbours.
+    grain : float, default 0.3
+        Standard deviation of what the camera adds to every pixel. Without, a place looks the
+        same at every visit.
+    start : int, default 40
+        Row and column of the first window.
+    scene : int, default 160
+        Pixels along a side of the picture.
+    blur : float, default 4
+        Standard deviation of the Gaussian, in pixels.
+    seed : int, default 0
+        Of the picture; that of the noise is one more.
+
+    Returns
+    -------
+    X : ndarray of shape (len(actions) + 1, window**2)
+    position : ndarray of shape (len(actions) + 1, 2)
+        Column and row of the window, in pixels from the start.
+
+    Raises
+    ------
+    DataError
+        An action has no meaning, or a size is not positive.
+
+    References
+    ----------
+    Course notes, section on Action Respecting Embedding; Bowling, Ghodsi and Wilkinson, "Action
+    respecting embedding", ICML 2005.
+
+    Examples
+    --------
+    >>> X, position = window_agent("RRDL")
+    >>> X.shape, position.tolist()
+    ((5, 576), [[0.0, 0.0], [2.0, 0.0], [4.0, 0.0], [4.0, 2.0], [2.0, 2.0]])
+    """
+    unknown = sorted(set(actions) - set(_MOVES))
+    if unknown:
+        raise DataError(f"actions hold {', '.join(unknown)}, but only R, L, U and D mean a move.")
+    step, window = (
+        validate.positive_integer("step", step),
+        validate.positive_integer("window", window),
+    )
+    scene = validate.positive_integer("scene", scene, at_least=window)
+    picture = gaussian_filter(
+        np.random.default_rng(seed).standard_normal((scene, scene)),
+        validate.positive_number("blur", blur),
+        mode="wrap",
+    )
+    picture /= picture.std()
+    moves = np.array([(0, 0), *(_MOVES[a] for a in actions)])
+    position = step * np.cumsum(moves, axis=0)
+    side = np.arange(window)
+    columns, rows = ((start + position[:, [k]] + side) % scene for k in (0, 1))
+    seen = picture[rows[:, :, None], columns[:, None, :]].reshape(len(moves), window**2)
+    seen = seen + grain * np.random.default_rng(seed + 1).standard_normal(seen.shape)
+    return seen, position.astype(float)
+
+
+def random_walk(n: int = 36, side: int = 5, seed: int = 0) -> str:
+    """Actions of a walk in four directions that stays inside a square and starts in its corner.
+
+    Parameters
+    ----------
+    n : int, default 36
+        Number of states; there is one action less.
+    side : int, default 5
+        Places along a side of the square, at least two.
+    seed : int, default 0
+
+    Returns
+    -------
+    str
+        Letters R, L, U and D, for `window_agent` and `sdpdr.methods.are`.
+
+    Examples
+    --------
+    >>> random_walk(8)
+    'DURRRRD'
+    """
+    n = validate.positive_integer("n", n)
+    side = validate.positive_integer("side", side, at_least=2)
+    rng, place, taken = np.random.default_rng(seed), np.zeros(2, dtype=np.int64), ""
+    while len(taken) < n - 1:
+        action = "RLUD"[rng.integers(4)]
+        trial = place + _MOVES[action]
+        if (trial >= 0).all() and (trial < side).all():
+            place, taken = trial, taken + action
+    return taken
+
+
+def window_walk(n: int = 36, side: int = 5, seed: int = 0, grain: float = 0.1) -> Sample:
+    """What an agent sees on a `random_walk` in four directions, as `window_agent` makes it.
+
+    Parameters
+    ----------
+    n, side, seed
+        As for `random_walk`, which gives the actions again. The picture is the same for all.
+    grain : float, default 0.1
+        As for `window_agent`.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 256)
+    position : ndarray of shape (n, 2)
+
+    References
+    ----------
+    Course notes, section on Action Respecting Embedding.
+
+    Examples
+    --------
+    >>> window_walk(8)[0].shape
+    (8, 256)
+    """
+    actions = random_walk(n, side, seed)
+    return window_agent(actions, window=16, grain=grain, start=36, scene=96)

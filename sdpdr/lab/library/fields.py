@@ -1,0 +1,210 @@
+"""Tables of a card and what may stand in them; every refusal names the card and the key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.errors import CardError, SdpdrError, StudyError
+
+_REQUIRED = object()
+_KINDS: Mapping[str, tuple[str, Any]] = MappingProxyType(
+    {
+        "bool": ("true or false", bool),
+        "int": ("a whole number", int),
+        "int | None": ("a whole number", int),
+        "float": ("a number", (int, float)),
+        "str": ("a text", str),
+    }
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of a TOML file.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file, for messages.
+    name : str
+        Name of the table; empty for the whole file.
+    content : mapping
+    kind : {"card", "study"}, default "card"
+        What the file is, for messages and for the kind of error.
+    """
+
+    file: str
+    name: str
+    content: Mapping[str, Any]
+    kind: str = "card"
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.content
+
+    def __getitem__(self, key: str) -> Any:
+        return self.content[key]
+
+    def error(self, key: str, words: str) -> SdpdrError:
+        """Error about a key."""
+        message = f"{self.kind} {self.file}, key {self._full(key)}: {words}."
+        return StudyError(message) if self.kind == "study" else CardError(message)
+
+    def _full(self, key: str) -> str:
+        return f"{self.name}.{key}" if self.name else key
+
+    def allow(self, *known: str) -> None:
+        """Refuse keys that are not known.
+
+        Raises
+        ------
+        CardError
+            Offering the nearest key.
+        """
+        for key in self.content:
+            if key not in known:
+                raise self.error(key, f"unknown.{_hint(key, known)} Allowed: {', '.join(known)}")
+
+    def table(self, key: str, *, optional: bool = False) -> Table:
+        """A table inside this one; empty if it is missing and optional."""
+        value = self._value(key, "a table", dict, {} if optional else _REQUIRED)
+        return Table(self.file, self._full(key), value, self.kind)
+
+    def tables(self, key: str) -> list[Table]:
+        """The tables of a list, ``[[key]]``; none if it is missing."""
+        found = self._value(key, "a list of tables", list, [])
+        if not all(isinstance(item, dict) for item in found):
+            raise self.error(key, f"expected a list of tables, [[{key}]], got {found!r}")
+        return [
+            Table(self.file, self._full(f"{key}[{place}]"), item, self.kind)
+            for place, item in enumerate(found)
+        ]
+
+    def text(self, key: str, default: Any = _REQUIRED) -> str:
+        """A text that is not empty."""
+        value = self._value(key, "a text", str, default)
+        if not value.strip():
+            raise self.error(key, "is empty: write a text")
+        return str(value)
+
+    def texts(self, key: str, default: Any = _REQUIRED) -> list[str]:
+        """A list of texts."""
+        value = self._value(key, "a list of texts", list, default)
+        if not all(isinstance(item, str) for item in value):
+            raise self.error(key, f"expected a list of texts, got {value!r}")
+        return list(value)
+
+    def choice(self, key: str, known: tuple[str, ...]) -> str:
+        """One of a few words."""
+        value = self.text(key)
+        if value not in known:
+            hint = _hint(value, known)
+            raise self.error(key, f"got {value!r}.{hint} Allowed: {', '.join(known)}")
+        return value
+
+    def number(self, key: str, default: Any = _REQUIRED) -> float:
+        """A number."""
+        return float(self._value(key, "a number", (int, float), default))
+
+    def positive(self, key: str, default: Any = _REQUIRED) -> float:
+        """A number above zero."""
+        value = self.number(key, default)
+        if not 0.0 < value < float("inf"):
+            raise self.error(key, f"expected a number above 0, got {value:g}")
+        return value
+
+    def count(self, key: str, default: Any = _REQUIRED, *, least: int = 1) -> int:
+        """A whole number of at least one, or another least."""
+        value = self._value(key, "a whole number", int, default)
+        if value < least:
+            raise self.error(key, f"expected a whole number of at least {least}, got {value}")
+        return int(value)
+
+    def list_of(self, key: str, what: str, kinds: Any, default: Any = _REQUIRED) -> list[Any]:
+        """A list of numbers or the like, which is not empty."""
+        value = self._value(key, f"a list of {what}", list, default)
+        wrong = [x for x in value if not isinstance(x, kinds) or isinstance(x, bool)]
+        if wrong or not value:
+            raise self.error(key, f"expected a list of {what}, got {value!r}")
+        return list(value)
+
+    def truth(self, key: str, default: Any = _REQUIRED) -> bool:
+        """Either true or false."""
+        return bool(self._value(key, "true or false", bool, default))
+
+    def call(
+        self,
+        key: str,
+        known: Mapping[str, Callable[..., Any]],
+        extra: Mapping[str, str] | None = None,
+    ) -> str:
+        """Name of a function under ``key``; all other keys must be arguments of it.
+
+        Parameters
+        ----------
+        key : str
+        known : mapping from name to function
+        extra : mapping from name to annotation, optional
+            Keys allowed besides. Arguments ``X``, ``graph`` and ``y`` come from the card's data;
+            only ``y`` may be given instead.
+
+        Raises
+        ------
+        CardError
+            The name is unknown, or an argument is unknown, missing, or not what its annotation
+            says.
+        """
+        name = self.choice(key, tuple(known))
+        parameters = {
+            parameter.name: parameter
+            for parameter in signature(known[name]).parameters.values()
+            if parameter.name not in ("X", "graph")
+        }
+        kinds = {word: p.annotation for word, p in parameters.items()} | dict(extra or {})
+        self.allow(key, *kinds)
+        for word, parameter in parameters.items():
+            if parameter.default is Parameter.empty and word not in self and word != "y":
+                raise self.error(word, f"missing: {name} needs it")
+        for word in kinds.keys() & self.content.keys():
+            self._like(word, kinds[word])
+        return name
+
+    def attempt(self, key: str, read: Callable[[Any], object]) -> None:
+        """Refuse a value that a reader refuses, in its words."""
+        try:
+            read(self[key])
+        except SdpdrError as error:
+            raise self.error(key, str(error).rstrip(".")) from error
+
+    def _like(self, key: str, annotation: str) -> None:
+        """Refuse a value that is not what an annotation says; the function checks the rest."""
+        if annotation == "ArrayLike":
+            self._numbers(key)
+        elif annotation in _KINDS:
+            self._value(key, *_KINDS[annotation], _REQUIRED)
+
+    def _numbers(self, key: str) -> None:
+        try:
+            np.asarray(self[key], dtype=float)
+        except (ValueError, TypeError):
+            raise self.error(key, f"expected a list of numbers, got {self[key]!r}") from None
+
+    def _value(self, key: str, what: str, kinds: Any, default: Any) -> Any:
+        value = self.content.get(key, default)
+        if value is _REQUIRED:
+            raise self.error(key, f"missing: write {what}")
+        # In Python a truth value is a whole number; in a card it is not.
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+            raise self.error(key, f"expected {what}, got {value!r}")
+        return value
+
+
+def _hint(word: str, known: Sequence[str]) -> str:
+    near = get_close_matches(word, known, n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,153 @@
+r"""Exact numbers: changes of basis without rounding, and a matrix inequality that svec holds.
+
+In ``svec`` entries off the diagonal are stored times :math:`\sqrt 2`, which no double holds. But
+where the pattern is a tree, its nodes have two colours; with :math:`D = \mathrm{diag}(1
+\text{ or } \sqrt 2)` by colour and a matrix :math:`\tilde H` of integers on the tree,
+:math:`H = D \tilde H D` has integers on the diagonal, :math:`\sqrt 2\,\tilde H_{ij}` beside it,
+and so the integers :math:`2 \tilde H_{ij}` in ``svec``. Definiteness and inner products with
+:math:`D^{-1} \tilde Z D^{-1}` are those in integers.
+
+The optimum: :math:`\tilde W` is a weighted Laplacian of the tree, of kernel **1**, and
+:math:`\tilde Z = t \mathbf 1 \mathbf 1^T`. *Interior:* the first matrix is the identity, and moves
+:math:`\tilde W` inwards. The others have entries off the diagonal of sum zero; then all are
+orthogonal to :math:`I - \mathbf 1 \mathbf 1^T`, which moves :math:`\tilde Z` inwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.linalg import VectorMap, svec_index, svec_size
+from sdpdr.program import Lmi
+
+Random: TypeAlias = np.random.Generator
+Exact: TypeAlias = list[list[Fraction]]
+
+
+def exact(number: Fraction) -> float:
+    """The double that is that number.
+
+    Raises
+    ------
+    ArithmeticError
+        There is none.
+    """
+    double = float(number)
+    if Fraction(double) != number:
+        raise ArithmeticError(f"{number} has no exact double.")
+    return double
+
+
+def doubles(matrix: Exact) -> Array:
+    """A matrix of exact doubles."""
+    return np.array([[exact(x) for x in row] for row in matrix])
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Coordinates X = V M V^T with V = L D or D L: L unimodular, D of powers of two.
+
+    Attributes
+    ----------
+    matrix, inverse : arrays of Fraction, shape (n, n)
+    """
+
+    matrix: Any
+    inverse: Any
+
+    @classmethod
+    def random(cls, n: int, rng: Random, exponents: Sequence[int], *, mixed: bool = True) -> Basis:
+        """A product of n random shears, then the powers of two."""
+        matrix = np.array([[Fraction(int(i == j)) for j in range(n)] for i in range(n)])
+        inverse = matrix.copy()
+        for _ in range(n if mixed else 0):
+            i, j = (int(k) for k in rng.choice(n, 2, replace=False))
+            sign = int(rng.choice([-1, 1]))
+            matrix[:, j] -= sign * matrix[:, i]
+            inverse[i] += sign * inverse[j]
+        powers = np.array([Fraction(2) ** e for e in exponents])
+        return cls(powers[:, None] * matrix, inverse / powers)
+
+    def congruent(self, matrix: Any) -> Exact:
+        """V^-T A V^-1, the same linear form on the new coordinates."""
+        exact_matrix = np.array([[Fraction(x) for x in row] for row in _listed(matrix)])
+        return [list(row) for row in self.inverse.T @ exact_matrix @ self.inverse]
+
+    def point(self, diagonal: Sequence[Fraction]) -> Exact:
+        """V diag(x) V^T."""
+        return [list(row) for row in (self.matrix * np.array(diagonal)) @ self.matrix.T]
+
+
+def _listed(matrix: Any) -> Any:
+    return matrix.tolist() if isinstance(matrix, np.ndarray) else matrix
+
+
+@dataclass(frozen=True, eq=False)
+class TreeInequality:
+    """A matrix inequality on a path of nodes, and its planted optimum.
+
+    Attributes
+    ----------
+    matrices : list of integer arrays, shape (p, p)
+        One for each free scalar.
+    value : integer array of shape (p, p)
+        W at the optimum.
+    weight : int
+        t.
+    """
+
+    matrices: list[Any]
+    value: Any
+    weight: int
+
+    @classmethod
+    def random(cls, rng: np.random.Generator, order: int, scalars: int) -> TreeInequality:
+        """A path of at least three nodes."""
+        links = rng.integers(1, 4, order - 1)
+        value = np.zeros((order, order), dtype=np.int64)
+        for i, link in enumerate(links):
+            value[i, i] += link
+            value[i + 1, i + 1] += link
+            value[i, i + 1] = value[i + 1, i] = -link
+        matrices = [np.eye(order, dtype=np.int64)]
+        for _ in range(scalars - 1):
+            off = rng.integers(-2, 3, order - 1)
+            off[-1] -= off.sum()
+            matrix = np.diag(rng.integers(-2, 3, order)) + np.diag(off, 1) + np.diag(off, -1)
+            matrices.append(matrix)
+        return cls(matrices, value, 2 * int(rng.integers(1, 4)))
+
+    def pull(self, k: int) -> Fraction:
+        """<H_k, Z>: what the multiplier asks scalar k to cost."""
+        return Fraction(self.weight * int(self.matrices[k].sum()))
+
+    def multiplier(self) -> list[Fraction]:
+        """Z in ``svec`` coordinates, where the pattern reads them; zero elsewhere."""
+        ones = np.ones_like(self.value)
+        return [Fraction(z) * self.weight / 2 for z in _coordinates(ones, powers=(2, 1))]
+
+    def lmi(self, name: str, scalars: Sequence[Fraction]) -> Lmi:
+        """The inequality, whose constant makes the optimum what it should be."""
+        constant = self.value.astype(object) - sum(
+            (z * h.astype(object) for z, h in zip(scalars, self.matrices, strict=True)),
+            np.zeros_like(self.value, dtype=object),
+        )
+        columns = np.column_stack([_coordinates(h) for h in self.matrices])
+        return Lmi("tree", len(self.value), {name: VectorMap(columns)}, _coordinates(constant))
+
+
+def _coordinates(matrix: Any, powers: tuple[int, int] = (1, 2)) -> Array:
+    """``svec`` of D H D for a matrix on a path; ``powers`` are the squares of D by colour."""
+    n = len(matrix)
+    stored = np.zeros(svec_size(n))
+    index = np.arange(n)
+    stored[svec_index(index, index)] = [float(matrix[i][i] * powers[i % 2]) for i in range(n)]
+    beside = [float(2 * matrix[i][i + 1]) for i in range(n - 1)]
+    stored[svec_index(index[:-1], index[1:])] = beside
+    return stored

@@ -1,0 +1,300 @@
+r"""Planting an optimum: diagonal programs in exact numbers, hidden by a change of basis.
+
+In a basis of its own, everything about the optimum is diagonal: :math:`\tilde X = \mathrm{diag}(x)`
+and :math:`\tilde S = \mathrm{diag}(s)` with :math:`x, s \ge 0` and :math:`x_i s_i = 0`. Rows
+:math:`\tilde A_i` are random matrices of small integers, y small integers, and
+
+.. math::
+
+    b_i = \langle\tilde A_i, \tilde X\rangle, \qquad
+    \tilde C = \tilde S - \textstyle\sum_i y_i \tilde A_i, \qquad
+    \langle\tilde C, \tilde X\rangle = -b^T y,
+
+so that point and multipliers are feasible and their values agree: they are optimal. With a
+unimodular integer matrix L, :math:`A = L^{-T} \tilde A L^{-1}` and :math:`X = L \tilde X L^T` hide
+the basis and change no inner product. All numbers stay dyadic and small, so doubles hold them
+without error: the value is that of the program *as stored*.
+
+*Interior, by construction.* One row is :math:`\tilde A_0 = I`, so multipliers can be moved until
+the slack is positive definite. Every other row is orthogonal to :math:`W = \mathrm{diag}(w)`, w
+negative where x > 0, positive where x = 0, and of sum zero; so is the identity, and
+:math:`\tilde X + t W` is feasible and positive definite for small t > 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sdpdr.lab.library.lies.truth import Truth
+from sdpdr.lab.library.planted.exact import Basis, Exact, Random, TreeInequality, doubles, exact
+from sdpdr.linalg import InnerProduct, Stacked, VectorMap
+from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
+from sdpdr.program.point import Variable
+
+Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """A program and its exact optimal value.
+
+    Attributes
+    ----------
+    kind : str
+        A key of `KINDS`.
+    seed : int
+    sdp : SDP
+    truth : Truth
+    interior : bool
+        Whether program and dual both have interior points, by construction, and the value is not
+        zero, so that a relative gap can close.
+    values, duals : mappings to nested lists of Fraction
+        An optimal point and optimal multipliers of the program as stored; those of a matrix
+        inequality in ``svec`` coordinates. Empty where there are none.
+    ray : mapping to nested lists of Fraction
+        Of infeasible programs multipliers, of unbounded ones a direction, that show it.
+    """
+
+    kind: str
+    seed: int
+    sdp: SDP
+    truth: Truth
+    interior: bool
+    values: Mapping[str, Any] = field(default_factory=dict)
+    duals: Mapping[str, Any] = field(default_factory=dict)
+    ray: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"{self.kind}-{self.seed}"
+
+
+@dataclass(eq=False)
+class Cone:
+    """A matrix, or a vector of non-negative numbers, in the basis where its optimum is diagonal.
+
+    Attributes
+    ----------
+    x, s : lists of Fraction
+        Diagonals of the optimum and of its slack.
+    is_matrix : bool
+    rows : list of arrays of int, shape (n, n)
+        Of the equations first, then of the inequalities.
+    face : int
+        How many of the last rows and columns the equations force to be zero.
+    coupling : int
+        An entry of the slack between the first coordinate and the last; where the first is in the
+        range of X and the last on the face, no multipliers have a psd slack like it.
+    """
+
+    x: list[Fraction]
+    s: list[Fraction]
+    is_matrix: bool = True
+    rows: list[Integers] = field(default_factory=list)
+    face: int = 0
+    coupling: int = 0
+
+    @property
+    def n(self) -> int:
+        """Order."""
+        return len(self.x)
+
+    @property
+    def rank(self) -> int:
+        """How many entries of x are positive; they come first."""
+        return sum(x > 0 for x in self.x)
+
+    def random_row(self, rng: Random, *, slope: int = 0) -> Integers:
+        """A row with <A, W> = slope * rank * (n - rank), apart from the part without interior."""
+        n, r = self.n - self.face, self.rank
+        a = np.zeros((self.n, self.n), dtype=np.int64)
+        if self.is_matrix:
+            upper = np.triu(rng.integers(-2, 3, (self.n, self.n)), 1)
+            a = upper + upper.T
+        u = rng.integers(-2, 3, r)
+        v = rng.integers(-2, 3, n - r)
+        v[-1] += u.sum() - v.sum() + slope
+        diagonal = np.concatenate([u * r, v * (n - r)])
+        a[np.arange(n), np.arange(n)] = diagonal
+        return a
+
+    def product(self, row: Integers) -> Fraction:
+        """<A, X> at the optimum."""
+        return sum((int(a) * x for a, x in zip(np.diagonal(row), self.x, strict=True)), Fraction(0))
+
+
+@dataclass(eq=False)
+class Field:
+    """A program before it is hidden: cones, free scalars, and a matrix inequality.
+
+    Attributes
+    ----------
+    cones : list of Cone
+    y : list of Fraction
+        Multipliers, of the equations first; those of inequalities are not negative.
+    inequalities : int
+        How many of the last rows are.
+    slack : list of Fraction
+        What these leave at the optimum.
+    columns : array of int, shape (m, q)
+        Of the free scalars.
+    z : list of Fraction
+        Their values.
+    tree : TreeInequality or None
+        On the free scalars.
+    shift : dict from number of a row to Fraction
+        What its right side is off the planted optimum.
+    """
+
+    cones: list[Cone]
+    y: list[Fraction]
+    inequalities: int = 0
+    slack: list[Fraction] = field(default_factory=list)
+    columns: Integers | None = None
+    z: list[Fraction] = field(default_factory=list)
+    tree: TreeInequality | None = None
+    shift: dict[int, Fraction] = field(default_factory=dict)
+
+    @property
+    def m(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    def right_side(self) -> list[Fraction]:
+        """b, where the optimum leaves the slack it should."""
+        first = self.m - self.inequalities
+        slack = [Fraction(0)] * first + self.slack
+        return [
+            sum((c.product(c.rows[i]) for c in self.cones), slack[i] + self.shift.get(i, 0))
+            + sum((self.column(k)[i] * z for k, z in enumerate(self.z)), Fraction(0))
+            for i in range(self.m)
+        ]
+
+    def column(self, k: int) -> list[int]:
+        """The coefficients of a free scalar."""
+        assert self.columns is not None
+        return [int(x) for x in self.columns[:, k]]
+
+    def scalar_costs(self) -> list[Fraction]:
+        """The cost of every free scalar that makes the multipliers feasible."""
+        costs = []
+        for k in range(len(self.z)):
+            pull = self.tree.pull(k) if self.tree else Fraction(0)
+            weighted = (a * y for a, y in zip(self.column(k), self.y, strict=True))
+            costs.append(pull - sum(weighted, Fraction(0)))
+        return costs
+
+    def costs(self, cone: Cone) -> Exact:
+        """C = S - sum_i y_i A_i."""
+        total = [[Fraction(0)] * cone.n for _ in range(cone.n)]
+        for i in range(cone.n):
+            total[i][i] = cone.s[i]
+        for y, row in zip(self.y, cone.rows, strict=True):
+            for i, j in zip(*np.nonzero(row), strict=True):
+                total[i][j] -= y * int(row[i, j])
+        total[0][-1] += cone.coupling
+        total[-1][0] += cone.coupling
+        return total
+
+    def value(self) -> Fraction:
+        """The optimal value, from the optimum."""
+        total = Fraction(0)
+        for cone in self.cones:
+            c = self.costs(cone)
+            total += sum((c[i][i] * cone.x[i] for i in range(cone.n)), Fraction(0))
+        return total + sum(
+            (c * z for c, z in zip(self.scalar_costs(), self.z, strict=True)), Fraction(0)
+        )
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Powers of two: of the rows, of every cone's coordinates, of the objective."""
+
+    rows: Sequence[int]
+    cones: Sequence[Sequence[int]]
+    objective: int
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """A program as users would meet it, with its optimum in exact numbers."""
+
+    sdp: SDP
+    values: Mapping[str, Any]
+    duals: Mapping[str, Any]
+    bases: Mapping[str, Basis]
+
+
+def hidden(
+    field: Field, rng: Random, *, scaling: Scaling | None = None, maximize: bool = False
+) -> Hidden:
+    """The program in another basis, and in doubles that hold it exactly.
+
+    With ``maximize`` it is said to be a maximisation of the negative objective.
+    """
+    equal = field.m - field.inequalities
+    scale = [Fraction(2) ** e for e in (scaling.rows if scaling else [0] * field.m)]
+    total = Fraction(2) ** (scaling.objective if scaling else 0)
+    variables: list[Variable] = []
+    objective: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    bases: dict[str, Basis] = {}
+    left: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    for k, cone in enumerate(field.cones):
+        exponents = scaling.cones[k] if scaling else [0] * cone.n
+        basis = Basis.random(cone.n, rng, exponents, mixed=cone.is_matrix)
+        name = f"X{k + 1}" if cone.is_matrix else f"v{k + 1}"
+        rows = [_times(basis.congruent(row), r) for row, r in zip(cone.rows, scale, strict=True)]
+        cost = _times(basis.congruent(field.costs(cone)), total)
+        variables.append(
+            PsdVariable(name, cone.n) if cone.is_matrix else VectorVariable(name, cone.n, True)
+        )
+        objective[name] = _map(cone, [cost])
+        bases[name] = basis
+        values[name] = basis.point(cone.x)
+        if not cone.is_matrix:
+            values[name] = [row[i] for i, row in enumerate(values[name])]
+        for part, chosen in zip(left, (rows[:equal], rows[equal:]), strict=True):
+            if chosen:
+                part[name] = _map(cone, chosen)
+    if field.columns is not None:
+        variables.append(VectorVariable("z", len(field.z)))
+        objective["z"] = VectorMap(np.array([[exact(c * total) for c in field.scalar_costs()]]))
+        values["z"] = field.z
+        columns = doubles(_times_rows(field.columns, scale))
+        left[0]["z"] = VectorMap(columns[:equal])
+        if field.inequalities:
+            left[1]["z"] = VectorMap(columns[equal:])
+    b = np.array([exact(x * r) for x, r in zip(field.right_side(), scale, strict=True)])
+    groups = [Rows("equations", "==", left[0], b[:equal])]
+    y = [v * total / r for v, r in zip(field.y, scale, strict=True)]
+    duals: dict[str, Any] = {"equations": y[:equal]}
+    if field.inequalities:
+        groups.append(Rows("limits", "<=", left[1], b[equal:]))
+        duals["limits"] = y[equal:]
+    if field.tree:
+        duals["tree"] = field.tree.multiplier()
+    lmis = (field.tree.lmi("z", field.z),) if field.tree else ()
+    sdp = SDP(tuple(variables), objective, tuple(groups), lmis, maximize=maximize)
+    return Hidden(sdp, values, duals, bases)
+
+
+def _map(cone: Cone, matrices: list[Exact]) -> Any:
+    arrays = [doubles(matrix) for matrix in matrices]
+    if not cone.is_matrix:
+        return VectorMap(np.array([np.diagonal(a) for a in arrays]))
+    maps = [InnerProduct(a) for a in arrays]
+    return Stacked(maps) if len(maps) > 1 else maps[0]
+
+
+def _times(matrix: Exact, scale: Fraction) -> Exact:
+    return [[x * scale for x in row] for row in matrix]
+
+
+def _times_rows(columns: Integers, scale: Sequence[Fraction]) -> Exact:
+    return [[int(x) * r for x in row] for row, r in zip(columns, scale, strict=True)]

@@ -1,0 +1,135 @@
+"""Edges of an embedding: which were shrunk or stretched, and the multipliers that hold them."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+from numpy.typing import ArrayLike
+
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.lab.plot.points import draw_edges, frame, is_flat, plane_of, size_of
+from sdpdr.lab.plot.style import DIVERGING, FAINT, SEQUENCE, draw_colour_bar, entitle, new_figure
+
+# A few edges may change far more than all others, so the scale ends at a high quantile.
+TOP = 0.98
+# Smaller changes are not told from none.
+LEAST = 1e-3
+
+
+def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: str = "") -> Figure:
+    """Draw the edges of an embedding by how their length has changed.
+
+    Parameters
+    ----------
+    Y : array_like of shape (n, d)
+    edges : array_like of int, shape (m, 2)
+    changes : array_like of shape (m,)
+        Relative changes, `sdpdr.quality.edge_changes`: negative where an edge shrank (blue),
+        positive where it was stretched (red). The scale ends at the 98th percentile of their size.
+    title : str, optional
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    DataError, ShapeError
+
+    Examples
+    --------
+    >>> figure = edge_changes([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0, 1], [1, 2]], [-0.2, 0.1])
+    """
+    plane = plane_of(Y)
+    pairs, change = np.asarray(edges), np.asarray(changes, dtype=float)
+    if change.shape != (len(pairs),):
+        raise ShapeError(
+            f"changes have shape {change.shape} but there are {len(pairs)} edges: pass one each."
+        )
+    if not np.isfinite(change).all():
+        raise DataError("changes hold NaN or infinity, which have no colour.")
+    size = np.abs(change)
+    top = max(float(np.quantile(size, TOP)) if size.size else 0.0, LEAST)
+    scale = ScalarMappable(Normalize(-top, top), DIVERGING)
+    order = np.argsort(size)
+    figure = new_figure(*size_of(plane, title=title))
+    axes = figure.add_subplot()
+    draw_edges(
+        axes, plane, pairs[order], colors=scale.to_rgba(change[order]),
+        linewidths=0.6 + 2.4 * np.minimum(size[order] / top, 1.0),
+    )  # fmt: skip
+    axes.scatter(plane[:, 0], plane[:, 1], s=3.0, color=FAINT, linewidths=0, zorder=2)
+    frame(axes, plane)
+    entitle(axes, title)
+    draw_colour_bar(axes, scale, "change of length", below=is_flat(plane))
+    bar = figure.axes[-1]
+    axis = bar.xaxis if is_flat(plane) else bar.yaxis
+    axis.set_major_locator(MaxNLocator(5))
+    axis.set_major_formatter(PercentFormatter(1.0, decimals=None if top > 0.02 else 1))
+    return figure
+
+
+# A few edges may carry far more than all others, so the scale ends at a high quantile.
+MOST = 0.99
+# Edges that carry less than this part of it hardly hold anything.
+SLACK = 1e-3
+
+
+def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: str = "") -> Figure:
+    r"""Draw the edges of an embedding by their dual weight.
+
+    The multipliers of Maximum Variance Unfolding are the tensions of a spring network in
+    equilibrium: :math:`L(w) Y = \lambda_2 Y`. The scale ends at their 99th percentile; edges
+    that carry less than a thousandth of that are drawn thin and grey.
+
+    Parameters
+    ----------
+    Y : array_like of shape (n, d)
+    edges : array_like of int, shape (m, 2)
+    weights : array_like of shape (m,)
+        ``solution.duals["isometry"]``. Their absolute values are drawn.
+    title : str, optional
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    ShapeError
+
+    References
+    ----------
+    Vasiloglou thesis, section 3.1; Sun, Boyd, Xiao and Diaconis, "The fastest mixing Markov
+    process on a graph and a connection to a maximum variance unfolding problem", SIAM Review 48
+    (2006).
+
+    Examples
+    --------
+    >>> figure = dual_weights([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0, 1], [1, 2]], [1.0, 0.0])
+    """
+    plane = plane_of(Y)
+    pairs, load = np.asarray(edges), np.abs(np.asarray(weights, dtype=float))
+    if load.shape != (len(pairs),):
+        raise ShapeError(
+            f"weights have shape {load.shape} but there are {len(pairs)} edges: pass one each."
+        )
+    top = float(np.quantile(load, MOST)) if load.size else 0.0
+    load = np.minimum(load / (top or float(np.max(load, initial=0.0)) or 1.0), 1.0)
+    carries = load > SLACK
+    order = np.flatnonzero(carries)[np.argsort(load[carries])]
+    scale = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
+    figure = new_figure(*size_of(plane, title=title))
+    axes = figure.add_subplot()
+    draw_edges(axes, plane, pairs[~carries], colors=FAINT, linewidths=0.4, alpha=0.5)
+    draw_edges(
+        axes, plane, pairs[order], colors=scale.to_rgba(load[order]),
+        linewidths=0.5 + 3.0 * np.sqrt(load[order]),
+    )  # fmt: skip
+    frame(axes, plane)
+    entitle(axes, title)
+    draw_colour_bar(axes, scale, "dual weight / its 99th percentile", below=is_flat(plane))
+    return figure

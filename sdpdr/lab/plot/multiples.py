@@ -1,0 +1,150 @@
+"""Several embeddings of the same points, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.lab.plot.points import draw_edges, plane_of
+from sdpdr.lab.plot.style import (
+    CLASSES,
+    FAINT,
+    INK,
+    MANY,
+    Colouring,
+    colour_points,
+    draw_colour_bar,
+    new_figure,
+)
+
+# Inches of a panel, and of the words above it.
+PANEL, WORDS = 2.2, 0.55
+
+
+def embeddings(
+    embeddings: Mapping[str, ArrayLike],
+    colour: ArrayLike | None = None,
+    *,
+    notes: Mapping[str, str] | None = None,
+    edges: ArrayLike | None = None,
+    columns: int = 3,
+    label: str = "",
+) -> Figure:
+    """Draw several embeddings of the same points, each as large as its panel.
+
+    Parameters
+    ----------
+    embeddings : mapping from name to array_like of shape (n, d)
+        The first two columns are drawn. To see differences, first lay them over one another with
+        `sdpdr.quality.align`.
+    colour : array_like of shape (n,), optional
+        As for `sdpdr.plot.embedding`; one scale for all.
+    notes : mapping from name to str, optional
+        A short line below a name.
+    edges : array_like of int, shape (m, 2), optional
+        Edges of a graph, drawn below the points.
+    columns : int, default 3
+        Panels in a row.
+    label : str, optional
+        What the colour means.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    DataError, ShapeError
+        There is no embedding, or the arrays do not fit together.
+
+    Examples
+    --------
+    >>> corner = [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]
+    >>> figure = embeddings({"corner": corner, "line": [[0.0], [1.0], [2.0]]}, ["a", "b", "a"])
+    >>> [axes.get_title("left") for axes in figure.axes]
+    ['corner', 'line']
+    """
+    if not embeddings or columns < 1:
+        raise DataError("pass at least one embedding, and at least one column.")
+    planes = {name: plane_of(Y) for name, Y in embeddings.items()}
+    n = len(next(iter(planes.values())))
+    for name, plane in planes.items():
+        if len(plane) != n:
+            raise ShapeError(f"{name} has {len(plane)} points but the first embedding has {n}.")
+    colouring = colour_points(colour, n)
+    columns = min(columns, len(planes))
+    rows = -(-len(planes) // columns)
+    legend = 0.55 if colouring.names or colouring.scale is not None else 0.0
+    ratio = _tallest(planes.values())
+    figure = new_figure(PANEL * columns + 0.2, (PANEL * ratio + WORDS) * rows + legend)
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    engine.set(w_pad=0.09, h_pad=0.05, wspace=0.03, hspace=0.03)
+    panels = figure.subplots(rows, columns, squeeze=False)
+    for axes in panels.flat[len(planes) :]:
+        axes.set_axis_off()
+    for axes, (name, plane) in zip(panels.flat, planes.items(), strict=False):
+        if edges is not None:
+            draw_edges(axes, plane, edges, colors=FAINT, linewidths=0.35, alpha=0.45)
+        axes.scatter(
+            plane[:, 0], plane[:, 1], s=float(np.clip(2500.0 / n, 2.5, 18.0)),
+            c=colouring.colours, linewidths=0, rasterized=n * len(planes) > MANY, zorder=2,
+        )  # fmt: skip
+        _frame(axes, plane, ratio)
+        _name(axes, name, (notes or {}).get(name, ""))
+    _explain(figure, panels, colouring, label)
+    return figure
+
+
+def _tallest(planes: Iterable[Array]) -> float:
+    """Height of the panels over their width: that of the tallest embedding, within reason."""
+    ratios = []
+    for plane in planes:
+        width, height = np.ptp(plane, axis=0)
+        ratios.append(height / width if width > 0.0 else 1.0)
+    return float(np.clip(max(ratios), 0.3, 1.0))
+
+
+def _frame(axes: Axes, plane: Array, ratio: float) -> None:
+    """One unit the same length along both axes, in a panel of the shape all panels have."""
+    middle = (plane.min(axis=0) + plane.max(axis=0)) / 2.0
+    width, height = np.ptp(plane, axis=0)
+    half = 0.53 * max(width, height / ratio, 1e-9)
+    axes.set_xlim(middle[0] - half, middle[0] + half)
+    axes.set_ylim(middle[1] - ratio * half, middle[1] + ratio * half)
+    axes.set_aspect("equal", adjustable="box")
+    axes.set_facecolor("none")
+    axes.set_axis_off()
+
+
+def _name(axes: Axes, name: str, note: str) -> None:
+    axes.set_title(name, loc="left", color=INK, fontsize=10, pad=16 if note else 5)
+    if note:
+        axes.annotate(
+            note, (0.0, 1.0), (0, 5), xycoords="axes fraction", textcoords="offset points",
+            color=INK, alpha=0.75, fontsize=8,
+        )  # fmt: skip
+
+
+def _explain(figure: Figure, panels: np.ndarray, colouring: Colouring, label: str) -> None:
+    if colouring.names:
+        dots = [
+            Line2D([], [], linestyle="", marker="o", markersize=6, color=c, label=name)
+            for name, c in zip(colouring.names, CLASSES, strict=False)
+        ]
+        legend = figure.legend(
+            handles=dots, loc="outside lower center", ncols=len(dots), frameon=False,
+            labelcolor=INK, fontsize=9, handletextpad=0.2, title=label or None,
+            title_fontsize=10,
+        )  # fmt: skip
+        legend.get_title().set_color(INK)
+    elif colouring.scale is not None:
+        draw_colour_bar(list(panels.flat), colouring.scale, label, below=True)

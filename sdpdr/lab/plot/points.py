@@ -1,0 +1,301 @@
+"""Pictures of points: an embedding in the plane, data in space, and the path of an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.graphs.transitions import step_starts
+from sdpdr.lab.plot.style import (
+    CLASSES,
+    FAINT,
+    INK,
+    MANY,
+    MOST_CLASSES,
+    Colouring,
+    colour_points,
+    draw_colour_bar,
+    draw_legend,
+    entitle,
+    new_figure,
+)
+from sdpdr.lab.plot.thumbnails import draw_images
+
+
+def trajectory(
+    Y: ArrayLike,
+    actions: str | Sequence[Hashable],
+    lengths: Sequence[int] | None = None,
+    *,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Figure:
+    """Draw every step of a path as an arrow in the colour of its action.
+
+    Where an embedding respects actions, arrows of one colour are moved copies of each other.
+
+    Parameters
+    ----------
+    Y : array_like of shape (n, d)
+        A place for each state; the first two columns are drawn.
+    actions : str or sequence of labels
+        One for each step from a state to the next of its sequence; ``None`` is drawn grey.
+    lengths : sequence of int, optional
+        Number of states of each sequence; by default there is one.
+    ax : matplotlib Axes, optional
+        Where to draw; by default in a figure of its own.
+    title : str, optional
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    DataError
+        There are more than ten actions to tell apart.
+    ShapeError
+        There is not one action for each step.
+
+    Examples
+    --------
+    >>> figure = trajectory([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], "RU", title="two steps")
+    >>> figure.axes[0].get_title("left")
+    'two steps'
+    """
+    plane = plane_of(Y)
+    starts = step_starts(len(plane), lengths)
+    labels = list(actions)
+    if len(labels) != starts.size:
+        raise ShapeError(f"{len(labels)} actions for {starts.size} steps: pass one for each step.")
+    names = sorted({a for a in labels if a is not None}, key=str)
+    if len(names) > MOST_CLASSES:
+        raise DataError(f"{len(names)} actions cannot be told apart by colour; at most ten can.")
+    colour = dict(zip(names, CLASSES, strict=False))
+    if ax is None:
+        ax = new_figure(*size_of(plane, len(names))).add_subplot()
+    figure = ax.get_figure()
+    assert isinstance(figure, Figure)
+    move = plane[starts + 1] - plane[starts]
+    ax.scatter(plane[:, 0], plane[:, 1], s=6.0, color=INK, linewidths=0, zorder=3)
+    ax.quiver(
+        *plane[starts].T, *move.T, color=[colour.get(a, FAINT) for a in labels],
+        angles="xy", scale_units="xy", scale=1.0, width=0.005, headwidth=4.5, headlength=5.5,
+        headaxislength=5.0, alpha=0.9, zorder=2,
+    )  # fmt: skip
+    frame(ax, plane)
+    entitle(ax, title)
+    if names:
+        keys = [Line2D([], [], color=colour[name], linewidth=2, label=str(name)) for name in names]
+        draw_legend(ax, "action", handles=keys, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def embedding(
+    Y: ArrayLike,
+    colour: ArrayLike | None = None,
+    *,
+    edges: ArrayLike | None = None,
+    images: ArrayLike | None = None,
+    photos: bool = False,
+    label: str = "",
+    title: str = "",
+) -> Figure:
+    """Draw an embedding, with one unit the same length along both axes.
+
+    Parameters
+    ----------
+    Y : array_like of shape (n, d)
+        The first two columns are drawn; a single one is drawn along a line.
+    colour : array_like of shape (n,), optional
+        Text, truth values and whole numbers of at most ten kinds are classes, with a legend;
+        other numbers are quantities, with a colour bar.
+    edges : array_like of int, shape (m, 2), optional
+        Edges of a graph, drawn below the points.
+    images : array_like of shape (n, height, width), optional
+        Picture of each point, 0 for paper and the largest value for ink. As many as find room
+        without overlap are drawn in the colour of their point; the rest stay dots.
+    photos : bool, default False
+        Draw images as they are, from black at 0 to white at the largest value, or in colour with
+        shape (n, height, width, 3); each with a rim in the colour of its point.
+    label : str, optional
+        What the colour means.
+    title : str, optional
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    DataError, ShapeError
+        The arrays do not fit together.
+
+    Examples
+    --------
+    >>> figure = embedding([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]], ["a", "b", "a"])
+    >>> len(figure.axes)
+    1
+    """
+    plane = plane_of(Y)
+    colouring = colour_points(colour, len(plane))
+    figure = new_figure(*size_of(plane, len(colouring.names), title))
+    axes = figure.add_subplot()
+    if edges is not None:
+        draw_edges(axes, plane, edges, colors=FAINT, linewidths=0.5, alpha=0.45)
+    size = _dot(len(plane)) if images is None else 3.0
+    axes.scatter(
+        plane[:, 0],
+        plane[:, 1],
+        s=size,
+        c=colouring.colours,
+        linewidths=0,
+        alpha=0.9 if images is None else 0.45,
+        rasterized=len(plane) > MANY,
+        zorder=2,
+    )
+    frame(axes, plane)
+    if images is not None:
+        draw_images(axes, plane, np.asarray(images, dtype=float), colouring.colours, photos)
+    entitle(axes, title)
+    _explain(axes, colouring, label, below=is_flat(plane))
+    return figure
+
+
+def cloud(
+    X: ArrayLike, colour: ArrayLike | None = None, *, label: str = "", title: str = ""
+) -> Figure:
+    """Draw data in space.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D), D >= 3
+        The first three columns are drawn.
+    colour : array_like of shape (n,), optional
+        As for `embedding`.
+    label, title : str, optional
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
+    >>> from sdpdr import datasets
+    >>> figure = cloud(*datasets.swiss_roll(50))
+    """
+    X = _points(X, 3)[:, :3]
+    colouring = colour_points(colour, len(X))
+    figure = new_figure(4.8, 3.9)
+    axes = figure.add_subplot(projection="3d", computed_zorder=False)
+    axes.scatter(*X.T, s=_dot(len(X)), c=colouring.colours, linewidths=0, rasterized=len(X) > MANY)
+    axes.set_box_aspect(np.maximum(np.ptp(X, axis=0), 1e-9 + 0.05 * np.ptp(X)), zoom=1.25)
+    axes.view_init(elev=14.0, azim=-72.0)
+    axes.set_facecolor("none")
+    axes.set_axis_off()
+    entitle(axes, title)
+    _explain(axes, colouring, label)
+    return figure
+
+
+def plane_of(Y: ArrayLike) -> Array:
+    """The first two coordinates; a single one becomes a line."""
+    points = _points(Y, 1)
+    return np.column_stack([points, np.zeros(len(points))])[:, :2]
+
+
+def draw_edges(axes: Axes, plane: Array, edges: ArrayLike, **options: object) -> LineCollection:
+    """Draw the edges of a graph as straight lines."""
+    pairs = np.asarray(edges)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.min(initial=0) < 0:
+        raise ShapeError(f"edges have shape {pairs.shape}; pass pairs of nodes, shape (m, 2).")
+    if pairs.max(initial=0) >= len(plane):
+        raise ShapeError(
+            f"an edge ends at node {pairs.max()} but there are {len(plane)} points: the embedding "
+            "and the graph must be of the same nodes."
+        )
+    lines = LineCollection(
+        list(plane[pairs]), rasterized=len(pairs) > MANY, capstyle="round", zorder=1, **options
+    )
+    axes.add_collection(lines)
+    return lines
+
+
+def frame(axes: Axes, plane: Array) -> None:
+    """No axes but a scale bar: an embedding is defined up to its place and turn."""
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    margin = 0.04 * float(np.max(high - low)) or 1.0
+    axes.set_xlim(low[0] - margin, high[0] + margin)
+    axes.set_ylim(low[1] - 2.2 * margin, high[1] + margin)
+    axes.set_aspect("equal", adjustable="box")
+    axes.set_facecolor("none")
+    axes.set_axis_off()
+    if high[0] > low[0]:
+        _draw_scale(axes, low[0], low[1] - 1.4 * margin, _round(0.2 * float(high[0] - low[0])))
+
+
+def _draw_scale(axes: Axes, x: float, y: float, length: float) -> None:
+    axes.plot([x, x + length], [y, y], color=FAINT, linewidth=1.4, solid_capstyle="butt")
+    axes.annotate(
+        f"{length:g}", (x + length, y), (5, 0), textcoords="offset points", va="center",
+        color=INK, fontsize=8,
+    )  # fmt: skip
+
+
+def _round(length: float) -> float:
+    """Largest of 1, 2, 5 times a power of ten that does not exceed a length."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)) * power)
+
+
+def _explain(axes: Axes, colouring: Colouring, label: str, below: bool = False) -> None:
+    if colouring.names:
+        dots = [
+            Line2D([], [], linestyle="", marker="o", markersize=6, color=c, label=name)
+            for name, c in zip(colouring.names, CLASSES, strict=False)
+        ]
+        place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "handletextpad": 0.2}
+        draw_legend(axes, label, handles=dots, **place)
+    elif colouring.scale is not None:
+        draw_colour_bar(axes, colouring.scale, label, below)
+
+
+def _points(points: ArrayLike, at_least: int) -> Array:
+    array = np.asarray(points, dtype=float)
+    if array.ndim != 2 or not len(array) or array.shape[1] < at_least:
+        raise ShapeError(
+            f"points have shape {array.shape}; pass one row each and at least {at_least} columns."
+        )
+    if not np.isfinite(array).all():
+        raise DataError("points hold NaN or infinity, which have no place in a picture.")
+    return array
+
+
+def size_of(plane: Array, n_classes: int = 0, title: str = "") -> tuple[float, float]:
+    """Inches that suit the shape of the points, so that no paper stays empty."""
+    width, height = np.ptp(plane, axis=0)
+    ratio = float(np.clip(height / width if width > 0.0 else 1.0, 0.1, 1.3))
+    above = 0.35 if title else 0.0
+    if is_flat(plane):
+        return 8.4, 7.8 * (ratio + 0.13) + 0.8 + above
+    inches = 6.4 if ratio <= 1.0 else 6.4 / ratio
+    return inches + (1.2 if n_classes else 0.9), inches * ratio + 0.4 + above
+
+
+def is_flat(plane: Array) -> bool:
+    """Whether points are so much wider than high that their legend belongs below."""
+    width, height = np.ptp(plane, axis=0)
+    return bool(height < 0.45 * width)
+
+
+def _dot(n: int) -> float:
+    """Area of a dot that lets n of them be told apart."""
+    return float(np.clip(9000.0 / n, 5.0, 40.0))

@@ -1,0 +1,271 @@
+"""Studies of solvers on paper: performance profiles, growth with size, maps of failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
+from numpy.typing import ArrayLike
+
+from sdpdr.base.errors import ShapeError
+from sdpdr.lab.plot.style import CLASSES, FAINT, INK, draw_legend, new_figure, tidy
+
+_DASHES = ("-", "--", ":", "-.", (0, (7, 2)))
+# Longer names are cut: they would leave no room for the figure.
+_MOST_LETTERS = 34
+_MARKERS = ("o", "s", "D", "P", "^", "X", "*", "h")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a contestant is drawn, wherever it appears.
+
+    Attributes
+    ----------
+    colour : str
+    turn : int
+        How often the colours have been used up before; chooses the dashes.
+    place : int
+        Chooses the marker.
+    """
+
+    colour: str
+    turn: int
+    place: int
+
+
+def look_of(place: int) -> Look:
+    """Look of the contestant at a place, from 0; no two of the first fifty look the same.
+
+    Examples
+    --------
+    >>> look_of(0).colour == look_of(10).colour, look_of(0) == look_of(10)
+    (True, False)
+    """
+    return Look(CLASSES[place % len(CLASSES)], place // len(CLASSES), place)
+
+
+def sizes_apart(sizes: Iterable[float]) -> list[float]:
+    """The sizes that have room for a label on a logarithmic scale, the largest among them.
+
+    Examples
+    --------
+    >>> sizes_apart([10, 11, 12, 100, 1000])
+    [1000.0, 100.0, 12.0]
+    """
+    every = sorted({float(size) for size in sizes}, reverse=True)
+    least = (every[0] / every[-1]) ** (1.0 / 9.0) if every else 1.0
+    kept: list[float] = []
+    for size in every:
+        if not kept or kept[-1] / size >= least:
+            kept.append(size)
+    return kept
+
+
+def performance_profile(
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    *,
+    x: str = "times the fastest verified answer",
+    title: str = "",
+) -> Figure:
+    """Draw performance profiles: the share of instances solved within a factor of the fastest.
+
+    Parameters
+    ----------
+    curves : mapping from contestant to (factors, shares)
+        Each is a step function that rises at the factors. The order chooses the colours.
+    x : str, default "times the fastest verified answer"
+        What the factors are; a profile over seconds is drawn as well.
+    title : str, optional
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    ShapeError
+
+    References
+    ----------
+    E. D. Dolan, J. J. Moré, "Benchmarking optimization software with performance profiles",
+    Mathematical Programming 91, 2002.
+
+    Examples
+    --------
+    >>> figure = performance_profile({"a": ([1, 2], [0.5, 1.0]), "b": ([1, 4], [0.5, 0.8])})
+    """
+    figure = new_figure(*_size(len(curves), 4.2))
+    axes = figure.subplots()
+    for place, (name, pair) in enumerate(curves.items()):
+        factor, share = _paired(name, *pair)
+        look = look_of(place)
+        axes.step(
+            factor, share, where="post", color=look.colour, linewidth=1.8,
+            linestyle=_DASHES[look.turn % len(_DASHES)], label=_short(name),
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.margins(x=0.0)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_ylim(-0.02, 1.03)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    tidy(axes, title=title, x=x, y="share of instances")
+    _name_lines(axes, len(curves))
+    return figure
+
+
+def growth(
+    points: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    *,
+    x: str = "size",
+    title: str = "",
+) -> Figure:
+    """Draw seconds over size on logarithmic scales, and the powers fitted to them.
+
+    Parameters
+    ----------
+    points : mapping from contestant to (sizes, seconds)
+        The order chooses the colours.
+    lines : mapping from contestant to (sizes, seconds), optional
+        Fitted lines.
+    x : str, default "size"
+        What the sizes count.
+    title : str, optional
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    ShapeError
+
+    Examples
+    --------
+    >>> figure = growth({"a": ([10, 20, 40], [0.1, 0.8, 6.4])}, {"a": ([10, 40], [0.1, 6.4])})
+    """
+    figure = new_figure(*_size(len(points), 4.2))
+    axes = figure.subplots()
+    fitted = lines or {}
+    for place, (name, pair) in enumerate(points.items()):
+        sizes, seconds = _paired(name, *pair)
+        look = look_of(place)
+        axes.plot(
+            sizes, seconds, linestyle="none", marker=_MARKERS[place % len(_MARKERS)],
+            color=look.colour, markersize=5.5, label=_short(name),
+        )  # fmt: skip
+        if name in fitted:
+            axes.plot(
+                *_paired(name, *fitted[name]), color=look.colour, linewidth=1.2,
+                linestyle=_DASHES[look.turn % len(_DASHES)],
+            )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    ticks = sizes_apart(size for sizes, _ in points.values() for size in np.asarray(sizes, float))
+    axes.set_xticks(ticks, [f"{size:g}" for size in ticks])
+    axes.minorticks_off()
+    tidy(axes, title=title, x=x, y="seconds")
+    _name_lines(axes, len(points))
+    return figure
+
+
+def outcome_map(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    kinds: ArrayLike,
+    legend: Sequence[tuple[str, str, str]],
+    *,
+    title: str = "",
+) -> Figure:
+    """Draw what became of each row in the hands of each column, as a sign on a colour.
+
+    Parameters
+    ----------
+    rows : sequence of str
+        Instances, drawn from top to bottom.
+    columns : sequence of str
+        Contestants.
+    kinds : array_like of int of shape (len(rows), len(columns))
+        Places in ``legend``.
+    legend : sequence of (name, sign, colour)
+        The kinds.
+    title : str, optional
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    ShapeError
+
+    Examples
+    --------
+    >>> kinds = [("solved", "✓", "#3f90da"), ("crashed", "✗", "#bd1f01")]
+    >>> figure = outcome_map(["roll", "digits"], ["scs"], [[0], [1]], kinds)
+    """
+    kind = np.asarray(kinds, dtype=int)
+    if kind.shape != (len(rows), len(columns)) or not kind.size:
+        raise ShapeError(
+            f"kinds has shape {np.shape(kinds)}, but there are {len(rows)} rows and "
+            f"{len(columns)} columns: pass one kind for each pair, and at least one."
+        )
+    used = np.unique(kind)
+    beside, above = (0.075 * max(len(_short(name)) for name in names) for names in (rows, columns))
+    figure = new_figure(
+        max(1.0 + beside + 0.42 * len(columns) + above, 5.0),
+        0.6 + above + 0.2 * len(rows) + 0.2 * len(used),
+    )
+    axes = figure.subplots()
+    colours = ListedColormap([colour for _, _, colour in legend])
+    axes.pcolormesh(
+        kind, cmap=colours, vmin=-0.5, vmax=len(legend) - 0.5, edgecolors="white", linewidth=1.2
+    )
+    for (row, column), value in np.ndenumerate(kind):
+        axes.text(
+            column + 0.5, row + 0.5, legend[value][1], ha="center", va="center_baseline",
+            color="white", fontsize=8,
+        )  # fmt: skip
+    tidy(axes, title=title)
+    axes.invert_yaxis()
+    axes.xaxis.tick_top()
+    axes.set_xticks(np.arange(len(columns)) + 0.5, map(_short, columns), rotation=50, ha="left")
+    axes.set_yticks(np.arange(len(rows)) + 0.5, map(_short, rows))
+    axes.tick_params(length=0, labelsize=8)
+    axes.spines[:].set_visible(False)
+    axes.legend(
+        handles=[Patch(color=legend[k][2], label=f"{legend[k][1]}  {legend[k][0]}") for k in used],
+        frameon=False, labelcolor=INK, fontsize=8, loc="upper left", bbox_to_anchor=(0.0, -0.02),
+    )  # fmt: skip
+    return figure
+
+
+def _paired(name: str, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ShapeError(
+            f"{name!r} has {first.shape} and {second.shape} values: pass two lists of one length."
+        )
+    return first, second
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
+
+
+def _size(entries: int, height: float) -> tuple[float, float]:
+    return 8.4, max(height, 0.9 + 0.21 * entries)
+
+
+def _name_lines(axes: Axes, entries: int) -> None:
+    axes.grid(color=FAINT, alpha=0.25, linewidth=0.6)
+    if entries:
+        draw_legend(axes, loc="center left", bbox_to_anchor=(1.01, 0.5))

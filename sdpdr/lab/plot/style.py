@@ -1,0 +1,138 @@
+"""What all figures share: colours, axes, and how values become colours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize, to_rgba_array
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ShapeError
+
+INK = "#1f2430"
+FAINT = "#8a93a3"
+# Ten colours that remain apart under all common colour vision deficiencies:
+# M. A. Petroff, "Accessible color sequences for data visualization", arXiv:2107.02270.
+CLASSES = (
+    "#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6",
+    "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd",
+)  # fmt: skip
+ACCENT, SECOND, THIRD = CLASSES[0], CLASSES[6], CLASSES[4]
+# The two ends of viridis, nearly black and nearly yellow, are lost on dark and on light paper.
+SEQUENCE = ListedColormap(colormaps["viridis"](np.linspace(0.18, 0.94, 256)), "sdpdr")
+# From shrunk over unchanged to stretched.
+DIVERGING = LinearSegmentedColormap.from_list("sdpdr_diverging", ["#2a6fb5", "#c9cdd4", "#bd1f01"])
+# Above this many marks a vector graphic becomes slow to draw, so they are rasterized.
+MANY = 1500
+# Whole numbers of more kinds than this are read as quantities, not as names of classes.
+MOST_CLASSES = len(CLASSES)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Empty figure of a size in inches, whose parts find their own room."""
+    return Figure(figsize=(width, height), layout="constrained", dpi=150)
+
+
+def tidy(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:
+    """Two thin spines, small faint ticks, a title set flush left."""
+    axes.set_facecolor("none")
+    axes.spines[["top", "right"]].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(FAINT)
+        axes.spines[side].set_linewidth(0.8)
+    axes.tick_params(which="both", color=FAINT, labelcolor=INK, labelsize=9, width=0.8)
+    axes.yaxis.get_offset_text().set(color=INK, fontsize=9)
+    axes.set_xlabel(x, color=INK, fontsize=10)
+    axes.set_ylabel(y, color=INK, fontsize=10)
+    entitle(axes, title)
+
+
+def entitle(axes: Axes, title: str) -> None:
+    """Title flush left, if there is one."""
+    if title:
+        axes.set_title(title, loc="left", color=INK, fontsize=11, pad=10)
+
+
+def draw_legend(axes: Axes, title: str = "", **options: Any) -> None:
+    """Legend without a frame."""
+    legend = axes.legend(
+        frameon=False, labelcolor=INK, fontsize=9, title=title or None, title_fontsize=10, **options
+    )
+    legend.get_title().set_color(INK)
+
+
+def draw_colour_bar(
+    axes: Axes | Sequence[Axes], mappable: ScalarMappable, label: str, below: bool = False
+) -> None:
+    """Slim colour bar, at the right or below."""
+    figure = (axes if isinstance(axes, Axes) else axes[0]).get_figure()
+    assert isinstance(figure, Figure)
+    place = {"location": "bottom", "shrink": 0.5} if below else {"location": "right"}
+    bar = figure.colorbar(mappable, ax=axes, fraction=0.04, pad=0.02, aspect=32, **place)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(color=FAINT, labelcolor=INK, labelsize=9, width=0.8)
+    bar.set_label(label, color=INK, fontsize=10)
+
+
+@dataclass(frozen=True, eq=False)
+class Colouring:
+    """Colour of each point, and what the colours mean.
+
+    Attributes
+    ----------
+    colours : ndarray of shape (n, 4)
+    names : tuple of str
+        The classes, in the order of `CLASSES`; empty for quantities.
+    scale : ScalarMappable or None
+        Of quantities that differ.
+    """
+
+    colours: Array
+    names: tuple[str, ...] = ()
+    scale: ScalarMappable | None = None
+
+
+def colour_points(colour: ArrayLike | None, n: int) -> Colouring:
+    """Colour n points by class (text, truth values, few whole numbers) or by quantity.
+
+    Raises
+    ------
+    ShapeError
+        There is not one entry for each point.
+    """
+    if colour is None:
+        return Colouring(_repeated(ACCENT, n))
+    given = np.asarray(colour)
+    if given.shape != (n,):
+        raise ShapeError(
+            f"colour has shape {given.shape} but there are {n} points: pass one value each."
+        )
+    kind = given.dtype.kind
+    if kind in "OSUb" or (kind in "iu" and len(set(given)) <= MOST_CLASSES):
+        names, place = np.unique(given.astype(str), return_inverse=True)
+        if len(names) <= MOST_CLASSES:
+            return Colouring(to_rgba_array(CLASSES)[place], tuple(names))
+        given = place
+    return _by_quantity(given.astype(float))
+
+
+def _by_quantity(values: Array) -> Colouring:
+    known = values[np.isfinite(values)]
+    if not known.size or np.ptp(known) == 0.0:
+        return Colouring(_repeated(ACCENT, len(values)))
+    scale = ScalarMappable(Normalize(known.min(), known.max()), SEQUENCE)
+    colours = scale.to_rgba(values)
+    colours[~np.isfinite(values)] = to_rgba_array(FAINT)
+    return Colouring(colours, scale=scale)
+
+
+def _repeated(colour: str, n: int) -> Array:
+    return np.repeat(to_rgba_array(colour), n, axis=0)

@@ -1,0 +1,107 @@
+"""Rows of results as a pandas frame, and the machine and the versions that a run had."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdpdr.lab.study.schema import COLUMNS
+
+if TYPE_CHECKING:
+    import pandas as pd
+import hashlib
+import json
+import os
+import platform
+from contextlib import suppress
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from sdpdr.solvers.registry import table
+from sdpdr.solving.costs.work import available, in_words
+
+# What tells apart the rows of one study, in the order in which they are shown.
+ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat", "key")
+_KINDS = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
+
+
+def asked(frame: pd.DataFrame, keys: list[str] | None) -> pd.DataFrame:
+    """The rows that a study asks for; all where it does not say."""
+    if keys is not None:
+        frame = frame[frame["key"].isin(set(keys))]
+    return frame.reset_index(drop=True)
+
+
+def typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns in the types that `sdpdr.lab.study.schema` promises."""
+    for column in COLUMNS:
+        values = frame[column.name]
+        if column.kind == "VARCHAR":
+            values = values.astype(object).where(values.notna(), "")
+        elif column.kind == "BOOLEAN":
+            values = values.astype("boolean").fillna(False)
+        frame[column.name] = values.astype(_KINDS[column.kind])
+    return frame
+
+
+PACKAGES = (
+    "sdpdr", "numpy", "scipy", "cvxpy", "clarabel", "scs", "qdldl", "cvxopt", "sdpa-python",
+    "mosek", "ipyopt", "mkl", "scikit-learn", "duckdb", "distributed",
+)  # fmt: skip
+
+
+@lru_cache
+def environment(threads: int) -> dict[str, Any]:
+    """What figures of time depend on.
+
+    Parameters
+    ----------
+    threads : int
+        That a run is given.
+
+    Returns
+    -------
+    dict
+        ``machine``, ``processors``, ``memory``, ``system``, ``python``, ``threads``, and
+        ``versions`` of packages and of solvers that are programs.
+    """
+    return {
+        "machine": _processor(),
+        "processors": os.cpu_count(),
+        "memory": in_words(available()),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "threads": threads,
+        "versions": versions(),
+    }
+
+
+def digest(found: dict[str, Any]) -> str:
+    """Short name of an environment."""
+    text = json.dumps(found, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def versions() -> dict[str, str]:
+    """Of the packages that compute, and of all usable solvers."""
+    return installed() | {f"solver {s.name}": s.version for s in table() if s.usable}
+
+
+def installed() -> dict[str, str]:
+    """Versions of those of `PACKAGES` that are installed."""
+    found = {}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+def _processor() -> str:
+    """The kind of processor."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,169 @@
+"""Carry out a study: what is missing, in shuffled order, kept as it ends."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from sdpdr.base.errors import DataError, ResultsError, UnknownNameError
+from sdpdr.base.files import undone_when_asked_to_end
+from sdpdr.base.progress import has_terminal
+from sdpdr.lab.study.hands import Cluster, Hands, Local
+from sdpdr.lab.study.store import SUFFIX, Results
+from sdpdr.lab.study.studyfile import Study
+from sdpdr.lab.study.task import Task
+
+
+def run_study(
+    study: Study | str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    scheduler: str | None = None,
+    jobs: int | None = None,
+    again: Collection[str] = (),
+    progress: bool | None = None,
+) -> Path:
+    """Carry out all runs of a study that are not yet in its results.
+
+    Every run has a process of its own, with limits of time and memory: a solver that crashes,
+    hangs or is ended is a row like any other. Interrupt it at any moment and call it again; it
+    goes on where it stopped.
+
+    Parameters
+    ----------
+    study : Study, str or Path
+        Or the path of a study file.
+    path : str or Path, optional
+        Of the results, ``*.duckdb``; by default the name of the study, in this folder.
+    scheduler : str, optional
+        Address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``, whose workers carry out the
+        runs. Default: this machine.
+    jobs : int, optional
+        Runs at a time on this machine; wins over the study's.
+    again : collection of str, default ()
+        Names of solvers whose runs are carried out again, after an upgrade for instance; their new
+        rows take the place of the old ones.
+    progress : bool, optional
+        Show progress on the error output; by default on a terminal only.
+
+    Returns
+    -------
+    Path
+        Of the results; open them with `sdpdr.lab.study.Results`.
+
+    Raises
+    ------
+    StudyError, FileFormatError, CardError, UnknownNameError
+        Of the study file.
+    ResultsLockedError, ResultsDamagedError, ResultsError
+        Of the results.
+    SchedulerError, PackageMissingError
+    """
+    study = study if isinstance(study, Study) else Study.load(study)
+    if jobs is not None and jobs < 1:
+        raise DataError(f"jobs must be at least 1; it is {jobs}.")
+    path = results_of(study) if path is None else Path(path)
+    tasks = shuffled(study)
+    hands: Hands = Local(jobs or study.jobs, study.limits.threads)
+    if scheduler is not None:
+        hands = Cluster(scheduler, study.folder)
+    names = {contestant.name for contestant in study.contestants}
+    for name in again:
+        if name not in names:
+            raise UnknownNameError("solver of the study", name, names)
+    with Results(path) as results, undone_when_asked_to_end():
+        _begin(results, study, tasks, scheduler, jobs)
+        settled = results.settled()
+        missing = [t for t in tasks if t.key not in settled or t.contestant.name in again]
+        with _show(progress, study, len(tasks), len(tasks) - len(missing)) as tell:
+            if missing:
+                _carry_out(hands, missing, results, tell)
+        results.state("finished", _now())
+    return path
+
+
+def results_of(study: Study) -> Path:
+    """Where the results of a study lie if nobody says otherwise: in this folder."""
+    return Path(f"{study.name}{SUFFIX}")
+
+
+def shuffled(study: Study) -> list[Task]:
+    """All runs in an order that follows from the seed of the study alone."""
+    tasks = study.tasks()
+    order = np.random.default_rng(study.shuffle).permutation(len(tasks))
+    return [tasks[place] for place in order]
+
+
+def _begin(
+    results: Results, study: Study, tasks: Sequence[Task], scheduler: str | None, jobs: int | None
+) -> None:
+    """Keep what the study is; refuse the results of another."""
+    other = results.fact("name", study.name)
+    if other != study.name:
+        raise ResultsError(
+            f"results {results.path} are those of the study {other!r}, not of {study.name!r}. "
+            "Give another file with --out."
+        )
+    settings = study.settings() | ({"jobs": jobs} if jobs else {})
+    if scheduler is not None:
+        settings |= {"jobs": "as many as the cluster has"}
+    for name, content in {
+        "name": study.name,
+        "title": study.title,
+        "question": study.question,
+        "command": f"sdpdr study run {study.called or study.name}",
+        "text": study.text,
+        "settings": settings,
+        "keys": [task.key for task in tasks],
+        "started": results.fact("started", _now()),
+        "finished": None,
+    }.items():
+        if results.fact(name, results) != content:
+            results.state(name, content)
+
+
+def _carry_out(hands: Hands, tasks: Sequence[Task], results: Results, tell: Any) -> None:
+    known = set(results.environments())
+    with closing(hands.carry_out(tasks)) as ended:
+        for done in ended:
+            digest = done.row.get("environment")
+            if digest and digest not in known:
+                results.add_environment(digest, done.environment)
+                known.add(digest)
+            results.add(done.row)
+            tell(done.row)
+
+
+@contextmanager
+def _show(progress: bool | None, study: Study, total: int, done: int) -> Iterator[Any]:
+    """A bar with the time that is left, and how the runs ended so far."""
+    console = Console(stderr=True, force_terminal=progress or None)
+    wanted = has_terminal() if progress is None else progress
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+        TimeRemainingColumn(), TextColumn("{task.fields[ends]}"),
+    )  # fmt: skip
+    ends: Counter[str] = Counter()
+    with Bar(*columns, console=console, disable=not wanted, transient=True) as bar:
+        shown = bar.add_task(f"study {study.name}", total=total, completed=done, ends="")
+
+        def tell(row: dict[str, Any]) -> None:
+            ends["solved" if row["solved"] else row["outcome"].lower().replace("_", " ")] += 1
+            words = ", ".join(f"{count} {end}" for end, count in ends.most_common(4))
+            bar.update(shown, advance=1, ends=words)
+
+        yield tell
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -1,0 +1,398 @@
+"""Study files: which problems, solvers, forms, tolerances and seeds; and the runs that follow."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatch
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from sdpdr.base.errors import FileFormatError, SdpdrError, UnknownNameError
+from sdpdr.lab.library.families import families, find_family, shelf
+from sdpdr.lab.library.fields import Table
+from sdpdr.lab.library.problem import Problem, find_card, library, read_optimal_values
+from sdpdr.lab.library.vocabulary import METHODS
+from sdpdr.lab.study.reading import READABLE
+from sdpdr.lab.study.store import SUFFIX
+from sdpdr.lab.study.task import AUTO, Contestant, Limits, Task
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_UNITS = {"MB": 10**6, "GB": 10**9, "MiB": 2**20, "GiB": 2**30}
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study, read from its file.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, without its suffix.
+    title, question : str
+        The question is what the study is to settle.
+    problems : tuple of Problem
+    contestants : tuple of Contestant
+        Every solver in every form that was asked for.
+    tols : tuple of float
+    seeds : tuple of int
+    repeats : int
+    jobs : int
+        Runs at a time on one machine.
+    shuffle : int
+        Seed of the order.
+    limits : Limits
+    text : str
+        The file.
+    folder : str
+        In which it lies; modules there can hold solvers of one's own.
+    called : str
+        What a command calls it: the name of its file, or that under which it is shipped.
+
+    Examples
+    --------
+    >>> study = Study.read('''
+    ... [about]
+    ... title = "Two solvers on a path"
+    ... [problems]
+    ... cards = ["path-graph"]
+    ... [[solvers]]
+    ... name = "clarabel"
+    ... forms = ["gram", "lmi"]
+    ... ''', "small")
+    >>> [(task.contestant.name, task.contestant.form) for task in study.tasks()]
+    [('clarabel', 'gram'), ('clarabel', 'lmi')]
+    """
+
+    name: str
+    title: str
+    question: str
+    problems: tuple[Problem, ...]
+    contestants: tuple[Contestant, ...]
+    tols: tuple[float, ...]
+    seeds: tuple[int, ...]
+    repeats: int
+    jobs: int
+    shuffle: int
+    limits: Limits
+    text: str = field(repr=False, default="")
+    folder: str = ""
+    called: str = ""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Study:
+        """Read a study file; modules beside it can hold solvers of your own.
+
+        Raises
+        ------
+        FileFormatError
+            It cannot be read, or is not TOML.
+        StudyError
+            A key is missing, unknown, or has a value that is not allowed.
+        CardError, UnknownNameError
+            A problem that it names cannot be read, or is not known.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileFormatError(f"study {path} cannot be read: {error}.") from None
+        folder = str(path.resolve().parent)
+        if folder not in sys.path:
+            sys.path.append(folder)
+        study = cls.read(text, path.stem, path.parent)
+        return replace(study, folder=folder, called=path.name)
+
+    @classmethod
+    def read(cls, text: str, name: str, folder: str | os.PathLike[str] = ".") -> Study:
+        """Read the text of a study file; paths in it begin in a folder."""
+        try:
+            content = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise FileFormatError(f"study {name} is not TOML: {error}.") from None
+        table = Table(name, "", content, "study")
+        table.allow("about", "problems", "variants", "solvers", "run")
+        about, run = table.table("about"), table.table("run", optional=True)
+        about.allow("title", "question")
+        run.allow("tols", "seeds", "repeats", "jobs", "shuffle", *_LIMITS)
+        problems = tuple(_problems(table, Path(folder)))
+        if not problems:
+            raise table.error("problems", "no problem is left. Ask for more, or exclude fewer")
+        return cls(
+            name=name,
+            title=about.text("title"),
+            question=about.text("question", about.text("title")),
+            problems=problems,
+            contestants=tuple(_contestants(table)),
+            tols=tuple(float(x) for x in _positive(run, "tols", [1e-6])),
+            seeds=tuple(_seeds(run)),
+            repeats=run.count("repeats", 1),
+            jobs=run.count("jobs", 1),
+            shuffle=run.count("shuffle", 0, least=0),
+            limits=_limits(run),
+            text=text,
+        )
+
+    def tasks(self) -> list[Task]:
+        """All runs, in the order of the file."""
+        return [
+            Task(problem, contestant, tol, self.limits, seed, repeat)
+            for problem in self.problems
+            for contestant in self.contestants
+            for tol in self.tols
+            for seed in self.seeds
+            for repeat in range(self.repeats)
+        ]
+
+    def settings(self) -> dict[str, Any]:
+        """What every run was given, in words for a report."""
+        limits = {f.name: getattr(self.limits, f.name) for f in fields(Limits)}
+        return limits | {
+            "repeats": self.repeats,
+            "jobs": self.jobs,
+            "shuffle": self.shuffle,
+            "tols": list(self.tols),
+            "seeds": list(self.seeds),
+        }
+
+
+_LIMITS = tuple(f.name for f in fields(Limits))
+
+
+# -- problems -----------------------------------------------------------------------------------
+
+
+def _problems(table: Table, folder: Path) -> Iterator[Problem]:
+    """The problems asked for, each in every variant."""
+    asked = table.table("problems")
+    asked.allow("cards", "tags", "methods", "families", "files", "optimal", "except", "n")
+    chosen: dict[str, Problem] = {}
+    for problem in (*_cards(asked, folder), *_members(asked), *_files(asked, folder)):
+        if not problem.is_program or not _is_wanted(asked, problem):
+            continue
+        if chosen.setdefault(problem.name, problem).digest != problem.digest:
+            raise asked.error("cards", f"two problems are called {problem.name!r}")
+    variants = list(_variants(table))
+    for problem in chosen.values():
+        yield from (
+            problem.varied(name, changes) if name else problem for name, changes in variants
+        )
+
+
+def _cards(asked: Table, folder: Path) -> Iterator[Problem]:
+    """Cards by name or pattern; all of them where only tags or methods are asked for."""
+    named = asked.texts("cards", [])
+    tags, methods = set(asked.texts("tags", [])), set(asked.texts("methods", []))
+    for method in methods - METHODS.keys():
+        raise asked.error("methods", f"unknown {method!r}. Allowed: {', '.join(METHODS)}")
+    if not named and not tags and not methods:
+        return
+    cards = library()
+    for pattern in named or ["*"]:
+        if pattern.endswith(".toml"):
+            found = [find_card(str(folder / pattern))]
+        else:
+            found = [card for name, card in cards.items() if fnmatch(name, pattern)]
+        if not found:
+            raise asked.error("cards", f"no card is called {pattern!r}; see `sdpdr list`")
+        for card in found:
+            if tags <= set(card.tags) and (not methods or card.method["name"] in methods):
+                yield Problem.of_card(card)
+
+
+def _members(asked: Table) -> Iterator[Problem]:
+    """Members of families, at the sizes asked for or suggested."""
+    for one in asked.tables("families"):
+        one.allow("name", "sizes")
+        name = one.choice("name", tuple(families()))
+        family = find_family(name)
+        for size in one.list_of("sizes", "whole numbers", int, list(family.sizes)):
+            yield Problem.of_card(family.at(size), name)
+
+
+def _files(asked: Table, folder: Path) -> Iterator[Problem]:
+    """Programs in files, by patterns of paths; ``$NAME`` is a variable of the environment."""
+    patterns = asked.texts("files", [])
+    optimal = {}
+    if "optimal" in asked:
+        optimal = read_optimal_values(_place(asked, "optimal", asked.text("optimal"), folder))
+    for pattern in patterns:
+        place = _place(asked, "files", pattern, folder)
+        found = sorted(map(Path, glob(str(place))))
+        if not found:
+            raise asked.error("files", f"there is no file {place}")
+        for path in found:
+            problem = Problem.of_file(path)
+            yield Problem.of_file(path, optimal.get(problem.name, ""))
+
+
+def _place(asked: Table, key: str, text: str, folder: Path) -> Path:
+    place = os.path.expandvars(text)
+    if "$" in place:
+        raise asked.error(key, f"{text!r} names a variable of the environment that is not set")
+    return folder / place
+
+
+def _is_wanted(asked: Table, problem: Problem) -> bool:
+    if any(fnmatch(problem.name, pattern) for pattern in asked.texts("except", [])):
+        return False
+    if "n" not in asked or problem.n is None:
+        return True
+    sizes = asked.list_of("n", "two whole numbers, the least and the largest", int)
+    if len(sizes) != 2:
+        raise asked.error("n", f"expected the least and the largest size, got {sizes}")
+    return bool(sizes[0] <= problem.n <= sizes[1])
+
+
+def _variants(table: Table) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    for one in table.tables("variants"):
+        name = one.text("variant")
+        if name in [known for known, _ in found]:
+            raise one.error("variant", f"{name!r} is there twice")
+        found.append((name, {key: x for key, x in one.content.items() if key != "variant"}))
+    return found or [("", {})]
+
+
+# -- solvers ------------------------------------------------------------------------------------
+
+
+def _contestants(table: Table) -> Iterator[Contestant]:
+    """Every solver in every form that it takes, or in those asked for."""
+    asked = table.tables("solvers")
+    if not asked:
+        raise table.error("solvers", "missing: write [[solvers]] with a name each")
+    seen = set()
+    for one in asked:
+        one.allow("name", "forms", "options", "defaults", "label")
+        base = Contestant(
+            one.text("name"),
+            options=one.table("options", optional=True).content,
+            defaults=one.truth("defaults", False),
+            label=one.text("label", " ").strip() if "label" in one else "",
+        )
+        try:
+            base.configured()
+        except (SdpdrError, TypeError) as error:
+            raise one.error("name", str(error).rstrip(".")) from error
+        allowed = tuple(dict.fromkeys((AUTO, *base.forms())))
+        forms = one.texts("forms", list(base.forms()))
+        if not forms:
+            raise one.error("forms", "is empty: leave it out for all, or name some")
+        for form in forms:
+            if form not in allowed:
+                words = f"{base.name} does not take {form!r}. Allowed: {', '.join(allowed)}"
+                raise one.error("forms", words)
+            contestant = Contestant(base.solver, form, base.options, base.defaults, base.label)
+            if (contestant.name, form) in seen:
+                raise one.error("name", f"{contestant.name!r} in form {form!r} is there twice")
+            seen.add((contestant.name, form))
+            yield contestant
+
+
+# -- limits -------------------------------------------------------------------------------------
+
+
+def _limits(run: Table) -> Limits:
+    plain = Limits()
+    return Limits(
+        time_limit=run.positive("time_limit", plain.time_limit),
+        patience=run.positive("patience", plain.patience),
+        memory_limit=_bytes(run) if "memory_limit" in run else plain.memory_limit,
+        threads=run.count("threads", plain.threads),
+        warmup=run.truth("warmup", plain.warmup),
+        hopeless=_not_negative(run, "hopeless", plain.hopeless),
+    )
+
+
+def _bytes(run: Table) -> int:
+    """An amount of memory with its unit."""
+    text = run.text("memory_limit")
+    number, _, unit = text.partition(" ")
+    try:
+        amount = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        amount = 0.0
+    if not 0.0 < amount < float("inf"):
+        raise run.error("memory_limit", f"expected an amount such as '2 GB', got {text!r}")
+    return int(amount)
+
+
+def _not_negative(run: Table, key: str, default: float) -> float:
+    number = run.number(key, default)
+    if not number >= 0.0:
+        raise run.error(key, f"expected a number of at least 0, got {number:g}")
+    return number
+
+
+def _positive(run: Table, key: str, default: list[float]) -> list[float]:
+    numbers = run.list_of(key, "numbers above 0", (int, float), default)
+    if not all(0.0 < x < float("inf") for x in numbers) or len(set(numbers)) < len(numbers):
+        raise run.error(key, f"expected numbers above 0, each once, got {numbers}")
+    return numbers
+
+
+def _seeds(run: Table) -> list[int]:
+    seeds = run.list_of("seeds", "whole numbers", int, [0])
+    if not all(0 <= seed < 2**63 for seed in seeds) or len(set(seeds)) < len(seeds):
+        raise run.error("seeds", f"expected whole numbers from 0 on, each once, got {seeds}")
+    return seeds
+
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def shipped() -> dict[str, str]:
+    """Titles of the studies that come with the package, by name."""
+    return {
+        name: tomllib.loads(path.read_text(encoding="utf-8"))["about"]["title"]
+        for name, path in shelf("studies").items()
+    }
+
+
+def find_study(name: str) -> Study:
+    """A study by its name, or any other by the path of its file.
+
+    Raises
+    ------
+    UnknownNameError
+        Offering the nearest name.
+    FileFormatError, StudyError
+        As `Study.load`.
+    """
+    if name.endswith(".toml"):
+        return Study.load(name)
+    known = shelf("studies")
+    if name not in known:
+        raise UnknownNameError("study", name, known)
+    return replace(Study.load(known[name]), called=name)
+
+
+def find_results(name: str) -> Path:
+    """Results by their path, or those of a study that was run in this folder.
+
+    Raises
+    ------
+    FileFormatError
+        There are none.
+    """
+    path = Path(name)
+    if path.suffix in READABLE:
+        return path
+    found = Path(f"{path.stem}{SUFFIX}")
+    if not found.is_file():
+        raise FileFormatError(
+            f"there are no results {found} here. Run the study first, `sdpdr study run {name}`, "
+            "or name a file of results."
+        )
+    return found

@@ -1,5 +1,0 @@
-"""The landmark form: few columns, rows added as they are broken, a proof for the full program."""
-
-from sdpdr.landmark.solver import LandmarkSolver, landmark_plan, with_loss
-
-__all__ = ["LandmarkSolver", "landmark_plan", "with_loss"]

@@ -1,0 +1,179 @@
+"""Points whose coordinates are known, beside points whose Gram matrix is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import ShapeError
+from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg import Entries, QuadraticForms
+from sdpdr.model.affine import Var
+from sdpdr.model.block import Block
+from sdpdr.model.blocks.isometry import Relation, related
+from sdpdr.model.terms import AtMost, Equal, Maximize, Term
+from sdpdr.program.point import PsdVariable
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates(Block):
+    r"""Declares :math:`Z = \begin{pmatrix} I & Y^T \\ Y & K \end{pmatrix} \succeq 0`.
+
+    That is :math:`K \succeq Y Y^T`: inner products K of the unknown points, whose shadows Y in r
+    dimensions are measured in the coordinates of known points.
+
+    Parameters
+    ----------
+    n : int
+        Number of unknown points.
+    r : int
+        Dimension of the known coordinates.
+    gram : str, default "Z"
+        Name of the variable, of order r + n.
+
+    References
+    ----------
+    Biswas and Ye, "Semidefinite programming for ad hoc wireless sensor network localization",
+    IPSN 2004.
+    """
+
+    n: int
+    r: int
+    gram: str = "Z"
+
+    def variables(self) -> Iterable[PsdVariable]:
+        """The bordered matrix."""
+        yield PsdVariable(self.gram, self.r + self.n)
+
+    def terms(self) -> Iterable[Term]:
+        """The leading block is the identity."""
+        pairs = np.column_stack(np.triu_indices(self.r))
+        unit = (pairs[:, 0] == pairs[:, 1]).astype(float)
+        yield Equal(Entries(self.r + self.n, pairs) @ Var(self.gram), unit, symbol="δ_ij")
+
+
+@dataclass(frozen=True, eq=False)
+class AnchoredLengths(Block):
+    r"""Squared lengths of edges of which one end may be an anchor.
+
+    Between unknown points :math:`K_{ii} + K_{jj} - 2K_{ij}`, and from an anchor at
+    :math:`a_k` to an unknown point :math:`|a_k|^2 - 2 a_k^T y_j + K_{jj}`. Either is
+    :math:`f^T Z f` for a vector f. Edges between anchors have no row.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    anchors : array of int, shape (p,)
+        Nodes of known coordinates.
+    coordinates : array of shape (p, r)
+    exact : bool
+        Equality rather than inequality.
+    relative : bool, default False
+        Divide each row by its squared length.
+    gram : str, default "Z"
+    """
+
+    graph: NeighborGraph
+    anchors: Index
+    coordinates: Array
+    exact: bool
+    relative: bool = False
+    gram: str = "Z"
+
+    @property
+    def label(self) -> str:
+        """As of unanchored lengths."""
+        return "isometry"
+
+    def terms(self) -> Iterable[Term]:
+        """One row for each edge with an unknown end."""
+        vectors = positions(self.graph.n, self.anchors, self.coordinates)
+        kept = np.flatnonzero(~np.isin(self.graph.edges, self.anchors).all(axis=1))
+        i, j = self.graph.edges[kept].T
+        lhs = QuadraticForms(vectors[i] - vectors[j]) @ Var(self.gram)
+        d = self.graph.sqdist[kept]
+        side = Equal if self.exact else AtMost
+        if self.relative:
+            yield side((1.0 / d) * lhs, 1.0)
+        else:
+            yield side(lhs, d, symbol="d_ij")
+
+
+def AnchoredIsometry(
+    graph: NeighborGraph,
+    anchors: Index,
+    coordinates: Array,
+    relation: Relation = "inequality",
+    gram: str = "Z",
+) -> Block:
+    """`AnchoredLengths` in one of the relations of `Isometry`.
+
+    Parameters
+    ----------
+    graph, anchors, coordinates, gram
+        As of `AnchoredLengths`.
+    relation : {"inequality", "equality"}, Band or Slack, default "inequality"
+
+    Returns
+    -------
+    Block
+        Labelled ``isometry``.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+
+    def lengths(exact: bool, relative: bool = False) -> Block:
+        return AnchoredLengths(graph, anchors, coordinates, exact, relative, gram)
+
+    return related(lengths, relation)
+
+
+def positions(n: int, anchors: Index, coordinates: Array) -> sp.csr_array:
+    """Vectors p_i of shape (n, r + unknown) with inner products p_i^T Z p_j of all n points.
+
+    Row i is (a_k, 0) for the anchor i = anchors[k], and a unit vector for an unknown point.
+    """
+    known = np.zeros(n, dtype=bool)
+    known[anchors] = True
+    unknown = np.flatnonzero(~known)
+    p, r = coordinates.shape
+    if len(anchors) != p:
+        raise ShapeError(f"there are {len(anchors)} anchors, but coordinates of {p} points.")
+    row = np.concatenate([np.repeat(anchors, r), unknown])
+    column = np.concatenate([np.tile(np.arange(r), p), r + np.arange(unknown.size)])
+    value = np.concatenate([np.ravel(coordinates), np.ones(unknown.size)])
+    return sp.csr_array((value, (row, column)), shape=(n, r + unknown.size))
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceAboutMean(Block):
+    r"""Maximises the variance of points about their own mean, wherever the origin is.
+
+    :math:`\sum_i c_i |p_i|^2 - |\sum_i c_i p_i|^2 / \sum_i c_i`, where points are linear in the
+    columns of a root of the Gram matrix: :math:`p_i^T p_j = f_i^T K f_j`.
+
+    Parameters
+    ----------
+    vectors : array or sparse array of shape (n, order)
+        The f_i; the identity for points whose Gram matrix is K itself.
+    weights : array of shape (n,)
+        c, how many points each stands for.
+    gram : str, default "K"
+    """
+
+    vectors: sp.csr_array
+    weights: Array
+    gram: str = "K"
+
+    def terms(self) -> Iterable[Term]:
+        """Sum of squares less that of the mean."""
+        c = np.asarray(self.weights, dtype=float)
+        squares = c[None, :] @ QuadraticForms(self.vectors)
+        mean = QuadraticForms((c @ self.vectors)[None, :])
+        yield Maximize(squares @ Var(self.gram) - (1.0 / c.sum()) * mean @ Var(self.gram))

@@ -1,0 +1,152 @@
+"""Statements about expressions of any matrices, and what all norms have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ModelError
+from sdpdr.model.affine import Affine, Var
+from sdpdr.model.block import Block
+from sdpdr.model.terms import AtMost, Equal, Maximize, Minimize, Penalize, Term
+from sdpdr.program.point import VectorVariable
+
+
+@dataclass(frozen=True, eq=False)
+class Agree(Block):
+    """Lets expressions of different matrices have the same values.
+
+    Parameters
+    ----------
+    first, second : Affine
+        With as many values each.
+    """
+
+    first: Affine
+    second: Affine
+
+    def terms(self) -> Iterable[Term]:
+        """One row for each value."""
+        yield Equal(self.first - self.second, 0.0, symbol="0")
+
+
+@dataclass(frozen=True, eq=False)
+class Fits(Block):
+    r"""Lets an expression have given values, exactly or at half the square of what is missing.
+
+    Parameters
+    ----------
+    values : Affine
+    targets : array with one number per value
+    squared : bool, default False
+    """
+
+    values: Affine
+    targets: Array
+    squared: bool = False
+
+    def terms(self) -> Iterable[Term]:
+        """One row for each value."""
+        if self.squared:
+            yield Penalize(self.values, self.targets, "square", 1.0, symbol="v_ij")
+        else:
+            yield Equal(self.values, self.targets, symbol="v_ij")
+
+
+@dataclass(frozen=True, eq=False)
+class Costs(Block):
+    """Minimises an expression of one value.
+
+    Parameters
+    ----------
+    value : Affine
+    """
+
+    value: Affine
+
+    def terms(self) -> Iterable[Term]:
+        """The objective."""
+        yield Minimize(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Rewards(Block):
+    """Maximises an expression of one value.
+
+    Parameters
+    ----------
+    value : Affine
+    """
+
+    value: Affine
+
+    def terms(self) -> Iterable[Term]:
+        """The objective."""
+        yield Maximize(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Sized(Block):
+    """A convex measure of an expression, paid for or limited.
+
+    Parameters
+    ----------
+    limit : float, optional
+        Keep the measure at most this large, instead of paying for it.
+    weight : float, default 1
+        Price of a unit.
+
+    Raises
+    ------
+    ModelError
+        The limit or the weight is not a positive number.
+    """
+
+    limit: float | None = field(default=None, kw_only=True)
+    weight: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._require("weight", 0.0)
+        if self.limit is not None:
+            self._require("limit", 0.0)
+
+    def _require(self, name: str, least: float) -> None:
+        value = getattr(self, name)
+        if not least < value < np.inf:
+            kind = "positive and finite" if least == 0.0 else "finite"
+            raise ModelError(
+                f"the {name} of a {type(self).__name__} must be {kind}; it is {value}."
+            )
+
+    def _measured(self, size: Affine) -> Term:
+        """The price of the measure, or its limit."""
+        if self.limit is None:
+            return Minimize(self.weight * size)
+        return AtMost(size, self.limit, "limit")
+
+
+@dataclass(frozen=True, eq=False)
+class Topped(Sized):
+    """A measure that is kept below a scalar: a number if it is limited, a variable if priced.
+
+    Parameters
+    ----------
+    top : str, default "t"
+        Name of the variable, which the block declares.
+    """
+
+    top: str = field(default="t", kw_only=True)
+
+    def _scalars(self) -> Iterable[VectorVariable]:
+        """The scalar that a priced measure stays below; a limited one needs none."""
+        if self.limit is None:
+            yield VectorVariable(self.top, 1)
+
+    def _top(self, multiples: Array) -> Affine:
+        """Multiples of that scalar, or of the limit."""
+        if self.limit is None:
+            return multiples[:, None] @ Var(self.top)
+        return Affine({}, self.limit * multiples)

@@ -1,0 +1,121 @@
+"""The geometric mean of affine expressions, as a tree of 2 x 2 matrix inequalities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.errors import ModelError
+from sdpdr.linalg.svec import SQRT2
+from sdpdr.model.affine import Affine, Var
+from sdpdr.model.block import Block
+from sdpdr.model.terms import AtMost, InCone, Maximize, Term
+from sdpdr.program.point import VectorVariable
+
+
+@dataclass(frozen=True, eq=False)
+class GeometricMean(Block):
+    r"""Maximises the geometric mean :math:`(v_1 \cdots v_m)^{1/m}` of values, or keeps it large.
+
+    The values are paired, and a scalar s stands for at most the mean of each pair (a, b):
+
+    .. math:: \begin{pmatrix} a & s \\ s & b \end{pmatrix} \succeq 0
+              \quad\Longleftrightarrow\quad a, b \ge 0,\ s^2 \le ab .
+
+    The scalars are paired in their turn, up to the root g. Where m is not a power of two, g itself
+    fills up the leaves, which does not change the optimum: :math:`g^{p} \le v_1 \cdots v_m\,
+    g^{p-m}` says :math:`g^m \le v_1 \cdots v_m`. About m - 1 inequalities in :math:`\log_2 m`
+    levels.
+
+    Parameters
+    ----------
+    values : Affine
+        m expressions; they are thereby kept non-negative.
+    at_least : float, optional
+        Keep the mean at least this large, instead of maximising it.
+    name : str, default "g"
+        Name of the vector of scalars, which this block declares; its first entry is the root.
+
+    Raises
+    ------
+    ModelError
+        If `at_least` is not positive, or there are no values.
+
+    References
+    ----------
+    Nesterov and Nemirovskii, "Interior-point polynomial algorithms in convex programming", SIAM,
+    1994, section 6.2; Vasiloglou thesis, section 6.2.1, where log2(m) is given as the number of
+    cones; it is the depth of the tree.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import Diagonal
+    >>> mean = GeometricMean(Diagonal(12) @ Var("K"))
+    >>> sum(isinstance(term, InCone) for term in mean.terms())
+    12
+    """
+
+    values: Affine
+    at_least: float | None = None
+    name: str = "g"
+
+    def __post_init__(self) -> None:
+        if self.values.m < 1:
+            raise ModelError("a geometric mean needs at least one value.")
+        if self.at_least is not None and not 0.0 < self.at_least < np.inf:
+            raise ModelError(f"at_least must be positive and finite; it is {self.at_least}.")
+
+    def variables(self) -> Iterable[VectorVariable]:
+        """The root, and a scalar for each pair below it."""
+        yield VectorVariable(self.name, self._size)
+
+    def terms(self) -> Iterable[Term]:
+        """A 2 x 2 matrix inequality for each pair, and what is asked of the root."""
+        for s, (a, b) in enumerate(self._pairs):
+            places = [(a, 0, 1.0), (-1 - s, 1, SQRT2), (b, 2, 1.0)]
+            values = _picked(self.values.m, [(k, i, t) for k, i, t in places if k >= 0])
+            scalars = _picked(self._size, [(-1 - k, i, t) for k, i, t in places if k < 0])
+            # An expression without a map would still name the variables of the values.
+            inside = scalars @ Var(self.name)
+            inside = inside + values @ self.values if values.nnz else inside
+            yield InCone(inside, "psd", f"pair{s}")
+        root = sp.csr_array(([1.0], ([0], [0])), shape=(1, self._size)) @ Var(self.name)
+        # At most the other mean, and never close to twice that: it says nothing new, but where
+        # the values are limited it limits the root, and bounds can be proved.
+        m = self.values.m
+        mean = np.full((1, m), (1.0 if m == 1 else 2.0) / m)
+        yield AtMost(root - mean @ self.values, 0.0, "arithmetic")
+        if self.at_least is None:
+            yield Maximize(root)
+        else:
+            yield AtMost(-root, -float(self.at_least), "root")
+
+    @property
+    def _size(self) -> int:
+        return max(1, len(self._pairs))
+
+    @cached_property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """What scalar s is the mean of: value k as k, scalar t as -1 - t."""
+        m = self.values.m
+        level = list(range(m)) + [-1] * ((1 << (m - 1).bit_length()) - m)
+        pairs: list[tuple[int, int]] = []
+        while len(level) > 1:
+            couples = list(zip(level[::2], level[1::2], strict=True))
+            # The mean of the root with itself is the root, and so is the last mean of all.
+            new = [c for c in couples if c != (-1, -1)]
+            first = -2 - len(pairs)
+            names = iter([-1] if len(couples) == 1 else range(first, first - len(new), -1))
+            level = [-1 if c == (-1, -1) else next(names) for c in couples]
+            pairs += new
+        return pairs[-1:] + pairs[:-1]
+
+
+def _picked(size: int, entries: list[tuple[int, int, float]]) -> sp.csr_array:
+    """Matrix of shape (3, size) with ``scale`` at (place, k) for every (k, place, scale)."""
+    k, place, scale = zip(*entries, strict=True) if entries else ((), (), ())
+    return sp.csr_array((np.array(scale), (np.array(place, int), np.array(k, int))), (3, size))

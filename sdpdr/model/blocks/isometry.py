@@ -1,0 +1,245 @@
+"""Isometry: what becomes of the lengths of a graph's edges, and of pairs under an action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from sdpdr.base.arrays import Index
+from sdpdr.base.errors import ModelError, UnknownNameError
+from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.linalg.combine import Summed
+from sdpdr.model.affine import Var
+from sdpdr.model.block import Block, relax, soften
+from sdpdr.model.terms import AtMost, Equal, Term
+
+
+@dataclass(frozen=True)
+class Band:
+    """Squared lengths may change by a relative ``width`` either way.
+
+    Parameters
+    ----------
+    width : float
+        In (0, 1).
+    """
+
+    width: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.width < 1.0:
+            raise ModelError(f"the width of a band must lie in (0, 1); it is {self.width}.")
+
+
+@dataclass(frozen=True)
+class Slack:
+    r"""Lengths may change at a price.
+
+    Parameters
+    ----------
+    weight : float
+        The price :math:`\nu`. Of a unit of relative change (q - d)/d if ``relative``, of a unit
+        of squared length otherwise.
+    penalty : {"square", "absolute"}, default "square"
+        :math:`\tfrac\nu2 v^2` or :math:`\nu |v|` for a change v. With the absolute price the
+        program is unbounded when :math:`\nu` is below a sharp threshold; with the square never.
+    relative : bool, default False
+        Whether changes are measured relative to the length, which keeps short edges from being
+        nearly free.
+    """
+
+    weight: float
+    penalty: Literal["square", "absolute"] = "square"
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.weight) and self.weight > 0):
+            raise ModelError(f"the weight of slack must be positive; it is {self.weight}.")
+        if self.penalty not in ("square", "absolute"):
+            raise UnknownNameError("penalty", self.penalty, ("square", "absolute"))
+
+
+Relation: TypeAlias = "Literal['equality', 'inequality'] | Band | Slack"
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths(Block):
+    r"""Squared edge lengths kept exactly, or kept from growing.
+
+    :math:`K_{ii} + K_{jj} - 2 K_{ij} = d_{ij}` (or :math:`\le d_{ij}`) for every edge.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    exact : bool
+        Equality rather than inequality.
+    relative : bool, default False
+        Divide each row by its :math:`d_{ij}`.
+    gram : str, default "K"
+    """
+
+    graph: NeighborGraph
+    exact: bool
+    relative: bool = False
+    gram: str = "K"
+
+    @property
+    def label(self) -> str:
+        """The word people use for these rows."""
+        return "isometry"
+
+    def terms(self) -> Iterable[Term]:
+        """One row per edge."""
+        lengths = SquaredEdgeLengths(self.graph.n, self.graph.edges)
+        side = Equal if self.exact else AtMost
+        if self.relative:
+            lhs = (1.0 / self.graph.sqdist) * lengths @ Var(self.gram)
+            yield side(lhs, 1.0)
+        else:
+            yield side(lengths @ Var(self.gram), self.graph.sqdist, symbol="d_ij")
+
+
+def Isometry(graph: NeighborGraph, relation: Relation = "inequality", gram: str = "K") -> Block:
+    r"""Block that keeps the local geometry of a graph.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    relation : {"inequality", "equality"}, Band or Slack, default "inequality"
+        With q the squared lengths after unfolding and d those before: ``"inequality"`` is
+        q <= d, ``"equality"`` q = d, ``Band(a)`` is (1 - a) d <= q <= (1 + a) d, and ``Slack(v)``
+        charges for q - d.
+    gram : str, default "K"
+
+    Returns
+    -------
+    Block
+        Labelled ``isometry``.
+
+    Raises
+    ------
+    UnknownNameError
+        For a relation that is none of these.
+
+    References
+    ----------
+    Vasiloglou thesis, section 3.1; inequality form: Sun, Boyd, Xiao, Diaconis, SIAM Review 48(4),
+    2006.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> Isometry(graphs.path([1.0, 1.0]), Band(0.1)).label
+    'isometry'
+    """
+
+    def lengths(exact: bool, relative: bool = False) -> Block:
+        return Lengths(graph, exact, relative, gram)
+
+    return related(lengths, relation)
+
+
+def related(lengths: Callable[..., Block], relation: Relation) -> Block:
+    """A block of lengths in one of the relations.
+
+    Parameters
+    ----------
+    lengths : callable
+        Makes the block from ``exact`` and ``relative``.
+    relation : {"inequality", "equality"}, Band or Slack
+
+    Raises
+    ------
+    UnknownNameError
+        For a relation that is none of these.
+    """
+    if relation == "inequality":
+        return lengths(exact=False)
+    if relation == "equality":
+        return lengths(exact=True)
+    if isinstance(relation, Band):
+        return relax(lengths(exact=True), relation.width)
+    if isinstance(relation, Slack):
+        exact = lengths(exact=True, relative=relation.relative)
+        return soften(exact, relation.weight, square=relation.penalty == "square")
+    raise UnknownNameError("relation", relation, ("equality", "inequality", "Band(a)", "Slack(v)"))
+
+
+class _Changes(Summed):
+    """Squared lengths of pairs less those of the pairs they go to."""
+
+    def formula(self, variable: str) -> tuple[str, str]:
+        """Typical row in mathematics."""
+        plain, latex = self.maps[0].formula(variable)
+        return f"{plain} − (same, moved)", rf"{latex} - (\text{{same, moved}})"
+
+
+@dataclass(frozen=True, eq=False)
+class Actions(Block):
+    r"""An action moves points rigidly: what it takes two points to is as far apart as they were.
+
+    :math:`q_{ij}(K) - q_{i'j'}(K) = 0` for steps i → i' and j → j' of one action, where
+    :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij}` is a squared length. The rows are homogeneous,
+    so that they add nothing to the dual's objective.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    before, after : array_like of int, shape (m, 2)
+        Pairs (i, j) and the pairs (i', j') they go to, as
+        `sdpdr.graphs.Transitions.pairs` lists them.
+    gram : str, default "K"
+
+    References
+    ----------
+    Bowling, Ghodsi and Wilkinson, "Action respecting embedding", ICML 2005.
+
+    Examples
+    --------
+    >>> Actions(4, [[0, 1], [1, 2]], [[1, 2], [2, 3]]).label
+    'actions'
+    """
+
+    n: int
+    before: Index
+    after: Index
+    gram: str = "K"
+
+    def terms(self) -> Iterable[Term]:
+        """One row for each pair."""
+        maps = [SquaredEdgeLengths(self.n, pairs) for pairs in (self.before, self.after)]
+        yield Equal(_Changes([maps[0], -maps[1]]) @ Var(self.gram), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Coinciding(Block):
+    r"""Pairs of points that are one point, :math:`K_{ii} + K_{jj} - 2 K_{ij} = 0`.
+
+    For positive semidefinite K this is :math:`K (e_i - e_j) = 0`. It leaves the cone without
+    interior, which the reduction ``face`` cures exactly.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    pairs : array_like of int, shape (m, 2)
+    gram : str, default "K"
+
+    Examples
+    --------
+    >>> Coinciding(3, [[0, 2]]).label
+    'coinciding'
+    """
+
+    n: int
+    pairs: Index
+    gram: str = "K"
+
+    def terms(self) -> Iterable[Term]:
+        """One row for each pair."""
+        yield Equal(SquaredEdgeLengths(self.n, self.pairs) @ Var(self.gram), 0.0)

@@ -1,0 +1,136 @@
+"""Two factors and all their products in one matrix, and entries that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg import Entries
+from sdpdr.model.affine import Affine, Var
+from sdpdr.model.block import Block
+from sdpdr.model.terms import Equal, Term
+from sdpdr.program.point import Factor, PsdVariable, Value
+
+
+@dataclass(frozen=True, eq=False)
+class FactorLift(Block):
+    r"""Declares factors W and H with all their products, as one matrix.
+
+    .. math::
+
+        Z = \begin{pmatrix} I_k & W^T & H^T \\ W & \mathcal W & V \\ H & V^T & \mathcal H
+        \end{pmatrix} \succeq 0 .
+
+    Z has rank k exactly when :math:`\mathcal W = W W^T`, :math:`\mathcal H = H H^T` and
+    :math:`V = W H^T`; the Schur complement of the identity measures what is missing. Blocks speak
+    of entries of Z through the pairs of places given here:
+    ``Entries(lift.order, lift.product()) @ Var(lift.gram)`` is V, row by row.
+
+    Parameters
+    ----------
+    n_components : int
+        k.
+    n_rows : int
+        Rows of W.
+    n_columns : int, default 0
+        Rows of H; none for a factorization :math:`\mathcal W = W W^T`.
+    gram : str, default "Z"
+
+    References
+    ----------
+    Vasiloglou thesis, (2.71) and (2.95); with the product in rows of W, it is V and not its
+    transpose that stands at (W, H), unlike in the text.
+
+    Examples
+    --------
+    >>> lift = FactorLift(1, 2, 1)
+    >>> lift.order, lift.left().tolist(), lift.product().tolist()
+    (4, [[0, 1], [0, 2]], [[1, 3], [2, 3]])
+    """
+
+    n_components: int
+    n_rows: int
+    n_columns: int = 0
+    gram: str = "Z"
+
+    @property
+    def order(self) -> int:
+        """K + n_rows + n_columns, the order of Z."""
+        return self.n_components + self.n_rows + self.n_columns
+
+    @property
+    def rows(self) -> Index:
+        """Places of the rows of W in Z."""
+        return self.n_components + np.arange(self.n_rows)
+
+    @property
+    def columns(self) -> Index:
+        """Places of the rows of H in Z."""
+        return self.n_components + self.n_rows + np.arange(self.n_columns)
+
+    def left(self) -> Index:
+        """Pairs of places that hold W, row by row; shape (n_rows k, 2)."""
+        return _grid(self.rows, np.arange(self.n_components))[:, ::-1]
+
+    def right(self) -> Index:
+        """Pairs of places that hold H, row by row; shape (n_columns k, 2)."""
+        return _grid(self.columns, np.arange(self.n_components))[:, ::-1]
+
+    def product(self) -> Index:
+        """Pairs of places that hold V, row by row; shape (n_rows n_columns, 2)."""
+        return _grid(self.rows, self.columns)
+
+    def entries(self, pairs: Index) -> Affine:
+        """The entries of Z at pairs of places."""
+        return Entries(self.order, pairs) @ Var(self.gram)
+
+    def variables(self) -> Iterable[PsdVariable]:
+        """The whole matrix."""
+        yield PsdVariable(self.gram, self.order)
+
+    def terms(self) -> Iterable[Term]:
+        """The leading block is the identity."""
+        pairs = np.column_stack(np.triu_indices(self.n_components))
+        unit = (pairs[:, 0] == pairs[:, 1]).astype(float)
+        yield Equal(self.entries(pairs), unit, symbol="δ_ij")
+
+    def read(self, value: Value) -> tuple[Array, Array]:
+        """W and H as they stand in a matrix Z, shapes (n_rows, k) and (n_columns, k)."""
+        k = self.n_components
+        if isinstance(value, Factor):
+            below = value.factor[k:] @ value.factor[:k].T
+        else:
+            below = np.asarray(value, dtype=float)[k:, :k]
+        return below[: self.n_rows], below[self.n_rows :]
+
+
+@dataclass(frozen=True, eq=False)
+class Known(Block):
+    r"""Prescribes entries, :math:`Z_{ij} = v_{ij}`.
+
+    Parameters
+    ----------
+    n : int
+        Order of the matrix.
+    pairs : array_like of int, shape (p, 2)
+    values : array_like of shape (p,) or number
+    gram : str, default "Z"
+    """
+
+    n: int
+    pairs: Index
+    values: Array | float
+    gram: str = "Z"
+
+    def terms(self) -> Iterable[Term]:
+        """One row for each entry."""
+        yield Equal(Entries(self.n, self.pairs) @ Var(self.gram), self.values, symbol="v_ij")
+
+
+def _grid(first: Index, second: Index) -> Index:
+    """All pairs, the second place running fastest."""
+    i, j = np.meshgrid(first, second, indexing="ij")
+    return np.column_stack([i.ravel(), j.ravel()])

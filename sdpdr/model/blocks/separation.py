@@ -1,0 +1,192 @@
+"""Classes on two sides: a hyperplane whose normal is a point, and signs with room to spare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index, as_real
+from sdpdr.base.errors import DataError, ModelError
+from sdpdr.linalg import Entries, Trace
+from sdpdr.model.affine import Affine, Var
+from sdpdr.model.block import Block
+from sdpdr.model.terms import AtMost, Maximize, Term
+from sdpdr.program.point import VectorVariable
+
+UNLABELLED = -1
+
+
+def _rows(labels: Any, anchors: Any) -> tuple[Index, Array]:
+    """Pairs (anchor, labelled point), and +1 where both are of one class, -1 where not."""
+    labels, anchors = np.asarray(labels), np.asarray(anchors)
+    if np.any(labels[anchors] == UNLABELLED):
+        node = int(anchors[labels[anchors] == UNLABELLED][0])
+        raise DataError(f"anchor {node} has no label; an anchor stands for its class.")
+    known = np.flatnonzero(labels != UNLABELLED)
+    pairs = np.column_stack([np.repeat(anchors, known.size), np.tile(known, anchors.size)])
+    same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    return pairs, np.where(same, 1.0, -1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Separation(Block):
+    r"""Puts a class on one side of a hyperplane through the origin, and all others on the other.
+
+    For every anchor A and every point i with a label, :math:`s_i K_{Ai} \ge \gamma`, where
+    :math:`s_i = 1` if i has the label of A, and -1 otherwise. :math:`K_{Ai}` is the inner product
+    with the normal :math:`y_A`; for i = A the row keeps the normal from vanishing.
+
+    Parameters
+    ----------
+    labels : array_like of int, shape (n,)
+        Class of each point, -1 where it is not known.
+    anchors : array_like of int
+        Points with a label, one for each class to be set apart.
+    margin : float
+        :math:`\gamma > 0`, in units of squared length.
+    gram : str, default "K"
+
+    References
+    ----------
+    Vasiloglou thesis, (1.90) in section 5.1, which has :math:`\gamma = 0`.
+    """
+
+    labels: Index
+    anchors: Index
+    margin: float
+    gram: str = "K"
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.margin) and self.margin > 0):
+            raise ModelError(
+                f"margin must be positive; it is {self.margin}. With margin 0 the normal may "
+                "shrink to zero, which meets every row and separates nothing."
+            )
+
+    def terms(self) -> Iterable[Term]:
+        """One row for each anchor and labelled point."""
+        pairs, signs = _rows(self.labels, self.anchors)
+        sides = -signs * Entries(len(self.labels), pairs) @ Var(self.gram)
+        yield AtMost(sides, -float(self.margin), symbol="−γ")
+
+
+@dataclass(frozen=True, eq=False)
+class LargestMargin(Block):
+    r"""Maximises the margin t of `Separation`: :math:`s_i K_{Ai} \ge t` for all its rows.
+
+    Parameters
+    ----------
+    labels, anchors, gram
+        As for `Separation`.
+    margin : str, default "margin"
+        Name of the scalar t, which this block declares.
+    """
+
+    labels: Index
+    anchors: Index
+    gram: str = "K"
+    margin: str = "margin"
+
+    @property
+    def label(self) -> str:
+        """That of `Separation`, whose rows these are."""
+        return "separation"
+
+    def variables(self) -> Iterable[VectorVariable]:
+        """The margin."""
+        yield VectorVariable(self.margin, 1, nonnegative=True)
+
+    def terms(self) -> Iterable[Term]:
+        """The rows, and the margin to maximise."""
+        pairs, signs = _rows(self.labels, self.anchors)
+        sides = -signs * Entries(len(self.labels), pairs) @ Var(self.gram)
+        t = Var(self.margin)
+        yield AtMost(np.ones((len(pairs), 1)) @ t + sides, 0.0)
+        yield Maximize(np.ones((1, 1)) @ t)
+
+
+@dataclass(frozen=True, eq=False)
+class Reach(Block):
+    r"""Says what other rows imply: no point is further from the origin than :math:`\rho_i`.
+
+    One row, :math:`\operatorname{tr} K \le \sum_i \rho_i^2`. It cuts nothing off. It is there so
+    that multipliers of any quality prove a bound, at any size.
+
+    Parameters
+    ----------
+    reach : array_like of shape (n,)
+        :math:`\rho_i`, plain lengths.
+    gram : str, default "K"
+    """
+
+    reach: Array
+    gram: str = "K"
+
+    def terms(self) -> Iterable[Term]:
+        """The trace is limited."""
+        total = float(np.sum(np.square(as_real(self.reach))))
+        yield AtMost(Trace(len(self.reach)) @ Var(self.gram), total, symbol="Σ ρ_i²")
+
+
+@dataclass(frozen=True, eq=False)
+class Margins(Block):
+    r"""Gives entries of X the signs observed, :math:`Y_{ia} X_{ia} \ge 1`.
+
+    ``soften(Margins(...), c)`` is the hinge loss, :math:`c \sum \max(0, 1 - Y_{ia} X_{ia})`.
+
+    Parameters
+    ----------
+    entries : Affine
+        The m entries observed, such as ``ProductLift(shape).entries(places)``.
+    signs : array_like of shape (m,)
+        Y, 1 or -1.
+
+    References
+    ----------
+    Tong thesis, (2.24), where the inequality is the other way round, and X = 0 the optimum.
+    """
+
+    entries: Affine
+    signs: Array
+
+    def terms(self) -> Iterable[Term]:
+        """One row for each sign observed."""
+        yield AtMost(-np.asarray(self.signs, dtype=float) * self.entries, -1.0, symbol="−1")
+
+
+@dataclass(frozen=True, eq=False)
+class MarginMultipliers(Block):
+    r"""Declares the multipliers Q of `Margins`, :math:`0 \le Q \le c`, and maximises their sum.
+
+    Parameters
+    ----------
+    size : int
+        Signs observed.
+    c : float, default inf
+        The price of slack; infinite where there is none.
+    multipliers : str, default "Q"
+        Name of the vector.
+
+    References
+    ----------
+    Tong thesis, (2.27).
+    """
+
+    size: int
+    c: float = float("inf")
+    multipliers: str = "Q"
+
+    def variables(self) -> Iterable[VectorVariable]:
+        """The multipliers, not negative."""
+        yield VectorVariable(self.multipliers, self.size, nonnegative=True)
+
+    def terms(self) -> Iterable[Term]:
+        """The price as a limit, and the sum."""
+        if np.isfinite(self.c):
+            every = sp.eye_array(self.size, format="csr")
+            yield AtMost(every @ Var(self.multipliers), self.c, symbol="c")
+        yield Maximize(np.ones((1, self.size)) @ Var(self.multipliers))

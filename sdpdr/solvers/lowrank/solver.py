@@ -1,0 +1,260 @@
+"""Our own solver: every matrix variable as K = R R^T with few columns, by one of two engines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import (
+    DataError,
+    DisconnectedGraphError,
+    ModelError,
+    NotAcceptedError,
+    UnknownNameError,
+)
+from sdpdr.program.point import Factor, Point
+from sdpdr.program.run import Verdict
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Claim
+from sdpdr.solvers import factored, lowrank
+from sdpdr.solvers.base import Outcome, Progress, Solver
+from sdpdr.solvers.lowrank import edges
+from sdpdr.solvers.lowrank.edges import EdgeForm
+from sdpdr.solvers.lowrank.newton import estimated_fill
+from sdpdr.solvers.lowrank.start import isomap_start
+from sdpdr.solvers.processes.ends import is_worker, post
+from sdpdr.solvers.tolerance import translate
+
+_VERDICTS = {
+    "converged": Verdict.SOLVED,
+    "stalled": Verdict.INACCURATE,
+    "infeasible": Verdict.INFEASIBLE,
+    "unbounded": Verdict.UNBOUNDED,
+    "time_limit": Verdict.TIME_LIMIT,
+    "max_iter": Verdict.ITERATION_LIMIT,
+    "interrupted": Verdict.INTERRUPTED,
+    "out_of_memory": Verdict.FAILED,
+}
+ENGINES = ("auto", "edges", "general")
+# Nonzeros in a column of the edge engine's Newton factor beyond which conjugate gradients are
+# faster (see benchmarks/fill.py), and the rank at which they are counted.
+EDGE_COLUMN = 800
+_TYPICAL_RANK = 6
+# Isomap's lengths are a little too long almost everywhere.
+_SHRINK = 0.9
+_ASKED = "The engine was asked for."
+# Order up to which the general engine is given a try where that of edges stalls, how many times
+# as long, and how many seconds beyond that.
+_RETRIED = 3000
+_PATIENCE, _AT_LEAST = 5.0, 10.0
+
+
+@dataclass(frozen=True)
+class LowRank(Solver):
+    """Low-rank factors, with a certificate (options as in `Solver`).
+
+    Variance, spread of pairs or side information under limits on squared edge lengths goes to the
+    interior-point method of `sdpdr.solvers.lowrank` where its factorizations stay sparse. Every
+    other program goes to the augmented Lagrangian of `sdpdr.solvers.factored`. The claim's message
+    says which one ran, and why.
+
+    Its own options are ``engine`` ("auto", "edges" or "general") and those of the two engines,
+    see `sdpdr.solvers.lowrank.Options` and `sdpdr.solvers.factored.Options`.
+    """
+
+    name: ClassVar[str] = "lowrank"
+    package: ClassVar[str] = "qdldl"
+    module: ClassVar[str] = "qdldl"
+    forms: ClassVar[tuple[str, ...]] = ("factor",)
+    licence: ClassVar[str] = "Apache-2.0"
+    takes_start: ClassVar[bool] = True
+
+    def accepts(self, sdp: SDP) -> str | None:
+        """Programs that either engine takes."""
+        if self._engine() == "edges":
+            return edges.why_not(sdp)
+        refusal = factored.why_not(sdp)
+        return (
+            refusal
+            if refusal is None or self._engine() == "general"
+            else edges.why_not(sdp) and refusal
+        )
+
+    def run(
+        self, sdp: SDP, progress: Progress | None = None, *, start: Point | None = None
+    ) -> Outcome:
+        """Choose an engine and solve.
+
+        Parameters
+        ----------
+        sdp : SDP
+        progress : callable, optional
+        start : Point, optional
+            Values and multipliers to start from; what is missing is filled in as usual.
+        """
+        begin = time.perf_counter()
+        form, sparse, reason = self._choose(sdp)
+        compiled = time.perf_counter() - begin
+        if form is None or not sparse:
+            if form is not None and start is None:
+                first = isomap_start(form.program, seed=self.seed)
+                start = Point({sdp.psd_variables[0].name: Factor(_SHRINK * first)})
+            return self._run_general(sdp, progress, start, reason, compiled)
+        outcome = self._run_edges(sdp, form, progress, start, reason, compiled)
+        order = sdp.psd_variables[0].n
+        if (
+            outcome.verdict is not Verdict.INACCURATE
+            or order > _RETRIED
+            or self._engine() != "auto"
+        ):
+            return outcome
+        return self._second_try(sdp, outcome, progress, begin)
+
+    def _second_try(
+        self, sdp: SDP, first: Outcome, progress: Progress | None, begin: float
+    ) -> Outcome:
+        """Go on with the general engine where that of edges stalled; the first if it does too."""
+        spent = time.perf_counter() - begin
+        patience = _PATIENCE * spent + _AT_LEAST
+        left = np.inf if self.time_limit is None else max(0.0, self.time_limit - spent)
+        reason = f"It went on from where the edge engine stalled ({first.claim.message})"
+        start = Point(first.point.values)
+        solver = replace(self, time_limit=min(left, patience))
+        second = solver._run_general(sdp, progress, start, reason, first.seconds["compile"])
+        stopped = second.verdict is Verdict.TIME_LIMIT and left <= patience
+        if stopped or second.verdict is Verdict.INTERRUPTED:
+            return replace(first, verdict=second.verdict)
+        if second.verdict not in (Verdict.SOLVED, Verdict.INFEASIBLE):
+            return first
+        seconds = {**second.seconds, "solve": time.perf_counter() - begin}
+        return replace(second, seconds=seconds)
+
+    def _engine(self) -> str:
+        engine = self.options.get("engine", "auto")
+        if engine not in ENGINES:
+            raise UnknownNameError("engine of solver 'lowrank'", engine, ENGINES)
+        return str(engine)
+
+    def _choose(self, sdp: SDP) -> tuple[EdgeForm | None, bool, str]:
+        """The edge form if there is one, whether its engine is to run, and the reason."""
+        engine = self._engine()
+        try:
+            form = edges.edge_form(sdp)
+        except (NotAcceptedError, ModelError, DataError) as refusal:
+            if engine == "edges":
+                raise NotAcceptedError(str(refusal)) from refusal
+            asked = engine == "general"
+            return None, False, _ASKED if asked else f"It is not an edge program: {refusal}"
+        if engine != "auto":
+            return form, engine == "edges", _ASKED
+        program = form.program
+        fill = estimated_fill(program.edges, program.n, _TYPICAL_RANK, program.objective)
+        column = fill / (_TYPICAL_RANK * program.n)
+        if column <= EDGE_COLUMN:
+            return form, True, ""
+        words = (
+            f"The edge engine's Newton factor would hold {column:.0f} nonzeros in a column at rank "
+            f"{_TYPICAL_RANK}; beyond {EDGE_COLUMN} conjugate gradients are faster."
+        )
+        return form, False, words
+
+    def _run_edges(
+        self,
+        sdp: SDP,
+        form: EdgeForm,
+        progress: Progress | None,
+        start: Point | None,
+        reason: str,
+        compiled: float,
+    ) -> Outcome:
+        begin = time.perf_counter()
+        options = lowrank.Options(**self._options(lowrank.Options, progress))
+        if is_worker():
+            options = replace(options, keep=partial(_post, sdp, form))
+        told = self.defaults or "tol" in self.options
+        if not told and not np.isfinite(form.program.lower).any():
+            # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
+            tol = translate("lowrank without lower limits", self.tol)["tol"]
+            options = replace(options, tol=tol)
+        try:
+            factor, weights = _first_factor(sdp, start), edges.weights_of(form, start)
+            result = lowrank.solve_edge_program(form.program, options, factor, weights)
+        except (DisconnectedGraphError, ModelError) as error:
+            # The engine sees before its first iteration that nothing holds the points together.
+            claim = Claim("unbounded", message=str(error))
+            return Outcome(Point(), Verdict.UNBOUNDED, claim, {"compile": compiled})
+        message = f"{result.message} {reason}".strip()
+        verdict = _VERDICTS[result.status]
+        if max(abs(result.gap), result.infeasibility) <= self.tol:
+            # It aims higher than what was asked for, and may stop between the two.
+            verdict = Verdict.SOLVED
+        return Outcome(
+            point=edges.to_point(sdp, form, result.R, result.weights),
+            verdict=verdict,
+            claim=Claim(result.status, -result.value, result.iterations, message),
+            seconds={"compile": compiled, "solve": time.perf_counter() - begin},
+            history=tuple(asdict(record) for record in result.history),
+        )
+
+    def _run_general(
+        self,
+        sdp: SDP,
+        progress: Progress | None,
+        start: Point | None,
+        reason: str,
+        compiled: float,
+    ) -> Outcome:
+        begin = time.perf_counter()
+        options = factored.Options(**self._options(factored.Options, progress))
+        result = factored.solve_factored(sdp, options, start)
+        return Outcome(
+            point=result.point,
+            verdict=_VERDICTS[result.status],
+            claim=Claim(
+                result.status,
+                sdp.report(result.value),
+                result.iterations,
+                f"{result.message} {reason}".strip(),
+            ),
+            seconds={"compile": compiled, "solve": time.perf_counter() - begin},
+            history=tuple(asdict(record) for record in result.history),
+        )
+
+    def _options(self, kind: type, progress: Progress | None) -> Mapping[str, Any]:
+        """Uniform options and our own for one of the engines; options of the other are left out."""
+        taken = {f.name for f in fields(kind)}
+        known = {f.name for one in (lowrank.Options, factored.Options) for f in fields(one)}
+        for name in self.options:
+            if name not in known | {"engine"}:
+                raise UnknownNameError("option of solver 'lowrank'", name, known | {"engine"})
+        uniform: dict[str, Any] = {
+            **self.tolerances(),
+            "time_limit": self.time_limit,
+            "seed": self.seed,
+            "callback": None if progress is None else lambda record: progress(asdict(record)),
+        }
+        if self.max_iter is not None:
+            uniform["max_iter"] = self.max_iter
+        return uniform | {name: v for name, v in self.options.items() if name in taken}
+
+
+def _post(sdp: SDP, form: EdgeForm, R: Array, weights: Array) -> None:
+    post(partial(edges.to_point, sdp, form, R, weights))
+
+
+def _first_factor(sdp: SDP, start: Point | None) -> Array | None:
+    """The factor in a start, if there is one that is not zero."""
+    value = None if start is None else start.values.get(sdp.psd_variables[0].name)
+    if isinstance(value, Factor):
+        return value.factor if np.any(value.factor) else None
+    if value is None or not np.any(value):
+        return None
+    values, vectors = np.linalg.eigh(np.asarray(value, dtype=float))
+    kept = values > 1e-9 * values[-1]
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))

@@ -1,0 +1,1 @@
+"""Processes for solvers: workers that are isolated, how they end, and what they leave."""

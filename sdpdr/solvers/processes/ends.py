@@ -1,0 +1,189 @@
+"""The best point so far, and how processes end that gave no answer, in words.
+
+A solver runs either in the process that asked, where nobody listens here, or in a worker (see
+`sdpdr.solvers.processes.isolate`), whose parent keeps what was posted last.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
+from sdpdr.program.solution import Claim
+from sdpdr.solvers.base import Outcome
+
+# Seconds between points that are made for the purpose; to pickle one takes time.
+SELDOM = 0.25
+
+_listener: Callable[[Point], None] | None = None
+_deafness: Callable[[bool], object] | None = None
+_last = -float("inf")
+
+
+def post(point: Point | Callable[[], Point]) -> None:
+    """Hand over the best point so far; costs nothing where nobody listens.
+
+    Parameters
+    ----------
+    point : Point or callable without arguments
+        Of the program that the solver was given. A callable is called only where somebody
+        listens, and at most every quarter of a second.
+
+    Examples
+    --------
+    >>> post(Point())  # nobody listens
+    """
+    global _last
+    if _listener is None:
+        return
+    if callable(point):
+        if time.monotonic() - _last < SELDOM:
+            return
+        point = point()
+        _last = time.monotonic()
+    _listener(point)
+
+
+def listen(
+    listener: Callable[[Point], None] | None, deafness: Callable[[bool], object] | None = None
+) -> None:
+    """Have posted points given to a function; None ends that. This process is then a worker.
+
+    Parameters
+    ----------
+    listener : callable or None
+    deafness : callable, optional
+        Told when the process becomes `deaf`, and when it is no more.
+    """
+    global _listener, _deafness
+    _listener, _deafness = listener, deafness
+
+
+def is_worker() -> bool:
+    """Whether this process is a worker, which may crash and hurt nobody."""
+    return _listener is not None
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """In a worker, be deaf to requests to end while native code runs that makes nothing of them.
+
+    The request would be heard when the native code returns, and destroy the answer just found.
+    """
+    if not is_worker() or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if _deafness is not None:
+        _deafness(True)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if _deafness is not None:
+            _deafness(False)
+
+
+# Bytes of what a process printed; the end is what tells.
+_ENOUGH = 100_000
+
+
+def last_said(path: Path) -> str:
+    """The end of what a process printed, which may be a great deal."""
+    with open(path, "rb") as stream:
+        stream.seek(max(0, path.stat().st_size - _ENOUGH))
+        return stream.read().decode("utf-8", errors="replace")
+
+
+def stopped(
+    name: str, time_limit: float | None, offer: str = "it had no point to offer"
+) -> Outcome:
+    """The outcome of a process that was ended since its time was up.
+
+    Examples
+    --------
+    >>> stopped("scs", 2.0).claim.message
+    'scs was stopped after 2 s; it had no point to offer'
+    """
+    words = f"{name} was stopped after {time_limit:g} s; {offer}"
+    seconds = {"compile": 0.0, "solve": float(time_limit or 0.0)}
+    return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
+
+
+def failed(name: str, status: str, what: str) -> Outcome:
+    """The outcome of a process that came to nothing for no fault of the solver's.
+
+    Examples
+    --------
+    >>> failed("scs", "no worker", "could not be run").claim.message
+    'scs could not be run'
+    """
+    return Outcome(Point(), Verdict.FAILED, Claim(status, message=f"{name} {what}"))
+
+
+def crash_claim(name: str, code: int, said: str) -> Claim:
+    """What to say of a process that ended without an answer.
+
+    Examples
+    --------
+    >>> crash_claim("sdpa", 0, "").message
+    'sdpa crashed: its process ended with exit status 0 and without an answer.'
+    """
+    last = (said.strip().splitlines() or [""])[-1]
+    if is_starved(said):
+        return Claim("out of memory", message=starved_words(name, last))
+    if code >= 0:
+        words = f"{name} crashed: its process ended with exit status {code} and without an answer."
+        return Claim("crashed", message=f"{words} {last}".strip())
+    known = {number.value: number.name for number in signal.Signals}
+    killer = known.get(-code, f"signal {-code}")
+    words = f"{name} crashed: its process was ended by {killer}."
+    if killer == "SIGKILL":
+        words += " Systems end processes so when memory runs out; it may not have fitted in."
+    return Claim("crashed", message=f"{words} {last}".strip())
+
+
+# How Python, C++, Rust and PARDISO word it.
+_SIGNS = (
+    "MemoryError",
+    "bad_alloc",
+    "memory allocation of",
+    "annot allocate memory",
+    "ut of memory",
+    "not enough memory",
+    "nsufficient memory",
+)
+
+
+def is_starved(words: str) -> bool:
+    """Whether the words of an error, or of a process, speak of memory.
+
+    Examples
+    --------
+    >>> is_starved("terminate called after throwing an instance of 'std::bad_alloc'")
+    True
+    >>> is_starved("memory of former failures")
+    False
+    """
+    return any(sign in words for sign in _SIGNS)
+
+
+def starved_words(name: str, detail: str = "") -> str:
+    """What happened, and what to do about it.
+
+    Examples
+    --------
+    >>> starved_words("scs").split(".")[0]
+    'scs did not fit into memory'
+    """
+    words = (
+        f"{name} did not fit into memory. Use solver 'lowrank', fewer points or neighbours, "
+        'landmarks (form="landmark"), or more memory.'
+    )
+    return f"{words} ({detail})" if detail else words

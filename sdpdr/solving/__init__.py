@@ -1,0 +1,1 @@
+"""From a model to an answer: plans, candidates in turn, and grades that prove."""

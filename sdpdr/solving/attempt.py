@@ -1,0 +1,221 @@
+"""One candidate's turn: reduce, run, lift, and have the answer graded."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from sdpdr.base.errors import NotAcceptedError, ShapeError
+from sdpdr.base.progress import Progress, show_progress
+from sdpdr.model import Model
+from sdpdr.model.to_cvxpy import render_model
+from sdpdr.program.point import Point, PsdVariable
+from sdpdr.program.residuals import Residuals
+from sdpdr.program.run import Run, Verdict
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution, Status
+from sdpdr.reduce import Composed, Reduced
+from sdpdr.solvers.base import Outcome
+from sdpdr.solvers.cvxpy_solvers import CvxpySolver
+from sdpdr.solvers.running import run_solver, runs_apart
+from sdpdr.solvers.screen import screen
+from sdpdr.solving.choice import Way
+from sdpdr.solving.grade import STOPPED, Clock, grade, proved, ungraded, versions
+
+_NO_START = (
+    "solver {!r} ({} form) cannot begin from a given start; leave it out, or use solver 'lowrank'."
+)
+_UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What was asked for, apart from the choice of a solver.
+
+    Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
+    Proofs end by the deadline, on the clock of `time.monotonic`.
+    """
+
+    model: Model | SDP
+    isolate: bool | None
+    rigorous: bool
+    gap_scale: float
+    start: Solution | Point | None
+    progress: Progress | bool | None
+    attainable: bool = True
+    deadline: float | None = None
+
+
+def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solution:
+    """Carry out a plan, and grade what comes of it.
+
+    Parameters
+    ----------
+    chosen : Way
+    clock : Clock
+        Seconds are added to it.
+    request : Request
+    turn : str, optional
+        Which turn it is, for the display of progress.
+
+    Returns
+    -------
+    Solution
+        Whatever becomes of the solver is a status.
+
+    Raises
+    ------
+    NotAcceptedError, ShapeError
+        If the plan does not fit the program or what was asked for.
+    """
+    begin = time.perf_counter()
+    what = f"{chosen.solver.name}, {chosen.form} form{turn}"
+    with show_progress(request.progress, what) as report:
+        solution = _carried_out(chosen, clock, request, report)
+    if request.rigorous and chosen.sdp is not None:
+        with clock("certify"):
+            solution = proved(chosen.sdp, solution, request.deadline)
+        solution = replace(solution, timings=dict(clock.seconds))
+    if remark := chosen.solver.remark(solution):
+        message = f"{solution.claimed.message} {remark}".strip()
+        solution = replace(solution, claimed=replace(solution.claimed, message=message))
+    return replace(solution, runs=(_run_of(solution, time.perf_counter() - begin),))
+
+
+def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress | None) -> Solution:
+    if chosen.form == "cvxpy" and isinstance(request.model, Model):
+        return _solve_written(request.model, chosen, clock, request)
+    assert chosen.sdp is not None
+    try:
+        return _solve_reduced(chosen.sdp, chosen, clock, request, report)
+    except MemoryError as error:  # of the reductions or of our grading
+        return ungraded(chosen.sdp, chosen, clock, error)
+
+
+def _run_of(solution: Solution, seconds: float) -> Run:
+    """What is kept of a run when its answer is joined with others."""
+    value = solution.value if solution.values else None
+    words = f"{solution.claimed.status}. {solution.claimed.message}".strip()
+    return Run(
+        solution.solver,
+        solution.form,
+        solution.status.name,
+        value,
+        solution.bound,
+        solution.attained,
+        seconds,
+        words,
+    )
+
+
+def check_start(chosen: Way, start: Solution | Point) -> None:
+    """Refuse a start that a plan's solver cannot begin from, or that is of another program.
+
+    Raises
+    ------
+    NotAcceptedError, ShapeError
+    """
+    if chosen.sdp is None or chosen.form == "cvxpy" or not chosen.solver.takes_start:
+        raise NotAcceptedError(_NO_START.format(chosen.solver.name, chosen.form))
+    for name, value in start.values.items():
+        v = chosen.sdp.variable(name)
+        shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
+        if np.shape(value) != shape:
+            raise ShapeError(
+                f"the start's {name!r} has shape {np.shape(value)}; this program's has {shape}."
+            )
+
+
+def _pushed(sdp: SDP, reduced: Reduced, chosen: Way, start: Solution | Point) -> Point:
+    """A start of the program as one of the reduced program."""
+    if reduced.push is None:
+        raise NotAcceptedError(_NO_START.format(chosen.solver.name, chosen.form))
+    rows = {r.label: r.m for r in sdp.rows}
+    # Multipliers of rows that this program has in another number say nothing about it.
+    duals = {k: y for k, y in start.duals.items() if np.shape(y) == (rows.get(k),)}
+    return reduced.push(Point(start.values, duals))
+
+
+def _solve_reduced(
+    sdp: SDP, chosen: Way, clock: Clock, request: Request, report: Progress | None
+) -> Solution:
+    with clock("reduce"):
+        reduced = Composed(chosen.reductions).apply(sdp)
+        given = {}
+        if request.start is not None and chosen.solver.takes_start:
+            given["start"] = _pushed(sdp, reduced, chosen, request.start)
+    # A callback cannot follow the solver into a child process.
+    follow = None if runs_apart(chosen.solver, request.isolate) else report
+    task = partial(chosen.solver.run, reduced.sdp, follow, **given)
+    outcome = run_solver(chosen.solver, task, request.isolate)
+    outcome = screen(reduced.sdp, outcome)
+    clock.add(outcome.seconds)
+    with clock("lift"):
+        # Of multipliers alone, rays for instance, only those of the program itself can be kept.
+        complete = bool(outcome.point.values) or not chosen.reductions
+        point = reduced.lift(outcome.point) if complete else Point()
+    claim = outcome.claim
+    if claim.value is not None:
+        claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
+    verdict = reduced.lift_verdict(outcome.verdict)
+    outcome = replace(outcome, point=point, verdict=verdict, claim=claim)
+    return _graded(sdp, outcome, chosen, clock, request)
+
+
+def _graded(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Request) -> Solution:
+    return grade(
+        sdp,
+        outcome,
+        chosen,
+        clock,
+        request.gap_scale,
+        request.attainable,
+        request.deadline,
+    )
+
+
+def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) -> Solution:
+    """The model's own cvxpy problem; graded through the standard form if it has one."""
+    assert isinstance(chosen.solver, CvxpySolver)
+    with clock("render"):
+        rendered = render_model(model)
+    task = partial(chosen.solver.run_rendered, rendered)
+    outcome = run_solver(chosen.solver, task, request.isolate)
+    clock.add(outcome.seconds)
+    if chosen.sdp is not None:
+        point = _standard_point(chosen.sdp, outcome.point)
+        outcome = screen(chosen.sdp, replace(outcome, point=point))
+        return _graded(chosen.sdp, replace(outcome, history=()), chosen, clock, request)
+    value = float("nan") if outcome.claim.value is None else outcome.claim.value
+    status = STOPPED.get(outcome.verdict, Status.INACCURATE)
+    if outcome.verdict is Verdict.SOLVED:
+        status = Status.UNVERIFIED
+    return Solution(
+        status=status,
+        value=value,
+        attained_by=_UNGRADED,
+        bound=None,
+        argument=_UNGRADED,
+        values=outcome.point.values,
+        duals=outcome.point.duals,
+        residuals=Residuals.unknown(),
+        claimed=replace(outcome.claim, verdict=outcome.verdict.value),
+        timings=dict(clock.seconds),
+        solver=chosen.solver.name,
+        form=chosen.form,
+        tol=chosen.solver.tol,
+        seed=chosen.solver.seed,
+        versions=versions(chosen.solver),
+        maximize=model.is_maximization,
+    )
+
+
+def _standard_point(sdp: SDP, point: Point) -> Point:
+    """The point of a written problem in the standard form, slack left for `repair` to fill."""
+    slack = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
+    labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
+    duals = {label: y for label, y in point.duals.items() if label in labels}
+    return Point({**slack, **point.values} if point.values else {}, duals)

@@ -1,0 +1,375 @@
+"""Ways to solve a program: which solver, in which form, by which reductions, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from math import inf
+from typing import Any
+
+from sdpdr.base.errors import CompileError, NotAcceptedError, UnknownNameError
+from sdpdr.model import Model
+from sdpdr.program.face import exposing_rows
+from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import require_admissible
+from sdpdr.program.standard import equality_rows
+from sdpdr.reduce import Chordal, Composed, Dedupe, Dual, Face, Reduction, Scale
+from sdpdr.solvers.base import FORMS, Solver, check_options
+from sdpdr.solvers.registry import SOLVERS, find
+from sdpdr.solving.costs import (
+    POSSIBLE,
+    Candidate,
+    Candidates,
+    Cost,
+    Structure,
+    method_of,
+    posed,
+    priority,
+    shares,
+)
+
+# Forms that decompose matrices along the cliques of their patterns.
+CHORDAL = ("chordal", "chordal-lmi")
+# Candidates that take turns, at most.
+LONGEST = 6
+# Order and rows of programs that hundreds of bits take seconds for.
+SMALL_ORDER, SMALL_ROWS = 30, 100
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way to solve a program: reductions in turn, and a solver for what they lead to.
+
+    Attributes
+    ----------
+    reductions : tuple of Reduction
+    solver : Solver
+        Configured.
+    form : str
+    reason : str
+        Why this way.
+    sdp : SDP or None
+        The standard form, if the model has one.
+    refusal : str
+        Why it has none.
+    cost : Cost or None
+        What it is predicted to take, as far as the choice depended on it.
+    further : callable without arguments
+        Finds the ways that are tried in turn where this one falls short; see `sequence`.
+    """
+
+    reductions: tuple[Reduction, ...]
+    solver: Solver
+    form: str
+    reason: str
+    sdp: SDP | None = None
+    refusal: str = ""
+    cost: Cost | None = None
+    further: Callable[[], tuple[Way, ...]] = field(default=tuple, repr=False)
+
+    @cached_property
+    def sequence(self) -> tuple[Way, ...]:
+        """The way itself, and those that take their turns where it falls short, in order.
+
+        They are found when they are asked for. A solver that was asked for by name is alone.
+        """
+        return (self, *self.further())
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Seconds after which each of the `sequence` gives way to the next."""
+        limit = inf if self.solver.time_limit is None else self.solver.time_limit
+        if len(self.sequence) == 1:
+            return (limit,)
+        return shares([one.cost for one in self.sequence], limit)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Every known pair of solver and form with its predicted cost, best first.
+
+        Costs are those for one thread at the tolerance of the solver. They are found when
+        they are asked for; choosing needs few of them.
+        """
+        known = Candidates(self.sdp, self.refusal, {**SOLVERS}, self.solver.tol)
+        found = [known.candidate(*pair) for pair in known.pairs()]
+        return tuple(sorted(found, key=lambda c: (bool(c.refusal), *priority(c.cost))))
+
+    @property
+    def others(self) -> dict[tuple[str, str], str]:
+        """Every other pair of solver and form: ``"possible"``, or why not."""
+        return {
+            (c.solver, c.form): c.verdict
+            for c in self.candidates
+            if (c.solver, c.form) != (self.solver.name, self.form)
+        }
+
+    def before(self) -> list[str]:
+        """What comes before the reductions, in words."""
+        return []
+
+    def explain(self) -> str:
+        """The choice and every candidate with its predicted seconds and memory, in words."""
+        steps = " → ".join(r.name for r in self.reductions) or "none"
+        lines = [
+            f"solver      {self.solver.name}",
+            f"form        {self.form} ({FORMS.get(self.form, 'a narrower program')})",
+            *(f"before      {words}" for words in self.before()),
+            f"reductions  {steps}",
+            f"because     {self.reason}",
+            *self._turns(),
+            "",
+            "candidates by predicted cost (share: of the problem library, solved to the tolerance)",
+            *(c.line() for c in self.candidates if not c.refusal),
+            "",
+            "not possible",
+        ]
+        grouped: dict[tuple[str, str], list[str]] = {}
+        for c in self.candidates:
+            if c.refusal:
+                grouped.setdefault((c.solver, c.refusal), []).append(c.form)
+        for (name, words), forms in grouped.items():
+            lines.append(f"  {name:<15}{', '.join(forms):<20}  {words}")
+        return "\n".join(lines)
+
+    def _turns(self) -> list[str]:
+        """The candidates that take their turns, where there are several."""
+        if len(self.sequence) == 1:
+            return []
+        lines = ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
+        for one, share in zip(self.sequence, self.shares, strict=True):
+            cost = "cost unknown" if one.cost is None else str(one.cost)
+            allowed = f"{share:.3g} s" if share < inf else "no limit"
+            lines.append(f"  {one.solver.name:<10}{one.form:<13}{cost:<24}{allowed:>9}")
+        return lines
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.solver.name}, {self.form} form: {self.reason})"
+
+
+def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
+    """The reductions that bring a program into a form."""
+    if form == "cvxpy":
+        return ()
+    if form == "factor":
+        return (Dedupe(),)
+    chordal = form in CHORDAL
+    steps: list[Reduction] = [Dedupe()]
+    if any(exposing_rows(sdp, v.name) for v in sdp.psd_variables):
+        # Only the basis along a spanning tree leaves cliques to find.
+        steps.append(Face("sparse" if chordal else "auto"))
+    steps += [Chordal(), Scale(matrices=False)] if chordal else [Scale()]
+    return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
+
+
+def choose(
+    model: Model | SDP,
+    solver: str | Solver,
+    form: str,
+    options: Mapping[str, Any],
+    via: Sequence[Reduction] = (),
+    skip: Collection[str] = (),
+) -> Way:
+    """Choose a solver and a form for a program, after the reductions of ``via``.
+
+    Candidates are ranked by predicted seconds over the squared share of the problem library that
+    they solved to the tolerance; those that solved less than half of it, or do not fit into
+    memory, come after all others. The constants are fitted by ``benchmarks/forms.py``. Nothing of
+    size n^2 is formed, and cliques and fill are looked for only where they can change the choice.
+
+    Parameters
+    ----------
+    model : Model or SDP
+    solver : str or Solver
+    form : str
+    options : mapping
+        Uniform options of solvers, None for those that were not given.
+    via : sequence of Reduction
+        The first steps, whatever comes after them.
+    skip : collection of str
+        Names that "auto" does not consider.
+
+    Raises
+    ------
+    UnknownNameError, SolverMissingError, SolverLicenceError
+    NotAcceptedError
+        If the solver cannot take the program in that form; the message says why.
+    """
+    if form != "auto" and form not in FORMS:
+        raise UnknownNameError("form", form, ("auto", *FORMS, "landmark"))
+    check_options({name: value for name, value in options.items() if value is not None})
+    if not via:
+        return _chosen(model, solver, form, options, skip)
+    sdp, refusal = standard_form(model)
+    if sdp is None:
+        raise NotAcceptedError(f"reductions need a standard form: {refusal}")
+    after = _chosen(Composed(tuple(via)).apply(sdp).sdp, solver, form, options, skip)
+    return _after(tuple(via), sdp, after)
+
+
+def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
+    """A way to solve what reductions lead to, as one to solve the program itself."""
+    return replace(
+        way,
+        reductions=(*via, *way.reductions),
+        sdp=sdp,
+        further=lambda: tuple(_after(via, sdp, one) for one in way.further()),
+    )
+
+
+def _chosen(
+    model: Model | SDP,
+    solver: str | Solver,
+    form: str,
+    options: Mapping[str, Any],
+    skip: Collection[str],
+) -> Way:
+    sdp, refusal = standard_form(model)
+    named = isinstance(solver, Solver) or solver != "auto"
+    wanted = configure(solver, options) if named else None
+    classes = dict(SOLVERS)
+    if wanted is not None:
+        wanted.require()
+        classes[wanted.name] = type(wanted)
+    tol = wanted.tol if wanted is not None else options.get("tol") or 1e-6
+    limit = options.get("time_limit")
+    known = Candidates(sdp, refusal, classes, tol, inf if limit is None else limit)
+    pairs = [
+        (name, one)
+        for name, one in known.pairs()
+        if (_is_free(name, classes, skip) if wanted is None else name == wanted.name)
+        and form in ("auto", one)
+    ]
+    choice = _Choice(known, pairs, options, wanted)
+    found = next(known.ranked(pairs), None)
+    if found is None:
+        tried = {pair: known.candidate(*pair).refusal for pair in pairs}
+        raise NotAcceptedError(_no_way(wanted, form, tried))
+    if named:
+        return choice.way(found, "it was asked for")
+    first = choice.way(found, _reason(found, known.structure))
+    return replace(first, further=partial(choice.further, found))
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What there is to choose from, and how the one chosen is configured."""
+
+    known: Candidates
+    pairs: list[tuple[str, str]]
+    options: Mapping[str, Any]
+    wanted: Solver | None
+
+    def way(self, one: Candidate, why: str) -> Way:
+        """A candidate, configured."""
+        sdp = self.known.sdp
+        solver = self.wanted or configure(one.solver, self.options)
+        steps = () if sdp is None or solver.as_stored else reductions_for(one.form, sdp)
+        return Way(steps, solver, one.form, why, sdp, self.known.no_sdp, one.cost)
+
+    def further(self, first: Candidate) -> tuple[Way, ...]:
+        """Who takes turns after the first: other methods, then other forms of the same."""
+        words = f"{first.solver} ({first.form} form) fell short"
+        others, again = list[Candidate](), list[Candidate]()
+        methods, problems = {method_of(first.solver)}, {posed(first.solver, first.form)}
+        for one in self.known.ranked(self.pairs):
+            problem = posed(one.solver, one.form)
+            if problem in problems or one.verdict != POSSIBLE or self._is_late(one):
+                continue
+            method = method_of(one.solver)
+            (again if method in methods else others).append(one)
+            methods.add(method)
+            problems.add(problem)
+        found = [self.way(one, words) for one in [*others, *again][: LONGEST - 1]]
+        return (*found, *self._last_resorts())
+
+    def _last_resorts(self) -> Iterator[Way]:
+        """Who is too slow to be asked unless all others fell short, of small programs."""
+        sdp = self.known.sdp
+        if sdp is None or not _is_small(sdp):
+            return
+        for name, cls in SOLVERS.items():
+            if not cls.is_last_resort or not cls.availability().usable:
+                continue
+            solver = configure(name, self.options)
+            if solver.accepts(sdp) is None:
+                words = "all others fell short, and the program is small"
+                yield Way((), solver, solver.forms[0], words, sdp)
+
+    def _is_late(self, one: Candidate) -> bool:
+        """Whether it would have nothing to show when the time is up."""
+        if one.cost is None or one.cost.keeps_point:
+            return False
+        return one.cost.seconds > self.known.time_limit
+
+
+def _is_small(sdp: SDP) -> bool:
+    orders = [*(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)]
+    return max(orders, default=0) <= SMALL_ORDER and equality_rows(sdp) <= SMALL_ROWS
+
+
+def _is_free(name: str, classes: Mapping[str, type[Solver]], skip: Collection[str]) -> bool:
+    """Whether "auto" may choose a solver."""
+    return name not in skip and not classes[name].by_name_only
+
+
+def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
+    """The program of a model; None, and why, where it has none."""
+    if isinstance(model, SDP):
+        return require_admissible(model), ""
+    try:
+        return require_admissible(model.to_sdp()), ""
+    except CompileError as error:
+        return None, str(error)
+
+
+def configure(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
+    """A solver with the options that were given; they win over its own."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(solver, Solver):
+        return replace(solver, **given)
+    return find(solver)(**given)
+
+
+def _reason(found: Candidate, structure: Structure | None) -> str:
+    if structure is None:
+        return (
+            f"a block is written in cvxpy directly, and {found.solver} is the first cvxpy solver "
+            "here"
+        )
+    least = "no other is possible and fits into memory"
+    if found.cost is not None:
+        least = f"predicted to cost least, {found.cost}"
+    why = _why_form(found.form, structure)
+    return f"{why} ({least})" if why else least
+
+
+def _why_form(form: str, structure: Structure) -> str:
+    if form == "factor":
+        if not structure.is_edge_program:
+            return "as factors of low rank the matrices stay small"
+        return (
+            "the program is variance under limits on edge lengths; its low-rank form is sparse, "
+            "and the multipliers certify the answer"
+        )
+    shape = structure.shape(form)
+    if form in CHORDAL:
+        return f"the pattern has {len(shape.orders)} cliques of order up to {max(shape.orders)}"
+    if form == "lmi" and shape.unknowns < shape.entries:
+        return (
+            f"there are fewer rows ({shape.unknowns}) than matrix entries ({shape.entries}), so "
+            "the multipliers are the smaller unknown"
+        )
+    if form == "gram" and shape.entries <= structure.rows:
+        return f"the matrix has fewer entries ({shape.entries}) than there are rows"
+    return ""
+
+
+def _no_way(wanted: Solver | None, form: str, tried: Mapping[tuple[str, str], str]) -> str:
+    if wanted is not None and not tried:
+        return (
+            f"solver {wanted.name!r} does not take the {form!r} form; it takes "
+            f"{', '.join(wanted.forms)}."
+        )
+    reasons = "; ".join(f"{name} ({form} form): {words}" for (name, form), words in tried.items())
+    return f"no way to solve this program as asked. {reasons}. solver='auto' finds one that can."

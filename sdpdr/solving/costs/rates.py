@@ -1,0 +1,323 @@
+"""Constants of the cost predictions. Written by benchmarks/forms.py; do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sdpdr.solving.costs.work import Rate
+
+# (solver, form), or (solver, kind of program) for the form "factor".
+RATES: Mapping[tuple[str, str], Rate] = {
+    ("clarabel", "chordal"): Rate(
+        start=0.2,
+        scale=2.03,
+        power=0.64,
+        base=16800000.0,
+        each=80.7,
+        reach={
+            "edges": (0.55, 0.55, 0.55, 0.55),
+            "single": (0.91, 0.91, 0.91, 0.91),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("clarabel", "chordal-lmi"): Rate(
+        start=0.2,
+        scale=1.98,
+        power=0.609,
+        base=17700000.0,
+        each=83.5,
+        reach={
+            "edges": (0.91, 0.91, 0.91, 0.82),
+            "single": (0.91, 0.91, 0.91, 0.91),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("clarabel", "cvxpy"): Rate(
+        start=0.0861,
+        scale=1.31,
+        power=0.73,
+        base=11800000.0,
+        each=64.9,
+        reach={
+            "edges": (0.9, 0.9, 0.8, 0.7),
+            "single": (0.79, 0.79, 0.71, 0.64),
+            "several": (0.85, 0.85, 0.85, 0.75),
+        },
+    ),
+    ("clarabel", "gram"): Rate(
+        start=0.089,
+        scale=1.27,
+        power=0.715,
+        base=11900000.0,
+        each=52.1,
+        reach={
+            "edges": (0.83, 0.83, 0.83, 0.83),
+            "single": (0.87, 0.73, 0.73, 0.73),
+            "several": (0.7, 0.7, 0.7, 0.65),
+        },
+    ),
+    ("clarabel", "lmi"): Rate(
+        start=0.0899,
+        scale=1.09,
+        power=0.657,
+        base=12600000.0,
+        each=55.7,
+        reach={
+            "edges": (0.78, 0.78, 0.67, 0.39),
+            "single": (0.95, 0.95, 0.9, 0.9),
+            "several": (0.9, 0.86, 0.81, 0.43),
+        },
+    ),
+    ("csdp", "lmi"): Rate(
+        start=0.0795,
+        scale=10.3,
+        power=0.654,
+        base=20200000.0,
+        each=8.0,
+        reach={
+            "edges": (0.83, 0.83, 0.83, 0.83),
+            "single": (0.96, 0.96, 0.96, 0.8),
+            "several": (0.9, 0.85, 0.8, 0.7),
+        },
+    ),
+    ("cvxopt", "chordal"): Rate(
+        start=0.02,
+        scale=1.84,
+        power=0.753,
+        base=31000000.0,
+        each=8.0,
+        reach={
+            "edges": (0.8, 0.8, 0.8, 0.8),
+            "single": (0.83, 0.83, 0.83, 0.83),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("cvxopt", "chordal-lmi"): Rate(
+        start=0.112,
+        scale=1.44,
+        power=0.721,
+        base=22600000.0,
+        each=8.0,
+        reach={
+            "edges": (0.5, 0.5, 0.5, 0.5),
+            "single": (0.89, 0.89, 0.89, 0.89),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("cvxopt", "cvxpy"): Rate(
+        start=0.101,
+        scale=0.774,
+        power=0.669,
+        base=20000000.0,
+        each=8.0,
+        reach={
+            "edges": (0.83, 0.83, 0.83, 0.83),
+            "single": (0.82, 0.82, 0.82, 0.82),
+            "several": (0.47, 0.47, 0.47, 0.47),
+        },
+    ),
+    ("cvxopt", "gram"): Rate(
+        start=0.0957,
+        scale=0.757,
+        power=0.689,
+        base=20100000.0,
+        each=8.0,
+        reach={
+            "edges": (0.83, 0.83, 0.83, 0.83),
+            "single": (0.91, 0.91, 0.91, 0.91),
+            "several": (0.4, 0.4, 0.4, 0.4),
+        },
+    ),
+    ("cvxopt", "lmi"): Rate(
+        start=0.078,
+        scale=1.78,
+        power=0.712,
+        base=19800000.0,
+        each=8.0,
+        reach={
+            "edges": (0.79, 0.79, 0.79, 0.79),
+            "single": (0.83, 0.83, 0.83, 0.83),
+            "several": (0.57, 0.57, 0.57, 0.57),
+        },
+    ),
+    ("ipopt", "edges"): Rate(
+        start=0.0557,
+        scale=78.5,
+        power=0.909,
+        base=19500000.0,
+        each=8.0,
+        reach={
+            "edges": (0.89, 0.89, 0.89, 0.89),
+            "single": (0.5, 0.5, 0.5, 0.5),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("lowrank", "edges"): Rate(
+        start=0.0609,
+        scale=6.78,
+        power=0.802,
+        base=20800000.0,
+        each=12.6,
+        reach={
+            "edges": (0.96, 0.96, 0.96, 0.96),
+            "single": (0.5, 0.5, 0.5, 0.5),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("lowrank", "several"): Rate(
+        start=0.02,
+        scale=75.5,
+        power=0.576,
+        base=18900000.0,
+        each=122.0,
+        reach={
+            "edges": (0.5, 0.5, 0.5, 0.5),
+            "single": (0.5, 0.5, 0.5, 0.5),
+            "several": (0.58, 0.53, 0.42, 0.42),
+        },
+    ),
+    ("lowrank", "single"): Rate(
+        start=0.159,
+        scale=33.9,
+        power=1.19,
+        base=18900000.0,
+        each=28.7,
+        reach={
+            "edges": (0.5, 0.5, 0.5, 0.5),
+            "single": (0.96, 0.96, 0.92, 0.88),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("scs", "chordal"): Rate(
+        start=0.02,
+        scale=178.0,
+        power=0.671,
+        base=17900000.0,
+        each=8.0,
+        reach={
+            "edges": (0.8, 0.8, 0.8, 0.4),
+            "single": (0.89, 0.89, 0.89, 0.89),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("scs", "chordal-lmi"): Rate(
+        start=0.02,
+        scale=341.0,
+        power=0.737,
+        base=17500000.0,
+        each=8.0,
+        reach={
+            "edges": (0.83, 0.83, 0.83, 0.5),
+            "single": (0.89, 0.89, 0.89, 0.89),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("scs", "cvxpy"): Rate(
+        start=0.02,
+        scale=19.6,
+        power=0.342,
+        base=13700000.0,
+        each=8.0,
+        reach={
+            "edges": (0.83, 0.83, 0.83, 0.83),
+            "single": (0.88, 0.88, 0.88, 0.88),
+            "several": (0.94, 0.94, 0.81, 0.31),
+        },
+    ),
+    ("scs", "gram"): Rate(
+        start=0.2,
+        scale=154.0,
+        power=0.959,
+        base=14300000.0,
+        each=8.0,
+        reach={
+            "edges": (0.83, 0.83, 0.83, 0.83),
+            "single": (0.92, 0.92, 0.92, 0.92),
+            "several": (0.92, 0.92, 0.92, 0.46),
+        },
+    ),
+    ("scs", "lmi"): Rate(
+        start=0.183,
+        scale=244.0,
+        power=1.03,
+        base=14300000.0,
+        each=8.0,
+        reach={
+            "edges": (0.83, 0.83, 0.83, 0.83),
+            "single": (0.92, 0.92, 0.85, 0.85),
+            "several": (0.79, 0.71, 0.64, 0.5),
+        },
+    ),
+    ("sdpa", "chordal"): Rate(
+        start=0.02,
+        scale=1.23,
+        power=0.757,
+        base=11300000.0,
+        each=52.3,
+        reach={
+            "edges": (0.25, 0.25, 0.25, 0.25),
+            "single": (0.5, 0.5, 0.5, 0.5),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("sdpa", "chordal-lmi"): Rate(
+        start=0.136,
+        scale=1.77,
+        power=0.671,
+        base=17400000.0,
+        each=43.6,
+        reach={
+            "edges": (0.42, 0.42, 0.42, 0.33),
+            "single": (0.89, 0.89, 0.89, 0.89),
+            "several": (0.5, 0.5, 0.5, 0.5),
+        },
+    ),
+    ("sdpa", "cvxpy"): Rate(
+        start=0.0823,
+        scale=2.59,
+        power=0.656,
+        base=14600000.0,
+        each=8.0,
+        reach={
+            "edges": (0.6, 0.6, 0.5, 0.5),
+            "single": (0.67, 0.58, 0.5, 0.5),
+            "several": (0.45, 0.35, 0.3, 0.15),
+        },
+    ),
+    ("sdpa", "gram"): Rate(
+        start=0.0923,
+        scale=3.36,
+        power=0.633,
+        base=14400000.0,
+        each=8.0,
+        reach={
+            "edges": (0.78, 0.78, 0.78, 0.78),
+            "single": (0.75, 0.75, 0.67, 0.67),
+            "several": (0.65, 0.4, 0.25, 0.25),
+        },
+    ),
+    ("sdpa", "lmi"): Rate(
+        start=0.0606,
+        scale=5.84,
+        power=0.576,
+        base=14500000.0,
+        each=411.0,
+        reach={
+            "edges": (0.67, 0.56, 0.44, 0.44),
+            "single": (0.76, 0.76, 0.76, 0.72),
+            "several": (0.81, 0.81, 0.76, 0.67),
+        },
+    ),
+    ("sdpa-file", "lmi"): Rate(
+        start=0.0576,
+        scale=3.38,
+        power=0.696,
+        base=19900000.0,
+        each=17.1,
+        reach={
+            "edges": (0.67, 0.67, 0.67, 0.67),
+            "single": (0.81, 0.81, 0.77, 0.77),
+            "several": (0.8, 0.8, 0.8, 0.75),
+        },
+    ),
+}

@@ -1,0 +1,234 @@
+"""How large a program is in every form: what its cost is predicted from, found when asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+
+from sdpdr.base.errors import NotAcceptedError
+from sdpdr.linalg import BilinearForms, Combined, InnerProduct, LinearMap, VectorMap
+from sdpdr.linalg.cliques import CliqueTree
+from sdpdr.linalg.svec import svec_size
+from sdpdr.program.face import exposing_rows, null_vectors
+from sdpdr.program.sdp import SDP
+from sdpdr.reduce.chordal_pattern import Trees, find_trees
+from sdpdr.reduce.face import Face
+from sdpdr.solvers.lowrank import edges
+from sdpdr.solvers.lowrank.newton import estimated_fill
+
+# Columns of a factor at which the fill of the edge engine is counted.
+RANK = 6
+# Order of the matrices beyond which cliques take longer to find than they may save here.
+LARGEST_PATTERN = 20_000
+# An unfolding (see `is_edge_program`), one matrix under other rows, several matrices.
+KINDS = ("edges", "single", "several")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A program as a general solver is handed it.
+
+    Attributes
+    ----------
+    unknowns : int
+        Scalar unknowns; a matrix variable has n (n + 1) / 2.
+    rows : int
+        Equalities and inequalities.
+    orders : tuple of int
+        Of the positive semidefinite matrices.
+    data : int
+        Numbers in the data matrices.
+    touching : tuple of int
+        How many of the program's rows have to do with each of the matrices; empty where every
+        matrix is a clique, with which no more rows than it has entries have to do.
+    """
+
+    unknowns: int
+    rows: int
+    orders: tuple[int, ...]
+    data: int
+    touching: tuple[int, ...] = ()
+
+    @property
+    def entries(self) -> int:
+        """Entries of all matrices, one triangle."""
+        return sum(svec_size(k) for k in self.orders)
+
+
+class Structure:
+    """Sizes, cliques and fill of a program, each computed once and only when it is needed.
+
+    Parameters
+    ----------
+    sdp : SDP
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> structure = Structure(methods.mvu(graphs.path([1.0] * 30)).to_sdp())
+    >>> structure.shape("lmi").unknowns, structure.shape("lmi").orders
+    (30, (30,))
+    >>> max(structure.shape("chordal-lmi").orders) < 12
+    True
+    """
+
+    def __init__(self, sdp: SDP) -> None:
+        self.sdp = sdp
+
+    def shape(self, form: str) -> Shape:
+        """What a general solver is handed in a form.
+
+        Raises
+        ------
+        NotAcceptedError
+            If there is no such form of this program, with the reason.
+        """
+        if form == "cvxpy":
+            orders = self._orders(reduced=False)
+            entries = sum(svec_size(k) for k in orders)
+            data = self.data + entries
+            return Shape(entries + self.scalars, self.sdp.n_rows, orders, data, self.touching)
+        if form in ("chordal", "chordal-lmi"):
+            return self._chordal(form)
+        orders = self._orders(reduced=True)
+        if form == "lmi":
+            if self.rows + self.lmi_entries == 0:
+                raise NotAcceptedError("the program has no rows, so its dual has no unknowns")
+            unknowns = self.rows + self.lmi_entries
+            return Shape(unknowns, self.rows + self.scalars, orders, self.data, self.touching)
+        entries = sum(svec_size(k) for k in orders)
+        data = self.data + entries
+        return Shape(entries + self.scalars, self.rows, orders, data, self.touching)
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of rows, those that state a face left out."""
+        hidden = (r.m for v in self.sdp.psd_variables for r in exposing_rows(self.sdp, v.name))
+        return self.sdp.n_rows - sum(hidden)
+
+    @property
+    def scalars(self) -> int:
+        """Number of scalar variables."""
+        return sum(v.size for v in self.sdp.vector_variables)
+
+    @property
+    def lmi_entries(self) -> int:
+        """Entries of all matrix inequalities, one triangle."""
+        return sum(svec_size(lmi.order) for lmi in self.sdp.lmis)
+
+    @cached_property
+    def data(self) -> int:
+        """Numbers in the data matrices of all rows, those that state a face left out."""
+        hidden = {r.label for v in self.sdp.psd_variables for r in exposing_rows(self.sdp, v.name)}
+        expressions = chain(
+            (r.lhs for r in self.sdp.rows if r.label not in hidden),
+            (lmi.lhs for lmi in self.sdp.lmis),
+            (self.sdp.objective,),
+        )
+        return sum(numbers(a) for lhs in expressions for a in lhs.values())
+
+    @cached_property
+    def touching(self) -> tuple[int, ...]:
+        """How many rows have to do with each matrix, and with each matrix inequality."""
+        hidden = {r.label for v in self.sdp.psd_variables for r in exposing_rows(self.sdp, v.name)}
+        rows = [r for r in self.sdp.rows if r.label not in hidden]
+        counts = [
+            sum(busy_rows(r.lhs[v.name]) for r in rows if v.name in r.lhs)
+            for v in self.sdp.psd_variables
+        ]
+        return (*counts, *(svec_size(lmi.order) for lmi in self.sdp.lmis))
+
+    @cached_property
+    def fill(self) -> int:
+        """Numbers in the Newton factor of the edge engine; of an edge program only."""
+        program = edges.edge_form(self.sdp).program
+        return estimated_fill(program.edges, program.n, min(RANK, program.n - 1), program.objective)
+
+    @cached_property
+    def is_edge_program(self) -> bool:
+        """Whether it is variance under limits on squared edge lengths."""
+        return edges.why_not(self.sdp) is None
+
+    @property
+    def kind(self) -> str:
+        """Which of `KINDS` it is: what the low-rank solver and rates of success depend on."""
+        if self.is_edge_program:
+            return "edges"
+        matrices = len(self.sdp.psd_variables) + len(self.sdp.lmis)
+        return "single" if matrices <= 1 else "several"
+
+    @cached_property
+    def trees(self) -> Trees:
+        """Cliques of the matrices, on their sparse face; reasons where there are none."""
+        largest = max((v.n for v in self.sdp.psd_variables), default=0)
+        largest = max([largest, *(lmi.order for lmi in self.sdp.lmis)])
+        if largest > LARGEST_PATTERN:
+            words = f"cliques are not looked for in matrices of order above {LARGEST_PATTERN}"
+            return Trees(reasons={"the program": words})
+        face = Face("sparse")
+        return find_trees(self.sdp if face.accepts(self.sdp) else face.apply(self.sdp).sdp)
+
+    def _orders(self, reduced: bool) -> tuple[int, ...]:
+        return tuple(
+            [v.n - (self._nullity[v.name] if reduced else 0) for v in self.sdp.psd_variables]
+            + [lmi.order for lmi in self.sdp.lmis]
+        )
+
+    @cached_property
+    def _nullity(self) -> dict[str, int]:
+        return {v.name: null_vectors(self.sdp, v.name).shape[1] for v in self.sdp.psd_variables}
+
+    def _chordal(self, form: str) -> Shape:
+        refusal = self.trees.refusal()
+        if refusal:
+            raise NotAcceptedError(refusal)
+        cliques: list[int] = []
+        split = {**self.trees.variables, **self.trees.lmis}
+        for name, order in zip(self._names, self._orders(reduced=True), strict=True):
+            cliques += split[name].sizes.tolist() if name in split else [order]
+        overlaps, agreement = _overlaps(self.trees.variables), _overlaps(self.trees.lmis)
+        entries = sum(svec_size(k) for k in cliques)
+        data = self.data + overlaps + agreement
+        if form == "chordal-lmi":
+            unknowns = self.rows + self.lmi_entries + overlaps
+            return Shape(unknowns, self.rows + self.scalars + agreement, tuple(cliques), data)
+        unknowns = entries + self.scalars + agreement
+        return Shape(unknowns, self.rows + overlaps, tuple(cliques), data + entries)
+
+    @property
+    def _names(self) -> list[str]:
+        return [v.name for v in self.sdp.psd_variables] + [lmi.label for lmi in self.sdp.lmis]
+
+
+def numbers(linear_map: LinearMap | VectorMap) -> int:
+    """Numbers in the data matrices of a map's rows, without multiplying them out where it can be.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> numbers(SquaredEdgeLengths(3, [[0, 1], [1, 2]]))
+    8
+    """
+    if isinstance(linear_map, BilinearForms):
+        return int(np.diff(linear_map.left.indptr) @ np.diff(linear_map.right.indptr))
+    if isinstance(linear_map, InnerProduct):
+        coefficients = linear_map.coefficients
+        return int(getattr(coefficients, "nnz", np.size(coefficients)))
+    if isinstance(linear_map, Combined):
+        share = linear_map.weights.nnz / max(1, linear_map.inner.m)
+        return int(share * numbers(linear_map.inner))
+    return int(linear_map.matrix().nnz)
+
+
+def busy_rows(linear_map: LinearMap | VectorMap) -> int:
+    """Rows of a map that are not zero, without multiplying them out where it can be."""
+    if isinstance(linear_map, (BilinearForms, InnerProduct, Combined)):
+        return int(linear_map.m)
+    return int(np.count_nonzero(np.diff(linear_map.matrix().tocsr().indptr)))
+
+
+def _overlaps(trees: dict[str, CliqueTree]) -> int:
+    return sum(tree.n_overlaps for tree in trees.values())

@@ -1,0 +1,198 @@
+r"""Work and memory, to leading order, and the constants that a calibration finds for a solver.
+
+With V unknowns, matrices of orders :math:`n_k` with :math:`s_k = n_k (n_k + 1) / 2` entries:
+
+- a Schur complement (SDPA, MOSEK) costs :math:`V^3/3 + V^2 a + \sum_k 2\, n_k^3` an iteration, a
+  the mean number of numbers in a data matrix; CVXOPT does not look for zeros in them, and spends
+  :math:`\sum_k (V n_k^3 + V^2 n_k^2)` instead;
+- Clarabel factors dense blocks of order :math:`s_k`, and what they leave in the :math:`r_k` rows
+  that have to do with them: :math:`\sum_k s_k^3 / 3 + s_k^2 r_k + s_k r_k^2`, and
+  :math:`\max_k r_k^3 / 3`; matrix inequalities it first splits along their cliques;
+- SCS takes eigenvalue decompositions, :math:`\sum_k 10\, n_k^3`, and substitutions;
+- a sparse factorization with f numbers in its N columns costs :math:`f^2 / N`;
+- conjugate gradients on an augmented Lagrangian cost the data times the rank r a product.
+
+References
+----------
+Fujisawa, Kojima, Nakata, Exploiting sparsity in primal-dual interior-point methods for
+semidefinite programming, Math. Program. 79, 1997. Vandenberghe, Andersen, Chordal Graphs and
+Semidefinite Optimization, Found. Trends Optim. 1(4), 2015, chapter 7.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sdpdr.linalg.svec import svec_size
+from sdpdr.solving.costs.structure import RANK, Shape, Structure
+
+# Tolerances at which shares of success are kept.
+TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6)
+
+
+@dataclass(frozen=True)
+class Rate:
+    r"""Seconds ``start + scale * (work / 1e9) ** power``, and the memory and luck to expect.
+
+    Parameters
+    ----------
+    start, scale, power : float
+    base, each : float
+        Bytes of memory, and those for every number that the algorithm stores.
+    reach : mapping from kind of program to tuple of float
+        Share of the library's programs of that kind on which it reached each of `TOLERANCES`.
+    """
+
+    start: float
+    scale: float
+    power: float
+    base: float
+    each: float
+    reach: Mapping[str, tuple[float, ...]]
+
+    def seconds(self, work: float) -> float:
+        """Seconds for a number of multiplications."""
+        return float(self.start + self.scale * (work / 1e9) ** self.power)
+
+    def memory(self, numbers: float) -> float:
+        """Bytes for numbers stored."""
+        return float(self.base + self.each * numbers)
+
+    def share(self, kind: str, tol: float) -> float:
+        """Share of the library's programs of that kind on which ``tol`` was reached."""
+        looser = [k for k, known in enumerate(TOLERANCES) if known > tol * (1.0 + 1e-9)]
+        return self.reach[kind][min(len(looser), len(TOLERANCES) - 1)]
+
+
+def available() -> float:
+    """Bytes that a process may have: those of the machine, or its own limit if that is less."""
+    limits = [float("inf")]
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:  # Only POSIX has it.
+        return min(limits)
+    soft = getrlimit(RLIMIT_AS)[0]
+    return min([*limits, *([] if soft == RLIM_INFINITY else [float(soft)])])
+
+
+def in_words(memory: float) -> str:
+    """Bytes in words."""
+    for unit, size in (("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40)):
+        number = memory / size
+        if number < 999.5:
+            return f"{number:.2g} {unit}" if number < 99.5 else f"{number:.0f} {unit}"
+    return "1000+ TiB"
+
+
+@dataclass(frozen=True)
+class Work:
+    """Multiplications of one iteration, and numbers stored."""
+
+    multiplications: float
+    numbers: float
+
+
+def schur(shape: Shape) -> Work:
+    """An interior-point method that uses zeros of the data."""
+    v, each = float(shape.unknowns), shape.data / max(1, shape.unknowns)
+    cubes = _powers(shape, 3)
+    data = min(v * v * each, v * cubes + v * v * _powers(shape, 2))
+    return Work(v**3 / 3 + data + 2.0 * cubes, v * v + 10.0 * _powers(shape, 2) + shape.data)
+
+
+def dense_schur(shape: Shape) -> Work:
+    """An interior-point method that does not."""
+    v, squares = float(shape.unknowns), _powers(shape, 2)
+    cubes = _powers(shape, 3)
+    linear = v * v * shape.rows
+    return Work(
+        v**3 / 3 + v * cubes + v * v * squares + linear + 10.0 * cubes, v * v + 2.0 * v * squares
+    )
+
+
+def dense_blocks(shape: Shape) -> Work:
+    """An interior-point method with a dense block for every cone."""
+    sizes = np.array([svec_size(k) for k in shape.orders], dtype=float)
+    rows = np.array(shape.touching, dtype=float) if shape.touching else sizes
+    blocks = float(np.sum(sizes**3 / 3.0 + sizes**2 * rows + sizes * rows**2))
+    left = float(np.max(rows, initial=0.0)) ** 3 / 3.0
+    return Work(blocks + left + shape.data + shape.unknowns, float(np.sum(sizes**2)) + shape.data)
+
+
+def splitting(shape: Shape) -> Work:
+    """An operator-splitting method."""
+    return Work(10.0 * _powers(shape, 3) + shape.data, 4.0 * shape.entries + shape.data)
+
+
+# What Clarabel spends on every entry of a matrix that it splits, in multiplications.
+LOOK = 5e3
+# Of general solvers; all others are taken for methods with a sparse Schur complement.
+ALGORITHMS: dict[str, Callable[[Shape], Work]] = {
+    "cvxopt": dense_schur,
+    "clarabel": dense_blocks,
+    "scs": splitting,
+}
+
+
+def has_detail(solver: str, form: str, structure: Structure) -> bool:
+    """Whether the work depends on cliques or fill, which take time to find."""
+    if form == "factor":
+        return structure.is_edge_program
+    return form in ("chordal", "chordal-lmi") or (solver, form) == ("clarabel", "lmi")
+
+
+def least_work(solver: str, form: str, structure: Structure) -> Work:
+    """A lower bound on the work, found from sizes alone."""
+    if form == "factor":
+        return Work(0.0, 0.0) if structure.is_edge_program else _factored(structure)
+    whole = {"chordal-lmi": "lmi", "chordal": "gram"}
+    shape = structure.shape(whole.get(form, form))
+    if has_detail(solver, form, structure):
+        entries = shape.entries if form == "chordal" else 0
+        diagonal = (1,) * sum(shape.orders)
+        unknowns, data = shape.unknowns - entries, shape.data - entries
+        shape = Shape(unknowns, shape.rows, diagonal, data)
+    return ALGORITHMS.get(solver, schur)(shape)
+
+
+def work(solver: str, form: str, structure: Structure) -> Work:
+    """What a solver does and stores for a program in a form.
+
+    Raises
+    ------
+    NotAcceptedError
+        If there is no such form of the program.
+    """
+    if form == "factor":
+        return _sparse(structure) if structure.is_edge_program else _factored(structure)
+    shape = structure.shape(form)
+    if (solver, form) == ("clarabel", "lmi") and not structure.trees.refusal():
+        split = replace(shape, orders=structure.shape("chordal-lmi").orders, touching=())
+        blocks = dense_blocks(split)
+        return replace(blocks, multiplications=blocks.multiplications + LOOK * shape.entries)
+    return ALGORITHMS.get(solver, schur)(shape)
+
+
+def _sparse(structure: Structure) -> Work:
+    """Newton's method with sparse factorizations on the edges of a graph."""
+    n = sum(v.n for v in structure.sdp.psd_variables)
+    fill = float(structure.fill)
+    return Work(fill**2 / (RANK * n) + 30.0 * structure.rows * RANK**2, 3.0 * fill)
+
+
+def _factored(structure: Structure) -> Work:
+    """Newton's method with conjugate gradients on an augmented Lagrangian."""
+    n, m = sum(v.n for v in structure.sdp.psd_variables), structure.rows + structure.lmi_entries
+    rank = min(np.sqrt(2.0 * m) + 1.0, 2.0 * np.log(n + 2.0))
+    products = structure.data * rank + n * rank**2
+    return Work(float(1000.0 * products + m**3 / 3.0), float(10.0 * products + m * min(m, 3000)))
+
+
+def _powers(shape: Shape, exponent: int) -> float:
+    return float(np.sum(np.array(shape.orders, dtype=float) ** exponent))

@@ -1,0 +1,283 @@
+"""Faces and units around a solve: before anything is planned, and on the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+
+import numpy as np
+
+from sdpdr.base.errors import CompileError, InfeasibleError
+from sdpdr.linalg.svec import smat, svec_size
+from sdpdr.model import Model
+from sdpdr.program.backward import backward_error
+from sdpdr.program.point import Point
+from sdpdr.program.rays import Ray, prove_infeasible
+from sdpdr.program.residuals import Residuals, dimacs_errors
+from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import require_admissible
+from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
+from sdpdr.solvers.running import lend
+
+# Contradictions of this size, relative to right sides, may be due to the rounding of data.
+_ROUNDING = 1e-12
+# How far a point proved feasible on a face may miss the rows of the program, by rounding.
+_GROSS = 1e-3
+_MISSES = (
+    "the point misses the program by {:.1e}: its face is a mistake of sdpdr's, please report it"
+)
+
+
+def faced_program(model: Model | SDP) -> FacialReduction | None:
+    """The program restricted to the faces that are proved at next to no cost.
+
+    Parameters
+    ----------
+    model : Model or SDP
+
+    Returns
+    -------
+    FacialReduction or None
+        None if there is nothing to reduce, or no standard form.
+
+    Raises
+    ------
+    ModelError
+        If a number is beyond the range that is computed with.
+    """
+    sdp = _standard(model)
+    if sdp is None:
+        return None
+    faced = facial_reduction(require_admissible(sdp))
+    return faced if faced else None
+
+
+def _standard(model: Model | SDP) -> SDP | None:
+    """The standard form; None for models with blocks that are written in cvxpy directly."""
+    if isinstance(model, SDP):
+        return model
+    try:
+        return model.to_sdp()
+    except CompileError:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A program on its faces and in units that suit it, and the way back.
+
+    Attributes
+    ----------
+    model : Model or SDP
+        What is to be planned and solved.
+    faced : FacialReduction or None
+    sdp : SDP or None
+        The program on its faces, before units were changed; None if they were not.
+    balanced : Reduced or None
+        Units are powers of two, so that it is the same program, and what is proved of it is proved
+        of the one before: multipliers, value and bound stay as they are.
+    """
+
+    model: Model | SDP
+    faced: FacialReduction | None
+    sdp: SDP | None = None
+    balanced: Reduced | None = None
+
+    def words(self) -> list[str]:
+        """What was done to the program, for a person."""
+        steps = []
+        if self.faced is not None:
+            steps.append(f"the face that {len(self.faced.exposures)} exposing steps prove")
+        if self.balanced is not None:
+            steps.append("units in which rows and columns are of like size")
+        return steps
+
+    def push(self, start: Solution | Point) -> Solution | Point:
+        """A start of the program as one of the prepared one."""
+        if self.faced is not None:
+            start = self.faced.push(Point(start.values, start.duals))
+        if self.balanced is not None:
+            assert self.balanced.push is not None
+            start = self.balanced.push(Point(start.values, start.duals))
+        return start
+
+    def lift(self, solution: Solution) -> Solution:
+        """An answer to the prepared program as one to the original."""
+        if self.balanced is not None:
+            assert self.sdp is not None
+            solution = _in_old_units(solution, self.balanced, self.sdp)
+        return lifted_solution(solution, self.faced)
+
+
+def prepared(model: Model | SDP, faced: FacialReduction | None, *, units: bool) -> Prepared:
+    """A program on the faces found, and in units of its own where these are wanted and needed."""
+    model = model if faced is None else faced.sdp
+    sdp, balance = _standard(model) if units else None, Balance()
+    if sdp is None or balance.accepts(sdp) is not None:
+        return Prepared(model, faced)
+    balanced = balance.apply(sdp)
+    return Prepared(balanced.sdp, faced, sdp, balanced)
+
+
+def _in_old_units(solution: Solution, balanced: Reduced, sdp: SDP) -> Solution:
+    point = balanced.lift(Point(solution.values, solution.duals))
+    return replace(
+        solution,
+        values=point.values,
+        residuals=dimacs_errors(sdp, point),
+        backward_error=backward_error(sdp, point.values),
+        ray=_lifted_ray(solution.ray, balanced.lift),
+    )
+
+
+def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:
+    if ray is None:
+        return None
+    point = lift(Point(ray.values, ray.duals))
+    # Of what proves nothing, nothing is to be filled in.
+    return replace(
+        ray, values=point.values if ray.values else {}, duals=point.duals if ray.duals else {}
+    )
+
+
+def deeper(
+    model: Model | SDP,
+    faced: FacialReduction | None = None,
+    left: Callable[[], float | None] = lambda: None,
+) -> FacialReduction | None:
+    """Look for combinations of rows too, where no interior was found; for small programs.
+
+    Parameters
+    ----------
+    model : Model or SDP
+        The original program.
+    faced : FacialReduction, optional
+        What is known already.
+    left : callable without arguments, optional
+        Seconds that are left for solvers that suggest combinations; None without a limit.
+
+    Returns
+    -------
+    FacialReduction or None
+        None if nothing more was found.
+    """
+    sdp = _standard(model)
+    if sdp is None:
+        return None
+    found = facial_reduction(sdp, lend=lambda auxiliary: lend(auxiliary, left()))
+    known = 0 if faced is None else len(faced.exposures)
+    return found if len(found.exposures) > known else None
+
+
+def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Solution:
+    """An answer to the reduced program as one to the original.
+
+    Value, bound and grade are those of the reduced program, which is equivalent by the proofs in
+    ``exposures``; the point is held against the rows of the original program all the same.
+    Multipliers of rows that were dropped are zero: they need not be a dual point of the original
+    program, which may have none with this value.
+    """
+    if faced is None or not faced.exposures:
+        return solution
+    point = faced.lift(Point(solution.values, solution.duals))
+    error = backward_error(faced.original, point.values)
+    if solution.attained is not None and not error <= _GROSS:
+        words = f"{_MISSES.format(error)} ({solution.attained_by})"
+        solution = replace(
+            solution, attained=None, attained_by=words, status=Status.INACCURATE, epsilon=error
+        )
+    return replace(
+        solution,
+        values=point.values,
+        duals=point.duals,
+        backward_error=error,
+        argument=f"{solution.argument}; {_words(faced)}",
+        exposures=faced.exposures,
+        ray=_lifted_ray(solution.ray, faced.lift),
+    )
+
+
+def refuted_solution(faced: FacialReduction, seconds: Mapping[str, float], tol: float) -> Solution:
+    """The answer to a program that facial reduction proved infeasible; nothing was solved."""
+    assert faced.infeasible is not None
+    unsolved = _unsolved(faced.original, _refutation(faced), "facial reduction", seconds, tol)
+    return replace(
+        unsolved,
+        status=Status.INFEASIBLE,
+        argument=faced.infeasible,
+        exposures=faced.exposures,
+        ray=_contradiction(faced),
+        # Each step is verified over the rationals.
+        rigorous=True,
+    )
+
+
+def contradicted_solution(
+    sdp: SDP, error: InfeasibleError, seconds: Mapping[str, float], tol: float
+) -> Solution:
+    """The answer to a program of which a reduction saw that rows contradict each other exactly."""
+    found = prove_infeasible(sdp, error.multipliers)
+    unsolved = _unsolved(sdp, str(error), "reduction", seconds, tol)
+    if not isinstance(found, Ray):
+        return unsolved
+    return replace(unsolved, status=Status.INFEASIBLE, ray=found, rigorous=found.rigorous)
+
+
+def _unsolved(
+    sdp: SDP, words: str, form: str, seconds: Mapping[str, float], tol: float
+) -> Solution:
+    """The claim that there is no point, where no solver was asked."""
+    return Solution(
+        status=Status.UNVERIFIED,
+        value=float("nan"),
+        attained_by="there is no point",
+        bound=None,
+        argument=words,
+        values={},
+        duals={},
+        residuals=Residuals.unknown(),
+        claimed=Claim("infeasible", message=words, verdict="infeasible"),
+        timings=dict(seconds),
+        solver="none",
+        form=form,
+        tol=tol,
+        versions={"sdpdr": version("sdpdr")},
+        maximize=sdp.maximize,
+    )
+
+
+def _contradiction(faced: FacialReduction) -> Ray | None:
+    """The last step as a ray, where it does not lean on faces of those before it."""
+    last = faced.exposures[-1]
+    sdp = faced.original
+    if last.after:
+        return None
+    duals = {r.label: np.zeros(r.m) for r in sdp.rows}
+    parts = {lmi.label: np.zeros(svec_size(lmi.order)) for lmi in sdp.lmis}
+    for label, place, y in last.multipliers:
+        (duals if label in duals else parts)[label][place] = float(y)
+    duals |= {label: smat(part) for label, part in parts.items()}
+    found = prove_infeasible(sdp, duals)
+    return found if isinstance(found, Ray) else None
+
+
+def _refutation(faced: FacialReduction) -> str:
+    """The proof in words, and a remark where the data as they were meant may say otherwise."""
+    assert faced.infeasible is not None
+    if faced.violation > _ROUNDING:
+        return faced.infeasible
+    return (
+        f"{faced.infeasible}; by {faced.violation:.1g} of the largest right side, which may be "
+        "rounding of the data"
+    )
+
+
+def _words(faced: FacialReduction) -> str:
+    before = sum(v.n for v in faced.original.psd_variables)
+    after = sum(v.n for v in faced.sdp.psd_variables)
+    return (
+        f"on the face that {len(faced.exposures)} exposing steps prove (matrices of order "
+        f"{before} became {after})"
+    )

@@ -1,0 +1,423 @@
+"""Grading: what a point and its multipliers are worth, whatever the solver says of them."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+
+import numpy as np
+
+from sdpdr.linalg.rounding import UNIT
+from sdpdr.program.attain import Attained, attain, inward_multipliers, made_psd
+from sdpdr.program.backward import backward_error, dual_backward_error
+from sdpdr.program.boxes import repair
+from sdpdr.program.certificate import Certificate, certify
+from sdpdr.program.face import complete_multipliers
+from sdpdr.program.point import Point
+from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
+from sdpdr.program.residuals import Residuals, dimacs_errors
+from sdpdr.program.run import Verdict
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.solvers.base import Outcome, Solver
+from sdpdr.solvers.processes.ends import starved_words
+from sdpdr.solving.choice import Way
+from sdpdr.solving.refute import is_feasible, refute
+
+STOPPED = {
+    Verdict.TIME_LIMIT: Status.TIME_LIMIT,
+    Verdict.ITERATION_LIMIT: Status.ITERATION_LIMIT,
+    Verdict.INTERRUPTED: Status.INTERRUPTED,
+    Verdict.FAILED: Status.FAILED,
+    # A claim alone.
+    Verdict.INFEASIBLE: Status.UNVERIFIED,
+    Verdict.UNBOUNDED: Status.UNVERIFIED,
+}
+# What solvers that were stopped are taken to have said, so that `with_status` comes to the same
+# status again; any claim will do for UNVERIFIED. Others, that the point is an answer.
+_ENDED = {
+    STOPPED[verdict]: verdict
+    for verdict in (
+        Verdict.TIME_LIMIT,
+        Verdict.ITERATION_LIMIT,
+        Verdict.INTERRUPTED,
+        Verdict.FAILED,
+        Verdict.UNBOUNDED,
+    )
+}
+# Who has waited long enough for a solver does not wait as long again for a tighter bound.
+_HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
+# How far from the value, relatively, a bound may be to say anything.
+_WORTH = 1e-2
+# Seconds for a ray, whatever the solver has left.
+_GRACE = 1.0
+_PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
+
+
+def grade(
+    sdp: SDP,
+    outcome: Outcome,
+    chosen: Way,
+    clock: Clock,
+    gap_scale: float = 0.0,
+    attainable: bool = True,
+    deadline: float | None = None,
+) -> Solution:
+    """Prove a bound, make a point feasible and prove that, and say what the two are worth.
+
+    Without ``attainable`` the point is measured where it is, and not proved feasible. No step
+    towards a feasible point, and no solver for a ray, begins after the deadline, by
+    `time.monotonic`.
+    """
+    point, verdict, solver = outcome.point, outcome.verdict, chosen.solver
+    claim = replace(outcome.claim, verdict=verdict.value)
+    with clock("certify"):
+        values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
+        given = Point(values, complete_multipliers(sdp, point.duals))
+        certificate, point = _certified(sdp, given)
+        attained = Attained(None, "no proof was asked for", values)
+        if attainable:
+            attained = _attained(sdp, given, certificate, solver.tol, deadline=deadline)
+        if attainable and verdict not in _HURRIED:
+            certificate, point = _tightened(
+                sdp, certificate, attained, point, given, solver.tol, deadline=deadline
+            )
+        point = Point(attained.values, point.duals)
+        residuals = dimacs_errors(sdp, point)
+        value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
+        error = backward_error(sdp, point.values)
+        refutation = _refutation(sdp, verdict, certificate, attained, deadline)
+        ray = None
+        if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+            left = _left_for_rays(outcome, solver, deadline)
+            ray, words = _ray(sdp, verdict, point, attained, left)
+            claim = replace(claim, message=f"{claim.message} {words}".strip())
+    if refutation:
+        verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
+        claim = replace(claim, message=f"{claim.message} {refutation}".strip())
+    solution = Solution(
+        status=Status.SOLVED,
+        value=value,
+        attained=attained.value,
+        attained_by=attained.argument,
+        bound=certificate.bound,
+        argument=certificate.argument,
+        values=point.values,
+        duals=point.duals,
+        residuals=residuals,
+        claimed=claim,
+        timings=dict(clock.seconds),
+        solver=solver.name,
+        form=chosen.form,
+        tol=solver.tol,
+        seed=solver.seed,
+        versions=versions(solver),
+        history=outcome.history,
+        maximize=sdp.maximize,
+        gap_scale=gap_scale,
+        backward_error=error,
+        ray=ray,
+    )
+    return with_status(sdp, solution, verdict)
+
+
+def _left_for_rays(outcome: Outcome, solver: Solver, deadline: float | None) -> float | None:
+    """Seconds for the search for a ray: what the solver left of its time, and one more."""
+    if solver.time_limit is None:
+        return _left(deadline)
+    left = max(0.0, solver.time_limit - outcome.seconds.get("solve", 0.0)) + _GRACE
+    return left if deadline is None else min(left, _left(deadline) or 0.0)
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+
+def _ray(
+    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, left: float | None
+) -> tuple[Ray | None, str]:
+    """What proves that there is no point or no limit, and words where nothing does."""
+    feasible = attained.value is not None
+    found = refute(sdp, verdict, point, feasible=feasible, time_limit=left)
+    if isinstance(found, str):
+        return None, found
+    if found.kind == "recession":
+        # Without a feasible point the program may be infeasible as well.
+        if is_feasible(sdp, left):
+            return replace(found, kind="unbounded"), ""
+        return found, "a direction of unlimited gain is proved, but no feasible point to begin from"
+    return found, ""
+
+
+def _certified(sdp: SDP, point: Point, rigorous: bool = False) -> tuple[Certificate, Point]:
+    """A bound, and the point with the multipliers that prove it."""
+    if not point.duals and (sdp.rows or sdp.lmis):
+        return Certificate(None, "the solver returned no multipliers"), point
+    certificate = certify(sdp, point.duals, rigorous=rigorous)
+    if not certificate.duals:
+        return certificate, point
+    duals = complete_multipliers(sdp, {**point.duals, **certificate.duals})
+    return certificate, Point(point.values, duals)
+
+
+def _attained(
+    sdp: SDP,
+    point: Point,
+    certificate: Certificate,
+    tol: float,
+    rigorous: bool = False,
+    deadline: float | None = None,
+) -> Attained:
+    goal = _goal(certificate.bound)
+    return attain(sdp, point, goal=goal, tol=tol, rigorous=rigorous, deadline=deadline)
+
+
+def _goal(bound: float | None) -> float:
+    """What the value is to come near."""
+    return float("nan") if bound is None else bound
+
+
+def _tightened(
+    sdp: SDP,
+    certificate: Certificate,
+    attained: Attained,
+    point: Point,
+    given: Point,
+    tol: float,
+    rigorous: bool = False,
+    deadline: float | None = None,
+) -> tuple[Certificate, Point]:
+    """The bound, or a better one from multipliers moved inwards where it is far from the value.
+
+    Those given are moved: what proves the bound so far may have been moved far already. With the
+    point comes whichever multipliers prove it.
+    """
+    goal = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
+    goal = goal if attained.value is None else attained.value
+    if not point.duals or _is_tight(sdp, certificate, goal, tol):
+        return certificate, point
+    candidates = [attained.duals] if attained.duals else []
+    for duals in (*candidates, *inward_multipliers(sdp, given, tol, deadline)):
+        found, proving = _certified(sdp, Point(point.values, duals), rigorous)
+        if _better(sdp, certificate, found) is found:
+            certificate, point = found, proving
+        if _is_tight(sdp, certificate, goal, tol):
+            break
+    return _unless_poor(sdp, certificate, point, given, goal, tol)
+
+
+def _unless_poor(
+    sdp: SDP, certificate: Certificate, point: Point, given: Point, goal: float, tol: float
+) -> tuple[Certificate, Point]:
+    """A bound, or none where it is worthless beside multipliers that are right for data nearby.
+
+    As of programs whose dual has no interior: what proves anything there lies far from the optimum.
+    """
+    bound = certificate.bound
+    if bound is None or not abs(goal - bound) > _WORTH * abs(goal):
+        return certificate, point
+    claimed = sdp.report(sdp.dual_value(given.duals))
+    if abs(goal - claimed) > tol * abs(goal) or not dual_backward_error(sdp, given.duals) <= tol:
+        return certificate, point
+    words = f"the multipliers hold for data nearby, and no more than {bound:.6g} is proved"
+    return Certificate(None, words), given
+
+
+def _is_tight(sdp: SDP, certificate: Certificate, goal: float, tol: float) -> bool:
+    """Whether a bound leaves half of the tolerance to what is attained."""
+    if certificate.bound is None or not np.isfinite(goal):
+        return False
+    return sdp.report(goal) - sdp.report(certificate.bound) <= 0.5 * tol * abs(goal)
+
+
+def _better(sdp: SDP, one: Certificate, other: Certificate) -> Certificate:
+    """The tighter of two bounds, the first one on ties."""
+    if other.bound is None or one.bound is None:
+        return one if other.bound is None else other
+    tighter = other.bound < one.bound if sdp.maximize else other.bound > one.bound
+    return other if tighter else one
+
+
+def _refutation(
+    sdp: SDP,
+    verdict: Verdict,
+    certificate: Certificate,
+    attained: Attained,
+    deadline: float | None,
+) -> str | None:
+    """Why a program is not what the solver says of it; None where nothing contradicts it."""
+    if verdict is Verdict.UNBOUNDED and certificate.bound is not None:
+        return "It cannot be unbounded, since its multipliers prove a bound."
+    if verdict is not Verdict.INFEASIBLE:
+        return None
+    if attained.value is not None:
+        return "It cannot be infeasible, since a point is proved feasible."
+    if attain(sdp, sdp.zero_point(), deadline=deadline).value is not None:
+        return (
+            "It cannot be infeasible, since a point near zero is proved feasible; is it unbounded?"
+        )
+    return None
+
+
+def with_status(sdp: SDP, solution: Solution, verdict: Verdict) -> Solution:
+    """The solution with what is proved of it as its status, and the word of the solver after it."""
+    if solution.certified():
+        return replace(solution, status=Status.SOLVED, epsilon=0.0)
+    if solution.ray is not None and solution.ray.kind in _PROVED_BY:
+        return replace(solution, status=_PROVED_BY[solution.ray.kind], epsilon=0.0)
+    solution = replace(solution, epsilon=_epsilon(sdp, solution))
+    if verdict in STOPPED:
+        return replace(solution, status=STOPPED[verdict])
+    nearby = _is_optimal_nearby(sdp, solution)
+    return replace(solution, status=Status.OPTIMAL_NEARBY if nearby else Status.INACCURATE)
+
+
+def _epsilon(sdp: SDP, solution: Solution) -> float:
+    """The larger of the backward errors of the sides that are not proved."""
+    errors = [0.0]
+    # An error of zero is known to rounding, and what is not proved may need all of it.
+    if solution.attained is None:
+        errors.append(solution.backward_error + UNIT)
+    if solution.bound is None:
+        dual = dual_backward_error(sdp, solution.duals) if solution.duals else float("nan")
+        errors.append(dual + UNIT)
+    return float(np.max(errors))
+
+
+def _is_optimal_nearby(sdp: SDP, solution: Solution) -> bool:
+    """Whether point and multipliers agree, and are feasible for data within the tolerance."""
+    if solution.attained is not None and solution.bound is not None:
+        return False
+    if not solution.epsilon <= solution.tol:
+        return False
+    bound = solution.bound
+    if bound is None:
+        bound = sdp.report(sdp.dual_value(solution.duals))
+    size = max(abs(solution.value), solution.gap_scale)
+    return abs(solution.value - bound) <= solution.tol * size
+
+
+class Clock:
+    """Seconds by phase."""
+
+    def __init__(self, seconds: Mapping[str, float] | None = None) -> None:
+        self.seconds: dict[str, float] = dict(seconds or {})
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[None]:
+        """Time what happens inside, as part of a phase."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add({phase: time.perf_counter() - start})
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Count seconds measured elsewhere."""
+        for phase, value in seconds.items():
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + value
+
+
+def versions(solver: Solver) -> dict[str, str]:
+    """Of everything that has a part in an answer."""
+    return {**_versions(), solver.package: solver.availability().version}
+
+
+@cache
+def _versions() -> dict[str, str]:
+    found = {name: version(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
+    return {**found, "python": platform.python_version()}
+
+
+def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solution:
+    """The solution with everything proved anew, all rounding accounted for."""
+    if solution.ray is not None:
+        return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
+    given = Point(solution.values, complete_multipliers(sdp, solution.duals))
+    certificate, point = _certified(sdp, given, rigorous=True)
+    attained = _attained(sdp, given, certificate, solution.tol, True, deadline)
+    certificate, point = _tightened(
+        sdp, certificate, attained, point, given, solution.tol, True, deadline
+    )
+    solution = replace(
+        with_point(sdp, solution, Point(attained.values, point.duals)),
+        attained=attained.value,
+        attained_by=attained.argument,
+        bound=certificate.bound,
+        argument=certificate.argument,
+        rigorous=certificate.rigorous or attained.rigorous,
+    )
+    return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
+
+
+def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
+    """The solution with another point and other multipliers, and what is measured of them."""
+    value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
+    return replace(
+        solution,
+        value=value,
+        values=point.values,
+        duals=point.duals,
+        residuals=dimacs_errors(sdp, point),
+        backward_error=backward_error(sdp, point.values),
+    )
+
+
+def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: float | None) -> Solution:
+    """The ray with a proof that accounts for all rounding; a mere claim where there is none."""
+    found: Ray | str
+    if ray.kind == "infeasible":
+        found = prove_infeasible(sdp, ray.duals, rigorous=True)
+    else:
+        feasible = ray.kind == "unbounded" and is_feasible(sdp, _left(deadline), rigorous=True)
+        found = prove_unbounded(sdp, ray.values, feasible=feasible, rigorous=True)
+    if isinstance(found, Ray) and found.kind == ray.kind:
+        return replace(solution, ray=found, rigorous=True)
+    words = "the ray is proved, but not with all rounding accounted for"
+    claim = replace(solution.claimed, message=f"{solution.claimed.message} {words}".strip())
+    return replace(solution, ray=None, claimed=claim, status=Status.UNVERIFIED)
+
+
+def attested(sdp: SDP, solution: Solution) -> Solution:
+    """The solution with a value proved attainable near its point, which stays where it is.
+
+    For points of the boundary, of a low rank for instance, that a proof would move inside.
+    """
+    if solution.attained is not None or not solution.values:
+        return solution
+    point = Point(solution.values, complete_multipliers(sdp, solution.duals))
+    found = attain(sdp, point, goal=_goal(solution.bound), tol=solution.tol)
+    words = f"{found.argument}; the point itself is left where it is"
+    if found.value is None:
+        same = found.argument == solution.attained_by
+        return solution if same else replace(solution, attained_by=found.argument)
+    solution = replace(solution, attained=found.value, attained_by=words)
+    return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
+
+
+def ungraded(sdp: SDP, chosen: Way, clock: Clock, error: MemoryError) -> Solution:
+    """What is left when memory ends around a solver: the words, and no point."""
+    message = starved_words(f"The {chosen.form} form of the program", str(error))
+    return Solution(
+        status=Status.FAILED,
+        value=float("nan"),
+        attained_by="memory ended before anything was proved",
+        bound=None,
+        argument="memory ended before anything was proved",
+        values={},
+        duals={},
+        residuals=Residuals.unknown(),
+        claimed=Claim("out of memory", message=message),
+        timings=dict(clock.seconds),
+        solver=chosen.solver.name,
+        form=chosen.form,
+        tol=chosen.solver.tol,
+        seed=chosen.solver.seed,
+        versions=versions(chosen.solver),
+        maximize=sdp.maximize,
+    )

@@ -1,0 +1,428 @@
+"""The driver: solve, make a direction from the answer, change the cost, solve again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from sdpdr.base import checks as validate
+from sdpdr.base.errors import DataError
+from sdpdr.base.progress import Progress, show_progress
+from sdpdr.linalg import LinearMap
+from sdpdr.model import Model
+from sdpdr.program import SDP, Solution, Status
+from sdpdr.solvers.base import Solver
+from sdpdr.solving.grade import attested
+from sdpdr.solving.iterate.directions import Direction, find_direction
+from sdpdr.solving.iterate.programs import TOLERATED, Programs, Start
+from sdpdr.solving.iterate.purify import Purified, polish
+from sdpdr.solving.iterate.records import RESUMABLE, IterationStatus, Record, State
+
+_ENDS = {
+    Status.TIME_LIMIT: IterationStatus.TIME_LIMIT,
+    Status.INTERRUPTED: IterationStatus.INTERRUPTED,
+}
+# An objective that rises by more than this share is worth a note: the solver was inaccurate.
+_RISE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexIteration:
+    r"""Convex iteration: semidefinite programs that differ in their cost only, towards a low rank.
+
+    .. math::
+
+        X_{t} = \operatorname{argmin}_X\ f(X) + w \langle W_t, X\rangle
+        \quad\text{s.t. the constraints}, \qquad W_{t+1} = W(X_t).
+
+    Without a ``weight`` the model's cost of the matrix is replaced (f = 0, w = 1) and the iteration
+    looks for any feasible matrix of the rank: it ends when the excess, the sum of the trailing
+    eigenvalues, vanishes. With one the model's objective f is kept, and the iteration lowers
+    :math:`f(X) + w\, e(X)` until it settles. With exact solves neither rises from one iteration to
+    the next, except under ``"logdet"``.
+
+    A limit of zero is a matrix of the rank; a positive limit proves nothing, because the iteration
+    is a local method. Restarts draw another direction at random and keep the best answer.
+
+    The program is compiled once. Where the solver can begin from a given point, it begins from the
+    last one. With ``solver="auto"`` the pair of solver and form that answered the first program
+    under a direction serves for all others; where it falls short, another one is tried too.
+
+    Parameters
+    ----------
+    model : Model or SDP
+    rank : int
+        The rank wanted, at least 1.
+    variable : str or sequence of str, optional
+        The matrix whose rank is wanted; needed only if there are several. With more than one name,
+        each is to have the rank, and their excesses add up.
+    direction : {"trailing", "schur", "logdet"} or Direction, default "trailing"
+        See `Trailing`, `Schur` and `LogDet`.
+    weight : float, optional
+        Keep the model's objective and add this much of the direction; 0 or more.
+    start : array of shape (n, d), Factor or Solution, optional
+        Points, or a matrix, from which the first direction is made. By default the trace is
+        minimised first (``"schur"``: a random direction), or with ``weight`` the model is solved
+        as it is. ``"random"`` draws the first direction.
+    tol : float, default 1e-6
+        The rank is met at an excess of ``tol`` times the trace; an objective has settled when an
+        iteration lowers it by no more than ``tol`` times its size.
+    max_iter : int, default 50
+        Programs in each start.
+    restarts : int, default 0
+        How many random starts may follow one that did not meet the rank, or (with ``weight``) one
+        that settled.
+    patience, stall : int, float, default 6, 1e-4
+        A start is given up when ``patience`` iterations lowered the excess by less than the share
+        ``stall``.
+    seed : int, default 0
+        Of everything random.
+    solver, form : see `sdpdr.solve`
+    accuracy : float, default 1e-7
+        Relative gap asked of each solve, unless the solver is a configured object, which keeps
+        its own, as it does its seed.
+    time_limit : float, optional
+        Seconds for the solvers in one call of `run`.
+    progress : bool or callable, optional
+        Show progress; by default on a terminal only. A callable is given a mapping an iteration.
+
+    Raises
+    ------
+    DataError
+        A rank that is not in 1..order, less one for each direction that constraints remove; a
+        negative weight; a start of another kind.
+    ModelError
+        The model has several matrices and none was named.
+    UnknownNameError
+        A direction that is none of the three.
+
+    References
+    ----------
+    Vasiloglou thesis, sections 4.2.6 and 6.2.1; J. Dattorro, "Convex Optimization and Euclidean
+    Distance Geometry", Meboo, 2005, section 4.4.
+
+    Examples
+    --------
+    A star with four leaves has unfoldings of equal variance in one, two and three dimensions.
+
+    >>> from sdpdr import graphs, methods
+    >>> star = graphs.from_edges(5, [[0, 1], [0, 2], [0, 3], [0, 4]], [1.0] * 4)
+    >>> model = methods.isometric(star, "equality", variance=3.999)
+    >>> state = ConvexIteration(model, rank=1).run()
+    >>> state.status
+    IterationStatus.RANK_REACHED
+    >>> [round(float(k), 2) for k in state.spectrum()[:2]]
+    [4.0, 0.0]
+    """
+
+    model: Model | SDP
+    rank: int
+    variable: str | Sequence[str] | None = None
+    direction: str | Direction = "trailing"
+    weight: float | None = None
+    start: Start | str | None = None
+    tol: float = 1e-6
+    max_iter: int = 50
+    restarts: int = 0
+    patience: int = 6
+    stall: float = 1e-4
+    seed: int = 0
+    solver: str | Solver = "auto"
+    form: str = "auto"
+    accuracy: float = 1e-7
+    time_limit: float | None = None
+    progress: Progress | bool | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_iter", "patience"):
+            validate.positive_integer(name, getattr(self, name))
+        for name in ("tol", "stall", "accuracy"):
+            validate.positive_number(name, getattr(self, name))
+        validate.positive_integer("restarts", self.restarts, at_least=0)
+        if self.weight is not None and not (np.isfinite(self.weight) and self.weight >= 0.0):
+            raise DataError(
+                f"weight must be 0 or more, or None to replace the objective; it is {self.weight}."
+            )
+        for name, (n, null) in self.programs.orders.items():
+            self.way.check(name, n, null.shape[1])
+        if self.start is not None:
+            self._given_directions(self.start)
+
+    @cached_property
+    def programs(self) -> Programs:
+        """The programs to solve, compiled once."""
+        return Programs.of(
+            self.model, self.variable, self.weight,
+            self.solver, self.form, self.accuracy, self.seed,
+        )  # fmt: skip
+
+    @cached_property
+    def way(self) -> Direction:
+        """The direction."""
+        return find_direction(self.direction, self.rank)
+
+    # -- init, step, done -------------------------------------------------------------------
+
+    def init(self) -> State:
+        """The state before the first program."""
+        if self.weight is not None:
+            directions = None
+        elif self.start is not None:
+            directions = self._given_directions(self.start)
+        else:
+            directions = self._drawn(0, "first")
+        return State(IterationStatus.RUNNING, (), directions, self.programs.names[0])
+
+    def step(self, state: State) -> State:
+        """Solve one program and make the next direction; a state that has ended stays as it is."""
+        if self.done(state):
+            return state
+        return self._step(state, self.time_limit)
+
+    def done(self, state: State) -> bool:
+        """Whether there is nothing left to do."""
+        return state.status is not IterationStatus.RUNNING
+
+    def run(
+        self, state: State | None = None, accept: Callable[[State], bool] | None = None
+    ) -> State:
+        """Iterate until done.
+
+        Parameters
+        ----------
+        state : State, optional
+            Go on from this state, also where a limit ended it.
+        accept : callable, optional
+            Asked after every program that has a point; at True the rank counts as reached by the
+            latest answer, ``state.last``, whatever its excess. For those who can mend an answer
+            and see that it holds.
+
+        Returns
+        -------
+        State
+            However it ended, with the best answer so far: failures are statuses, not exceptions.
+        """
+        begin = time.perf_counter()
+        state = self.init() if state is None else self._reopened(state)
+        with show_progress(self.progress, f"rank {self.rank}") as report:
+            while not self.done(state):
+                left = None
+                if self.time_limit is not None:
+                    left = self.time_limit - (time.perf_counter() - begin)
+                    if left <= 0.0:
+                        return replace(state, status=IterationStatus.TIME_LIMIT)
+                try:
+                    state = self._step(state, left)
+                    if accept is not None and state.solved[-1:] and accept(state):
+                        state = _accepted(state)
+                except KeyboardInterrupt:
+                    return replace(state, status=IterationStatus.INTERRUPTED)
+                if report is not None:
+                    last = state.history[-1]
+                    spent = time.perf_counter() - begin
+                    report({**state.rows()[-1], "value": last.objective, "seconds": spent})
+        return self._proved(state)
+
+    def _proved(self, state: State) -> State:
+        """With a value that is proved attainable near the best answer, which stays as it is."""
+        if state.best is None:
+            return state
+        best = attested(self.programs.under(state.best_directions), state.best)
+        return state if best is state.best else replace(state, best=best)
+
+    def purify(self, state: State) -> Purified:
+        """The best answer cut down to exactly the rank and mended; see `polish`.
+
+        Of several matrices, the first one.
+        """
+        return polish(self.programs.base, state.gram(), self.rank, state.variable)
+
+    def _reopened(self, state: State) -> State:
+        if state.status in RESUMABLE:
+            return replace(state, status=IterationStatus.RUNNING)
+        if state.status in (IterationStatus.STALLED, IterationStatus.SETTLED):
+            return self._another_start(state, state.status)
+        return state
+
+    def _step(self, state: State, time_limit: float | None) -> State:
+        if len(state.descent) >= self.max_iter:
+            return replace(state, status=IterationStatus.ITERATION_LIMIT)
+        begin = time.perf_counter()
+        # The direction costs a program the structure that may have served the model alone.
+        changed = len(state.solved) == 1 and self.weight is not None
+        solution = self.programs.solve(
+            state.directions, state.last, time_limit, choose_anew=changed
+        )
+        record = self._record(state, solution, time.perf_counter() - begin)
+        history = (*state.history, record)
+        if not solution.values:
+            return self._without_point(replace(state, history=history), solution)
+        state = replace(state, history=history, last=solution, last_directions=state.directions)
+        state = self._kept(state)
+        if solution.status in _ENDS:
+            # The same program again on resuming, from where it was left.
+            return replace(state, status=_ENDS[solution.status])
+        verdict = self._verdict(state.descent)
+        if verdict is IterationStatus.RUNNING:
+            return replace(state, directions=self._next(state), start=self._start_after(state))
+        if verdict is IterationStatus.RANK_REACHED:
+            return replace(state, status=verdict)
+        if verdict is IterationStatus.ITERATION_LIMIT:
+            state = replace(state, directions=self._next(state))
+        return self._another_start(state, verdict)
+
+    # -- one program ------------------------------------------------------------------------
+
+    def _record(self, state: State, solution: Solution, seconds: float) -> Record:
+        excess = trace = objective = float("nan")
+        if solution.values:
+            excess = sum(self.way.excess(solution.values[name]) for name in self.programs.names)
+            trace = sum(self.way.size(solution.values[name]) for name in self.programs.names)
+            objective = (
+                self.programs.base.primal_value(solution.values) + self.programs.pull * excess
+            )
+        descent = state.descent
+        note = ""
+        if state.directions is None:
+            note = "the model as it is"
+        elif descent and objective > descent[-1].objective + _RISE * self._size(descent[-1]):
+            note = f"the objective rose: the solve ended {solution.status.name}"
+        return Record(
+            iteration=len(state.history),
+            start=state.start,
+            objective=objective,
+            excess=excess,
+            share=excess / max(trace, self.programs.unit),
+            trace=trace,
+            infeasibility=solution.residuals.primal(),
+            value=solution.value,
+            gap=solution.apparent_gap,
+            status=solution.status.name,
+            seconds=seconds,
+            note=note,
+        )
+
+    def _kept(self, state: State) -> State:
+        """With the best answer so far, and the bound that the model as it is gives."""
+        record, last = state.history[-1], state.last
+        assert last is not None
+        if state.directions is None:
+            state = replace(state, bound=last.bound)
+        best = state.history[state.best_iteration] if state.best else None
+        if best is None or self._measure(record) < self._measure(best):
+            return _with_best(state, record.iteration)
+        return state
+
+    def _measure(self, record: Record) -> tuple[bool, float]:
+        """What the best record has least of; points far from feasible come last."""
+        measure = record.share if self.weight is None else record.objective
+        return not self._is_feasible(record), measure
+
+    def _is_feasible(self, record: Record) -> bool:
+        return record.infeasibility <= TOLERATED * self.accuracy
+
+    def _size(self, record: Record) -> float:
+        return max(abs(record.objective), self.programs.unit)
+
+    # -- what comes next --------------------------------------------------------------------
+
+    def _verdict(self, descent: tuple[Record, ...]) -> IterationStatus:
+        """Whether this start has met the rank, settled or stalled."""
+        record, going = descent[-1], IterationStatus.RUNNING
+        if len(descent) >= self.max_iter:
+            going = IterationStatus.ITERATION_LIMIT
+        if self.weight is not None:
+            return IterationStatus.SETTLED if self._settled(descent) else going
+        if record.share <= self.tol and self._is_feasible(record):
+            return IterationStatus.RANK_REACHED
+        if len(descent) <= self.patience:
+            return going
+        before = min(r.share for r in descent[: -self.patience])
+        lately = min(r.share for r in descent[-self.patience :])
+        stalled = before - lately <= self.stall * before
+        return IterationStatus.STALLED if stalled else going
+
+    def _settled(self, descent: tuple[Record, ...]) -> bool:
+        """No longer falling; a rise, which only inexact solves cause, must last to count."""
+        if len(descent) < 2:
+            return False
+        fall = descent[-2].objective - descent[-1].objective
+        least = self.tol * self._size(descent[-1])
+        if fall >= -least:
+            return fall <= least
+        lowest = int(np.argmin([r.objective for r in descent]))
+        return len(descent) - 1 - lowest >= self.patience
+
+    def _next(self, state: State) -> Mapping[str, LinearMap]:
+        """The direction that the last answer suggests; the one asked for after the model alone."""
+        if state.directions is None and self.start is not None:
+            return self._given_directions(self.start)
+        assert state.last is not None
+        step = len(state.descent) - 1
+        found = {}
+        for name in self.programs.names:
+            rng = np.random.default_rng([self.seed, state.start, len(state.history)])
+            found[name] = self.way.cost(
+                state.last.values[name], self.programs.orders[name][1], step, rng
+            )
+        return found
+
+    def _start_after(self, state: State) -> int:
+        """A start of one's own, after the model alone, is another descent."""
+        return state.start + (state.directions is None and self.start is not None)
+
+    def _another_start(self, state: State, verdict: IterationStatus) -> State:
+        first = 1 if self.weight is not None and self.start is not None else 0
+        if state.start - first >= self.restarts:
+            return replace(state, status=verdict)
+        number, drawn = state.start + 1, self._drawn(state.start + 1, "random")
+        return replace(state, status=IterationStatus.RUNNING, directions=drawn, start=number)
+
+    def _without_point(self, state: State, solution: Solution) -> State:
+        if solution.status in _ENDS:
+            return replace(state, status=_ENDS[solution.status])
+        if state.best is not None:
+            return self._another_start(state, IterationStatus.FAILED)
+        ends = {
+            Status.INFEASIBLE: IterationStatus.INFEASIBLE,
+            Status.UNBOUNDED: IterationStatus.UNBOUNDED,
+        }
+        return replace(state, status=ends.get(solution.status, IterationStatus.FAILED))
+
+    # -- directions that no answer suggests -------------------------------------------------
+
+    def _drawn(self, number: int, kind: str) -> dict[str, LinearMap]:
+        rng = np.random.default_rng([self.seed, number])
+        draw = self.way.first if kind == "first" else self.way.random
+        return {name: draw(*self.programs.orders[name], rng) for name in self.programs.names}
+
+    def _given_directions(self, start: Start | str) -> dict[str, LinearMap]:
+        if isinstance(start, str):
+            if start != "random":
+                raise DataError(
+                    "start must be 'random', points of shape (n, d), a Factor or a Solution; it "
+                    f"is {start!r}."
+                )
+            return self._drawn(0, "random")
+        found = {}
+        rng = np.random.default_rng([self.seed, 0])
+        for name in self.programs.names:
+            null = self.programs.orders[name][1]
+            found[name] = self.way.cost(self.programs.matrix(start, name), null, 0, rng)
+        return found
+
+
+def _accepted(state: State) -> State:
+    """Ended, with the latest answer as the best one."""
+    best = _with_best(state, state.solved[-1].iteration)
+    return replace(best, status=IterationStatus.RANK_REACHED)
+
+
+def _with_best(state: State, iteration: int) -> State:
+    """With the latest answer as the best one."""
+    directions = state.last_directions
+    return replace(state, best=state.last, best_iteration=iteration, best_directions=directions)

@@ -1,0 +1,268 @@
+"""The programs of an iteration: one set of constraints under changing costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ModelError, NotAcceptedError, ShapeError
+from sdpdr.linalg import LinearMap, Trace
+from sdpdr.model import Model
+from sdpdr.program import SDP, Factor, Solution, Status
+from sdpdr.program.face import null_vectors
+from sdpdr.program.point import PsdVariable, Value
+from sdpdr.program.sizes import gap_scale
+from sdpdr.solvers.base import Solver, unless_configured
+from sdpdr.solvers.registry import find
+from sdpdr.solving.choice import choose
+from sdpdr.solving.solve import solve_step
+
+Start: TypeAlias = "Solution | Factor | ArrayLike"
+
+# Solvers that "auto" leaves out: a first-order method takes too long to the accuracy wanted here.
+_TOO_COARSE = ("scs",)
+_ENOUGH = (Status.SOLVED, Status.OPTIMAL_NEARBY, Status.INTERRUPTED)
+_SHORT = (Status.INACCURATE, Status.ITERATION_LIMIT, Status.FAILED)
+# Order up to which another solver is given a try where the one that serves falls short.
+_SMALL = 150
+# How many times as long as the model alone, and how many seconds, the solver that answered it is
+# given for the first program with a direction.
+_PATIENCE, _AT_LEAST = 10.0, 1.0
+# Multiple of the accuracy asked for up to which an answer will do.
+TOLERATED = 100.0
+
+
+@dataclass(frozen=True, eq=False)
+class Programs:
+    """Programs that differ in the cost of some matrices only.
+
+    Parameters
+    ----------
+    given : SDP
+    names : tuple of str
+        The matrices.
+    weight : float or None
+        How much of a direction is added to the objective; None where it replaces it.
+    solver, form : see `sdpdr.solve`
+    accuracy : float
+    seed : int
+        Both of a solver that is named; a configured one keeps its own.
+    """
+
+    given: SDP
+    names: tuple[str, ...]
+    weight: float | None
+    solver: str | Solver
+    form: str
+    accuracy: float
+    seed: int
+
+    @classmethod
+    def of(
+        cls, model: Model | SDP, variable: str | Sequence[str] | None, weight: float | None,
+        solver: str | Solver, form: str, accuracy: float, seed: int,
+    ) -> Programs:  # fmt: skip
+        """Compile a model, once."""
+        given = model if isinstance(model, SDP) else model.to_sdp()
+        return cls(given, _names(given, variable), weight, solver, form, accuracy, seed)
+
+    @cached_property
+    def base(self) -> SDP:
+        """What all programs share: the constraints, and the objective that is kept (minimised)."""
+        program = replace(self.given, maximize=False)
+        if self.weight is None:
+            for name in self.names:
+                n, _ = self.orders[name]
+                program = program.with_cost(name, sp.csr_array((n, n)))
+        return program
+
+    @cached_property
+    def orders(self) -> dict[str, tuple[int, Array]]:
+        """Order of each matrix, and orthonormal vectors u with X u = 0."""
+        found = {}
+        for name in self.names:
+            variable = self.given.variable(name)
+            if not isinstance(variable, PsdVariable):
+                raise ModelError(f"{name!r} is a vector; only a matrix has a rank.")
+            null = null_vectors(self.given, name).toarray()
+            found[name] = (variable.n, np.linalg.qr(null)[0])
+        return found
+
+    @cached_property
+    def unit(self) -> float:
+        """A trace beside which a trace counts as zero."""
+        program = self.base
+        for name in self.names:
+            program = program.with_cost(name, Trace(self.orders[name][0]))
+        return gap_scale(program)
+
+    @property
+    def pull(self) -> float:
+        """What a direction is multiplied by."""
+        return 1.0 if self.weight is None else self.weight
+
+    def under(self, directions: Mapping[str, LinearMap] | None) -> SDP:
+        """The program of some directions; of none, the model alone."""
+        program = self.base
+        if directions is None or self.pull == 0.0:
+            return program
+        for name, direction in directions.items():
+            kept = program.objective.get(name)
+            cost = self.pull * direction
+            if self.weight is not None and isinstance(kept, LinearMap):
+                cost = kept + cost
+            program = program.with_cost(name, cost)
+        return program
+
+    def solve(
+        self,
+        directions: Mapping[str, LinearMap] | None,
+        last: Solution | None,
+        time_limit: float | None,
+        *,
+        choose_anew: bool = False,
+    ) -> Solution:
+        """Solve the program of some directions.
+
+        Parameters
+        ----------
+        directions : mapping from variable to LinearMap, or None
+        last : Solution, optional
+            The answer to the program before, to begin from. Under ``"auto"`` its solver and form
+            serve again; where they fall short of the accuracy, another pair is tried too.
+        time_limit : float, optional
+        choose_anew : bool, default False
+            Under ``"auto"``, give the solver of the last program a while only, then choose as for
+            the first one.
+        """
+        program = self.under(directions)
+        if self.solver != "auto":
+            return self._ask(program, self.solver, self.form, time_limit, last)
+        clock = _Clock(time_limit)
+        solution = None
+        if last is not None:
+            patience = _patience(program, last) if choose_anew else np.inf
+            solution = self._again(program, last, clock.left(patience))
+        if solution is None or (choose_anew and solution.status not in _ENOUGH):
+            solution = self._auto(program, clock.left())
+        small = all(v.n <= _SMALL for v in program.psd_variables)
+        if not small or not self._is_poor(solution) or clock.is_over():
+            return solution
+        try:
+            second = self._auto(program, clock.left(), skip=(solution.solver,))
+        except NotAcceptedError:
+            return solution
+        return min(solution, second, key=lambda s: (self._is_poor(s), s.apparent_gap))
+
+    def _again(self, program: SDP, last: Solution, time_limit: float | None) -> Solution | None:
+        """Solve with what answered the last program; None where that takes other programs only."""
+        try:
+            return self._ask(program, last.solver, last.form, time_limit, last)
+        except NotAcceptedError:
+            return None
+
+    def _auto(self, program: SDP, time_limit: float | None, skip: tuple[str, ...] = ()) -> Solution:
+        """Solve with what is predicted to be best."""
+        options = {"tol": self.accuracy}
+        chosen = choose(program, "auto", self.form, options, skip=(*_TOO_COARSE, *skip))
+        return self._ask(program, chosen.solver, chosen.form, time_limit, None)
+
+    def _is_poor(self, solution: Solution) -> bool:
+        """Whether an answer is so far from what was asked that another solver is worth its time."""
+        error = max(solution.apparent_gap, solution.residuals.primal())
+        return solution.status in _SHORT and not error <= TOLERATED * self.accuracy
+
+    def _ask(
+        self,
+        program: SDP,
+        solver: str | Solver,
+        form: str,
+        time_limit: float | None,
+        last: Solution | None,
+    ) -> Solution:
+        """Solve, from the last answer where the solver can begin from a given point."""
+        takes_start = (find(solver) if isinstance(solver, str) else solver).takes_start
+        return solve_step(
+            program,
+            solver,
+            form,
+            tol=unless_configured(solver, self.accuracy),
+            time_limit=time_limit,
+            seed=unless_configured(solver, self.seed),
+            # The optimum of a program that looks for a rank is zero once it is found.
+            gap_scale=gap_scale(program),
+            start=last if takes_start else None,
+        )
+
+    def matrix(self, start: Start, name: str) -> Value:
+        """The matrix that a start stands for; points are moved to where the constraints want them.
+
+        Raises
+        ------
+        DataError
+            The points are not finite numbers.
+        ShapeError
+            Their number is not the order of the matrix.
+        """
+        n, null = self.orders[name]
+        value: Value
+        if isinstance(start, Solution):
+            value = start.gram(name)
+        elif isinstance(start, Factor):
+            value = start
+        else:
+            value = Factor(_moved(validate.points(start, at_least=1), null, n))
+        if value.shape != (n, n):
+            raise ShapeError(f"the start has {value.shape[0]} points; {name!r} has order {n}.")
+        return value
+
+
+def _names(sdp: SDP, variable: str | Sequence[str] | None) -> tuple[str, ...]:
+    if isinstance(variable, str):
+        return (variable,)
+    if variable is not None:
+        return tuple(variable)
+    found = tuple(v.name for v in sdp.psd_variables)
+    if len(found) != 1:
+        words = f"variables {', '.join(found)}" if found else "no matrix variable"
+        raise ModelError(f"the model has {words}; name the one of low rank (variable=...).")
+    return found
+
+
+class _Clock:
+    """What is left of a time limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.perf_counter() + seconds
+
+    def left(self, at_most: float = np.inf) -> float | None:
+        seconds = np.inf if self._end is None else max(0.0, self._end - time.perf_counter())
+        seconds = min(seconds, at_most)
+        return None if np.isinf(seconds) else float(seconds)
+
+    def is_over(self) -> bool:
+        return self.left() == 0.0
+
+
+def _patience(program: SDP, last: Solution) -> float:
+    """Seconds; few where exact rows may leave no interior, which low-rank factors do not like."""
+    exact = any(r.relation == "==" and len(r.lhs) == 1 and np.any(r.rhs) for r in program.rows)
+    return _AT_LEAST if exact else _PATIENCE * (_AT_LEAST + last.timings.get("solve", 0.0))
+
+
+def _moved(points: Array, null: Array, n: int) -> Array:
+    """Points moved until their sum weighted by u vanishes; projected if there are several u."""
+    if points.shape[0] != n:
+        return points
+    if null.shape[1] == 1 and abs(np.sum(null)) > 1e-9:
+        return np.asarray(points - (null.T @ points) / np.sum(null))
+    return np.asarray(points - null @ (null.T @ points))

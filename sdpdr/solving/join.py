@@ -1,0 +1,184 @@
+"""Several answers to one program as one: the best point of one, the best bound of another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import isfinite
+
+from sdpdr.base.errors import DataError
+from sdpdr.program.attain import attain
+from sdpdr.program.point import Point
+from sdpdr.program.run import Verdict
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution, Status
+from sdpdr.solving.grade import STOPPED, with_point, with_status
+
+# From the best on; all others are alike, and their gaps decide.
+_ORDER = {
+    Status.SOLVED: 0,
+    Status.INFEASIBLE: 1,
+    Status.UNBOUNDED: 1,
+    Status.OPTIMAL_NEARBY: 2,
+}
+_OTHER, _REFUTED = 3, 4
+# How many times as far from a bound a point lies that another one is preferred to.
+_CLEARLY = 10.0
+_CLAIMS = (Status.INFEASIBLE, Status.UNBOUNDED)
+# Of solvers that were stopped; by others, points and multipliers are taken for answers.
+_VERDICTS = {
+    STOPPED[verdict]: verdict
+    for verdict in (Verdict.TIME_LIMIT, Verdict.ITERATION_LIMIT, Verdict.INTERRUPTED)
+}
+
+
+def join(
+    solutions: Sequence[Solution], sdp: SDP | None = None, deadline: float | None = None
+) -> Solution:
+    """Join answers to the same program into one that is as good as any of them on either side.
+
+    The point is the best of those proved feasible, or else of those that are nearest to their
+    bounds; `Solution.solver` and `Solution.form` are those that found it. The bound is the best of
+    all bounds, and `Solution.argument` says whose multipliers prove it. A claim that the program is
+    infeasible or unbounded loses against a point, or a bound, that is proved.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+        At least one; their order does not matter, but for that of `Solution.runs`.
+    sdp : SDP, optional
+        To measure a point beside the multipliers of another run; without it, the residuals are
+        those of the run that the point is from.
+    deadline : float, optional
+        Of a proof of the point: see `sdpdr.program.attain`.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    DataError
+        If there is nothing to join, or not everything has the same sense.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> model = methods.mvu(graphs.path([1.0, 2.0]))
+    >>> rough = sdpdr.solve(model, "scs", "gram", max_iter=5)
+    >>> exact = sdpdr.solve(model, "lowrank")
+    >>> both = sdpdr.join([rough, exact], model.to_sdp())
+    >>> both.certified(), both.solver, len(both.runs)
+    (True, 'lowrank', 2)
+    """
+    if not solutions:
+        raise DataError("there is no solution to join; pass one or more.")
+    if len({one.maximize for one in solutions}) > 1:
+        raise DataError("solutions of a maximisation and of a minimisation cannot be joined.")
+    runs = tuple(run for one in solutions for run in one.runs)
+    found = sorted(solutions, key=lambda one: (one.solver, one.form))
+    merged = _merged(found, sdp, deadline)
+    best = min([merged, *found], key=lambda one: _rank(one, merged))
+    return replace(best, runs=runs)
+
+
+def _merged(found: list[Solution], sdp: SDP | None, deadline: float | None) -> Solution:
+    """The best point with the best bound."""
+    prover = max(
+        (one for one in found if one.bound is not None),
+        key=lambda one: _minimised(one, one.bound),
+        default=None,
+    )
+    finder = min(
+        (one for one in found if one.values),
+        key=lambda one: _point_rank(one, prover),
+        default=prover or found[0],
+    )
+    if prover is None or prover is finder:
+        return finder
+    merged = replace(
+        finder,
+        bound=prover.bound,
+        argument=f"{prover.argument} (multipliers of {prover.solver}, {prover.form} form)",
+        duals=prover.duals,
+        # Whoever went further looked for more than those of the other.
+        exposures=max(finder.exposures, prover.exposures, key=len),
+        rigorous=prover.rigorous and (finder.rigorous or finder.attained is None),
+        versions={**prover.versions, **finder.versions},
+    )
+    # With a point of one and a bound of another, nothing has failed and nothing is a mere claim.
+    verdict = _VERDICTS.get(merged.status, Verdict.INACCURATE)
+    if sdp is None:
+        status = Status.SOLVED if merged.certified() else Status[verdict.name]
+        return replace(merged, status=status)
+    merged = with_point(sdp, merged, Point(merged.values, merged.duals))
+    return with_status(sdp, _attained(sdp, merged, deadline), verdict)
+
+
+def _attained(sdp: SDP, merged: Solution, deadline: float | None) -> Solution:
+    """The solution with its point proved feasible, where that can be done."""
+    if merged.attained is not None:
+        return merged
+    goal = float("nan") if merged.bound is None else merged.bound
+    point = Point(merged.values, merged.duals)
+    found = attain(
+        sdp, point, goal=goal, tol=merged.tol, rigorous=merged.rigorous, deadline=deadline
+    )
+    if found.value is None:
+        return merged
+    moved = with_point(sdp, merged, Point(found.values, merged.duals))
+    return replace(moved, attained=found.value, attained_by=found.argument)
+
+
+def _minimised(one: Solution, value: float | None) -> float:
+    """A value in the sense of a minimisation."""
+    assert value is not None
+    return -value if one.maximize else value
+
+
+def _point_rank(one: Solution, prover: Solution | None) -> tuple[bool, float, float]:
+    """Points proved feasible first, by value; others by how near they are to the bound."""
+    if one.attained is not None:
+        return (False, _minimised(one, one.attained), 0.0)
+    if prover is None:
+        # A point a little beyond what is feasible may have any value, so that values tell nothing.
+        return (True, one.residuals.worst(), one.residuals.primal())
+    return (True, _error(replace(one, bound=prover.bound)), 0.0)
+
+
+def _error(one: Solution) -> float:
+    """Gap or primal residual, whichever is larger; infinite where one is missing."""
+    gap = one.gap if isfinite(one.gap) else one.apparent_gap
+    error = max(abs(gap), one.residuals.primal())
+    return error if isfinite(error) else float("inf")
+
+
+def _rank(one: Solution, merged: Solution) -> tuple[int, bool, bool, bool, float]:
+    place = _ORDER.get(one.status, _OTHER)
+    proved = merged.attained if one.status is Status.INFEASIBLE else merged.bound
+    if one.status in _CLAIMS and proved is not None:
+        place = _REFUTED
+    if one.status is Status.OPTIMAL_NEARBY and _is_outdone(one, merged):
+        place = _OTHER
+    return (place, one.attained is None, one.bound is None, not one.values, _distance(one))
+
+
+def _is_outdone(one: Solution, merged: Solution) -> bool:
+    """Whether the two sides that are proved leave a value further out than they are apart.
+
+    Where one side alone is proved, and not of this one: whether another point lies clearly nearer.
+    """
+    if merged.bound is None:
+        return False
+    if merged.attained is None:
+        off = abs(one.value - merged.bound)
+        return one.bound is None and off > _CLEARLY * abs(merged.value - merged.bound)
+    return abs(one.value - merged.attained) > abs(merged.attained - merged.bound)
+
+
+def _distance(one: Solution) -> float:
+    """How far the two sides are apart; absolutely, since the optimum may be zero."""
+    if one.attained is None or one.bound is None:
+        return _error(one)
+    return abs(one.attained - one.bound)

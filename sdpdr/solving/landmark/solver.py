@@ -1,0 +1,276 @@
+"""The landmark form as a solver: bases, rounds, and multipliers of the whole program."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr import graphs
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import CompileError, DataError, NotAcceptedError, UnknownNameError
+from sdpdr.graphs.coarse import coarse_basis, has_coordinates
+from sdpdr.graphs.reconstruction import laplacian_basis, reconstruction_basis
+from sdpdr.model import Model
+from sdpdr.program.boxes import repair
+from sdpdr.program.certificate import certify
+from sdpdr.program.point import Factor, Point
+from sdpdr.program.run import Verdict
+from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import require_admissible
+from sdpdr.program.solution import Claim, Solution
+from sdpdr.reduce import Composed
+from sdpdr.reduce.elastic import Elastic, rigid_rows
+from sdpdr.reduce.landmark import Landmark, on_face
+from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
+from sdpdr.solvers.running import run_solver
+from sdpdr.solvers.screen import screen
+from sdpdr.solving.choice import Way, choose
+from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
+from sdpdr.solving.landmark.lazy import (
+    Lazy,
+    Values,
+    is_settleable,
+    settle,
+    short_edges,
+    solve_lazily,
+)
+
+BASES = ("reconstruction", "laplacian")
+# Number of points up to which the basis is made from the weights of all of them.
+_DIRECT = 20_000
+# In order of trial; the last leaves the choice to the plan.
+_SMALL_FORMS = ("lmi", "gram", "auto")
+# Price of elastic rows, as a multiple of the mean multiplier.
+_PRICE = 300.0
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkSolver(Solver):
+    r"""Optimises over K = Q L Q^T and proves how much that loses (options as in `Solver`).
+
+    Rows join a small program as they are broken, until the point satisfies all of them. The
+    bound is one of the whole program: its multipliers carry shortest paths through the graph
+    (see `sdpdr.graphs.routing_weights`), and the usual certificate scales them.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        The graph of the program.
+    landmarks : int
+        Number of landmarks, or of eigenvectors.
+    basis : {"reconstruction", "laplacian"} or array of shape (n, m)
+    inner : str or Solver, default "auto"
+        Of the small program.
+    sources : int, default 64
+        Number of nodes whose shortest paths make the multipliers.
+    """
+
+    name: ClassVar[str] = "landmark"
+    package: ClassVar[str] = "qdldl"
+    module: ClassVar[str] = "qdldl"
+    forms: ClassVar[tuple[str, ...]] = ("landmark",)
+    licence: ClassVar[str] = "Apache-2.0"
+
+    geometry: Geometry = field(kw_only=True)
+    landmarks: int = field(kw_only=True)
+    basis: str | Array = "reconstruction"
+    inner: str | Solver = "auto"
+    sources: int = 64
+
+    def remark(self, solution: Solution) -> str:
+        """The landmark loss, (bound - value) / value."""
+        if not np.isfinite(solution.gap):
+            return ""
+        return f"Landmark loss at most {solution.gap:.2e} of the value."
+
+    def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
+        """Build the basis, run the rounds, and add multipliers of the whole program."""
+        clock = _Stages()
+        graph = self.geometry.graph
+        basis = on_face(sdp, self._basis())
+        clock.done("basis")
+        sources = graphs.landmarks(graph, min(self.sources, graph.n), self.seed)
+        duals = routed_multipliers(sdp, self.geometry, sources)
+        clock.done("route")
+        elastic = self._elastic(sdp, duals)
+        centres = np.random.default_rng(self.seed).permutation(graph.n)[: 4 * basis.shape[1]]
+        target, form = elastic.sdp if elastic else sdp, self.geometry.form
+        lazy = solve_lazily(
+            target,
+            basis,
+            self.geometry.cells(sdp, centres),
+            lambda small: self._solve_small(small, self._left(clock)),
+            tol=self.tol,
+            spared=short_edges(form) if form and is_settleable(form) else {},
+            make_feasible=lambda values, close: self._feasible(target, values, close),
+            proceed=lambda entry: self._proceed(entry, clock, progress),
+        )
+        clock.done("solve")
+        point = elastic.lift(lazy.point) if elastic else lazy.point
+        point = Point(point.values, duals or point.duals)
+        claim = _claim(lazy)
+        late = self.time_limit is not None and clock.total() >= self.time_limit
+        verdict = Verdict.TIME_LIMIT if late and not lazy.complete else _verdict(lazy)
+        return Outcome(point, verdict, claim, clock.seconds, lazy.rounds)
+
+    def _basis(self) -> Array:
+        graph = self.geometry.graph
+        if not isinstance(self.basis, str):
+            return np.asarray(self.basis, dtype=float)
+        if self.basis == "laplacian":
+            return laplacian_basis(graph, min(self.landmarks, graph.n - 1), seed=self.seed)
+        if graph.n > _DIRECT and has_coordinates(graph) and self.landmarks <= _DIRECT // 10:
+            return coarse_basis(graph, self.landmarks, self.seed)
+        chosen = graphs.landmarks(graph, self.landmarks, self.seed)
+        return reconstruction_basis(graph, chosen)
+
+    def _elastic(self, sdp: SDP, duals: Mapping[str, Array]) -> Any:
+        """The program with elastic rows, where it has rows that a subspace may not satisfy."""
+        rigid = rigid_rows(sdp)
+        if not rigid:
+            return None
+        bound = certify(sdp, duals).bound if duals else None
+        if bound is None:
+            raise NotAcceptedError(
+                f"rows {rigid[0].label!r} cannot hold in a narrower cone, and no bound is known "
+                "that would tell what breaking them should cost; use another form."
+            )
+        return Elastic(_PRICE * abs(bound) / max(r.m for r in rigid)).apply(sdp)
+
+    def _feasible(self, sdp: SDP, values: Values, close: bool) -> Values:
+        """The better of two ways to a feasible point: shrinking all, or moving some."""
+        shrunk = repair(sdp, values)
+        form, name = self.geometry.form, sdp.psd_variables[0].name
+        value = values[name]
+        if not close or form is None or not is_settleable(form) or not isinstance(value, Factor):
+            return shrunk
+        settled = repair(sdp, {**values, name: Factor(settle(form, value.factor))})
+        return min(shrunk, settled, key=sdp.primal_value)
+
+    def _left(self, clock: _Stages) -> float | None:
+        """Seconds that a small program may take; never none, so that there is a point."""
+        return None if self.time_limit is None else max(1.0, self.time_limit - clock.total())
+
+    def _solve_small(self, small: SDP, time_limit: float | None) -> Point:
+        """A point of a small program: the multipliers first, since its rows are dense."""
+        refusals = []
+        for form in _SMALL_FORMS:
+            try:
+                options = {
+                    "tol": unless_configured(self.inner, min(1e-5, 0.1 * self.tol)),
+                    "seed": unless_configured(self.inner, self.seed),
+                    "verbose": self.verbose,
+                    "time_limit": time_limit,
+                }
+                chosen = choose(small, self.inner, form, options)
+            except NotAcceptedError as error:
+                refusals.append(error)
+                continue
+            reduced = Composed(chosen.reductions).apply(small)
+            task = partial(chosen.solver.run, reduced.sdp)
+            outcome = screen(reduced.sdp, run_solver(chosen.solver, task, None))
+            if outcome.point.values:
+                return reduced.lift(outcome.point)
+        if len(refusals) == len(_SMALL_FORMS):
+            raise refusals[-1]
+        return Point()
+
+    def _proceed(
+        self, entry: Mapping[str, float], clock: _Stages, progress: Progress | None
+    ) -> bool:
+        if progress is not None:
+            progress({**entry, "seconds": clock.total()})
+        return self.time_limit is None or clock.total() < self.time_limit
+
+
+def landmark_way(
+    model: Model | SDP,
+    solver: str | Solver,
+    landmarks: int | None,
+    basis: str | ArrayLike,
+    options: Mapping[str, object],
+) -> Way:
+    """The landmark form of a model.
+
+    Raises
+    ------
+    DataError
+        ``landmarks`` is missing or out of range, or the graph is not connected.
+    NotAcceptedError
+        The program has no Gram matrix with a graph.
+    UnknownNameError
+        The basis is none that is known.
+    """
+    if isinstance(basis, str) and basis not in BASES:
+        raise UnknownNameError("basis", basis, BASES)
+    try:
+        sdp = require_admissible(model if isinstance(model, SDP) else model.to_sdp())
+    except CompileError as error:
+        raise NotAcceptedError(f"the landmark form needs a standard form: {error}") from error
+    found = geometry(model, sdp)
+    count = _checked_count(landmarks, found.graph.n, basis)
+    if not isinstance(basis, str):
+        reason = Landmark(np.asarray(basis, dtype=float)).accepts(sdp)
+        if reason:
+            raise NotAcceptedError(f"the landmark form cannot use this basis: {reason}.")
+    # What a configured solver says of itself holds for the whole, unless this call says otherwise.
+    own = {name: getattr(solver, name, None) for name in options if configured(solver)}
+    given = own | {name: value for name, value in options.items() if value is not None}
+    chosen = LandmarkSolver(
+        geometry=found,
+        landmarks=count,
+        basis=basis if isinstance(basis, str) else np.asarray(basis, dtype=float),
+        inner=solver,
+        **given,  # type: ignore[arg-type]  # names are those of the fields
+    )
+    return Way((), chosen, "landmark", "it was asked for", sdp)
+
+
+def _checked_count(landmarks: int | None, n: int, basis: str | ArrayLike) -> int:
+    if not isinstance(basis, str):
+        return int(np.shape(basis)[-1]) if np.ndim(basis) else 0
+    if landmarks is None:
+        raise DataError(
+            "the landmark form needs a number of landmarks, for instance landmarks=40; more of "
+            "them lose less and take longer."
+        )
+    count = validate.positive_integer("landmarks", landmarks, at_least=2)
+    if count > n:
+        raise DataError(f"landmarks={count} of {n} points: choose 2 to {n}.")
+    return count
+
+
+def _verdict(lazy: Lazy) -> Verdict:
+    if not lazy.rounds:
+        return Verdict.FAILED
+    return Verdict.SOLVED if lazy.complete else Verdict.INACCURATE
+
+
+def _claim(lazy: Lazy) -> Claim:
+    if not lazy.rounds:
+        return Claim("failed", message="The small program was not solved.")
+    words = "all rows hold" if lazy.complete else "rounds ended before all rows held"
+    return Claim("landmark optimum", lazy.value, len(lazy.rounds), f"{words}.")
+
+
+class _Stages:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._start = self._last = time.perf_counter()
+
+    def done(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.seconds[stage] = now - self._last
+        self._last = now
+
+    def total(self) -> float:
+        return time.perf_counter() - self._start

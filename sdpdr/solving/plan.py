@@ -1,0 +1,435 @@
+"""A plan: what is done to solve a model, as a value that can be read, changed, and run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.errors import DataError, InfeasibleError, ModelError, NotAcceptedError
+from sdpdr.base.progress import Progress
+from sdpdr.model import Model
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution, Status
+from sdpdr.reduce import FacialReduction, Reduction
+from sdpdr.solvers.base import Solver
+from sdpdr.solvers.registry import find
+from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.solving.attempt import Request, attempt, check_start
+from sdpdr.solving.choice import Way, choose, configure, standard_form
+from sdpdr.solving.facing import (
+    Prepared,
+    contradicted_solution,
+    deeper,
+    faced_program,
+    prepared,
+    refuted_solution,
+)
+from sdpdr.solving.grade import Clock
+from sdpdr.solving.join import join
+from sdpdr.solving.landmark import landmark_way
+from sdpdr.solving.turns import SETTLED, take_turns
+
+# Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
+_PROOFS = (1.0, 0.2)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What was asked for: fields are arguments of `plan`."""
+
+    solver: str | Solver
+    form: str
+    via: tuple[Reduction, ...]
+    skip: Collection[str]
+    landmarks: int | None
+    basis: str | ArrayLike | None
+    options: Mapping[str, Any]
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds that were allowed, by whatever names them."""
+        limit: float | None = self.options["time_limit"]
+        own = self.solver.time_limit if isinstance(self.solver, Solver) else None
+        return own if limit is None else limit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Way):
+    """What `sdpdr.solve` would do to a model, and why.
+
+    ``Plan(reductions, solver)`` writes one down by hand: exactly these steps, for any program.
+
+    Attributes
+    ----------
+    reductions : tuple of Reduction
+        In turn, from the program that is graded to the one that the solver is given.
+    solver : Solver
+        Configured; a name stands for one with its defaults.
+    form : str
+    reason : str
+        Why this pair.
+    model : Model or SDP or None
+        What is to be solved.
+    prepared : Prepared or None
+        The model on the faces that were proved and in units that suit it, which comes before all
+        `reductions`; None for plans that were written by hand, and for the landmark form.
+    asked : Asked or None
+        The arguments that the plan was made from.
+    sdp : SDP or None
+        The program that is graded, if there is a standard form; `refusal` says why not.
+    cost : Cost or None
+        What it is predicted to take, as far as the choice depended on it.
+    seconds : mapping
+        What planning took, by phase.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods, reduce
+    >>> model = methods.mvu(graphs.path([1.0, 2.0]))
+    >>> chosen = sdpdr.plan(model)
+    >>> chosen.solver.name, [step.name for step in chosen.reductions]
+    ('lowrank', ['dedupe'])
+    >>> round(chosen.run().value, 4)
+    4.6667
+    >>> round(chosen.but(solver="clarabel", form="lmi").run().value, 4)
+    4.6667
+    >>> by_hand = sdpdr.Plan([reduce.Dedupe(), reduce.Scale(), reduce.Dual()], "clarabel")
+    >>> round(by_hand.run(model).value, 4)
+    4.6667
+    """
+
+    form: str = ""
+    reason: str = "it was written by hand"
+    model: Model | SDP | None = None
+    prepared: Prepared | None = None
+    asked: Asked | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        solver = find(self.solver)() if isinstance(self.solver, str) else self.solver
+        object.__setattr__(self, "solver", solver)
+        object.__setattr__(self, "reductions", tuple(self.reductions))
+        object.__setattr__(self, "form", self.form or solver.forms[0])
+
+    def before(self) -> list[str]:
+        """What comes before the reductions, in words."""
+        return [] if self.prepared is None else self.prepared.words()
+
+    def but(self, **changes: Any) -> Plan:
+        """The plan for the same model with other arguments of `sdpdr.plan`.
+
+        Raises
+        ------
+        DataError
+            If the plan was written by hand; use `dataclasses.replace` on its parts.
+        """
+        if self.asked is None or self.model is None:
+            raise DataError("this plan was written by hand: replace its parts instead.")
+        asked = self.asked
+        names = ("solver", "form", "via", "skip", "landmarks", "basis")
+        before = {name: getattr(asked, name) for name in names} | dict(asked.options)
+        return plan(self.model, **(before | changes))
+
+    def run(
+        self,
+        model: Model | SDP | None = None,
+        *,
+        isolate: bool | None = None,
+        rigorous: bool = False,
+        gap_scale: float = 0.0,
+        start: Solution | Point | None = None,
+        progress: Progress | bool | None = None,
+        attainable: bool = True,
+    ) -> Solution:
+        """Carry the plan out, and grade the answer.
+
+        Parameters
+        ----------
+        model : Model or SDP, optional
+            For plans that were written by hand: what to solve.
+        isolate, rigorous, gap_scale, start, progress : see `sdpdr.solve`
+        attainable : bool, default True
+            Whether to prove that the value is attained, for which the point may be moved.
+
+        Returns
+        -------
+        Solution
+
+        Raises
+        ------
+        DataError
+            If there is no model, or another one than the plan was made for.
+        NotAcceptedError
+            If a reduction or the solver does not take the program.
+        """
+        chosen = self._of(model)
+        assert chosen.model is not None
+        request = Request(
+            chosen.model, isolate, rigorous, gap_scale, start, progress, attainable=attainable
+        )
+        clock = Clock(chosen.seconds)
+        first = chosen._faced(clock, request)
+        if chosen.prepared is None or chosen.asked is None or not _may_lie_on_a_face(first):
+            return first
+        return chosen._deeper(first, clock, request) if attainable else first
+
+    def _of(self, model: Model | SDP | None) -> Plan:
+        """The plan for a model, where it was written by hand."""
+        if self.asked is not None:
+            if model is not None and model is not self.model:
+                raise DataError(
+                    "this plan was made for a model of its own: run() it, or plan the other model."
+                )
+            return self
+        model = self.model if model is None else model
+        if model is None:
+            raise DataError("a plan that was written by hand needs a model: run(model).")
+        sdp, refusal = standard_form(model)
+        if sdp is None:
+            raise NotAcceptedError(f"reductions need a standard form: {refusal}")
+        return replace(self, model=model, sdp=sdp)
+
+    def _faced(self, clock: Clock, request: Request) -> Solution:
+        """The answer to the model, by way of its faces and units."""
+        ready = self.prepared
+        if ready is None:
+            return self._contradicted(clock, request)
+        if ready.faced is not None and ready.faced.infeasible is not None:
+            return refuted_solution(ready.faced, clock.seconds, self.solver.tol)
+        start = None if request.start is None else ready.push(request.start)
+        return ready.lift(
+            self._contradicted(clock, replace(request, model=ready.model, start=start))
+        )
+
+    def _contradicted(self, clock: Clock, request: Request) -> Solution:
+        """The answer to the program that is graded; rows that contradict each other are one."""
+        if request.start is not None:
+            check_start(self, request.start)
+        try:
+            return self._carried_out(clock, request)
+        except InfeasibleError as error:
+            assert self.sdp is not None  # whose rows were compared
+            return contradicted_solution(self.sdp, error, clock.seconds, self.solver.tol)
+
+    def _carried_out(self, clock: Clock, request: Request) -> Solution:
+        """Run the plan, or one way after the other; their time begins when there is a worker."""
+        limit = self.solver.time_limit
+        if self.asked is not None and self.asked.solver == "auto" and self.form != "landmark":
+            return take_turns(self, partial(_in_turn, clock, request), _proof_deadline(limit))
+        if limit is not None and request.isolate is not False:
+            until_there_is_a_worker(self.solver)
+        return attempt(self, clock, replace(request, deadline=_proof_deadline(limit)))
+
+    def _deeper(self, first: Solution, clock: Clock, request: Request) -> Solution:
+        """The answer, joined with that on a smaller face if one is found in the time left."""
+        assert self.asked is not None
+        assert self.prepared is not None
+        assert self.model is not None
+        left = _stopwatch(self.asked.time_limit, first)
+        try:
+            with clock("reduce"):
+                known = self.prepared.faced
+                found = None if left() == 0.0 else deeper(self.model, known, left)
+            if found is None:
+                return first
+            options = dict(self.asked.options) | {"time_limit": left()}
+            again = _planned(self.model, replace(self.asked, options=options), found, clock)
+            second = again._faced(clock, request)
+        except KeyboardInterrupt:
+            return replace(first, status=Status.INTERRUPTED)
+        except (NotAcceptedError, ModelError):
+            # A solver need not take what is left on the face, nor be able to compute with it.
+            return first
+        except (ArithmeticError, np.linalg.LinAlgError, MemoryError):
+            return first
+        both = join([first, second])
+        if second.status is Status.INTERRUPTED and both.status not in SETTLED:
+            return replace(both, status=Status.INTERRUPTED)
+        return both
+
+
+def plan(
+    model: Model | SDP,
+    solver: str | Solver = "auto",
+    form: str = "auto",
+    *,
+    via: Sequence[Reduction] = (),
+    skip: Collection[str] = (),
+    landmarks: int | None = None,
+    basis: str | ArrayLike | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    seed: int | None = None,
+    verbose: bool | None = None,
+) -> Plan:
+    """Choose reductions, a solver and a form without solving.
+
+    Parameters
+    ----------
+    model : Model or SDP
+    solver : str or Solver, default "auto"
+        A name, or a configured solver object.
+    form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}
+        Default: "auto".
+    via : sequence of Reduction, default ()
+        The first steps, for instance ``[reduce.Chordal()]`` or ``[reduce.Dual()]``; solver and
+        form are chosen for the program that they lead to.
+    skip : collection of str, default ()
+        Names that "auto" does not consider.
+    landmarks, basis : optional
+        Of the landmark form, see `sdpdr.solve`.
+    tol, time_limit, max_iter, seed, verbose : optional
+        Uniform options; they win over those of a solver object.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    UnknownNameError, SolverMissingError, SolverLicenceError
+    NotAcceptedError
+        If the solver cannot take the program in that form; the message says why.
+    DataError
+        If an argument would have no effect.
+
+    Notes
+    -----
+    The model is first brought to the faces that are proved at next to no cost, and to units that
+    suit it; ``explain()`` says so. Candidates are ranked by predicted seconds over the squared
+    share of the problem library that they solved to the tolerance.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods, plan
+    >>> choice = plan(methods.mvu(graphs.path([1.0, 2.0])))
+    >>> choice.solver.name, choice.form
+    ('lowrank', 'factor')
+    """
+    options = {
+        "tol": tol,
+        "time_limit": time_limit,
+        "max_iter": max_iter,
+        "seed": seed,
+        "verbose": verbose,
+    }
+    asked = Asked(solver, form, tuple(via), skip, landmarks, basis, options)
+    _refuse_idle(asked)
+    clock = Clock()
+    if form == "landmark":
+        with clock("build"):
+            wanted = "reconstruction" if basis is None else basis
+            way = landmark_way(model, solver, landmarks, wanted, options)
+        return _as_plan(way, model, None, asked, clock)
+    with clock("reduce"):
+        faced = None if form == "cvxpy" else faced_program(model)
+    return _planned(model, asked, faced, clock)
+
+
+def _planned(model: Model | SDP, asked: Asked, faced: FacialReduction | None, clock: Clock) -> Plan:
+    """The plan for a model on the face that is proved."""
+    if asked.solver != "auto":
+        (find(asked.solver) if isinstance(asked.solver, str) else asked.solver).require()
+    if faced is not None and faced.infeasible is not None:
+        return _refuted(model, asked, faced, clock)
+    with clock("reduce"):
+        ready = prepared(model, faced, units=asked.form != "cvxpy")
+    with clock("build"):
+        way = choose(ready.model, asked.solver, asked.form, asked.options, asked.via, asked.skip)
+    return _as_plan(way, model, ready, asked, clock)
+
+
+def _refuted(model: Model | SDP, asked: Asked, faced: FacialReduction, clock: Clock) -> Plan:
+    """The plan for a program that has no point, by its faces: to say so."""
+    assert faced.infeasible is not None
+    solver = configure("lowrank" if asked.solver == "auto" else asked.solver, asked.options)
+    way = Way((), solver, solver.forms[0], faced.infeasible, faced.original)
+    return _as_plan(way, model, Prepared(model, faced), asked, clock)
+
+
+def _as_plan(
+    way: Way, model: Model | SDP, ready: Prepared | None, asked: Asked, clock: Clock
+) -> Plan:
+    return Plan(
+        reductions=way.reductions,
+        solver=way.solver,
+        form=way.form,
+        reason=way.reason,
+        sdp=way.sdp,
+        refusal=way.refusal,
+        cost=way.cost,
+        further=way.further,
+        model=model,
+        prepared=ready,
+        asked=asked,
+        seconds=dict(clock.seconds),
+    )
+
+
+def _stopwatch(limit: float | None, first: Solution) -> Callable[[], float | None]:
+    """Seconds that are left of the time limit, after an answer; None without a limit."""
+    if limit is None:
+        return lambda: None
+    end = time.monotonic() + limit - sum(run.seconds for run in first.runs)
+    return lambda: max(0.0, end - time.monotonic())
+
+
+def _proof_deadline(limit: float | None) -> float | None:
+    """When proofs have to end that begin with a solver of so many seconds, by `time.monotonic`."""
+    if limit is None:
+        return None
+    return time.monotonic() + limit + max(_PROOFS[0], _PROOFS[1] * limit)
+
+
+def _in_turn(
+    clock: Clock, request: Request, one: Way, turn: str, deadline: float | None
+) -> Solution:
+    """The turn of one candidate, of which the proofs end with those of all."""
+    return attempt(one, clock, replace(request, deadline=deadline), turn)
+
+
+def _may_lie_on_a_face(solution: Solution) -> bool:
+    """Whether a point that nobody could prove feasible was found, or a claim without a proof."""
+    if solution.status is Status.UNVERIFIED:
+        return solution.claimed.verdict in ("infeasible", "unbounded")
+    short = (Status.OPTIMAL_NEARBY, Status.INACCURATE)
+    return solution.status in short and solution.attained is None and bool(solution.values)
+
+
+def _refuse_idle(asked: Asked) -> None:
+    """Refuse arguments that have no effect."""
+    landmarks, basis = asked.landmarks, asked.basis
+    if asked.form != "landmark":
+        for name, value in (("landmarks", landmarks), ("basis", basis)):
+            if value is not None:
+                shown = repr(value) if isinstance(value, (str, int)) else "an array"
+                raise DataError(
+                    f"{name} ({shown}) has no effect without form='landmark': ask for that form, "
+                    f"or leave {name} out."
+                )
+        if asked.via and asked.form == "cvxpy":
+            raise DataError("via has no effect with form='cvxpy': leave one of them out.")
+        return
+    if asked.via:
+        raise DataError("via has no effect with form='landmark': leave one of them out.")
+    max_iter = asked.options["max_iter"]
+    if max_iter is not None:
+        raise DataError(
+            f"max_iter={max_iter} has no effect with form='landmark', which goes in rounds: leave "
+            "it out, or limit the rounds by time_limit."
+        )
+    if landmarks is not None and basis is not None and not isinstance(basis, str):
+        columns = np.shape(basis)[-1] if np.ndim(basis) else 0
+        raise DataError(
+            f"landmarks={landmarks} has no effect beside a basis that is given, of {columns} "
+            "columns: leave landmarks out."
+        )

@@ -1,0 +1,169 @@
+"""A solver says that there is no point, or no limit: what a second look proves of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import partial
+
+from sdpdr.base.errors import InfeasibleError, NotAcceptedError
+from sdpdr.program.attain import attain
+from sdpdr.program.face import exposing_rows
+from sdpdr.program.point import Point
+from sdpdr.program.rays import (
+    Ray,
+    find_infeasibility,
+    find_unboundedness,
+    prove_infeasible,
+    prove_unbounded,
+)
+from sdpdr.program.rays.relax import without_objective
+from sdpdr.program.rays.search import Solve
+from sdpdr.program.run import Verdict
+from sdpdr.program.sdp import SDP
+from sdpdr.reduce import Composed, Face, Reduction, Scale
+from sdpdr.solvers.base import Solver
+from sdpdr.solvers.cvxpy_solvers import Clarabel, Scs
+from sdpdr.solvers.running import run_solver
+from sdpdr.solvers.screen import screen
+
+# Free entries of the matrices up to which an interior-point method takes seconds.
+_SMALL = 3500
+# Accuracy aimed at: of a ray, only signs matter, and inside they are right.
+_TOL = 1e-8
+_ROUGH = 1e-5
+_KINDS = {Verdict.INFEASIBLE: "infeasible", Verdict.UNBOUNDED: "unbounded"}
+
+
+def refute(
+    sdp: SDP,
+    verdict: Verdict,
+    point: Point,
+    *,
+    feasible: bool = False,
+    rigorous: bool = False,
+    time_limit: float | None = None,
+    solver: Solver | None = None,
+) -> Ray | str:
+    """Look for a ray where a solver says that a program is infeasible or unbounded.
+
+    Its multipliers or its point are tried first. Then a solver is asked for a ray, of the kind
+    claimed, and at last of the other kind, since solvers mistake one for the other.
+
+    Parameters
+    ----------
+    sdp : SDP
+    verdict : Verdict
+        ``INFEASIBLE`` or ``UNBOUNDED``; of any other, nothing is looked for.
+    point : Point
+        What the solver handed back with it, if anything.
+    feasible : bool, default False
+        Whether a feasible point has been proved to exist.
+    rigorous : bool, default False
+        Accept a proof only if all rounding is accounted for.
+    time_limit : float, optional
+        Seconds for all; no solver is asked later, nor longer.
+    solver : Solver, optional
+        The one to ask; by default Clarabel, and SCS for large matrices.
+
+    Returns
+    -------
+    Ray or str
+        A verified ray, whose ``kind`` says of what; or why nothing was proved. Then the claim
+        stands unproved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.linalg import Entries
+    >>> from sdpdr.program import SDP, Point, PsdVariable, Rows
+    >>> rows = Rows("entries", "==", {"X": Entries(2, [[0, 0], [0, 1], [1, 1]])}, [1.0, 5.0, 1.0])
+    >>> sdp = SDP((PsdVariable("X", 2),), {}, (replace(rows, rhs=np.array(rows.rhs)),))
+    >>> refute(sdp, Verdict.INFEASIBLE, Point()).kind
+    'infeasible'
+    """
+    if verdict not in _KINDS:
+        return f"the solver does not say that the program is {' or '.join(_KINDS.values())}"
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    solve = solved_by(solver or _helper(sdp), deadline)
+    infeasible = [
+        partial(prove_infeasible, sdp, point.duals, rigorous),
+        partial(find_infeasibility, sdp, solve, rigorous=rigorous),
+    ]
+    unbounded = [
+        partial(prove_unbounded, sdp, point.values, feasible=feasible, rigorous=rigorous),
+        partial(find_unboundedness, sdp, solve, feasible=feasible, rigorous=rigorous),
+    ]
+    claimed, other = infeasible, unbounded
+    if verdict is Verdict.UNBOUNDED:
+        claimed, other = unbounded, infeasible
+    reasons = []
+    for attempt in (*claimed, *other):
+        found = attempt()
+        if isinstance(found, Ray):
+            return found
+        reasons.append(found)
+    late = deadline is not None and time.monotonic() > deadline
+    why = "the time was up" if late else reasons[1]
+    return f"the solver says that the program is {_KINDS[verdict]}, but no ray proves it: {why}"
+
+
+def is_feasible(sdp: SDP, time_limit: float | None = None, rigorous: bool = False) -> bool:
+    """Whether some feasible point is proved, whatever its objective.
+
+    Looked for near zero, and then near what a solver finds for the program without an objective,
+    which interior-point methods take to the middle of the feasible set.
+
+    Parameters
+    ----------
+    sdp : SDP
+    time_limit : float, optional
+        Seconds for the solver and for proofs.
+    rigorous : bool, default False
+        Accept a proof only if all rounding is accounted for.
+    """
+    flat = without_objective(sdp)
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    prove = partial(attain, flat, rigorous=rigorous, deadline=deadline)
+    if prove(flat.zero_point()).value is not None:
+        return True
+    return prove(solved_by(_helper(flat), deadline)(flat)).value is not None
+
+
+def solved_by(solver: Solver, deadline: float | None = None) -> Solve:
+    """A configured solver as a function from programs to points.
+
+    Parameters
+    ----------
+    solver : Solver
+    deadline : float, optional
+        On the clock of `time.monotonic`; after it, and where the solver fails, the point is empty.
+    """
+
+    def solve(sdp: SDP) -> Point:
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0.0:
+            return Point()
+        faces = any(exposing_rows(sdp, v.name) for v in sdp.psd_variables)
+        steps: list[Reduction] = [Face(), Scale()] if faces else [Scale()]
+        try:
+            reduced = Composed(steps).apply(sdp)
+        except InfeasibleError:  # of the program that was made to find a ray
+            return Point()
+        limited = replace(solver, time_limit=left)
+        if limited.accepts(reduced.sdp) is not None:
+            return Point()
+        try:
+            outcome = run_solver(limited, partial(limited.run, reduced.sdp), None)
+        except NotAcceptedError:
+            # A process of its own cannot be had for it; without one its time is not limited.
+            return Point()
+        point = screen(reduced.sdp, outcome).point
+        return reduced.lift(point) if point.values else Point()
+
+    return solve
+
+
+def _helper(sdp: SDP) -> Solver:
+    small = sum(v.size for v in sdp.psd_variables) <= _SMALL
+    return Clarabel(tol=_TOL) if small else Scs(tol=_ROUGH)

@@ -1,0 +1,206 @@
+"""Solving: a plan is made and run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.errors import DataError, DataTypeError, ModelError
+from sdpdr.base.progress import Progress
+from sdpdr.model import Model
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution
+from sdpdr.reduce import Reduction
+from sdpdr.solvers.base import Solver
+from sdpdr.solving.plan import plan
+
+
+def solve(
+    model: Model | SDP,
+    solver: str | Solver = "auto",
+    form: str = "auto",
+    *,
+    via: Sequence[Reduction] = (),
+    landmarks: int | None = None,
+    basis: str | ArrayLike | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    max_iter: int | None = None,
+    seed: int | None = None,
+    verbose: bool | None = None,
+    isolate: bool | None = None,
+    rigorous: bool = False,
+    gap_scale: float = 0.0,
+    start: Solution | Point | None = None,
+    progress: Progress | bool | None = None,
+) -> Solution:
+    """Solve a model and grade the answer.
+
+    Whatever the solver says, the value, the residuals and the bound of the solution are computed
+    here from the program itself.
+
+    Parameters
+    ----------
+    model : Model or SDP
+    solver : str or Solver, default "auto"
+        A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", several take
+        turns until an answer is proved to ``tol``: who fails, stalls or runs out of its share of
+        the time gives way to the next, and the best point of one is joined with the best bound of
+        another. ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of
+        it.
+    form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy"}, default "auto"
+        ``sdpdr.plan(model)`` tells what "auto" would choose, and why. ``"landmark"`` is a narrower
+        program, K = Q L Q^T, graded as an answer to the whole one.
+    via : sequence of Reduction, default ()
+        The first steps, for instance ``[reduce.Chordal()]``, ``[reduce.Dual()]`` or one of your
+        own; solver and form are chosen for the program that they lead to. What is said of it is
+        lifted to the model, verdicts as well as points, and graded there.
+    landmarks : int, optional
+        Of the landmark form only: how many landmarks, or eigenvectors.
+    basis : {"reconstruction", "laplacian"} or array of shape (n, m), optional
+        Of the landmark form only: Q from the weights that reconstruct every point from its
+        neighbours (the default there), from the bottom eigenvectors of the graph's Laplacian, or
+        given. The solver is then the one of the small program for L.
+    tol : float, default 1e-6
+        Relative gap aimed at.
+    time_limit : float, optional
+        Seconds for the solvers; graphs, compilation and reductions are not counted, and the last
+        proofs may take another second, or a fifth of the limit. Those that take turns share them.
+        Solvers that are not ours run in a worker process, which is ended when time is up. The
+        answer joins the best feasible point and the best bound so far.
+    max_iter : int, optional
+        Of each solver; the landmark form has rounds instead, and refuses it.
+    seed : int, default 0
+    verbose : bool, default False
+        Let the solver print its own log.
+    isolate : bool, optional
+        Run the solver in a worker process (`sdpdr.solvers.processes`), so that a crash of its
+        native code is reported rather than suffered; or never do, and let it be late. Default:
+        where a time limit, or its share of the time, is to be kept by code that is not ours.
+        ``sdpa`` always runs in a worker, since it may end the process that it runs in.
+    rigorous : bool, default False
+        Account for all rounding on both sides, so that they are theorems about the numbers stored
+        in the program: ``solution.enclosure`` is an interval that contains the optimum.
+    gap_scale : float, default 0
+        A size of objective below which the gap is absolute, for programs whose optimum is zero: a
+        gap relative to zero is infinite.
+    start : Solution or Point, optional
+        Where to begin: the answer to a nearby program, values and multipliers. Matters to
+        solvers that can use it (``lowrank``); the others refuse it.
+    progress : bool or callable, optional
+        Show progress; by default on a terminal only. A callable is given a mapping an iteration.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    UnknownNameError, SolverMissingError, SolverLicenceError, NotAcceptedError
+        Before anything runs. A failure of the solver itself is a status, not an exception.
+    DataError
+        If an argument would have no effect, or is no such thing as it should be.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])))
+    >>> solution.status
+    Status.SOLVED
+    >>> round(solution.value, 5), solution.gap < 1e-6
+    (4.66667, True)
+    """
+    flags = {"rigorous": rigorous, "isolate": isolate, "verbose": verbose}
+    _refuse_strange(model, solver, start, {k: v for k, v in flags.items() if v is not None})
+    if not isinstance(gap_scale, Real) or not 0.0 <= float(gap_scale) < np.inf:
+        raise DataError(
+            f"gap_scale must be a finite number that is not negative; it is {gap_scale!r}."
+        )
+    chosen = plan(
+        model,
+        solver,
+        form,
+        via=via,
+        landmarks=landmarks,
+        basis=basis,
+        tol=tol,
+        time_limit=time_limit,
+        max_iter=max_iter,
+        seed=seed,
+        verbose=verbose,
+    )
+    solution = chosen.run(
+        isolate=isolate, rigorous=rigorous, gap_scale=gap_scale, start=start, progress=progress
+    )
+    return replace(solution, of_model=isinstance(model, Model))
+
+
+def solve_step(
+    program: SDP,
+    solver: str | Solver,
+    form: str,
+    *,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    seed: int | None = None,
+    gap_scale: float = 0.0,
+    start: Solution | Point | None = None,
+) -> Solution:
+    """Solve one program of a sequence: bounded and measured, but not proved feasible.
+
+    The proof moves a point into the interior of the feasible set. A search for a low rank looks for
+    points of the boundary, and needs no proof of any but the one that it ends with; in between, the
+    proof would take longer than the solver.
+
+    Parameters
+    ----------
+    program : SDP
+    solver : str or Solver
+        A name other than "auto", or a configured solver.
+    form : str
+    tol, time_limit, seed, gap_scale, start : see `solve`
+
+    Returns
+    -------
+    Solution
+        At best ``OPTIMAL_NEARBY``; read `Solution.apparent_gap`, `Solution.backward_error`.
+    """
+    chosen = plan(program, solver, form, tol=tol, time_limit=time_limit, seed=seed)
+    return chosen.run(gap_scale=gap_scale, start=start, progress=False, attainable=False)
+
+
+def _refuse_strange(
+    model: object, solver: object, start: object, flags: Mapping[str, object]
+) -> None:
+    """Refuse what is no program, no solver, no start, or neither true nor false."""
+    if not isinstance(model, (Model, SDP)):
+        raise DataTypeError(
+            f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
+            "or an SDP. Constraints written in cvxpy become a block of a model by from_cvxpy."
+        )
+    if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
+        empty = [v.name for v in model.psd_variables if v.n == 0]
+        raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
+    if not isinstance(start, (Solution, Point, type(None))):
+        raise DataTypeError(
+            f"there is no start in {_shown(start)}: pass the Solution of a nearby program, or a "
+            "Point."
+        )
+    if not isinstance(solver, (str, Solver)):
+        raise DataTypeError(
+            f"there is no solver in {_shown(solver)}: pass one of the names of sdpdr.solvers(), or "
+            "a configured solver."
+        )
+
+
+def _shown(thing: object) -> str:
+    return "None" if thing is None else f"an object of type {type(thing).__name__}"

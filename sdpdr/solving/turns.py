@@ -1,0 +1,273 @@
+"""Candidates in turn, under one deadline, until an answer is proved; what they find is joined."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import inf
+
+import numpy as np
+
+from sdpdr.base.errors import InfeasibleError, SdpdrError, SdpdrWarning
+from sdpdr.program.run import Run
+from sdpdr.program.solution import Solution, Status
+from sdpdr.solvers.cvxpy_solvers import CvxpySolver
+from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.solving.choice import Way
+from sdpdr.solving.costs import crowding, patience, shares
+from sdpdr.solving.join import join
+
+_MISTAKE = (
+    "a mistake of sdpdr's own ended the turn of {} ({} form), and others went on: {}. Please "
+    "report it."
+)
+Attempt = Callable[[Way, str, float | None], Solution]
+
+# Gap from which on an answer is worth having. All others together get no more than `MORE` times the
+# seconds that it took to improve on it, and `AT_LEAST` so many.
+USABLE, MORE, AT_LEAST = 1e-4, 4.0, 10.0
+# Each of them gets so many times what it is predicted to take, and seconds at least.
+HURRY, HURRY_AT_LEAST = 5.0, 3.0
+# Candidates that may find a program optimal for data nearby before the others are spared.
+OPINIONS = 2
+# Times their patience, and seconds at least, that one who stalled gets if nobody has an answer.
+LAST_PATIENCE, LAST_AT_LEAST = 10.0, 600.0
+# Seconds that a process may take to start on a busy machine.
+START = 20.0
+# Seconds predicted up to which an interior-point method is left to its limit of iterations where
+# the caller sets no time limit: a process to end it in would take as long.
+BRIEF = 1.0
+# Times as long as alone that anything may take where others use the processors as well, at most.
+CROWD = 10.0
+# Seconds below which no turn is worth taking.
+_MOMENT = 0.05
+# What may become of reductions and proofs on data that nobody has tried. What solvers raise is an
+# outcome already.
+_MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
+SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
+
+
+def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> Solution:
+    """Carry out a plan and, where it falls short, those that follow it.
+
+    Candidates take turns until one answer, or the best point of one with the best bound of another,
+    is proved to the tolerance. Each gives way when its share of the time is used up, when it fails,
+    and when it raises an error; what it has found by then is kept. If all fall short, somebody was
+    stopped, and there is no answer worth having, the first of those stopped gets a longer turn.
+
+    Parameters
+    ----------
+    chosen : Way
+        Its solver's time limit is the deadline of all.
+    attempt : callable of a plan, words that say whose turn it is, and a deadline of its proofs
+        Returns a solution, or raises.
+    deadline : float, optional
+        Of proofs, by `time.monotonic`. Later by what is waited for the first worker.
+
+    Returns
+    -------
+    Solution
+        What was found, joined, with all runs. Interrupted, it is the best so far.
+
+    Raises
+    ------
+    InfeasibleError
+        If rows contradict each other.
+    Exception
+        That of the first candidate, if no candidate has come to an end.
+    KeyboardInterrupt
+        If there was nothing yet.
+    """
+    turns = Turns(chosen, attempt, deadline)
+    try:
+        turns.take_all()
+    except KeyboardInterrupt:
+        if not turns.found:
+            raise
+        return replace(turns.joined(), status=Status.INTERRUPTED)
+    if not turns.found:
+        raise turns.errors[0]
+    return turns.graded()
+
+
+@dataclass(eq=False)
+class Turns:
+    """The state of a sequence of candidates.
+
+    Attributes
+    ----------
+    chosen : Way
+    attempt : callable
+    deadline : float or None
+        Of proofs, moved like `begin`.
+    begin : float
+        When the first turn began, by ``time.perf_counter``; later by what was waited for the
+        first worker of the process, under a time limit.
+    found : list of Solution
+    stopped : list of Way
+        Those whose time was up.
+    failed : list of Run
+        Those that raised an error.
+    errors : list of Exception
+    usable_at : float
+        Seconds after which there was an answer worth having; infinite until then.
+    """
+
+    chosen: Way
+    attempt: Attempt
+    deadline: float | None = None
+    begin: float = field(default_factory=time.perf_counter)
+    found: list[Solution] = field(default_factory=list)
+    stopped: list[Way] = field(default_factory=list)
+    failed: list[Run] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)
+    usable_at: float = inf
+
+    @property
+    def limit(self) -> float:
+        """Seconds for all."""
+        limit = self.chosen.solver.time_limit
+        return inf if limit is None else limit
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the first turn began."""
+        return time.perf_counter() - self.begin
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return max(0.0, self.limit - self.spent)
+
+    def take_all(self) -> None:
+        """Turn by turn, until it is enough or the time is up."""
+        self._take(self.chosen, self._first_share())
+        place = 1
+        while not self._is_enough() and place < len(self.chosen.sequence):
+            self._take_in_order(place)
+            place += 1
+        if self.stopped and not self._is_enough() and self.usable_at == inf:
+            one = self.stopped[0]
+            longer = self._stretched(max(LAST_AT_LEAST, LAST_PATIENCE * patience(one.cost)))
+            self._take(one, min(self.left, longer), "once more")
+
+    def _first_share(self) -> float:
+        """Seconds for the first; the others are looked for only where they matter to it."""
+        patient = patience(self.chosen.cost)
+        if self.limit == inf or patient == inf or patient <= self.limit / 2.0:
+            return min(self._stretched(patient), self.limit)
+        return self.chosen.shares[0]
+
+    def _take_in_order(self, place: int) -> None:
+        waiting = self.chosen.sequence[place:]
+        one = waiting[0]
+        share = self._stretched(shares([plan.cost for plan in waiting], self.left)[0])
+        if self.usable_at < inf:
+            budget = max(self._stretched(AT_LEAST), MORE * self.usable_at)
+            budget -= self.spent - self.usable_at
+            predicted = inf if one.cost is None else self._stretched(one.cost.seconds)
+            if predicted > budget:
+                return
+            share = min(share, budget, max(self._stretched(HURRY_AT_LEAST), HURRY * predicted))
+        self._take(one, share, f"candidate {place + 1} of {len(self.chosen.sequence)}")
+
+    def _stretched(self, seconds: float) -> float:
+        """Seconds of a processor as those of a clock; a deadline is by the clock as it is."""
+        return seconds if self.limit < inf else seconds * min(CROWD, crowding())
+
+    def _take(self, one: Way, share: float, turn: str = "") -> None:
+        if share < _MOMENT and (self.found or self.errors):
+            return
+        limited = self._limited(one, share)
+        if self.limit < inf:
+            # Limits are those of the solvers, and of proofs after them.
+            waited = until_there_is_a_worker(limited.solver)
+            self.begin += waited
+            self.deadline = None if self.deadline is None else self.deadline + waited
+        begin = time.perf_counter()
+        try:
+            solution = self.attempt(limited, self._words(turn), self.deadline)
+        except InfeasibleError:  # Rows that contradict each other do so for everybody.
+            raise
+        except (*_MISSED, ValueError) as error:
+            # One that cannot take its turn must not cost those of others.
+            if not isinstance(error, _MISSED):
+                warnings.warn(_MISTAKE.format(one.solver.name, one.form, error), SdpdrWarning, 2)
+            self.errors.append(error)
+            self.failed.append(_failed(one, error, time.perf_counter() - begin))
+            return
+        self.found.append(solution)
+        if self.usable_at == inf and _error_of(self._best) <= USABLE:
+            self.usable_at = self.spent
+        if solution.status is Status.TIME_LIMIT:
+            self.stopped.append(one)
+
+    def _limited(self, one: Way, share: float) -> Way:
+        """The plan with a time limit on its solver."""
+        if self.limit == inf and _is_brief(one):
+            return one
+        if self.limit == inf and not one.solver.obeys_time_limit:
+            share += START
+        if share == inf:
+            return one
+        return replace(one, solver=replace(one.solver, time_limit=share))
+
+    def _words(self, turn: str) -> str:
+        """Whose turn it is and how much time is left, after the names of the solver and form."""
+        left = "" if self.limit == inf else f"{self.left:.0f} s left"
+        words = ", ".join(part for part in (turn, left) if part)
+        return f" ({words})" if words else ""
+
+    def joined(self) -> Solution:
+        """What was found so far."""
+        solution = join(self.found, self.chosen.sdp, self.deadline)
+        return replace(solution, runs=(*solution.runs, *self.failed))
+
+    def graded(self) -> Solution:
+        """What was found in the end; time limits are those of the caller, not of a turn."""
+        solution = self.joined()
+        if solution.status in SETTLED or solution.status is Status.INTERRUPTED:
+            return solution
+        if self.left < _MOMENT:
+            return replace(solution, status=Status.TIME_LIMIT)
+        if solution.status is Status.TIME_LIMIT:
+            nothing = not solution.values and solution.bound is None
+            return replace(solution, status=Status.FAILED if nothing else Status.INACCURATE)
+        return solution
+
+    def _is_enough(self) -> bool:
+        """Whether another turn would be pointless."""
+        if not self.found:
+            return self.left < _MOMENT
+        statuses = [one.status for one in self.found]
+        if self.left < _MOMENT or Status.INTERRUPTED in statuses:
+            return True
+        if statuses.count(Status.OPTIMAL_NEARBY) >= OPINIONS:
+            return True
+        if self.chosen.sdp is None and Status.UNVERIFIED in statuses:
+            return True  # There is nothing to grade anybody with.
+        return self._best.status in SETTLED
+
+    @property
+    def _best(self) -> Solution:
+        """What was found so far, without anything measured anew."""
+        return join(self.found)
+
+
+def _error_of(solution: Solution) -> float:
+    """How far point and bound are apart, whether or not the point is proved feasible."""
+    return min(abs(solution.gap), solution.apparent_gap)
+
+
+def _is_brief(one: Way) -> bool:
+    """Whether native code is bound to end soon by itself."""
+    if one.cost is None or one.cost.keeps_point or not isinstance(one.solver, CvxpySolver):
+        return False
+    return one.cost.seconds <= BRIEF
+
+
+def _failed(one: Way, error: Exception, seconds: float) -> Run:
+    words = f"{type(error).__name__}: {error}"
+    return Run(one.solver.name, one.form, Status.FAILED.name, None, None, None, seconds, words)

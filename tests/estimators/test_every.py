@@ -1,0 +1,71 @@
+"""Every estimator once, on little data: it fits, clones, and says what it found (`make quick`)."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import sdpdr
+from sdpdr import datasets
+
+ROLL = datasets.swiss_roll(30, seed=0)[0]
+PLANE = np.random.default_rng(0).standard_normal((24, 3)) * [3.0, 2.0, 0.1]
+CLASSES = (PLANE[:, 0] > 0.0).astype(int)
+POSITIVE = np.abs(np.random.default_rng(1).standard_normal((8, 5))) + 0.1
+SIGNS = np.sign(np.random.default_rng(2).standard_normal((6, 5)))
+STACK = np.random.default_rng(3).standard_normal((10, 4, 3))
+PARTLY = np.where(np.arange(24) % 4 == 0, CLASSES, -1)
+PLACED = np.where(np.arange(30)[:, None] < 6, ROLL[:, :2], np.nan)
+
+# Estimator, data and labels, and what it is to have afterwards.
+EVERY = {
+    "ARE": (sdpdr.ARE(n_neighbors=3), (ROLL, np.zeros(29, dtype=int)), "embedding_"),
+    "AnchoredMVU": (sdpdr.AnchoredMVU(connect="mst"), (ROLL, PLACED), "embedding_"),
+    "ColoredMVU": (sdpdr.ColoredMVU(connect="mst"), (PLANE, CLASSES), "embedding_"),
+    "CompletelyPositive": (
+        sdpdr.CompletelyPositive(affinity="precomputed"), (POSITIVE @ POSITIVE.T,), None,
+    ),
+    "DensityMap": (sdpdr.DensityMap(connect="mst"), (PLANE,), "embedding_"),
+    "GhodsiMetric": (sdpdr.GhodsiMetric(), (PLANE, CLASSES), "components_"),
+    "ISM": (sdpdr.ISM(connect="mst"), (PLANE, CLASSES), "embedding_"),
+    "IsoNMF": (sdpdr.IsoNMF(2, n_neighbors=3, max_iter=5, connect="mst"), (POSITIVE,), None),
+    "IsoProjection": (sdpdr.IsoProjection(2, connect="mst"), (PLANE,), "components_"),
+    "LDA": (sdpdr.LDA(1), (PLANE, CLASSES), "components_"),
+    "LOOCVUnfolding": (
+        sdpdr.LOOCVUnfolding(n_neighbors=3, solver="clarabel", form="gram", tol=1e-5),
+        (ROLL[:12],), "embedding_",
+    ),
+    "LPP": (sdpdr.LPP(2), (PLANE,), "components_"),
+    "LSDA": (sdpdr.LSDA(1), (PLANE, CLASSES), "components_"),
+    "MFNU": (sdpdr.MFNU(connect="mst"), (ROLL,), "embedding_"),
+    "MMMF": (sdpdr.MMMF(), (SIGNS,), "factorization_"),
+    "MVE": (sdpdr.MVE(connect="mst", max_iter=3), (ROLL,), "embedding_"),
+    "MVU": (sdpdr.MVU(connect="mst"), (ROLL,), "embedding_"),
+    "MixedLabelPropagation": (sdpdr.MixedLabelPropagation(), (PLANE, PARTLY), "classes_"),
+    "NMF": (sdpdr.NMF(2), (POSITIVE,), "components_"),
+    "NPE": (sdpdr.NPE(2), (PLANE,), "components_"),
+    "PolynomialFactorization": (
+        sdpdr.PolynomialFactorization(1, max_iter=3), (POSITIVE[:4, :3],), None,
+    ),
+    "RatingMMMF": (sdpdr.RatingMMMF(), (np.ceil(5.0 * POSITIVE / POSITIVE.max()),), None),
+    "SDA": (sdpdr.SDA(1), (PLANE, PARTLY), "components_"),
+    "SOPCA": (sdpdr.SOPCA(2), (STACK,), None),
+    "SpectralRegression": (sdpdr.SpectralRegression(1), (PLANE, CLASSES), "mapping_"),
+    "XingMetric": (sdpdr.XingMetric(), (PLANE, CLASSES), "components_"),
+}  # fmt: skip
+
+
+def test_none_is_forgotten():
+    gathered = {name for name in sdpdr.estimators.__all__ if hasattr(sdpdr, name)}
+    kinds = {name for name in gathered if hasattr(getattr(sdpdr, name), "get_params")}
+    assert kinds == set(EVERY)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", EVERY)
+def test_every_estimator_fits_little_data(name):
+    estimator, data, found = EVERY[name]
+    fitted = clone(estimator).fit(*data)
+    learned = [key for key in vars(fitted) if key.endswith("_") and not key.startswith("_")]
+    assert learned
+    assert found is None or hasattr(fitted, found)
+    assert clone(fitted).get_params().keys() == estimator.get_params().keys()

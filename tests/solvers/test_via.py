@@ -1,0 +1,144 @@
+"""Plans as values: read, changed, written by hand; reductions composed, verdicts lifted."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import datasets, graphs, methods
+from sdpdr.errors import DataError, NotAcceptedError
+from sdpdr.linalg import InnerProduct, Trace
+from sdpdr.model import from_cvxpy
+from sdpdr.program import SDP, Point, PsdVariable, Rows, Status
+from sdpdr.program.point import as_dense
+from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduced, Reduction, Scale
+from sdpdr.reduce.landmark import Landmark
+
+SHORT, LONG = 1.0, 2.0
+OPTIMUM = 14.0 / 3.0  # of the path with edges of these lengths: the straight line
+
+
+@pytest.fixture(scope="module")
+def model():
+    return methods.mvu(graphs.path([SHORT, LONG]))
+
+
+def trace_program(right_side):
+    """The least trace with a prescribed first entry, which a negative one makes infeasible."""
+    first = np.diag([1.0, 0.0])
+    rows = (Rows("first", "==", {"X": InnerProduct(first)}, [right_side]),)
+    return SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows=rows)
+
+
+@dataclass(frozen=True)
+class Doubled(Reduction):
+    """Every right side, and so every matrix, times two."""
+
+    name: ClassVar[str] = "doubled"
+
+    def _reduce(self, sdp):
+        rows = tuple(replace(r, rhs=2.0 * r.rhs) for r in sdp.rows)
+
+        def lift(point):
+            return Point({k: 0.5 * as_dense(v) for k, v in point.values.items()}, point.duals)
+
+        return Reduced(replace(sdp, rows=rows), lift, lambda value: 0.5 * value)
+
+
+@pytest.mark.parametrize(
+    "via",
+    [
+        (),
+        (Dual(),),
+        (Dual(), Dual()),
+        (Dedupe(), Scale()),
+        (Doubled(),),
+    ],
+)
+@pytest.mark.parametrize("solver", ["auto", "clarabel"])
+def test_reductions_of_ones_own_choice_change_nothing_but_the_way(model, via, solver):
+    solution = sdpdr.solve(model, solver, via=via)
+    assert solution.status is Status.SOLVED
+    assert solution.attained == pytest.approx(OPTIMUM, rel=1e-6)
+    assert solution.bound == pytest.approx(OPTIMUM, rel=1e-6)
+    assert sdpdr.plan(model, solver, via=via).reductions[: len(via)] == via
+
+
+def test_decompositions_compose():
+    model = methods.mvu(graphs.path(np.ones(60)))
+    via = [Dedupe(), Face("sparse"), Chordal(), Scale(matrices=False), Dual()]
+    whole, parts = sdpdr.solve(model), sdpdr.solve(model, "clarabel", via=via)
+    assert parts.value == pytest.approx(whole.value, rel=1e-5)
+
+
+def test_a_narrower_program_is_graded_as_an_answer_to_the_whole_one():
+    points = datasets.swiss_roll(60, seed=0)[0]
+    model = methods.mvu(graphs.knn(points, n_neighbors=5, connect="mst"))
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((60, 8)))[0]
+    whole, narrow = sdpdr.solve(model), sdpdr.solve(model, "clarabel", via=[Landmark(basis)])
+    assert 0.0 < narrow.value < whole.value
+    assert narrow.bound is None or narrow.bound >= whole.attained * (1.0 - 1e-6)
+
+
+@pytest.mark.parametrize("via", [(), (Dual(),), (Dual(), Dual()), (Doubled(), Dual())])
+def test_verdicts_are_lifted_as_points_are(via):
+    solution = sdpdr.solve(trace_program(-1.0), "clarabel", via=via)
+    assert solution.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("via", [(), (Dual(),), (Dual(), Doubled())])
+def test_so_is_an_objective_without_limit(via):
+    program = replace(trace_program(1.0), objective={"X": -1.0 * Trace(2)})
+    solution = sdpdr.solve(program, "clarabel", via=via)
+    assert solution.status is Status.UNBOUNDED
+
+
+def test_a_plan_runs_as_solve_does(model):
+    chosen = sdpdr.plan(model, "clarabel", "lmi")
+    ran, solved = chosen.run(), sdpdr.solve(model, "clarabel", "lmi")
+    assert (ran.status, ran.solver, ran.form) == (solved.status, solved.solver, solved.form)
+    assert ran.value == pytest.approx(solved.value, rel=1e-9)
+
+
+def test_a_plan_is_changed_by_saying_what_is_different(model):
+    chosen = sdpdr.plan(model, "clarabel", "lmi", tol=1e-5)
+    other = chosen.but(form="gram")
+    assert (other.solver.name, other.form, other.solver.tol) == ("clarabel", "gram", 1e-5)
+    assert other.but(solver="auto", form="auto").solver == sdpdr.plan(model, tol=1e-5).solver
+
+
+def test_a_plan_by_hand_does_exactly_what_it_says(model):
+    chosen = sdpdr.Plan([Doubled(), Dual()], "clarabel")
+    assert [step.name for step in chosen.reductions] == ["doubled", "dual"]
+    assert chosen.run(model).value == pytest.approx(OPTIMUM, rel=1e-5)
+    assert replace(chosen, model=model).run().value == pytest.approx(OPTIMUM, rel=1e-5)
+
+
+def test_a_plan_says_what_comes_first():
+    first = np.diag([1.0, 0.0])
+    rows = (
+        Rows("gone", "==", {"X": InnerProduct(first)}, [0.0]),
+        Rows("one", "==", {"X": Trace(2)}, [1.0]),
+    )
+    program = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows=rows)
+    assert "1 exposing step" in sdpdr.plan(program).explain()
+    assert sdpdr.plan(program).run().status is Status.SOLVED
+
+
+def test_what_cannot_be_run_says_why(model):
+    by_hand = sdpdr.Plan([Dual()], "clarabel")
+    with pytest.raises(DataError, match="needs a model"):
+        by_hand.run()
+    with pytest.raises(DataError, match="by hand"):
+        by_hand.but(tol=1e-3)
+    with pytest.raises(DataError, match="model of its own"):
+        sdpdr.plan(model).run(methods.mvu(graphs.path([1.0])))
+    with pytest.raises(DataError, match="via has no effect"):
+        sdpdr.solve(model, form="cvxpy", via=[Dual()])
+    with pytest.raises(DataError, match="via has no effect"):
+        sdpdr.solve(model, form="landmark", landmarks=3, via=[Dual()])
+    written = model + from_cvxpy(lambda variables: [variables["K"][0, 0] <= 5.0])
+    with pytest.raises(NotAcceptedError, match="standard form"):
+        sdpdr.solve(written, via=[Dual()])
