@@ -28,7 +28,7 @@ from sdpdr.reduce.elastic import Elastic
 from sdpdr.reduce.landmark import Landmark, on_face
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.lowrank.edges import edge_form
-from sdpdr.solving.landmark import landmark_plan
+from sdpdr.solving.landmark import landmark_way
 from sdpdr.solving.landmark.geometry import geometry
 from sdpdr.solving.landmark.lazy import settle, solve_lazily
 
@@ -321,7 +321,7 @@ def test_progress_shows_and_a_time_limit_ends_the_rounds():
 
 def test_the_solver_travels_to_a_child_process():
     model = methods.mvu(SMALL)
-    chosen = landmark_plan(model, "clarabel", 6, "reconstruction", {}).solver
+    chosen = landmark_way(model, "clarabel", 6, "reconstruction", {}).solver
     there = pickle.loads(pickle.dumps(chosen)).run(model.to_sdp())
     assert -there.claim.value == pytest.approx(landmark(model, 6).value)
 
