@@ -178,8 +178,24 @@ def test_no_solver_makes_us_say_what_is_not_true(name, solver, form):
     assert GALLERY[name].truth.objections(answer) == ()
 
 
-@pytest.mark.parametrize("rigorous", [False, True])
-@pytest.mark.parametrize("name", SMALL)
+# Of these every candidate is tried, and everything is proved twice.
+LONG = (
+    "tower-5-to-zero",
+    "growing-tower-6",
+    "half-line-3",
+    "half-line-6",
+    "hair-inside-2^-40",
+    "hair-inside-2^-20",
+    "twins",
+)
+ASKED = [
+    pytest.param(name, rigorous, marks=[pytest.mark.slow] if rigorous and name in LONG else [])
+    for name in SMALL
+    for rigorous in (False, True)
+]
+
+
+@pytest.mark.parametrize(("name", "rigorous"), ASKED)
 def test_auto_says_nothing_that_is_not_true(name, rigorous):
     assert GALLERY[name].truth.objections(solve(name, rigorous=rigorous)) == ()
 
