@@ -1,7 +1,7 @@
 """Reductions from one program to another, each with ``accepts``, ``apply`` and a ``lift``."""
 
 from sdpdr.reduce.balance import Balance
-from sdpdr.reduce.base import Composed, Dual, Reduced, Reduction, of_narrower
+from sdpdr.reduce.base import Composed, Dual, Reduced, Reduction
 from sdpdr.reduce.chordal import Chordal
 from sdpdr.reduce.dedupe import Dedupe
 from sdpdr.reduce.elastic import Elastic
@@ -26,5 +26,4 @@ __all__ = [
     "Scale",
     "exposures_from",
     "facial_reduction",
-    "of_narrower",
 ]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import NotAcceptedError
+from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
 from sdpdr.program.dual import dual_of
 from sdpdr.program.point import Point, Value, as_dense
 from sdpdr.program.run import Verdict
@@ -42,21 +43,12 @@ class Reduced:
     lift_verdict: Callable[[Verdict], Verdict] = lambda verdict: verdict
 
 
-def of_narrower(verdict: Verdict) -> Verdict:
-    """What a verdict on a program with fewer points says of the whole: not that it has none.
-
-    Examples
-    --------
-    >>> of_narrower(Verdict.INFEASIBLE), of_narrower(Verdict.SOLVED)
-    (<Verdict.FAILED: 'failed'>, <Verdict.SOLVED: 'solved'>)
-    """
-    return Verdict.FAILED if verdict is Verdict.INFEASIBLE else verdict
-
-
 class Reduction(ABC):
     """A step from one program to an equivalent one; frozen dataclasses, fields are options."""
 
     name: ClassVar[str]
+    # Whether the new program has fewer points, so that it may have none where the old one has.
+    is_narrower: ClassVar[bool] = False
 
     def accepts(self, sdp: SDP) -> str | None:
         """None if the reduction applies to the program, else the reason why not."""
@@ -86,7 +78,45 @@ class Reduction(ABC):
         reason = self.accepts(sdp)
         if reason:
             raise NotAcceptedError(f"reduction {self.name!r} does not apply: {reason}")
-        return self._reduce(sdp)
+        # Others may write where they like, and what they write is not what is graded.
+        reduced = self._reduce(sdp if self.is_ours() else deepcopy(sdp))
+        if not isinstance(reduced, Reduced):
+            raise DataTypeError(
+                f"reduction {self.name!r} must return a Reduced; it returned {reduced!r}."
+            )
+        if self.is_narrower:
+            reduced = replace(reduced, lift_verdict=_of_narrower)
+        return reduced if self.is_ours() else replace(reduced, **_checked(self.name, reduced))
+
+    @classmethod
+    def is_ours(cls) -> bool:
+        """Whether it is one of this package."""
+        return cls.__module__.startswith(f"{__name__.partition('.')[0]}.")
+
+
+def _checked(name: str, reduced: Reduced) -> dict[str, Any]:
+    """The ways back of a reduction that somebody wrote, which say what they should return."""
+
+    def lift(point: Point) -> Point:
+        found = reduced.lift(point)
+        if not isinstance(found, Point):
+            raise DataTypeError(f"lift of reduction {name!r} must return a Point; it is {found!r}.")
+        return found
+
+    def lift_verdict(verdict: Verdict) -> Verdict:
+        found = reduced.lift_verdict(verdict)
+        if not isinstance(found, Verdict):
+            raise DataTypeError(
+                f"lift_verdict of reduction {name!r} must return a Verdict; it is {found!r}."
+            )
+        return found
+
+    return {"lift": lift, "lift_verdict": lift_verdict}
+
+
+def _of_narrower(verdict: Verdict) -> Verdict:
+    """What a verdict on a program with fewer points says of the whole: not that it has none."""
+    return Verdict.FAILED if verdict is Verdict.INFEASIBLE else verdict
 
 
 @dataclass(frozen=True)
@@ -104,7 +134,17 @@ class Composed(Reduction):
     def _reduce(self, sdp: SDP) -> Reduced:
         taken: list[Reduced] = []
         for step in self.steps:
-            taken.append(step.apply(sdp))
+            try:
+                taken.append(step.apply(sdp))
+            except InfeasibleError as error:
+                if not taken:
+                    raise
+                # Of what came of the others; what it says of the program itself, nobody knows here.
+                names = ", ".join(before.name for before in self.steps[: len(taken)])
+                raise NotAcceptedError(
+                    f"reduction {step.name!r} finds rows that contradict each other in what "
+                    f"{names} made of the program: {error} Ask without them for a verdict."
+                ) from error
             sdp = taken[-1].sdp
 
         def lift(point: Point) -> Point:

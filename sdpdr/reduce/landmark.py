@@ -29,7 +29,7 @@ from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.sizes import row_norms
-from sdpdr.reduce.base import Reduced, Reduction, of_narrower
+from sdpdr.reduce.base import Reduced, Reduction
 
 # Singular values of a basis below this share of the largest are rounding.
 _RANK = 1e-7
@@ -76,6 +76,7 @@ class Landmark(Reduction):
     """
 
     name: ClassVar[str] = "landmark"
+    is_narrower: ClassVar[bool] = True
     basis: Array
     rows: Mapping[str, Index] = field(default_factory=dict)
 
@@ -124,7 +125,7 @@ class Landmark(Reduction):
                     values[v.name] = full
             return Point(values, complete_multipliers(sdp, _all_duals(sdp, force, point.duals)))
 
-        return Reduced(reduced, lift, lift_verdict=of_narrower)
+        return Reduced(reduced, lift)
 
     def _in_force(self, rows: Rows, basis: Array) -> Index | None:
         """The rows asked for that say something about K = T M T^T; None if all do."""

@@ -28,6 +28,9 @@ from sdpdr.solving.grade import STOPPED, Clock, grade, proved, ungraded, version
 _NO_START = (
     "solver {!r} ({} form) cannot begin from a given start; leave it out, or use solver 'lowrank'."
 )
+_NO_WAY_FOR_A_START = (
+    "one of the reductions ({}) cannot take a start along; leave the start or the reduction out."
+)
 _UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
 
 
@@ -86,7 +89,7 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
 
 
 def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress | None) -> Solution:
-    if chosen.form == "cvxpy" and isinstance(request.model, Model):
+    if chosen.form == "cvxpy" and not chosen.reductions and isinstance(request.model, Model):
         return _solve_written(request.model, chosen, clock, request)
     assert chosen.sdp is not None
     try:
@@ -132,7 +135,8 @@ def check_start(chosen: Way, start: Solution | Point) -> None:
 def _pushed(sdp: SDP, reduced: Reduced, chosen: Way, start: Solution | Point) -> Point:
     """A start of the program as one of the reduced program."""
     if reduced.push is None:
-        raise NotAcceptedError(_NO_START.format(chosen.solver.name, chosen.form))
+        names = ", ".join(step.name for step in chosen.reductions)
+        raise NotAcceptedError(_NO_WAY_FOR_A_START.format(names))
     rows = {r.label: r.m for r in sdp.rows}
     # Multipliers of rows that this program has in another number say nothing about it.
     duals = {k: y for k, y in start.duals.items() if np.shape(y) == (rows.get(k),)}
@@ -162,6 +166,8 @@ def _solve_reduced(
         claim = replace(claim, value=sdp.report(reduced.lift_value(claim.value)))
     verdict = reduced.lift_verdict(outcome.verdict)
     outcome = replace(outcome, point=point, verdict=verdict, claim=claim)
+    if not all(step.is_ours() for step in chosen.reductions):
+        outcome = screen(sdp, outcome)
     return _graded(sdp, outcome, chosen, clock, request)
 
 

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from math import inf
 from typing import Any
 
-from sdpdr.base.errors import CompileError, NotAcceptedError, UnknownNameError
+from sdpdr.base.errors import CompileError, InfeasibleError, NotAcceptedError, UnknownNameError
 from sdpdr.model import Model
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP
@@ -29,6 +29,9 @@ from sdpdr.solving.costs import (
     shares,
 )
 
+# What stands in place of a form where there is none to choose.
+BY_HAND = "by hand"
+_NAMED = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
 # Forms that decompose matrices along the cliques of their patterns.
 CHORDAL = ("chordal", "chordal-lmi")
 # Candidates that take turns, at most.
@@ -57,6 +60,8 @@ class Way:
         What it is predicted to take, as far as the choice depended on it.
     further : callable without arguments
         Finds the ways that are tried in turn where this one falls short; see `sequence`.
+    priced : SDP or None
+        The program that candidates were chosen for, if it is another than ``sdp``.
     """
 
     reductions: tuple[Reduction, ...]
@@ -67,6 +72,7 @@ class Way:
     refusal: str = ""
     cost: Cost | None = None
     further: Callable[[], tuple[Way, ...]] = field(default=tuple, repr=False)
+    priced: SDP | None = None
 
     @cached_property
     def sequence(self) -> tuple[Way, ...]:
@@ -91,7 +97,8 @@ class Way:
         Costs are those for one thread at the tolerance of the solver. They are found when
         they are asked for; choosing needs few of them.
         """
-        known = Candidates(self.sdp, self.refusal, {**SOLVERS}, self.solver.tol)
+        sdp = self.sdp if self.priced is None else self.priced
+        known = Candidates(sdp, self.refusal, {**SOLVERS}, self.solver.tol)
         found = [known.candidate(*pair) for pair in known.pairs()]
         return tuple(sorted(found, key=lambda c: (bool(c.refusal), *priority(c.cost))))
 
@@ -113,7 +120,7 @@ class Way:
         steps = " → ".join(r.name for r in self.reductions) or "none"
         lines = [
             f"solver      {self.solver.name}",
-            f"form        {self.form} ({FORMS.get(self.form, 'a narrower program')})",
+            f"form        {self.form} ({_NAMED[self.form]})",
             *(f"before      {words}" for words in self.before()),
             f"reductions  {steps}",
             f"because     {self.reason}",
@@ -140,7 +147,7 @@ class Way:
         for one, share in zip(self.sequence, self.shares, strict=True):
             cost = "cost unknown" if one.cost is None else str(one.cost)
             allowed = f"{share:.3g} s" if share < inf else "no limit"
-            lines.append(f"  {one.solver.name:<10}{one.form:<13}{cost:<24}{allowed:>9}")
+            lines.append(f"  {one.solver.name:<15}{one.form:<13}{cost:<24}{allowed:>9}")
         return lines
 
     def __repr__(self) -> str:
@@ -203,7 +210,11 @@ def choose(
     sdp, refusal = standard_form(model)
     if sdp is None:
         raise NotAcceptedError(f"reductions need a standard form: {refusal}")
-    after = _chosen(Composed(tuple(via)).apply(sdp).sdp, solver, form, options, skip)
+    try:
+        reduced = Composed(tuple(via)).apply(sdp).sdp
+    except InfeasibleError:  # The run will see it, too, and say so.
+        reduced = sdp
+    after = _chosen(reduced, solver, form, options, skip, ("cvxpy",))
     return _after(tuple(via), sdp, after)
 
 
@@ -213,8 +224,13 @@ def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
         way,
         reductions=(*via, *way.reductions),
         sdp=sdp,
-        further=lambda: tuple(_after(via, sdp, one) for one in way.further()),
+        priced=way.sdp,
+        further=partial(_further_after, via, sdp, way),
     )
+
+
+def _further_after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> tuple[Way, ...]:
+    return tuple(_after(via, sdp, one) for one in way.further())
 
 
 def _chosen(
@@ -223,6 +239,7 @@ def _chosen(
     form: str,
     options: Mapping[str, Any],
     skip: Collection[str],
+    without: Collection[str] = (),
 ) -> Way:
     sdp, refusal = standard_form(model)
     named = isinstance(solver, Solver) or solver != "auto"
@@ -239,8 +256,9 @@ def _chosen(
         for name, one in known.pairs()
         if (_is_free(name, classes, skip) if wanted is None else name == wanted.name)
         and form in ("auto", one)
+        and one not in without
     ]
-    choice = _Choice(known, pairs, options, wanted)
+    choice = _Choice(known, pairs, options, wanted, skip)
     found = next(known.ranked(pairs), None)
     if found is None:
         tried = {pair: known.candidate(*pair).refusal for pair in pairs}
@@ -259,6 +277,7 @@ class _Choice:
     pairs: list[tuple[str, str]]
     options: Mapping[str, Any]
     wanted: Solver | None
+    skip: Collection[str]
 
     def way(self, one: Candidate, why: str) -> Way:
         """A candidate, configured."""
@@ -289,7 +308,7 @@ class _Choice:
         if sdp is None or not _is_small(sdp):
             return
         for name, cls in SOLVERS.items():
-            if not cls.is_last_resort or not cls.availability().usable:
+            if name in self.skip or not cls.is_last_resort or not cls.availability().usable:
                 continue
             solver = configure(name, self.options)
             if solver.accepts(sdp) is None:

@@ -6,23 +6,32 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Real
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base.errors import DataError, InfeasibleError, ModelError, NotAcceptedError
+from sdpdr.base.errors import (
+    DataError,
+    DataTypeError,
+    InfeasibleError,
+    ModelError,
+    NotAcceptedError,
+    UnknownNameError,
+)
 from sdpdr.base.progress import Progress
 from sdpdr.model import Model
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
-from sdpdr.reduce import FacialReduction, Reduction
-from sdpdr.solvers.base import Solver
-from sdpdr.solvers.registry import find
+from sdpdr.reduce import Composed, FacialReduction, Reduction
+from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.registry import SOLVERS, find
 from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solving.attempt import Request, attempt, check_start
-from sdpdr.solving.choice import Way, choose, configure, standard_form
+from sdpdr.solving.choice import BY_HAND, Way, choose, configure, standard_form
 from sdpdr.solving.facing import (
     Prepared,
     contradicted_solution,
@@ -79,7 +88,8 @@ class Plan(Way):
         What is to be solved.
     prepared : Prepared or None
         The model on the faces that were proved and in units that suit it, which comes before all
-        `reductions`; None for plans that were written by hand, and for the landmark form.
+        `reductions`, unless some were asked for: those know the program as it was written. None for
+        plans that were written by hand, and for the landmark form.
     asked : Asked or None
         The arguments that the plan was made from.
     sdp : SDP or None
@@ -88,6 +98,8 @@ class Plan(Way):
         What it is predicted to take, as far as the choice depended on it.
     seconds : mapping
         What planning took, by phase.
+    planned : tuple
+        The model that the plan was made for, and what was decided for it.
 
     Examples
     --------
@@ -112,12 +124,22 @@ class Plan(Way):
     prepared: Prepared | None = None
     asked: Asked | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    planned: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         solver = find(self.solver)() if isinstance(self.solver, str) else self.solver
+        if not isinstance(solver, Solver):
+            raise DataTypeError(
+                f"there is no solver in {_shown(solver)}: pass one of the names of "
+                "sdpdr.solvers(), or a configured solver."
+            )
         object.__setattr__(self, "solver", solver)
-        object.__setattr__(self, "reductions", tuple(self.reductions))
-        object.__setattr__(self, "form", self.form or solver.forms[0])
+        object.__setattr__(self, "reductions", _reductions(self.reductions))
+        object.__setattr__(self, "form", self.form or BY_HAND)
+        if self.form not in (*FORMS, "landmark", BY_HAND):
+            raise UnknownNameError("form", self.form, (*FORMS, BY_HAND))
+        if self.form == "cvxpy" and self.reductions:
+            raise DataError("the form 'cvxpy' is the model as written, without reductions.")
 
     def before(self) -> list[str]:
         """What comes before the reductions, in words."""
@@ -170,31 +192,70 @@ class Plan(Way):
         NotAcceptedError
             If a reduction or the solver does not take the program.
         """
-        chosen = self._of(model)
+        return self._of(model).carried_out(
+            isolate=isolate,
+            rigorous=rigorous,
+            gap_scale=gap_scale,
+            start=start,
+            progress=progress,
+            attainable=attainable,
+        )
+
+    def carried_out(
+        self,
+        *,
+        isolate: bool | None = None,
+        rigorous: bool = False,
+        gap_scale: float = 0.0,
+        start: Solution | Point | None = None,
+        progress: Progress | bool | None = None,
+        attainable: bool = True,
+    ) -> Solution:
+        """The answer of a plan that was made for its model as it stands; see `run`."""
+        flags = {"rigorous": rigorous, "isolate": isolate}
+        refuse_strange(
+            self.model, self.solver, start, {k: v for k, v in flags.items() if v is not None}
+        )
+        if not isinstance(gap_scale, Real) or not 0.0 <= float(gap_scale) < np.inf:
+            raise DataError(
+                f"gap_scale must be a finite number that is not negative; it is {gap_scale!r}."
+            )
+        chosen = self
         assert chosen.model is not None
         request = Request(
             chosen.model, isolate, rigorous, gap_scale, start, progress, attainable=attainable
         )
         clock = Clock(chosen.seconds)
         first = chosen._faced(clock, request)
-        if chosen.prepared is None or chosen.asked is None or not _may_lie_on_a_face(first):
+        if chosen.prepared is None or chosen.asked is None or chosen.asked.via:
+            return first
+        if not _may_lie_on_a_face(first):
             return first
         return chosen._deeper(first, clock, request) if attainable else first
 
     def _of(self, model: Model | SDP | None) -> Plan:
         """The plan for a model, where it was written by hand."""
+        model = self.model if model is None else model
         if self.asked is not None:
-            if model is not None and model is not self.model:
+            made_for, *decided = self.planned
+            if model is not made_for:
                 raise DataError(
                     "this plan was made for a model of its own: run() it, or plan the other model."
                 )
-            return self
-        model = self.model if model is None else model
+            if decided != [self.reductions, self.solver, self.form]:
+                raise DataError("a part of this plan was replaced: use but(), or write it by hand.")
+            # The numbers of the model may have changed since.
+            return self.but()
         if model is None:
             raise DataError("a plan that was written by hand needs a model: run(model).")
+        refuse_strange(model, self.solver)
+        self.solver.require()
         sdp, refusal = standard_form(model)
         if sdp is None:
-            raise NotAcceptedError(f"reductions need a standard form: {refusal}")
+            raise NotAcceptedError(f"a plan by hand needs a standard form: {refusal}")
+        refusal = self.solver.accepts(Composed(self.reductions).apply(sdp).sdp) or ""
+        if refusal:
+            raise NotAcceptedError(f"solver {self.solver.name!r} cannot take it: {refusal}.")
         return replace(self, model=model, sdp=sdp)
 
     def _faced(self, clock: Clock, request: Request) -> Solution:
@@ -222,7 +283,9 @@ class Plan(Way):
     def _carried_out(self, clock: Clock, request: Request) -> Solution:
         """Run the plan, or one way after the other; their time begins when there is a worker."""
         limit = self.solver.time_limit
-        if self.asked is not None and self.asked.solver == "auto" and self.form != "landmark":
+        narrower = self.form == "landmark" or any(step.is_narrower for step in self.reductions)
+        # What is lost by a narrower program, no other solver finds.
+        if self.asked is not None and self.asked.solver == "auto" and not narrower:
             return take_turns(self, partial(_in_turn, clock, request), _proof_deadline(limit))
         if limit is not None and request.isolate is not False:
             until_there_is_a_worker(self.solver)
@@ -282,7 +345,7 @@ def plan(
         Default: "auto".
     via : sequence of Reduction, default ()
         The first steps, for instance ``[reduce.Chordal()]`` or ``[reduce.Dual()]``; solver and
-        form are chosen for the program that they lead to.
+        form are chosen for the program that they lead to. Nothing comes before them.
     skip : collection of str, default ()
         Names that "auto" does not consider.
     landmarks, basis : optional
@@ -322,7 +385,8 @@ def plan(
         "seed": seed,
         "verbose": verbose,
     }
-    asked = Asked(solver, form, tuple(via), skip, landmarks, basis, options)
+    refuse_strange(model, solver)
+    asked = Asked(solver, form, _reductions(via), skip, landmarks, basis, options)
     _refuse_idle(asked)
     clock = Clock()
     if form == "landmark":
@@ -331,7 +395,8 @@ def plan(
             way = landmark_way(model, solver, landmarks, wanted, options)
         return _as_plan(way, model, None, asked, clock)
     with clock("reduce"):
-        faced = None if form == "cvxpy" else faced_program(model)
+        # Reductions that were asked for know the program as it was written.
+        faced = None if form == "cvxpy" or asked.via else faced_program(model)
     return _planned(model, asked, faced, clock)
 
 
@@ -342,7 +407,7 @@ def _planned(model: Model | SDP, asked: Asked, faced: FacialReduction | None, cl
     if faced is not None and faced.infeasible is not None:
         return _refuted(model, asked, faced, clock)
     with clock("reduce"):
-        ready = prepared(model, faced, units=asked.form != "cvxpy")
+        ready = prepared(model, faced, units=asked.form != "cvxpy" and not asked.via)
     with clock("build"):
         way = choose(ready.model, asked.solver, asked.form, asked.options, asked.via, asked.skip)
     return _as_plan(way, model, ready, asked, clock)
@@ -372,6 +437,8 @@ def _as_plan(
         prepared=ready,
         asked=asked,
         seconds=dict(clock.seconds),
+        planned=(model, way.reductions, way.solver, way.form),
+        priced=way.priced,
     )
 
 
@@ -405,8 +472,32 @@ def _may_lie_on_a_face(solution: Solution) -> bool:
     return solution.status in short and solution.attained is None and bool(solution.values)
 
 
+def _reductions(given: object) -> tuple[Reduction, ...]:
+    """A sequence of reductions."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise DataTypeError(f"reductions are a list, for instance [reduce.Dual()]; got {given!r}.")
+    for step in given:
+        if not isinstance(step, Reduction):
+            raise DataTypeError(
+                f"{step!r} is no reduction: pass objects of sdpdr.reduce, for instance Dual()."
+            )
+    return tuple(given)
+
+
+def _refuse_skip(asked: Asked) -> None:
+    """Refuse names to skip that are none, or that nobody would have asked."""
+    if isinstance(asked.skip, str):
+        raise DataTypeError(f"skip is a list of names, for instance [{asked.skip!r}].")
+    for name in asked.skip:
+        if name not in SOLVERS:
+            raise UnknownNameError("solver to skip", name, SOLVERS)
+    if asked.skip and (asked.solver != "auto" or asked.form == "landmark"):
+        raise DataError("skip has no effect but with solver='auto': leave one of them out.")
+
+
 def _refuse_idle(asked: Asked) -> None:
     """Refuse arguments that have no effect."""
+    _refuse_skip(asked)
     landmarks, basis = asked.landmarks, asked.basis
     if asked.form != "landmark":
         for name, value in (("landmarks", landmarks), ("basis", basis)):
@@ -433,3 +524,37 @@ def _refuse_idle(asked: Asked) -> None:
             f"landmarks={landmarks} has no effect beside a basis that is given, of {columns} "
             "columns: leave landmarks out."
         )
+
+
+def refuse_strange(
+    model: object,
+    solver: object,
+    start: object = None,
+    flags: Mapping[str, object] = MappingProxyType({}),
+) -> None:
+    """Refuse what is no program, no solver, no start, or neither true nor false."""
+    if not isinstance(model, (Model, SDP)):
+        raise DataTypeError(
+            f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
+            "or an SDP. Constraints written in cvxpy become a block of a model by from_cvxpy."
+        )
+    if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
+        empty = [v.name for v in model.psd_variables if v.n == 0]
+        raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
+    if not isinstance(start, (Solution, Point, type(None))):
+        raise DataTypeError(
+            f"there is no start in {_shown(start)}: pass the Solution of a nearby program, or a "
+            "Point."
+        )
+    if not isinstance(solver, (str, Solver)):
+        raise DataTypeError(
+            f"there is no solver in {_shown(solver)}: pass one of the names of sdpdr.solvers(), or "
+            "a configured solver."
+        )
+
+
+def _shown(thing: object) -> str:
+    return "None" if thing is None else f"an object of type {type(thing).__name__}"

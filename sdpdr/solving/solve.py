@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base.errors import DataError, DataTypeError, ModelError
 from sdpdr.base.progress import Progress
 from sdpdr.model import Model
 from sdpdr.program.point import Point
@@ -17,7 +14,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.plan import plan
+from sdpdr.solving.plan import plan, refuse_strange
 
 
 def solve(
@@ -117,11 +114,7 @@ def solve(
     (4.66667, True)
     """
     flags = {"rigorous": rigorous, "isolate": isolate, "verbose": verbose}
-    _refuse_strange(model, solver, start, {k: v for k, v in flags.items() if v is not None})
-    if not isinstance(gap_scale, Real) or not 0.0 <= float(gap_scale) < np.inf:
-        raise DataError(
-            f"gap_scale must be a finite number that is not negative; it is {gap_scale!r}."
-        )
+    refuse_strange(model, solver, start, {k: v for k, v in flags.items() if v is not None})
     chosen = plan(
         model,
         solver,
@@ -135,7 +128,7 @@ def solve(
         seed=seed,
         verbose=verbose,
     )
-    solution = chosen.run(
+    solution = chosen.carried_out(
         isolate=isolate, rigorous=rigorous, gap_scale=gap_scale, start=start, progress=progress
     )
     return replace(solution, of_model=isinstance(model, Model))
@@ -172,35 +165,4 @@ def solve_step(
         At best ``OPTIMAL_NEARBY``; read `Solution.apparent_gap`, `Solution.backward_error`.
     """
     chosen = plan(program, solver, form, tol=tol, time_limit=time_limit, seed=seed)
-    return chosen.run(gap_scale=gap_scale, start=start, progress=False, attainable=False)
-
-
-def _refuse_strange(
-    model: object, solver: object, start: object, flags: Mapping[str, object]
-) -> None:
-    """Refuse what is no program, no solver, no start, or neither true nor false."""
-    if not isinstance(model, (Model, SDP)):
-        raise DataTypeError(
-            f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
-            "or an SDP. Constraints written in cvxpy become a block of a model by from_cvxpy."
-        )
-    if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
-        empty = [v.name for v in model.psd_variables if v.n == 0]
-        raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
-    for name, value in flags.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
-    if not isinstance(start, (Solution, Point, type(None))):
-        raise DataTypeError(
-            f"there is no start in {_shown(start)}: pass the Solution of a nearby program, or a "
-            "Point."
-        )
-    if not isinstance(solver, (str, Solver)):
-        raise DataTypeError(
-            f"there is no solver in {_shown(solver)}: pass one of the names of sdpdr.solvers(), or "
-            "a configured solver."
-        )
-
-
-def _shown(thing: object) -> str:
-    return "None" if thing is None else f"an object of type {type(thing).__name__}"
+    return chosen.carried_out(gap_scale=gap_scale, start=start, progress=False, attainable=False)

@@ -1,5 +1,6 @@
 """Plans as values: read, changed, written by hand; reductions composed, verdicts lifted."""
 
+import pickle
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -8,10 +9,16 @@ import pytest
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
-from sdpdr.errors import DataError, NotAcceptedError
-from sdpdr.linalg import InnerProduct, Trace
+from sdpdr.errors import (
+    DataError,
+    DataTypeError,
+    NotAcceptedError,
+    SolverLicenceError,
+    UnknownNameError,
+)
+from sdpdr.linalg import InnerProduct, Stacked, Trace, VectorMap
 from sdpdr.model import from_cvxpy
-from sdpdr.program import SDP, Point, PsdVariable, Rows, Status
+from sdpdr.program import SDP, Point, PsdVariable, Rows, Status, VectorVariable
 from sdpdr.program.point import as_dense
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduced, Reduction, Scale
 from sdpdr.reduce.landmark import Landmark
@@ -142,3 +149,137 @@ def test_what_cannot_be_run_says_why(model):
     written = model + from_cvxpy(lambda variables: [variables["K"][0, 0] <= 5.0])
     with pytest.raises(NotAcceptedError, match="standard form"):
         sdpdr.solve(written, via=[Dual()])
+
+
+@dataclass(frozen=True)
+class Careless(Reduction):
+    """Changes the program that it is given, which is not the one that is graded."""
+
+    name: ClassVar[str] = "careless"
+
+    def _reduce(self, sdp):
+        for rows in sdp.rows:
+            rows.rhs[:] *= 2.0
+        return Reduced(sdp, lambda point: point)
+
+
+@pytest.mark.parametrize("rigorous", [False, True])
+def test_a_reduction_that_writes_where_it_reads_is_found_out(model, rigorous):
+    solution = sdpdr.solve(model, "clarabel", via=[Careless()], rigorous=rigorous)
+    assert solution.attained is None or solution.attained <= OPTIMUM * (1.0 + 1e-6)
+    assert solution.bound is None or solution.bound >= OPTIMUM * (1.0 - 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("back", "words"),
+    [
+        ({"lift": lambda point: None}, "must return a Point"),
+        (
+            {"lift": lambda point: point, "lift_verdict": lambda v: "solved"},
+            "must return a Verdict",
+        ),
+    ],
+)
+def test_ways_back_are_checked(model, back, words):
+    @dataclass(frozen=True)
+    class Wrong(Reduction):
+        name: ClassVar[str] = "wrong"
+
+        def _reduce(self, sdp):
+            return Reduced(sdp, **back)
+
+    with pytest.raises(DataTypeError, match=words):
+        sdpdr.solve(model, "clarabel", via=[Wrong()])
+
+
+@pytest.mark.parametrize(
+    "values", [{"Y": np.eye(3)}, {"K": np.eye(2)}, {"K": np.full((3, 3), np.nan)}]
+)
+def test_points_that_are_lifted_to_no_point_are_a_failure(model, values):
+    @dataclass(frozen=True)
+    class Astray(Reduction):
+        name: ClassVar[str] = "astray"
+
+        def _reduce(self, sdp):
+            return Reduced(sdp, lambda point: Point(values, point.duals))
+
+    assert sdpdr.solve(model, "clarabel", via=[Astray()]).status is Status.FAILED
+
+
+@pytest.mark.parametrize("solver", ["auto", "scs", "clarabel"])
+def test_no_solver_goes_round_a_reduction(solver):
+    line = methods.mvu(graphs.path(np.ones(5)))
+    V = np.linspace(-1.0, 1.0, 6)[:, None] ** 3
+    narrow = sdpdr.solve(line, solver, via=[Landmark(V)])
+    assert narrow.value == pytest.approx(3.40587, rel=1e-3)
+    assert narrow.status is not Status.SOLVED
+
+
+def test_reductions_know_the_program_as_it_was_written():
+    scales = np.array([1.0, 1e6])
+    rows = (Rows("one", "==", {"X": InnerProduct(np.diag(scales**2))}, [1.0]),)
+    program = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.diag(scales))}, rows=rows)
+    via = [Landmark(np.array([[1.0], [1e-6]]))]
+    assert sdpdr.plan(program, "clarabel").prepared.balanced is not None
+    assert sdpdr.plan(program, "clarabel", via=via).prepared.balanced is None
+
+
+def test_contradictions_on_the_way_are_none_of_the_program():
+    free = SDP((VectorVariable("z", 1),), {"z": VectorMap([[1.0]])})
+    assert sdpdr.solve(free).status is Status.UNBOUNDED
+    with pytest.raises(NotAcceptedError, match="Ask without them"):
+        sdpdr.solve(free, "clarabel", via=[Dual()])
+    twice = (Rows("twice", "==", {"X": Stacked([Trace(2), Trace(2)])}, [1.0, 2.0]),)
+    program = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows=twice)
+    assert sdpdr.solve(program, "clarabel", via=[Dedupe()]).status is Status.INFEASIBLE
+
+
+def test_a_plan_is_carried_out_on_the_numbers_of_now():
+    program = trace_program(1.0)
+    chosen = sdpdr.plan(program, "clarabel")
+    program.rows[0].rhs[:] = 3.0
+    assert chosen.run().value == pytest.approx(3.0, rel=1e-5)
+    program.rows[0].rhs[:] = -1.0
+    assert chosen.run().status is Status.INFEASIBLE
+
+
+def test_a_plan_is_not_that_of_another_model(model):
+    other = methods.mvu(graphs.path([4.0, 4.0]))
+    with pytest.raises(DataError, match="model of its own"):
+        replace(sdpdr.plan(model), model=other).run()
+    with pytest.raises(DataError, match="use but"):
+        replace(sdpdr.plan(model, "clarabel"), solver=sdpdr.solvers.Scs()).run()
+
+
+def test_arguments_are_of_their_kind(model):
+    for via in (Dual(), "dual", ["dual"], [Dual]):
+        with pytest.raises(DataTypeError, match="reduction"):
+            sdpdr.solve(model, via=via)
+    with pytest.raises(DataTypeError, match="no program"):
+        sdpdr.plan(None)
+    with pytest.raises(DataTypeError, match="no solver"):
+        sdpdr.Plan([], sdpdr.solvers.Clarabel)
+    with pytest.raises(DataTypeError, match="list of names"):
+        sdpdr.plan(model, skip="lowrank")
+    with pytest.raises(UnknownNameError, match="lowrnk"):
+        sdpdr.plan(model, skip=["lowrnk"])
+    with pytest.raises(DataError, match="skip has no effect"):
+        sdpdr.plan(model, "lowrank", skip=["lowrank"])
+    with pytest.raises(UnknownNameError, match="nonsense"):
+        sdpdr.Plan([], "clarabel", "nonsense")
+    with pytest.raises(DataError, match="without reductions"):
+        sdpdr.Plan([Dual()], "clarabel", "cvxpy")
+    with pytest.raises(DataError, match="gap_scale"):
+        sdpdr.plan(model).run(gap_scale=-1.0)
+    with pytest.raises(SolverLicenceError):
+        sdpdr.Plan([], "mosek").run(model)
+
+
+def test_whom_to_skip_is_skipped_at_last_as_well(model):
+    names = [one.solver.name for one in sdpdr.plan(model, skip=["multiprecision"]).sequence]
+    assert "multiprecision" not in names
+
+
+def test_plans_with_reductions_travel(model):
+    there = pickle.loads(pickle.dumps(sdpdr.plan(model, "clarabel", via=[Dual()])))
+    assert there.reductions[0] == Dual()
