@@ -19,7 +19,6 @@ _PLACES = {
     "baselines": "families.unfold.baselines",
     "bilinear": "families.sopca",
     "blocks": "model.blocks",
-    "cli": "lab.cli",
     "datasets": "lab.datasets",
     "density": "families.unfold.density",
     "errors": "base.errors",
@@ -33,7 +32,6 @@ _PLACES = {
     "nonnegative": "families.nonnegative",
     "plot": "lab.plot",
     "propagation": "families.propagate",
-    "study": "lab.study",
 }
 
 __version__ = _version("sdpdr")

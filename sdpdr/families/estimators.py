@@ -21,6 +21,7 @@ from sdpdr.families.regress.spectral_regression import SpectralRegression
 from sdpdr.families.sopca.estimator import SOPCA
 from sdpdr.families.unfold.estimators.anchored import AnchoredMVU, insert
 from sdpdr.families.unfold.estimators.are import ARE
+from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.kernels import ColoredMVU, DensityMap
 from sdpdr.families.unfold.estimators.mvu import MFNU, MVE, MVU, LOOCVUnfolding
 from sdpdr.families.unfold.estimators.separation import ISM
@@ -44,10 +45,12 @@ __all__ = [
     "CompletelyPositive",
     "DensityMap",
     "GhodsiMetric",
+    "GramEmbedding",
     "GraphProjection",
     "IsoNMF",
     "IsoProjection",
     "LOOCVUnfolding",
+    "LengthEmbedding",
     "MixedLabelPropagation",
     "PolynomialFactorization",
     "RatingMMMF",

@@ -1,7 +1,7 @@
 """Walks along sparse graphs: SciPy's routines with the one type of index that every version takes.
 
 Before SciPy 1.15 they refuse 64-bit indices ("Buffer dtype mismatch"), which sparse arrays built
-from 64-bit pairs have. Every other module calls them here or in `sdpdr.linalg.walks`.
+from 64-bit pairs have. Every other module calls them here.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ zero for a positive semidefinite A_k, that at the ends of known limits for the r
 left over has an upper limit. If A_k is diagonally dominant with the surplus
 :math:`\delta_i = (A_k)_{ii} - \sum_{j \ne i} |(A_k)_{ij}| \ge 0`, the row limits
 :math:`\sum_i \delta_i X_{ii}`; rows of the form :math:`a (e_i - e_j)(e_i - e_j)^T` limit the
-length of an edge, and limits on lengths go round by shortest paths (`sdpdr.program.limits`).
+length of an edge, and limits on lengths go round by shortest paths.
 
 Limits hold at every feasible point. They are rounded outwards, and a form counts as positive
 semidefinite only if its numbers prove it.

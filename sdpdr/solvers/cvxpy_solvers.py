@@ -1,6 +1,7 @@
 """Solvers reached through cvxpy: each is a table of names, the run is shared.
 
-cvxpy drops it, since it may be far from optimal. Here every point is graded, whatever the solver
+cvxpy drops the last point of a solver that gave up, since it may be far from optimal. Here every
+point is graded, whatever the solver
 says of it, and the last one is often all but optimal: Clarabel and CVXOPT give up where rounding
 keeps them from the last digits.
 """

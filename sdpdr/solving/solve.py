@@ -50,8 +50,8 @@ def solve(
         the time gives way to the next, and the best point of one is joined with the best bound of
         another. ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of
         it.
-    form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy"}, default "auto"
-        ``sdpdr.plan(model)`` tells what "auto" would choose, and why. ``"landmark"`` is a narrower
+    form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}
+        Default: "auto"; ``sdpdr.plan(model)`` tells what it would choose, and why. ``"landmark"`` is a narrower
         program, K = Q L Q^T, graded as an answer to the whole one.
     via : sequence of Reduction, default ()
         The first steps, for instance ``[reduce.Chordal()]``, ``[reduce.Dual()]`` or one of your

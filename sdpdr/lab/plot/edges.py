@@ -27,7 +27,7 @@ def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: s
     Y : array_like of shape (n, d)
     edges : array_like of int, shape (m, 2)
     changes : array_like of shape (m,)
-        Relative changes, `sdpdr.quality.edge_changes`: negative where an edge shrank (blue),
+        Relative changes, ``edge_changes``: negative where an edge shrank (blue),
         positive where it was stretched (red). The scale ends at the 98th percentile of their size.
     title : str, optional
 

@@ -44,7 +44,7 @@ def embeddings(
     ----------
     embeddings : mapping from name to array_like of shape (n, d)
         The first two columns are drawn. To see differences, first lay them over one another with
-        `sdpdr.quality.align`.
+        ``align``.
     colour : array_like of shape (n,), optional
         As for `sdpdr.plot.embedding`; one scale for all.
     notes : mapping from name to str, optional

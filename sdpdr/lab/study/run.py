@@ -59,7 +59,7 @@ def run_study(
     Returns
     -------
     Path
-        Of the results; open them with `sdpdr.lab.study.Results`.
+        Of the results; open them with `sdpdr.lab.study.store.Results`.
 
     Raises
     ------

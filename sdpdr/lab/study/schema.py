@@ -74,7 +74,7 @@ IDENTITY: tuple[Column, ...] = (
         variant="name of the change made to the problem, or empty",
         tags="of the card, separated by spaces",
         solver="name, or the label that the study gives it",
-        form="as `sdpdr.FORMS` names them, or `auto`",
+        form="as `sdpdr.solvers.FORMS` names them, or `auto`",
     ),
     *_columns("DOUBLE", tol="relative gap asked for"),
     *_columns("BIGINT", seed="of the solver", repeat="number of the repetition, from 0"),

@@ -1,1 +1,1 @@
-"""Non-negative matrices and their factors, without semidefinite programs."""
+"""Numerics of non-negative matrices; `sdpdr.nonnegative` gathers what is public."""

@@ -42,10 +42,10 @@ def quality(
     r"""Measure how good an embedding is, whatever method it comes from.
 
     - *Neighbourhoods*: trustworthiness (no strangers come near) and continuity (no neighbours are
-      lost), see `sdpdr.quality.trustworthiness`. They see ranks alone, so no unit matters.
-    - *Lengths*: relative error of the lengths of edges, see `sdpdr.quality.edge_errors`, at the
+      lost), see ``trustworthiness``. They see ranks alone, so no unit matters.
+    - *Lengths*: relative error of the lengths of edges, see ``edge_errors``, at the
       embedding's own unit and after the best common factor, for methods that fix no unit.
-    - *Truth*, where known: Procrustes distance, see `sdpdr.quality.procrustes`.
+    - *Truth*, where known: Procrustes distance, see ``procrustes``.
     - *Share* of the trace of the Gram matrix that the columns hold.
 
     Parameters
