@@ -1,10 +1,10 @@
 """Arrays: the two kinds the package speaks of, numbers as doubles, and which numbers data may hold.
 
-Data may hold zero, and sizes from 1e-100 to 1e100. Beyond, squares and products of what people pass overflow or vanish somewhere on the way, and what
-comes out is wrong without a word. Within, there is room for lengths in any unit: those of atoms in
-light years, squared, are 1e-52. Numbers in files are held to this one by one. In a program, an
-entry may be as small as it likes beside the largest of its row, where it counts as zero; a row or
-a right side as a whole may not.
+Data may hold zero, and sizes from 1e-100 to 1e100. Beyond, squares and products of what people pass
+overflow or vanish somewhere on the way, and what comes out is wrong without a word. Within, there
+is room for lengths in any unit: those of atoms in light years, squared, are 1e-52. Numbers in files
+are held to this one by one. In a program, an entry may be as small as it likes beside the largest
+of its row, where it counts as zero; a row or a right side as a whole may not.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ def solve(
         another. ``sdpdr.plan(model).explain()`` shows the sequence, `Solution.runs` what came of
         it.
     form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}
-        Default: "auto"; ``sdpdr.plan(model)`` tells what it would choose, and why. ``"landmark"`` is a narrower
-        program, K = Q L Q^T, graded as an answer to the whole one.
+        Default: "auto"; ``sdpdr.plan(model)`` tells what it would choose, and why. ``"landmark"``
+        is a narrower program, K = Q L Q^T, graded as an answer to the whole one.
     via : sequence of Reduction, default ()
         The first steps, for instance ``[reduce.Chordal()]``, ``[reduce.Dual()]`` or one of your
         own; solver and form are chosen for the program that they lead to. What is said of it is

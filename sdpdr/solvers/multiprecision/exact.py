@@ -8,8 +8,8 @@ r"""A program in equality form over the rational numbers, exactly as it is store
 Every double is a rational number, so nothing is lost here. One thing has to be said: coefficients
 of entries off the diagonal are stored times sqrt 2 (see `sdpdr.linalg.svec`), and rounded. The
 program that is meant has the entry with fewest digits whose product with sqrt 2 rounds to the
-number stored, which is also what `sdpdr.program.write_sdpa` writes: an entry that came from a file or from
-a formula is recovered without change.
+number stored, which is also what `sdpdr.program.write_sdpa` writes: an entry that came from a file
+or from a formula is recovered without change.
 """
 
 from __future__ import annotations

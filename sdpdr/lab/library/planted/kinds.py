@@ -1,8 +1,9 @@
 """The kinds of planted programs, from those with an interior to those without a point.
 
-Among them are chains of zero diagonals, in a basis where no diagonal shows them. :math:`X_{11} = 0` and :math:`X_{kk} + 2 X_{k-1,k+1} = 0` clear one coordinate after the other. The
-last row, :math:`X_{nn} + 2 X_{n-2,n} = v`, leaves :math:`X_{nn} = v`, and minimising
-:math:`X_{n-1,n-1} + 2 c X_{n-1,n}` over what is left has the value :math:`-c^2 v`.
+Among them are chains of zero diagonals, in a basis where no diagonal shows them. :math:`X_{11} = 0`
+and :math:`X_{kk} + 2 X_{k-1,k+1} = 0` clear one coordinate after the other. The last row,
+:math:`X_{nn} + 2 X_{n-2,n} = v`, leaves :math:`X_{nn} = v`, and minimising :math:`X_{n-1,n-1} + 2 c
+X_{n-1,n}` over what is left has the value :math:`-c^2 v`.
 """
 
 from __future__ import annotations
