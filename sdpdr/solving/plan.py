@@ -61,6 +61,11 @@ class Asked:
     basis: str | ArrayLike | None
     options: Mapping[str, Any]
 
+    def arguments(self) -> dict[str, Any]:
+        """By the names that `plan` gives them."""
+        names = ("solver", "form", "via", "skip", "landmarks", "basis")
+        return {name: getattr(self, name) for name in names} | dict(self.options)
+
     @property
     def time_limit(self) -> float | None:
         """Seconds that were allowed, by whatever names them."""
@@ -155,10 +160,16 @@ class Plan(Way):
         """
         if self.asked is None or self.model is None:
             raise DataError("this plan was written by hand: replace its parts instead.")
-        asked = self.asked
-        names = ("solver", "form", "via", "skip", "landmarks", "basis")
-        before = {name: getattr(asked, name) for name in names} | dict(asked.options)
+        before = self.asked.arguments()
+        if changes.get("form", "landmark") != "landmark":
+            before |= {"landmarks": None, "basis": None}
         return plan(self.model, **(before | changes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A plan travels as what was asked, or as what was written."""
+        if self.asked is not None and self.model is not None:
+            return partial(plan, self.model, **self.asked.arguments()), ()
+        return partial(Plan, model=self.model), (self.reductions, self.solver, self.form)
 
     def run(
         self,

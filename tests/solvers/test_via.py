@@ -283,3 +283,14 @@ def test_whom_to_skip_is_skipped_at_last_as_well(model):
 def test_plans_with_reductions_travel(model):
     there = pickle.loads(pickle.dumps(sdpdr.plan(model, "clarabel", via=[Dual()])))
     assert there.reductions[0] == Dual()
+    assert there.run().value == pytest.approx(OPTIMUM, rel=1e-5)
+    by_hand = pickle.loads(pickle.dumps(sdpdr.Plan([Dual()], "clarabel")))
+    assert by_hand.run(model).value == pytest.approx(OPTIMUM, rel=1e-5)
+    refuted = pickle.loads(pickle.dumps(sdpdr.plan(trace_program(-1.0), "clarabel")))
+    assert refuted.run().status is Status.INFEASIBLE
+
+
+def test_another_form_needs_no_landmarks(model):
+    landmark = sdpdr.plan(model, form="landmark", landmarks=2)
+    assert landmark.but(form="factor").form == "factor"
+    assert landmark.but(landmarks=3).solver.landmarks == 3
