@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,9 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
 from sdpdr.reduce import Composed, FacialReduction, Reduction
 from sdpdr.solvers.base import FORMS, Solver
-from sdpdr.solvers.registry import SOLVERS, find
+from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.solving.asked import Asked, as_reductions, refuse_idle, refuse_strange, shown
 from sdpdr.solving.attempt import Request, attempt, check_start
 from sdpdr.solving.choice import BY_HAND, Way, choose, configure, standard_form
 from sdpdr.solving.facing import (
@@ -47,31 +47,6 @@ from sdpdr.solving.turns import SETTLED, take_turns
 
 # Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
 _PROOFS = (1.0, 0.2)
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What was asked for: fields are arguments of `plan`."""
-
-    solver: str | Solver
-    form: str
-    via: tuple[Reduction, ...]
-    skip: Collection[str]
-    landmarks: int | None
-    basis: str | ArrayLike | None
-    options: Mapping[str, Any]
-
-    def arguments(self) -> dict[str, Any]:
-        """By the names that `plan` gives them."""
-        names = ("solver", "form", "via", "skip", "landmarks", "basis")
-        return {name: getattr(self, name) for name in names} | dict(self.options)
-
-    @property
-    def time_limit(self) -> float | None:
-        """Seconds that were allowed, by whatever names them."""
-        limit: float | None = self.options["time_limit"]
-        own = self.solver.time_limit if isinstance(self.solver, Solver) else None
-        return own if limit is None else limit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,11 +110,11 @@ class Plan(Way):
         solver = find(self.solver)() if isinstance(self.solver, str) else self.solver
         if not isinstance(solver, Solver):
             raise DataTypeError(
-                f"there is no solver in {_shown(solver)}: pass one of the names of "
+                f"there is no solver in {shown(solver)}: pass one of the names of "
                 "sdpdr.solvers(), or a configured solver."
             )
         object.__setattr__(self, "solver", solver)
-        object.__setattr__(self, "reductions", _reductions(self.reductions))
+        object.__setattr__(self, "reductions", as_reductions(self.reductions))
         object.__setattr__(self, "form", self.form or BY_HAND)
         if self.form not in (*FORMS, "landmark", BY_HAND):
             raise UnknownNameError("form", self.form, (*FORMS, BY_HAND))
@@ -397,8 +372,8 @@ def plan(
         "verbose": verbose,
     }
     refuse_strange(model, solver)
-    asked = Asked(solver, form, _reductions(via), skip, landmarks, basis, options)
-    _refuse_idle(asked)
+    asked = Asked(solver, form, as_reductions(via), skip, landmarks, basis, options)
+    refuse_idle(asked)
     clock = Clock()
     if form == "landmark":
         with clock("build"):
@@ -481,91 +456,3 @@ def _may_lie_on_a_face(solution: Solution) -> bool:
         return solution.claimed.verdict in ("infeasible", "unbounded")
     short = (Status.OPTIMAL_NEARBY, Status.INACCURATE)
     return solution.status in short and solution.attained is None and bool(solution.values)
-
-
-def _reductions(given: object) -> tuple[Reduction, ...]:
-    """A sequence of reductions."""
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise DataTypeError(f"reductions are a list, for instance [reduce.Dual()]; got {given!r}.")
-    for step in given:
-        if not isinstance(step, Reduction):
-            raise DataTypeError(
-                f"{step!r} is no reduction: pass objects of sdpdr.reduce, for instance Dual()."
-            )
-    return tuple(given)
-
-
-def _refuse_skip(asked: Asked) -> None:
-    """Refuse names to skip that are none, or that nobody would have asked."""
-    if isinstance(asked.skip, str):
-        raise DataTypeError(f"skip is a list of names, for instance [{asked.skip!r}].")
-    for name in asked.skip:
-        if name not in SOLVERS:
-            raise UnknownNameError("solver to skip", name, SOLVERS)
-    if asked.skip and (asked.solver != "auto" or asked.form == "landmark"):
-        raise DataError("skip has no effect but with solver='auto': leave one of them out.")
-
-
-def _refuse_idle(asked: Asked) -> None:
-    """Refuse arguments that have no effect."""
-    _refuse_skip(asked)
-    landmarks, basis = asked.landmarks, asked.basis
-    if asked.form != "landmark":
-        for name, value in (("landmarks", landmarks), ("basis", basis)):
-            if value is not None:
-                shown = repr(value) if isinstance(value, (str, int)) else "an array"
-                raise DataError(
-                    f"{name} ({shown}) has no effect without form='landmark': ask for that form, "
-                    f"or leave {name} out."
-                )
-        if asked.via and asked.form == "cvxpy":
-            raise DataError("via has no effect with form='cvxpy': leave one of them out.")
-        return
-    if asked.via:
-        raise DataError("via has no effect with form='landmark': leave one of them out.")
-    max_iter = asked.options["max_iter"]
-    if max_iter is not None:
-        raise DataError(
-            f"max_iter={max_iter} has no effect with form='landmark', which goes in rounds: leave "
-            "it out, or limit the rounds by time_limit."
-        )
-    if landmarks is not None and basis is not None and not isinstance(basis, str):
-        columns = np.shape(basis)[-1] if np.ndim(basis) else 0
-        raise DataError(
-            f"landmarks={landmarks} has no effect beside a basis that is given, of {columns} "
-            "columns: leave landmarks out."
-        )
-
-
-def refuse_strange(
-    model: object,
-    solver: object,
-    start: object = None,
-    flags: Mapping[str, object] = MappingProxyType({}),
-) -> None:
-    """Refuse what is no program, no solver, no start, or neither true nor false."""
-    if not isinstance(model, (Model, SDP)):
-        raise DataTypeError(
-            f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
-            "or an SDP. Constraints written in cvxpy become a block of a model by from_cvxpy."
-        )
-    if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
-        empty = [v.name for v in model.psd_variables if v.n == 0]
-        raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
-    for name, value in flags.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
-    if not isinstance(start, (Solution, Point, type(None))):
-        raise DataTypeError(
-            f"there is no start in {_shown(start)}: pass the Solution of a nearby program, or a "
-            "Point."
-        )
-    if not isinstance(solver, (str, Solver)):
-        raise DataTypeError(
-            f"there is no solver in {_shown(solver)}: pass one of the names of sdpdr.solvers(), or "
-            "a configured solver."
-        )
-
-
-def _shown(thing: object) -> str:
-    return "None" if thing is None else f"an object of type {type(thing).__name__}"

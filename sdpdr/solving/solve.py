@@ -14,7 +14,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.plan import plan, refuse_strange
+from sdpdr.solving.asked import refuse_strange
+from sdpdr.solving.plan import plan
 
 
 def solve(

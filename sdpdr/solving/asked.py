@@ -1,0 +1,134 @@
+"""What is asked of a plan, and what is refused: arguments of a wrong kind, or without effect."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.errors import DataError, DataTypeError, ModelError, UnknownNameError
+from sdpdr.model import Model
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution
+from sdpdr.reduce import Reduction
+from sdpdr.solvers.base import Solver
+from sdpdr.solvers.registry import SOLVERS
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What was asked for: fields are arguments of `plan`."""
+
+    solver: str | Solver
+    form: str
+    via: tuple[Reduction, ...]
+    skip: Collection[str]
+    landmarks: int | None
+    basis: str | ArrayLike | None
+    options: Mapping[str, Any]
+
+    def arguments(self) -> dict[str, Any]:
+        """By the names that `plan` gives them."""
+        names = ("solver", "form", "via", "skip", "landmarks", "basis")
+        return {name: getattr(self, name) for name in names} | dict(self.options)
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds that were allowed, by whatever names them."""
+        limit: float | None = self.options["time_limit"]
+        own = self.solver.time_limit if isinstance(self.solver, Solver) else None
+        return own if limit is None else limit
+
+
+def as_reductions(given: object) -> tuple[Reduction, ...]:
+    """A sequence of reductions."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise DataTypeError(f"reductions are a list, for instance [reduce.Dual()]; got {given!r}.")
+    for step in given:
+        if not isinstance(step, Reduction):
+            raise DataTypeError(
+                f"{step!r} is no reduction: pass objects of sdpdr.reduce, for instance Dual()."
+            )
+    return tuple(given)
+
+
+def _refuse_skip(asked: Asked) -> None:
+    """Refuse names to skip that are none, or that nobody would have asked."""
+    if isinstance(asked.skip, str):
+        raise DataTypeError(f"skip is a list of names, for instance [{asked.skip!r}].")
+    for name in asked.skip:
+        if name not in SOLVERS:
+            raise UnknownNameError("solver to skip", name, SOLVERS)
+    if asked.skip and (asked.solver != "auto" or asked.form == "landmark"):
+        raise DataError("skip has no effect but with solver='auto': leave one of them out.")
+
+
+def refuse_idle(asked: Asked) -> None:
+    """Refuse arguments that have no effect."""
+    _refuse_skip(asked)
+    landmarks, basis = asked.landmarks, asked.basis
+    if asked.form != "landmark":
+        for name, value in (("landmarks", landmarks), ("basis", basis)):
+            if value is not None:
+                shown = repr(value) if isinstance(value, (str, int)) else "an array"
+                raise DataError(
+                    f"{name} ({shown}) has no effect without form='landmark': ask for that form, "
+                    f"or leave {name} out."
+                )
+        if asked.via and asked.form == "cvxpy":
+            raise DataError("via has no effect with form='cvxpy': leave one of them out.")
+        return
+    if asked.via:
+        raise DataError("via has no effect with form='landmark': leave one of them out.")
+    max_iter = asked.options["max_iter"]
+    if max_iter is not None:
+        raise DataError(
+            f"max_iter={max_iter} has no effect with form='landmark', which goes in rounds: leave "
+            "it out, or limit the rounds by time_limit."
+        )
+    if landmarks is not None and basis is not None and not isinstance(basis, str):
+        columns = np.shape(basis)[-1] if np.ndim(basis) else 0
+        raise DataError(
+            f"landmarks={landmarks} has no effect beside a basis that is given, of {columns} "
+            "columns: leave landmarks out."
+        )
+
+
+def refuse_strange(
+    model: object,
+    solver: object,
+    start: object = None,
+    flags: Mapping[str, object] = MappingProxyType({}),
+) -> None:
+    """Refuse what is no program, no solver, no start, or neither true nor false."""
+    if not isinstance(model, (Model, SDP)):
+        raise DataTypeError(
+            f"there is no program in {shown(model)}: pass a Model, for instance of sdpdr.methods, "
+            "or an SDP. Constraints written in cvxpy become a block of a model by from_cvxpy."
+        )
+    if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
+        empty = [v.name for v in model.psd_variables if v.n == 0]
+        raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
+    if not isinstance(start, (Solution, Point, type(None))):
+        raise DataTypeError(
+            f"there is no start in {shown(start)}: pass the Solution of a nearby program, or a "
+            "Point."
+        )
+    if not isinstance(solver, (str, Solver)):
+        raise DataTypeError(
+            f"there is no solver in {shown(solver)}: pass one of the names of sdpdr.solvers(), or "
+            "a configured solver."
+        )
+
+
+def shown(thing: object) -> str:
+    """What was passed, for a message."""
+    return "None" if thing is None else f"an object of type {type(thing).__name__}"
