@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.lab.library.lies.families import DENSITY, laplacian, max_cut
+from sdpdr.lab.library.lies.programs import laplacian, max_cut
 from sdpdr.solvers.registry import find
 
 MARGIN = 1e-11
@@ -16,8 +16,8 @@ MARGIN = 1e-11
 
 def enclosure(n: int, seed: int) -> tuple[float, float]:
     """Numbers below and above the optimal value."""
-    cost = laplacian(n, DENSITY, seed)
-    point = find("csdp")(tol=1e-10).run(max_cut(n, DENSITY, seed)).point
+    cost = laplacian(n, seed)
+    point = find("csdp")(tol=1e-10).run(max_cut(n, seed)).point
     values, vectors = np.linalg.eigh(np.asarray(point.values["X"]))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     root /= np.linalg.norm(root, axis=1)[:, None]
@@ -29,12 +29,13 @@ def enclosure(n: int, seed: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print the table that `sdpdr.lab.library.lies.families` holds."""
+    """Print the lines of ``problems/lies/families.toml``."""
     for seed in range(12):
         n = 100 + 10 * seed
         lower, upper = enclosure(n, seed)
         assert upper - lower <= 1e-7 * upper
-        print(f"        {seed}: ({lower:.9f}, {upper:.9f}),", flush=True)
+        between = f"between = [{lower:.9f}, {upper:.9f}]"
+        print(f"    {{ given = {{ n = {n}, seed = {seed} }}, {between} }},", flush=True)
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.program import SDP
 from sdpdr.solvers import LowRank
-from sdpdr.solvers.lowrank.edges import edge_form
-from sdpdr.solvers.lowrank.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge.form import edge_form
+from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 
 TABLE = Path(__file__).with_name("FILL.md")
 CASES = ("500,3", "500,5", "500,10", "1000,7", "2000,5", "2000,10")

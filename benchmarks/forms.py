@@ -12,7 +12,7 @@ that it started included, so that a machine that does other work as well matters
 ends when they reach the limit. A pair of solver and form that ran out of seconds or memory is not
 tried on problems of the same kind in which it would have as much work. Runs are kept in
 ``forms.json`` as they end: an interrupted benchmark goes on where it stopped. The fit rewrites
-``sdpdr/solving/costs/rates.py``, which `sdpdr.plan` reads, and ``FORMS.md``.
+``sdpdr/solving/costs/rates.csv``, which `sdpdr.plan` reads, and ``FORMS.md``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from forms_fit import TABLE, fit, report, write_rates
+from forms_fit import TABLE, fit, report
 
 import sdpdr
 from sdpdr import graphs, methods
@@ -41,7 +41,7 @@ from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.costs import Structure
 from sdpdr.solving.costs.prediction import FILED
-from sdpdr.solving.costs.work import work
+from sdpdr.solving.costs.work import work, write_rates
 
 HERE = Path(__file__).parent
 KEPT = HERE / "forms.json"
@@ -202,6 +202,8 @@ def run_missing(
             hopeless = is_hopeless(kept, structures, name, solver, form)
             run = {"status": "HOPELESS"} if hopeless else forked(model, solver, form, limit)
             about = {"problem": name, "solver": solver, "form": form, "kind": structures[name].kind}
+            if form == "factor":
+                about["engine"] = structures[name].engine
             kept[key] = {**about, "entries": entries, "rows": rows, "limit": limit, **run}
             keep(kept)
             print(key, run["status"], run.get("seconds", ""), flush=True)

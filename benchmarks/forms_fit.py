@@ -19,7 +19,6 @@ from sdpdr.solving.costs.structure import KINDS
 from sdpdr.solving.costs.work import TOLERANCES, Rate, Work, work
 from sdpdr.solving.turns import AT_LEAST, HURRY, HURRY_AT_LEAST, MORE, USABLE
 
-RATES = Path(sdpdr.__file__).parent / "solving" / "costs" / "rates.py"
 TABLE = Path(__file__).with_name("FORMS.md")
 Run = dict[str, Any]
 Rates = Mapping[tuple[str, str], Rate]
@@ -31,22 +30,11 @@ SHIFT = 1.0
 UNKNOWN = ("REFUSED", "HOPELESS", "OUT_OF_TIME")
 # A power between those of sparse and of dense work, which few runs are held to.
 USUAL_POWER, HELD = 0.7, 0.3
-HEAD = '''"""Constants of the cost predictions. Written by benchmarks/forms.py; do not edit."""
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-
-from sdpdr.solving.costs.work import Rate
-
-# (solver, form), or (solver, kind of program) for the form "factor".
-RATES: Mapping[tuple[str, str], Rate] = {
-'''
 
 
 def variant(run: Run) -> Pair:
     """Which constants a run is for."""
-    return run["solver"], run["kind"] if run["form"] == "factor" else run["form"]
+    return run["solver"], run.get("engine", run["kind"]) if run["form"] == "factor" else run["form"]
 
 
 def fit(runs: list[Run], structures: Mapping[str, Structure]) -> dict[Pair, Rate]:
@@ -109,19 +97,6 @@ def succeeded(run: Run, tol: float) -> bool:
         return True
     error = run.get("error")
     return tol > TOLERANCES[-1] and error is not None and error <= tol
-
-
-def write_rates(rates: Rates) -> None:
-    """Write the constants as the module that `sdpdr.plan` reads."""
-    lines = []
-    for pair, r in sorted(rates.items()):
-        lines.append(f'    ("{pair[0]}", "{pair[1]}"): Rate(')
-        for name in ("start", "scale", "power", "base", "each"):
-            lines.append(f"        {name}={getattr(r, name)!r},")
-        lines.append("        reach={")
-        lines += [f'            "{kind}": {values!r},' for kind, values in r.reach.items()]
-        lines += ["        },", "    ),"]
-    RATES.write_text(HEAD + "\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 # -- what the choice is worth -------------------------------------------------------------------

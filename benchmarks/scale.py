@@ -273,7 +273,7 @@ def images(file: Path, n: int) -> np.ndarray:
 def floor(n: int) -> dict:
     """Twenty factorizations of the Newton matrix on the same graph, at rank 3, in one thread."""
     from sdpdr import datasets, graphs
-    from sdpdr.solvers.lowrank.newton import BlockLaplacian
+    from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 
     graph = graphs.knn(datasets.swiss_roll(n, seed=0)[0], n_neighbors=6, connect="mst")
     rng = np.random.default_rng(0)

@@ -6,13 +6,14 @@ follow and say what to do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from numbers import Integral, Real
 from typing import Any
 from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
@@ -28,6 +29,8 @@ from sdpdr.base.errors import (
 # Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
 # computed from inner products, sqrt(machine epsilon), with room to spare.
 ROUNDING = 1e-7
+# Relative to the largest entry: up to this difference two halves of a matrix are the same.
+_SYMMETRIC = 1e-8
 # Beyond, squares overflow.
 _SQUARABLE = 1e150
 
@@ -135,6 +138,28 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
     return np.asarray(np.square(distances))
 
 
+def symmetric(name: str, value: ArrayLike) -> Array:
+    """Value of the argument called ``name`` as a matrix that is symmetric and finite."""
+    matrix = np.asarray(value, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ShapeError(f"{name} must be a square matrix; its shape is {matrix.shape}.")
+    wrong = np.argwhere(~np.isfinite(matrix))
+    if wrong.size:
+        i, j = wrong[0]
+        raise DataError(f"{name}[{i}, {j}] is {matrix[i, j]}; NaN and infinity will not do.")
+    if np.abs(matrix - matrix.T).max() > _SYMMETRIC * np.abs(matrix).max():
+        raise DataError(f"{name} is not symmetric. If that is meant, pass ({name} + {name}.T) / 2.")
+    return np.asarray((matrix + matrix.T) / 2.0)
+
+
+def n_dimensions(X: Any) -> int:
+    """Of arrays, data frames, sparse matrices and nested sequences, ragged ones as well."""
+    depth = 0
+    while not hasattr(X, "shape") and isinstance(X, Sequence) and not isinstance(X, str) and len(X):
+        X, depth = X[0], depth + 1
+    return depth + (len(X.shape) if hasattr(X, "shape") else 0)
+
+
 def n_neighbors(value: object, n: int) -> int:
     """Check a number of neighbours against the number n of distinct points.
 
@@ -153,9 +178,17 @@ def n_neighbors(value: object, n: int) -> int:
     return number
 
 
-def positive_integer(name: str, value: object, *, at_least: int = 1) -> int:
-    """Value of the argument called ``name`` as an int, not below ``at_least``."""
+def positive_integer(
+    name: str, value: object, *, at_least: int = 1, at_most: int | None = None, why: str = ""
+) -> int:
+    """Value of the argument called ``name`` as an int, not below ``at_least``.
+
+    ``why`` says in words where an upper limit comes from.
+    """
     number = _integer(name, value)
+    if at_most is not None and number > at_most:
+        where = f"{at_least}..{at_most}{', ' if why else ''}{why}"
+        raise DataError(f"{name}={number} is out of range: it must lie in {where}.")
     if number < at_least:
         raise DataError(f"{name}={number} is too small: it must be at least {at_least}.")
     return number
@@ -163,11 +196,17 @@ def positive_integer(name: str, value: object, *, at_least: int = 1) -> int:
 
 def positive_number(name: str, value: object) -> float:
     """Value of the argument called ``name`` as a finite float above zero."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise DataTypeError(f"{name}={value!r} is not a number. Pass a positive number.")
-    number = float(value)
+    number = _real(name, value)
     if not 0 < number < np.inf:
         raise DataError(f"{name}={number} is out of range: it must be positive and finite.")
+    return number
+
+
+def non_negative(name: str, value: object) -> float:
+    """Value of the argument called ``name`` as a finite float, zero or above."""
+    number = _real(name, value)
+    if not 0 <= number < np.inf:
+        raise DataError(f"{name}={number} is out of range: it must be 0 or more, and finite.")
     return number
 
 
@@ -184,7 +223,16 @@ def pairs(name: str, value: ArrayLike) -> Index:
     return array.astype(np.int64)
 
 
-def choice(kind: str, value: object, known: Sequence[str]) -> None:
+def numbers(name: str, value: ArrayLike, n: int, what: str) -> Index:
+    """Value of the argument called ``name`` as numbers of things, 0 to n - 1; ``what`` they are."""
+    array = np.atleast_1d(np.asarray(value))
+    whole = array.size and array.ndim == 1 and array.dtype.kind in "iu"
+    if not whole or (array < 0).any() or (array >= n).any():
+        raise DataError(f"{name} must be {what}, 0..{n - 1}; got {value!r}.")
+    return array.astype(np.int64)
+
+
+def choice(kind: str, value: object, known: Collection[str]) -> None:
     """Refuse a value that is not among those known, naming the nearest one."""
     if value not in known:
         raise UnknownNameError(kind, value, known)
@@ -201,6 +249,12 @@ def _integer(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise DataTypeError(f"{name}={value!r} is not an integer. Pass a whole number.")
     return int(value)
+
+
+def _real(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise DataTypeError(f"{name}={value!r} is not a number.")
+    return float(value)
 
 
 def _dense(X: Any, *, at_least: int) -> Array:
@@ -253,6 +307,14 @@ def _warn_if_squared(distances: Array) -> None:
             SquaredDistancesWarning,
             stacklevel=5,
         )
+
+
+class Transformer(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
+    TransformerMixin,  # type: ignore[misc]  # nor have these
+    BaseEstimator,  # type: ignore[misc]  # two
+):
+    """Base of estimators that map points, with names for the columns they make."""
 
 
 def checked(estimator: Any, X: Any, **options: Any) -> Any:

@@ -14,7 +14,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn, TypeAlias
@@ -101,13 +101,21 @@ def write_files(files: Mapping[Path, Writer]) -> None:
                     beside[path].unlink(missing_ok=True)
 
 
-@contextmanager
-def undone_when_asked_to_end() -> Iterator[None]:
+def undone_when_asked_to_end() -> AbstractContextManager[None]:
     """Let SIGTERM and SIGHUP raise `SystemExit` meanwhile, so that ``finally`` is obeyed.
 
-    Their default ends a process at once. It is put back afterwards, since a handler of ours has
-    to wait for native code to return. Nothing is done outside the main thread, where Python sets
-    no handlers, nor to the handlers of somebody else.
+    Their default ends a process at once. See `when_asked_to_end`.
+    """
+    return when_asked_to_end(_leave)
+
+
+@contextmanager
+def when_asked_to_end(handle: Callable[[int, FrameType | None], NoReturn]) -> Iterator[None]:
+    """Handle SIGTERM and SIGHUP meanwhile.
+
+    The default is put back afterwards, since a handler of ours has to wait for native code to
+    return. Nothing is done outside the main thread, where Python sets no handlers, nor to the
+    handlers of somebody else.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -115,7 +123,7 @@ def undone_when_asked_to_end() -> Iterator[None]:
     ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
     try:
         for number in ours:
-            signal.signal(number, _leave)
+            signal.signal(number, handle)
         yield
     finally:
         for number in ours:

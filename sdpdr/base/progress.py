@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import Enum
 from time import perf_counter
 from typing import Any, TextIO, TypeAlias
 
@@ -12,6 +13,18 @@ from rich.console import Console
 
 Progress: TypeAlias = Callable[[Mapping[str, Any]], None]
 Count: TypeAlias = Callable[[int], None]
+
+
+class Advised(Enum):
+    """Base of statuses, whose members say in words what they mean and what to do."""
+
+    @property
+    def advice(self) -> str:
+        """What the status means and what to do."""
+        return str(self.value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
 
 
 def has_terminal(stream: TextIO | None = None) -> bool:

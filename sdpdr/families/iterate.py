@@ -1,7 +1,11 @@
 """Drivers that solve a sequence of programs: convex iteration towards a low rank, and its users."""
 
-from sdpdr.families.unfold.constrained import RankConstrained, rank_constrained
-from sdpdr.families.unfold.volume import minimum_volume, volume_iteration
+from sdpdr.families.unfold.iterated import (
+    RankConstrained,
+    minimum_volume,
+    rank_constrained,
+    volume_iteration,
+)
 from sdpdr.solving.iterate.convex import ConvexIteration
 from sdpdr.solving.iterate.directions import Direction, LogDet, Schur, Trailing
 from sdpdr.solving.iterate.purify import Purified, polish, reduce_rank

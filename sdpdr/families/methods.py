@@ -22,8 +22,7 @@ from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_informatio
 from sdpdr.families.unfold.density_map import density_map, ellipsoid_of, kernel_sums, mvee
 from sdpdr.families.unfold.ism import ism, separation_margin
 from sdpdr.families.unfold.loocv import loocv
-from sdpdr.families.unfold.mfnu import mfnu, mvu_apart
-from sdpdr.families.unfold.mvu import isometric, mvu
+from sdpdr.families.unfold.mvu import isometric, mfnu, mvu, mvu_apart
 
 __all__ = [
     "Side",

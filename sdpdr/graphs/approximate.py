@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import DataError, PackageMissingError
 from sdpdr.base.progress import Count
-from sdpdr.graphs.search import BLOCK, BruteSearch, Coordinates, Neighbors, blocks, closest
+from sdpdr.graphs.search import BLOCK, Coordinates, Neighbors, blocks, closest
 from sdpdr.graphs.space import Euclidean, Space
 
 # Share of the true neighbours at which the search stops looking into more cells.
@@ -80,7 +80,7 @@ def approximate_nearest(
     cells = _Cells(space.coordinates, seed)
     drawn = np.random.default_rng(seed).permutation(space.n)[:SAMPLE]
     everyone = np.arange(space.n)
-    exact = Neighbors(space.coordinates, BruteSearch(space.coordinates, everyone), everyone)
+    exact = Neighbors(space.coordinates, everyone, tree=False)
     truth = exact.table(drawn, k, others=True)
     tuning, reporting = np.arange(0, len(drawn), 2), np.arange(1, len(drawn), 2)
     while cells.probes < cells.number and (

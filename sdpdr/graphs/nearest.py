@@ -18,7 +18,7 @@ from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs
 from sdpdr.graphs.search import ALGORITHMS, BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
-from sdpdr.linalg.walks import connected_components
+from sdpdr.linalg.walks import connected_components, spanning_forest
 
 SYMMETRIZE = ("union", "mutual")
 
@@ -152,9 +152,9 @@ def smallest_connecting_k(
 ) -> int:
     """Smallest number of neighbours that makes the graph of `knn` connected.
 
-    Duplicate points count once. More neighbours never disconnect a graph, so doubling and
-    bisection find the number; what is connected already is treated as one, so that memory grows
-    with the pairs of neighbours between parts and not with n times the number.
+    Duplicate points count once. The number of neighbours looked up is doubled until they
+    connect all; what is connected already is treated as one, so that memory grows with the pairs of
+    neighbours between parts and not with n times the number.
 
     Parameters
     ----------
@@ -172,42 +172,41 @@ def smallest_connecting_k(
 
 
 def _smallest_k(space: Space, symmetrize: str) -> int:
-    labels, low, high = np.arange(space.n), 0, 1
+    n, k = space.n, 1
+    forest = csr_array((n, n))
     while True:
-        arcs = _arcs_between(space, high, labels)
-        if int((merged := _merged(labels, arcs, high, symmetrize)).max()) == 0:
-            break
-        labels, low, high = merged, high, min(2 * high, space.n - 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if int(_merged(labels, arcs, middle, symmetrize).max()) == 0:
-            high = middle
-        else:
-            low = middle
-    return high
+        labels = np.asarray(connected_components(forest)[1], dtype=np.int64)
+        joining = joining_ranks(_ranks_between(space, k, labels), symmetrize)
+        forest = spanning_forest(forest + joining)
+        if forest.nnz == n - 1:
+            return int(forest.data.max())
+        k = min(2 * k, n - 1)
 
 
-def _arcs_between(space: Space, k: int, labels: Index) -> Index:
-    """From a point, to one of its k nearest in another part, and its rank there; shape (a, 3)."""
+def joining_ranks(ranks: csr_array, symmetrize: str) -> csr_array:
+    """For each pair the least k for which it is an edge, in one triangle at least.
+
+    Parameters
+    ----------
+    ranks : sparse array of shape (n, n)
+        At i, j, which neighbour of i is j, from one.
+    symmetrize : {"union", "mutual"}
+    """
+    if symmetrize == "union":
+        return ranks
+    both = csr_array(ranks.multiply(ranks.T > 0.0))
+    return csr_array(both.maximum(both.T))
+
+
+def _ranks_between(space: Space, k: int, labels: Index) -> csr_array:
+    """Ranks of the k nearest of each point that are in another part."""
     found = []
     for rows in blocks(np.arange(space.n), max(1, BLOCK // k)):
         table = space.nearest(k, rows=rows)
         row, rank = np.nonzero(labels[table] != labels[rows, None])
         found.append(np.column_stack([rows[row], table[row, rank], rank + 1]))
-    return np.concatenate(found)
-
-
-def _merged(labels: Index, arcs: Index, k: int, symmetrize: str) -> Index:
-    """Parts of the graph of k neighbours, from parts it is known to join and arcs between them."""
-    i, j, _ = arcs[arcs[:, 2] <= k].T
-    n, parts = len(labels), int(labels.max()) + 1
-    if symmetrize == "mutual":
-        there = i * n + j
-        both = np.isin(there, j * n + i)
-        i, j = i[both], j[both]
-    joined = csr_array((np.ones(len(i)), (labels[i], labels[j])), shape=(parts, parts))
-    _, merged = connected_components(joined)
-    return np.asarray(merged, dtype=np.int64)[labels]
+    i, j, ranks = np.concatenate(found).T
+    return csr_array((ranks.astype(float), (i, j)), shape=(space.n, space.n))
 
 
 def _neighborhoods(table: Index, symmetrize: str) -> csr_array:

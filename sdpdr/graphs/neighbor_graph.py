@@ -219,6 +219,13 @@ class NeighborGraph:
             parts,
         )
 
+    def of_samples(self, values: Array) -> Array:
+        """Values of the nodes, or rows of them, as values of the samples; nan where dropped."""
+        found = np.full((self.index.size, *values.shape[1:]), np.nan)
+        placed = self.index >= 0
+        found[placed] = values[self.index[placed]]
+        return found
+
     def largest_component(self) -> NeighborGraph:
         """Component with most nodes (of equals, the one with the smallest node)."""
         return self.subgraph(np.sort(self._parts()[0]))

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, triu
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import connected_components
 
 
-def from_table(table: Index) -> csr_array:
-    """Matrix A with A[i, j] true when j stands in row i of a table of neighbours (n, k)."""
+def from_table(table: Index, values: ArrayLike = True) -> csr_array:
+    """Matrix A with A[i, j] true, or a value, when j stands in row i of a table (n, k)."""
     n, k = table.shape
     start = np.arange(0, n * k + 1, k)
-    return csr_array((np.ones(n * k, dtype=bool), table.ravel(), start), shape=(n, n))
+    entries = np.broadcast_to(np.asarray(values), (n, k)).ravel()
+    return csr_array((entries, table.ravel(), start), shape=(n, n))
 
 
 def from_pairs(n: int, pairs: Index) -> csr_array:
@@ -61,8 +59,6 @@ def sorted_pairs(pairs: ArrayLike) -> tuple[Index, Index]:
 # Neighbours of each point looked up beforehand. Edges of a minimum spanning tree are so short that
 # these hold nearly all of them: of a swiss roll of 100,000 points all but a few hundred.
 NEARBY = 8
-# Further neighbours looked up where those are all in one part and some longer edge is in doubt.
-WIDE = 64
 # A search through all points is put off while at least this share of the parts can do without.
 ENOUGH = 0.1
 
@@ -102,9 +98,11 @@ def shortest_links(space: Space, labels: Index) -> Index:
     """
     links = [np.empty((0, 2), dtype=np.int64)]
     parts = int(labels.max()) + 1
-    nearby = _Nearby.of(space, NEARBY if parts == space.n > 1 else 0)
+    here = np.arange(space.n)
+    ends = space.nearest(min(NEARBY, space.n - 1)) if parts == space.n > 1 else here[:, None]
+    sqdist = space.sqdist(here[:, None], ends)
     while parts > 1:
-        start, end = _chosen(space, labels, nearby)
+        start, end = _chosen(space, labels, ends, sqdist)
         links.append(np.column_stack([start, end]))
         joined = csr_array(
             (np.ones(len(start)), (labels[start], labels[end])), shape=(parts, parts)
@@ -114,90 +112,34 @@ def shortest_links(space: Space, labels: Index) -> Index:
     return sorted_pairs(np.concatenate(links))[0]
 
 
-@dataclass(eq=False)
-class _Nearby:
-    """Nearest others of each point, forgotten once they are all in its own part.
+def _chosen(space: Space, labels: Index, ends: Index, sqdist: Array) -> tuple[Index, Index]:
+    """Shortest edge out of each part for which it is known; some are.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (r,)
-        Points with a neighbour outside their part.
-    ends, sqdist : ndarrays of shape (r, k)
-        Their neighbours, nearest first.
-    beyond : ndarray of shape (n,)
-        For the other points: nothing outside their part is nearer. Infinite for ``rows``.
+    Of each point ``ends`` holds others, nearest first. Where all are in its own part, what is
+    outside is no nearer than the last of them, and is looked up, to be kept, if it matters.
     """
-
-    rows: Index
-    ends: Index
-    sqdist: Array
-    beyond: Array
-
-    @classmethod
-    def of(cls, space: Space, k: int) -> _Nearby:
-        if k == 0:
-            none = np.empty((0, 1), dtype=np.int64)
-            return cls(none[:, 0], none, none.astype(float), np.zeros(space.n))
-        rows = np.arange(space.n)
-        ends = space.nearest(min(k, space.n - 1))
-        return cls(rows, ends, space.sqdist(rows[:, None], ends), np.full(space.n, np.inf))
-
-    def links(self, labels: Index) -> tuple[Index, Index, Array]:
-        """Shortest link of each of the rows to another part: start, end, squared length."""
-        outside = labels[self.ends] != labels[self.rows, None]
-        live = outside.any(axis=1)
-        self.beyond[self.rows[~live]] = self.sqdist[~live, -1]
-        self.rows, self.ends, self.sqdist = self.rows[live], self.ends[live], self.sqdist[live]
-        first = outside[live].argmax(axis=1)
-        each = np.arange(len(first))
-        return self.rows, self.ends[each, first], self.sqdist[each, first]
-
-    def learn(self, rows: Index, end: Index, length: Array) -> None:
-        """Take in the nearest point outside its part for some of the other points."""
-        width = self.ends.shape[1]
-        self.rows = np.append(self.rows, rows)
-        self.ends = np.vstack([self.ends, np.tile(end[:, None], width)])
-        self.sqdist = np.vstack([self.sqdist, np.tile(length[:, None], width)])
-        self.beyond[rows] = np.inf
-
-
-def _chosen(space: Space, labels: Index, nearby: _Nearby) -> tuple[Index, Index]:
-    """Shortest edge out of each part for which it is known; some are."""
+    here = np.arange(space.n)
     # The largest part, which would take longest to search, can wait for the others to join it.
     others = labels != np.bincount(labels).argmax()
-    for look in (_look_wider, _look_everywhere, None):
-        start, end, length = nearby.links(labels)
-        best = np.full(labels.max() + 1, np.inf)
-        np.minimum.at(best, labels[start], length)
-        doubtful = nearby.beyond <= best[labels]
-        sure = np.bincount(labels[doubtful], minlength=len(best)) == 0
-        if look is None or sure.mean() >= ENOUGH:
-            break
-        look(space, labels, nearby, np.flatnonzero(doubtful & others))
-    part = labels[start]
-    shortest = np.flatnonzero(sure[part] & (length == best[part]))
-    i, j = start[shortest], end[shortest]
-    order = np.lexsort((np.maximum(i, j), np.minimum(i, j), part[shortest]))
-    _, first = np.unique(part[shortest[order]], return_index=True)
-    return i[order[first]], j[order[first]]
-
-
-def _look_wider(space: Space, labels: Index, nearby: _Nearby, rows: Index) -> None:
-    """Look at more neighbours of some points."""
-    k = min(WIDE, space.n - 1)
-    for part in blocks(rows, BLOCK // (8 * k)):
-        ends = space.nearest(k, rows=part)
-        outside = labels[ends] != labels[part, None]
+    for has_looked in (False, True):
+        outside = labels[ends] != labels[:, None]
         live = outside.any(axis=1)
-        end = ends[np.arange(len(part)), np.where(live, outside.argmax(axis=1), k - 1)]
-        length = space.sqdist(part, end)
-        nearby.beyond[part] = length
-        nearby.learn(part[live], end[live], length[live])
-
-
-def _look_everywhere(space: Space, labels: Index, nearby: _Nearby, rows: Index) -> None:
-    """Search all points for the nearest one outside its part, for each of some points."""
-    nearby.learn(rows, *_nearest_outside(space, labels, rows))
+        column = np.where(live, outside.argmax(axis=1), -1)
+        length = sqdist[here, column]
+        best = np.full(labels.max() + 1, np.inf)
+        np.minimum.at(best, labels[live], length[live])
+        doubtful = ~live & (length <= best[labels])
+        sure = np.bincount(labels[doubtful], minlength=len(best)) == 0
+        if has_looked or sure.mean() >= ENOUGH:
+            break
+        rows = np.flatnonzero(doubtful & others)
+        found, away = _nearest_outside(space, labels, rows)
+        ends[rows], sqdist[rows] = found[:, None], away[:, None]
+    shortest = np.flatnonzero(live & sure[labels] & (length == best[labels]))
+    i, j, part = shortest, ends[shortest, column[shortest]], labels[shortest]
+    order = np.lexsort((np.maximum(i, j), np.minimum(i, j), part))
+    _, first = np.unique(part[order], return_index=True)
+    return i[order[first]], j[order[first]]
 
 
 def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, Array]:

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import Protocol
+from typing import Any
 
 import numpy as np
+from scipy.sparse import triu
 from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
@@ -89,77 +90,6 @@ class Coordinates:
         return float(8.0 * (self.X.shape[1] + 8) * np.finfo(float).eps)
 
 
-class Search(Protocol):
-    """A way to find the points near others."""
-
-    @property
-    def order(self) -> Index:
-        """Order of the targets in which those near each other are mostly near."""
-
-    def query(self, sources: Index, k: int) -> tuple[Array, Index]:
-        """PLAIN lengths, in ascending order, and positions of the k targets nearest to each."""
-
-    def doubt(self, sources: Index, sqdist: Array) -> Array:
-        """Bound on the error of the squares of such lengths."""
-
-
-class TreeSearch:
-    """A k-d tree: time n log n where neighbourhoods have few dimensions.
-
-    References
-    ----------
-    Bentley, "Multidimensional binary search trees used for associative searching",
-    Communications of the ACM 18 (1975).
-    """
-
-    def __init__(self, coordinates: Coordinates, targets: Index) -> None:
-        self._coordinates = coordinates
-        self._exact = coordinates.in_few_dimensions
-        self._points = coordinates.X if self._exact else coordinates.turned
-        self.tree = KDTree(self._points[targets])
-
-    @property
-    def order(self) -> Index:
-        """See `Search.order`."""
-        return np.asarray(self.tree.indices, dtype=np.int64)
-
-    def query(self, sources: Index, k: int) -> tuple[Array, Index]:
-        """See `Search.query`."""
-        # Told as a list, k = 1 gives tables like any other k.
-        length, found = self.tree.query(self._points[sources], k=np.arange(1, k + 1))
-        return length, np.asarray(found, dtype=np.int64)
-
-    def doubt(self, sources: Index, sqdist: Array) -> Array:
-        """See `Search.doubt`."""
-        if self._exact:
-            return self._coordinates.rounding * sqdist
-        return self._coordinates.doubt(sources, sqdist)
-
-
-class BruteSearch:
-    """All pairs, block by block, as matrix products: time n^2 D near the speed of the machine."""
-
-    def __init__(self, coordinates: Coordinates, targets: Index) -> None:
-        self._coordinates = coordinates
-        points = coordinates.centered[targets]
-        self._search = NearestNeighbors(algorithm="brute").fit(points)
-
-    @property
-    def order(self) -> Index:
-        """See `Search.order`: all are looked at, so any order will do."""
-        return np.arange(self._search.n_samples_fit_)
-
-    def query(self, sources: Index, k: int) -> tuple[Array, Index]:
-        """See `Search.query`."""
-        points = self._coordinates.centered[sources]
-        length, found = self._search.kneighbors(points, n_neighbors=k)
-        return length, np.asarray(found, dtype=np.int64)
-
-    def doubt(self, sources: Index, sqdist: Array) -> Array:
-        """See `Search.doubt`."""
-        return self._coordinates.doubt(sources, sqdist)
-
-
 @dataclass(frozen=True, eq=False)
 class Neighbors:
     """Exact search for the nearest of some target points.
@@ -167,15 +97,59 @@ class Neighbors:
     Parameters
     ----------
     coordinates : Coordinates
-    search : Search
-        Over the targets.
     targets : ndarray of shape (t,)
         Indices of the points searched, ascending.
+    tree : bool
+        By a k-d tree, in time n log n where neighbourhoods have few dimensions; or by brute force,
+        all pairs as matrix products, in time n^2 D near the speed of the machine.
+
+    References
+    ----------
+    Bentley, "Multidimensional binary search trees used for associative searching",
+    Communications of the ACM 18 (1975).
     """
 
     coordinates: Coordinates
-    search: Search
     targets: Index
+    tree: bool
+
+    @property
+    def _as_given(self) -> bool:
+        return self.tree and self.coordinates.in_few_dimensions
+
+    @cached_property
+    def _points(self) -> Array:
+        if self._as_given:
+            return self.coordinates.X
+        return self.coordinates.turned if self.tree else self.coordinates.centered
+
+    @cached_property
+    def library(self) -> Any:
+        """SciPy's tree or scikit-learn's search, over the targets."""
+        points = self._points[self.targets]
+        return KDTree(points) if self.tree else NearestNeighbors(algorithm="brute").fit(points)
+
+    @property
+    def order(self) -> Index:
+        """Order of the targets in which those near each other are mostly near."""
+        if self.tree:
+            return np.asarray(self.library.indices, dtype=np.int64)
+        return np.arange(len(self.targets))
+
+    def query(self, sources: Index, k: int) -> tuple[Array, Index]:
+        """PLAIN lengths, in ascending order, and positions of the k targets nearest to each."""
+        # Told as a list, k = 1 gives tables like any other k.
+        ask, many = (
+            (self.library.query, range(1, k + 1)) if self.tree else (self.library.kneighbors, k)
+        )
+        length, found = ask(self._points[sources], many)
+        return length, np.asarray(found, dtype=np.int64)
+
+    def doubt(self, sources: Index, sqdist: Array) -> Array:
+        """Bound on the error of the squares of such lengths."""
+        if self._as_given:
+            return self.coordinates.rounding * sqdist
+        return self.coordinates.doubt(sources, sqdist)
 
     def table(
         self, sources: Index, k: int, *, others: bool = False, count: Count | None = None
@@ -208,14 +182,14 @@ class Neighbors:
         width = min(width, len(self.targets))
         for part in blocks(rows, max(1, BLOCK // (8 * width))):
             here = sources[part]
-            reach, found = self.search.query(here, width)
+            reach, found = self.query(here, width)
             candidates = self.targets[np.sort(found, axis=1)]
             table[part], length = closest(
                 self.coordinates, here, candidates, table.shape[1], others
             )
             if width < len(self.targets):
                 outside = np.square(reach[:, -1])
-                hidden = part[length >= outside - self.search.doubt(here, outside)]
+                hidden = part[length >= outside - self.doubt(here, outside)]
                 self._fill(table, sources, hidden, 2 * width, others)
             if count is not None:
                 count(len(part))
@@ -241,29 +215,21 @@ def search_among(coordinates: Coordinates, targets: Index, algorithm: str = "aut
     way is taken. That may differ from run to run; the answer cannot.
     """
     if algorithm == "auto" and not coordinates.in_few_dimensions:
-        return Neighbors(coordinates, _faster(coordinates, targets), targets)
-    kind = BruteSearch if algorithm == "brute" else TreeSearch
-    return Neighbors(coordinates, kind(coordinates, targets), targets)
+        return _faster(coordinates, targets)
+    return Neighbors(coordinates, targets, algorithm != "brute")
 
 
 def pairs_within(coordinates: Coordinates, radius: float) -> Index:
     """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
     everyone = np.arange(len(coordinates.X))
-    search = search_among(coordinates, everyone).search
+    search = search_among(coordinates, everyone)
     reach = radius * (1.0 + 1e-9)
     if not coordinates.in_few_dimensions:
         reach = np.sqrt(reach**2 + coordinates.doubt(everyone, np.square([reach])).max())
-    if isinstance(search, TreeSearch):
-        return _short(coordinates, search.tree.query_pairs(reach, output_type="ndarray"), radius)
-    points = coordinates.centered
-    size = np.square(points).sum(axis=1)
-    found = [np.empty((0, 2), dtype=np.int64)]
-    for part in blocks(everyone, max(1, BLOCK // len(everyone))):
-        length = size[part, None] + size - 2.0 * points[part] @ points.T
-        i, j = np.nonzero(length <= reach**2)
-        pairs = np.column_stack([part[i], j])[part[i] < j]
-        found.append(_short(coordinates, pairs, radius))
-    return np.concatenate(found)
+    if search.tree:
+        return _short(coordinates, search.library.query_pairs(reach, output_type="ndarray"), radius)
+    near = triu(search.library.radius_neighbors_graph(coordinates.centered, reach), k=1)
+    return _short(coordinates, np.column_stack(near.nonzero()), radius)
 
 
 def _short(coordinates: Coordinates, pairs: Index, radius: float) -> Index:
@@ -278,16 +244,16 @@ def blocks(rows: Index, step: int) -> Iterator[Index]:
         yield rows[at : at + step]
 
 
-def _faster(coordinates: Coordinates, targets: Index) -> Search:
-    brute = BruteSearch(coordinates, targets)
+def _faster(coordinates: Coordinates, targets: Index) -> Neighbors:
+    brute, tree = (Neighbors(coordinates, targets, way) for way in (False, True))
     if len(targets) <= BRUTE_POINTS:
         return brute
-    tree = TreeSearch(coordinates, targets)
     sample = targets[:: len(targets) // TRIAL_POINTS]
     return tree if _seconds(tree, sample) < _seconds(brute, sample) else brute
 
 
-def _seconds(search: Search, sample: Index) -> float:
+def _seconds(search: Neighbors, sample: Index) -> float:
+    search.library  # noqa: B018  # made before the clock runs
     start = perf_counter()
     search.query(sample, 8)
     return perf_counter() - start

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.graphs.nearest import SYMMETRIZE, smallest_connecting_k
+from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_connecting_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
-from sdpdr.linalg.walks import connected_components
+from sdpdr.linalg.walks import spanning_forest
 
 RULES = ("connected", "rate", "reconstruct", "label", "density")
 K_MAX = 15
@@ -223,12 +223,11 @@ def _checked_labels(y: ArrayLike | None, n: int) -> np.ndarray:
 
 def _parts(table: Index, symmetrize: str) -> Array:
     """Connected components of the graph of k neighbours, for every k."""
-    parts = np.empty(table.shape[1])
-    for k in range(1, table.shape[1] + 1):
-        near = from_table(table[:, :k])
-        joined = near if symmetrize == "union" else near.multiply(near.T)
-        parts[k - 1], _ = connected_components(joined)
-    return parts
+    n, limit = table.shape
+    k = np.arange(1.0, limit + 1.0)
+    forest = spanning_forest(joining_ranks(from_table(table, k), symmetrize))
+    joined = np.sort(forest.data)
+    return (n - np.searchsorted(joined, k, side="right")).astype(float)
 
 
 def _mean_errors(space: Space, table: Index) -> Array:

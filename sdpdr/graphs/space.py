@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,56 +21,6 @@ from sdpdr.base.progress import Count
 from sdpdr.graphs.extremes import furthest_points
 from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search_among
 from sdpdr.linalg.walks import connected_components
-
-# Odd factors that spread every bit of a number over all of them (the finalizer of MurmurHash3 by
-# Appleby, in the public domain).
-MIXERS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
-
-
-class Space(Protocol):
-    """Points known by their squared distances."""
-
-    @property
-    def n(self) -> int:
-        """Number of points."""
-
-    def sqdist(self, i: Index, j: Index) -> Array:
-        """Squared distances of the pairs (i, j), which broadcast against each other."""
-
-    def nearest(
-        self,
-        k: int,
-        algorithm: str = "auto",
-        count: Count | None = None,
-        rows: Index | None = None,
-    ) -> Index:
-        """Table of the k nearest other points of each row, nearest first; by default of all.
-
-        Of points equally far the one with the smaller index comes first, and a point is never
-        its own neighbour, even among duplicates. The algorithm (see `sdpdr.graphs.search`) makes
-        no difference to the table; ``count`` is told how many points are done.
-        """
-
-    def nearest_between(self, sources: Index, targets: Index) -> Index:
-        """Nearest target of each source, of equals the one with the smallest index.
-
-        The targets are in ascending order, and none of them is a source.
-        """
-
-    def furthest(self, count: Count | None = None) -> Index:
-        """Point furthest from each point, of equals the one with the smallest index."""
-
-    def pairs_within(self, radius: float) -> Index:
-        """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
-
-    def representatives(self) -> Index:
-        """For each point the first point that equals it, shape (n,)."""
-
-    def take(self, nodes: Index) -> Space:
-        """Restrict to some of the points, in the order given."""
-
-    def fresh(self) -> Space:
-        """The same points without the copies that searches keep for the next one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,44 +50,50 @@ class Euclidean:
         count: Count | None = None,
         rows: Index | None = None,
     ) -> Index:
-        """See `Space.nearest`."""
+        """Table of the k nearest other points of each row, nearest first; by default of all.
+
+        Of points equally far the one with the smaller index comes first, and a point is never
+        its own neighbour, even among duplicates. The algorithm (see `sdpdr.graphs.search`) makes
+        no difference to the table; ``count`` is told how many points are done.
+        """
         neighbors = search_among(self.coordinates, np.arange(self.n), algorithm)
         if rows is not None:
             return neighbors.table(rows, k, others=True, count=count)
         # Sources next to each other look at the same part of a tree: twice as fast at a million.
-        order = neighbors.search.order
+        order = neighbors.order
         table = np.empty((self.n, k), dtype=np.int64)
         table[order] = neighbors.table(order, k, others=True, count=count)
         return table
 
     def nearest_between(self, sources: Index, targets: Index) -> Index:
-        """See `Space.nearest_between`."""
+        """Nearest target of each source, of equals the one with the smallest index.
+
+        The targets are in ascending order, and none of them is a source.
+        """
         return search_among(self.coordinates, targets).table(sources, 1)[:, 0]
 
     def furthest(self, count: Count | None = None) -> Index:
-        """See `Space.furthest`."""
+        """Point furthest from each point, of equals the one with the smallest index."""
         return furthest_points(self.coordinates, count)
 
     def pairs_within(self, radius: float) -> Index:
-        """See `Space.pairs_within`."""
+        """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
         return pairs_within(self.coordinates, radius)
 
     def representatives(self) -> Index:
-        """See `Space.representatives`. Equal means equal in every coordinate."""
-        same = _first_equal(_fingerprints(self.X))
-        here = np.flatnonzero(same != np.arange(self.n))
-        for part in blocks(here, max(1, BLOCK // self.X.shape[1])):
-            if (self.X[part] != self.X[same[part]]).any():
-                # Different rows with one fingerprint: next to impossible, so it may be slow.
-                return _first_equal(np.unique(self.X, axis=0, return_inverse=True)[1].ravel())
-        return same
+        """For each point the first point that equals it in every coordinate, shape (n,)."""
+        first: dict[bytes, int] = {}
+        # Adding 0 makes -0 and 0 the same bytes.
+        rows = (row.tobytes() for row in self.X + 0.0)
+        same = (first.setdefault(row, i) for i, row in enumerate(rows))
+        return np.fromiter(same, dtype=np.int64, count=self.n)
 
     def take(self, nodes: Index) -> Euclidean:
-        """See `Space.take`."""
+        """Restrict to some of the points, in the order given."""
         return Euclidean(self.X[nodes])
 
     def fresh(self) -> Euclidean:
-        """See `Space.fresh`."""
+        """The same points without the copies that searches keep for the next one."""
         return Euclidean(self.X)
 
     @cached_property
@@ -174,7 +130,7 @@ class Precomputed:
         count: Count | None = None,
         rows: Index | None = None,
     ) -> Index:
-        """See `Space.nearest`. All entries are looked at: there is but one algorithm."""
+        """See `Euclidean.nearest`. All entries are looked at: there is but one algorithm."""
         rows = np.arange(self.n) if rows is None else rows
         found = [np.empty((0, k), dtype=np.int64)]
         for part in blocks(rows, max(1, BLOCK // self.n)):
@@ -184,21 +140,21 @@ class Precomputed:
         return np.concatenate(found)
 
     def nearest_between(self, sources: Index, targets: Index) -> Index:
-        """See `Space.nearest_between`."""
+        """See `Euclidean.nearest_between`."""
         parts = blocks(sources, max(1, BLOCK // len(targets)))
         nearest = [self.matrix[np.ix_(part, targets)].argmin(axis=1) for part in parts]
         return np.asarray(targets[np.concatenate(nearest)])
 
     def furthest(self, count: Count | None = None) -> Index:
-        """See `Space.furthest`."""
+        """See `Euclidean.furthest`."""
         return np.asarray(self.matrix.argmax(axis=1))
 
     def pairs_within(self, radius: float) -> Index:
-        """See `Space.pairs_within`."""
+        """See `Euclidean.pairs_within`."""
         return np.argwhere(np.triu(np.sqrt(self.matrix) <= radius, 1))
 
     def representatives(self) -> Index:
-        """See `Space.representatives`. Equal means at distance zero."""
+        """See `Euclidean.representatives`. Equal means at distance zero."""
         _, labels = connected_components(csr_array(self.matrix == 0.0))
         _, first = np.unique(labels, return_index=True)
         same = first[labels]
@@ -214,11 +170,11 @@ class Precomputed:
         return np.asarray(same, dtype=np.int64)
 
     def take(self, nodes: Index) -> Precomputed:
-        """See `Space.take`."""
+        """See `Euclidean.take`."""
         return Precomputed(self.matrix[np.ix_(nodes, nodes)])
 
     def fresh(self) -> Precomputed:
-        """See `Space.fresh`."""
+        """See `Euclidean.fresh`."""
         return self
 
     def _closest(self, rows: Index, k: int) -> Index:
@@ -232,24 +188,7 @@ class Precomputed:
         return np.asarray(column[order[start[:, None] + np.arange(k)]])
 
 
-def _first_equal(keys: np.ndarray) -> Index:
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return np.asarray(first[inverse], dtype=np.int64)
-
-
-def _fingerprints(X: Array) -> np.ndarray:
-    """One whole number for each row, the same for equal rows."""
-    n, features = X.shape
-    factors = np.random.default_rng(0).integers(2**63, size=features, dtype=np.uint64) * 2 + 1
-    keys = np.empty(n, dtype=np.uint64)
-    for part in blocks(np.arange(n), max(1, BLOCK // features)):
-        # Adding 0 makes -0 and 0 the same bytes; products and sums wrap around.
-        bits = (X[part] + 0.0).view(np.uint64)
-        for factor in MIXERS:
-            bits ^= bits >> np.uint64(33)
-            bits *= np.uint64(factor)
-        keys[part] = ((bits ^ (bits >> np.uint64(33))) * factors).sum(axis=1)
-    return keys
+Space: TypeAlias = Euclidean | Precomputed
 
 
 def make_space(

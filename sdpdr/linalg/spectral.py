@@ -117,6 +117,44 @@ def smallest_eigenvalue(
     return _smallest_sparse(matrix, null, mass, near)
 
 
+def smallest_eigenvalues(matrix: sp.csr_array, null: Matrix, count: int) -> tuple[Array, Array]:
+    """Several of the smallest eigenvalues of a sparse matrix among x orthogonal to ``null``.
+
+    Like `smallest_eigenvalue` they estimate, and do not prove.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (n, n)
+        Symmetric.
+    null : array or sparse array of shape (n, p)
+    count : int
+        At most as many as there are.
+
+    Returns
+    -------
+    values : array of shape (k,)
+        Ascending; k <= count.
+    vectors : array of shape (n, k)
+
+    Examples
+    --------
+    >>> diagonal = sp.diags_array([3.0, -1.0, 2.0, 5.0], format="csr")
+    >>> smallest_eigenvalues(diagonal, np.zeros((4, 0)), 2)[0].round(9)
+    array([-1.,  2.])
+    """
+    n, columns = matrix.shape[0], sp.csr_array(null)
+    identity = sp.eye_array(n, format="csr")
+    shift = _shift_below(matrix, identity, columns)
+    for tol in (1e-10, 1e-7, 1e-5):
+        try:
+            values, vectors = _shifted(matrix, identity, columns, shift, tol, count)
+        except spl.ArpackNoConvergence:
+            continue
+        order = np.argsort(values)
+        return values[order], vectors[:, order]
+    return np.array([shift]), np.zeros((n, 1))
+
+
 def _smallest_dense(
     matrix: Matrix, null: Matrix | None, mass: Matrix | None
 ) -> tuple[float, Array]:
@@ -150,7 +188,7 @@ def _smallest_sparse(
     # of the eigenvalue is about the square of the tolerance all the same.
     for tol in (1e-10, 1e-7, 1e-5):
         try:
-            return _shifted(matrix, identity, columns, shift, tol)
+            return _first(*_shifted(matrix, identity, columns, shift, tol))
         except spl.ArpackNoConvergence:
             continue
     # A tight cluster at the low end; the shift is a lower bound.
@@ -170,7 +208,7 @@ def _smallest_near(
             continue
         if factor.is_positive:
             try:
-                return _inverted(matrix, mass, columns, shift, factor.solve, 1e-8)
+                return _first(*_inverted(matrix, mass, columns, shift, factor.solve, 1e-8))
             except spl.ArpackNoConvergence:
                 return shift, np.zeros(matrix.shape[0])
     return None
@@ -192,7 +230,7 @@ def _smallest_apart(matrix: Outer, null: Matrix) -> tuple[float, Array]:
     operator = spl.LinearOperator((n, n), matvec=lambda x: matrix @ np.ravel(x), dtype=float)
     for tol in (1e-10, 1e-7, 1e-5):
         try:
-            return _inverted(operator, identity, columns, shift, inverse, tol)
+            return _first(*_inverted(operator, identity, columns, shift, inverse, tol))
         except spl.ArpackNoConvergence:
             continue
     return shift, np.zeros(n)
@@ -218,10 +256,19 @@ def _shift_below(matrix: Matrix, mass: sp.csr_array, null: sp.csr_array) -> floa
     return shift
 
 
+def _first(values: Array, vectors: Array) -> tuple[float, Array]:
+    return float(values[0]), vectors[:, 0]
+
+
 def _shifted(
-    matrix: Matrix, mass: sp.csr_array, null: sp.csr_array, shift: float, tol: float
-) -> tuple[float, Array]:
-    """Eigenvalue nearest above ``shift`` of the pencil, restricted to the complement of null."""
+    matrix: Matrix,
+    mass: sp.csr_array,
+    null: sp.csr_array,
+    shift: float,
+    tol: float,
+    count: int = 1,
+) -> tuple[Array, Array]:
+    """Eigenvalues nearest above ``shift`` of the pencil, restricted to the complement of null."""
     n, p = null.shape
     shifted = sp.csr_array(matrix - shift * mass)
     columns = null.toarray()
@@ -229,7 +276,7 @@ def _shifted(
     # A matrix that nearly kills the columns would lose its digits along them.
     if np.all(along > _APART * np.max(np.abs(shifted.diagonal()))):
         return _inverted(
-            matrix, mass, columns, shift, RestrictedFactor(shifted, columns).solve, tol
+            matrix, mass, columns, shift, RestrictedFactor(shifted, columns).solve, tol, count
         )
     blocks = [[shifted, null], [null.T, None]] if p else [[shifted]]
     bordered = sp.block_array(blocks, format="csc")
@@ -239,7 +286,7 @@ def _shifted(
         right = np.concatenate([np.ravel(x), np.zeros(p)])
         return np.asarray(solve(right)[:n])
 
-    return _inverted(matrix, mass, columns, shift, inverse, tol)
+    return _inverted(matrix, mass, columns, shift, inverse, tol, count)
 
 
 def _inverted(
@@ -249,7 +296,8 @@ def _inverted(
     shift: float,
     inverse: Callable[[Array], Array],
     tol: float,
-) -> tuple[float, Array]:
+    count: int = 1,
+) -> tuple[Array, Array]:
     """Lanczos iteration with a given inverse of ``matrix - shift mass`` on the complement."""
     n = matrix.shape[0]
     q = np.linalg.qr(null)[0]
@@ -263,10 +311,17 @@ def _inverted(
     operator = spl.LinearOperator((n, n), matvec=inverse, dtype=float)
     weight = spl.LinearOperator((n, n), matvec=weigh, dtype=float)
     start = inverse(np.random.default_rng(0).standard_normal(n))
+    count = min(count, n - null.shape[1] - 1)
     values, vectors = spl.eigsh(
-        spl.aslinearoperator(matrix), k=1, M=weight, sigma=shift, OPinv=operator, v0=start, tol=tol
+        spl.aslinearoperator(matrix),
+        k=max(count, 1),
+        M=weight,
+        sigma=shift,
+        OPinv=operator,
+        v0=start,
+        tol=tol,
     )
-    return float(values[0]), np.asarray(vectors[:, 0])
+    return np.asarray(values), np.asarray(vectors)
 
 
 # Eigenvalues below this part of the largest are rounding errors of a solver.

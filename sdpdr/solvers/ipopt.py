@@ -32,8 +32,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver
 from sdpdr.solvers.lowrank import EdgeProgram
-from sdpdr.solvers.lowrank.edges import edge_form, to_point, why_not
-from sdpdr.solvers.lowrank.start import isomap_start, require_bounded
+from sdpdr.solvers.lowrank.edge.form import edge_form, to_point, why_not
+from sdpdr.solvers.lowrank.edge.start import isomap_start, require_bounded
 from sdpdr.solvers.processes.ends import deaf
 from sdpdr.solvers.processes.silence import silence
 

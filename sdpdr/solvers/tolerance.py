@@ -84,7 +84,7 @@ TOLERANCES: Mapping[str, Rule] = MappingProxyType(
             (1e-8,),
             "relative gap to a bound that it proves; relative residuals",
             "It proves bounds as we do; where its point violates a limit, repairing it costs some "
-            "of the gap. (1e-8 is the edge engine's own; the general one's is 1e-7.)",
+            "of the gap.",
         ),
         "lowrank without lower limits": Rule(
             ("tol",),

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 
-from sdpdr.base.errors import NotAcceptedError, ShapeError
+from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
 from sdpdr.base.progress import Progress, show_progress
 from sdpdr.model import Model
 from sdpdr.model.to_cvxpy import render_model
-from sdpdr.program.point import Point, PsdVariable
+from sdpdr.program.point import Factor, Point, PsdVariable
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run, Verdict
 from sdpdr.program.sdp import SDP
@@ -120,15 +121,27 @@ def check_start(chosen: Way, start: Solution | Point) -> None:
     Raises
     ------
     NotAcceptedError, ShapeError
+    DataError, DataTypeError
+        If a value or a multiplier is not finite, or sparse.
     """
     if chosen.sdp is None or chosen.form == "cvxpy" or not chosen.solver.takes_start:
         raise NotAcceptedError(_NO_START.format(chosen.solver.name, chosen.form))
+    for name, value in (*start.values.items(), *start.duals.items()):
+        if sp.issparse(value):
+            raise DataTypeError(f"the start's {name!r} is sparse: pass an array, or a Factor.")
     for name, value in start.values.items():
         v = chosen.sdp.variable(name)
         shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
         if np.shape(value) != shape:
             raise ShapeError(
                 f"the start's {name!r} has shape {np.shape(value)}; this program's has {shape}."
+            )
+    for name, value in (*start.values.items(), *start.duals.items()):
+        numbers = value.factor if isinstance(value, Factor) else value
+        if not np.isfinite(numbers).all():
+            raise DataError(
+                f"the start's {name!r} is not finite everywhere: leave it out, or begin from an "
+                "answer that has a point."
             )
 
 

@@ -365,6 +365,11 @@ def _reason(found: Candidate, structure: Structure | None) -> str:
 
 def _why_form(form: str, structure: Structure) -> str:
     if form == "factor":
+        if structure.engine == "interior":
+            return (
+                "its rows are sparse inequalities, for which a low-rank interior point factors "
+                "sparse matrices"
+            )
         if not structure.is_edge_program:
             return "as factors of low rank the matrices stay small"
         return (

@@ -143,7 +143,9 @@ def test_max_norms_with_closed_forms():
         (hadamard, np.sqrt(2.0)),
         (np.kron(hadamard, hadamard), 2.0),
     ):
-        got = value(Pinned(matrix.ravel()), blocks.MaxNorm(free(matrix.size), matrix.shape))
+        # Beyond this tolerance it is up to rounding how far a point has to be moved to be proved.
+        pinned = Pinned(matrix.ravel())
+        got = value(pinned, blocks.MaxNorm(free(matrix.size), matrix.shape), tol=1e-6)
         assert got == pytest.approx(expected, rel=1e-6)
 
 

@@ -43,8 +43,21 @@ def code_blocks(text: str) -> list[tuple[str, str | None, str]]:
     return found
 
 
-def pages(wanted) -> list:
-    return [pytest.param(p, id=str(p.relative_to(DOCS))) for p in WRITTEN if wanted(read(p))]
+# Ten seconds and more.
+LONG = (
+    "guide/scale.rst",
+    "methods/mve.rst",
+    "methods/nmf.rst",
+    "methods/polynomial_factorization.rst",
+)
+
+
+def pages(wanted, long=()) -> list:
+    named = [(page, str(page.relative_to(DOCS))) for page in WRITTEN if wanted(read(page))]
+    return [
+        pytest.param(page, id=name, marks=[pytest.mark.slow] if name in long else [])
+        for page, name in named
+    ]
 
 
 @pytest.fixture
@@ -66,7 +79,7 @@ def write_files(page: Path, folder: Path) -> list[str]:
     return [name for name, _ in files]
 
 
-@pytest.mark.parametrize("page", pages(lambda text: ">>> " in text))
+@pytest.mark.parametrize("page", pages(lambda text: ">>> " in text, LONG))
 def test_the_programs_of_a_page_run(page, folder):
     write_files(page, folder)
     failures, tried = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)

@@ -13,8 +13,8 @@ import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.lab import cli
 from sdpdr.solvers import LowRank
-from sdpdr.solvers.factored.inner import Inner
-from sdpdr.solvers.lowrank.newton import BlockLaplacian
+from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
+from sdpdr.solvers.lowrank.general.inner import Inner
 from sdpdr.solvers.processes.ends import is_starved
 
 OPTIMUM = 14.0 / 3.0

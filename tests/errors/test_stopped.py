@@ -203,12 +203,12 @@ def test_the_display_shows_value_bound_and_gap(roll, monkeypatch):
 
 def test_an_interruption_of_the_second_try_is_an_interruption(spiral, monkeypatch):
     """Where the engine of edges stalls, the general one goes on; Ctrl-C then ends it all."""
-    monkeypatch.setattr("sdpdr.solvers.lowrank.engine._status", lambda *given: "stalled")
+    monkeypatch.setattr("sdpdr.solvers.lowrank.edge.engine._status", lambda *given: "stalled")
 
     def interrupt(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sdpdr.solvers.factored.search.Search.run", interrupt)
+    monkeypatch.setattr("sdpdr.solvers.lowrank.general.search.Search.run", interrupt)
     solution = sdpdr.solve(methods.mvu(spiral), LowRank(tol=1e-18), "factor")
     assert solution.status is Status.INTERRUPTED
 

@@ -192,7 +192,15 @@ def test_a_pool_of_processes_gives_the_same_answers(method):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="descriptors are those of Unix")
-@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)], ids=str)
+@pytest.mark.parametrize(
+    "closed",
+    [
+        pytest.param((1,), marks=pytest.mark.slow),
+        pytest.param((2,), marks=pytest.mark.slow),
+        (0, 1, 2),
+    ],
+    ids=str,
+)
 def test_a_daemon_that_has_closed_its_streams_gets_answers(closed, tmp_path):
     code = f"""
 import os

@@ -38,6 +38,7 @@ def test_they_learn_what_the_recipes_solve(roll):
         assert learned.embedding_.shape == (60, 2)
 
 
+@pytest.mark.slow
 def test_hsic_is_the_criterion(roll):
     X, t = roll
     learned = sdpdr.ColoredMVU(n_neighbors=5, solver="clarabel").fit(X, t)

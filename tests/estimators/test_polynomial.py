@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
@@ -13,6 +14,7 @@ V = T + 0.5 * T**2
 RNG = np.random.default_rng(0)
 
 
+@pytest.mark.slow
 @parametrize_with_checks([sdpdr.PolynomialFactorization(max_iter=1)])
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -72,3 +74,8 @@ def test_parameters_are_cloned_and_checked_when_fitted():
         sdpdr.PolynomialFactorization().fit(V).transform([[1.0, 2.0], [np.nan, np.nan]])
     with pytest.raises(DataError, match="Negative"):
         sdpdr.PolynomialFactorization().fit(-V)
+
+
+def test_products_need_components():
+    with pytest.raises(NotFittedError):
+        sdpdr.PolynomialFactorization(2).inverse_transform(np.ones((1, 2)))

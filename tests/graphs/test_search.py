@@ -1,5 +1,7 @@
 """Exact searches of every kind, against brute force and against each other."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -66,11 +68,11 @@ def test_work_in_small_blocks_changes_nothing(monkeypatch):
 @pytest.mark.parametrize("winner", EXACT)
 def test_the_trial_decides_speed_and_not_the_answer(winner, monkeypatch):
     monkeypatch.setattr(search, "BRUTE_POINTS", 100)
-    slow = {"kd_tree": search.BruteSearch, "brute": search.TreeSearch}[winner]
-    monkeypatch.setattr(search, "_seconds", lambda way, sample: float(isinstance(way, slow)))
+    fast = winner == "kd_tree"
+    monkeypatch.setattr(search, "_seconds", lambda way, sample: float(way.tree is not fast))
     points = Coordinates(curved(150, 12))
     chosen = search_among(points, np.arange(150))
-    assert isinstance(chosen.search, search.TreeSearch) == (winner == "kd_tree")
+    assert chosen.tree is fast
     table = chosen.table(np.arange(150), 3, others=True)
     assert np.array_equal(table, stable_table(points.X, 3))
 
@@ -111,7 +113,7 @@ def test_pairs_within_a_radius_equal_brute_force(X, radius):
 def test_pairs_within_by_a_tree_of_many_features(monkeypatch):
     X = curved(200, 12)
     by_products = pairs_within(Coordinates(X), 0.5)
-    monkeypatch.setattr(search, "_faster", search.TreeSearch)
+    monkeypatch.setattr(search, "_faster", partial(search.Neighbors, tree=True))
     by_tree = pairs_within(Coordinates(X), 0.5)
     assert len(by_tree) > 0
     assert set(map(tuple, by_tree)) == set(map(tuple, by_products))

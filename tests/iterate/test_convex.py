@@ -201,6 +201,13 @@ def test_logdet_reaches_the_rank_of_the_path():
     assert state.reached
 
 
+def test_a_direction_for_each_matrix_by_name():
+    assert path(9.0, direction={"K": "logdet"}).run().reached
+    for odd in ({}, {"K": "trailing", "Q": "trailing"}):
+        with pytest.raises(DataError, match="an entry for each matrix, K, and no other"):
+            path(9.0, direction=odd).init()
+
+
 def test_progress_is_told_every_iteration():
     seen = []
     path(6.0, start="random", seed=1, progress=seen.append).run()
@@ -303,6 +310,7 @@ def test_two_matrices_of_low_rank_in_one_program():
         ({"patience": 0}, DataError, "patience"),
         ({"direction": "fantop"}, UnknownNameError, "direction"),
         ({"direction": Trailing(2)}, DataError, "rank 2, not for 1"),
+        ({"direction": {"Z": Trailing(1)}}, DataError, "an entry for each matrix, K, and no other"),
         ({"start": "data"}, DataError, "'random'"),
         ({"start": np.ones((3, 2))}, DataError, "."),
         ({"start": np.eye(4)}, ShapeError, "4 points; 'K' has order 5"),

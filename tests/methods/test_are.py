@@ -215,6 +215,7 @@ def sheet(side):
     return rows + columns, X
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 def test_on_a_sheet_few_rows_are_all_rows():
     actions, X = sheet(6)

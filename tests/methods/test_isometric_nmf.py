@@ -58,6 +58,7 @@ def test_without_limits_the_data_have_no_say(seven):
     np.testing.assert_allclose(values, ALONE, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_limit_on_one_block_leaves_the_sign_of_the_other_idle(seven):
     """With no limit on W W', adding t 11' to it makes all its entries positive for nothing."""
     graph, X = seven

@@ -13,6 +13,7 @@ from sdpdr.linalg import (
     Diagonal,
     Entries,
     InnerProduct,
+    Products,
     SquaredEdgeLengths,
     SvecMap,
     Trace,
@@ -190,3 +191,39 @@ def test_a_box_holds_the_exact_solution():
     assert isinstance(found, Box)
     assert found.value == pytest.approx(2.0, abs=1e-9)
     np.testing.assert_allclose(np.trace(smat(found.x)), 1.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("depth", [1e-4, 1e-7, 1e-10])
+def test_a_point_inside_that_satisfies_the_rows_stays_where_it_is(depth):
+    """The largest diagonal entry of a matrix with the identity beside its diagonal blocks."""
+    pairs = [(i, 3 + j) for i in range(3) for j in range(3)]
+    ones = VectorMap(np.ones((6, 1)))
+    rows = (
+        Rows("beside", "==", {"T": Entries(6, pairs)}, np.eye(3).ravel()),
+        Rows("top", "<=", {"T": Diagonal(6), "t": -1.0 * ones}, np.zeros(6)),
+    )
+    variables = PsdVariable("T", 6), VectorVariable("t", 1)
+    sdp = SDP(variables, {"t": VectorMap(np.ones((1, 1)))}, rows)
+    eye = np.eye(3)
+    T = np.block([[(1.0 + depth) * eye, eye], [eye, (1.0 + depth) * eye]])
+    found = attain(sdp, Point({"T": T, "t": np.array([1.0 + 2.0 * depth])}))
+    assert 1.0 < found.value <= 1.0 + 3.0 * depth
+
+
+def test_a_point_that_holds_every_inequality_is_attained_as_it_is():
+    """Rows of either sign and homogeneous ones: all that is lost is what limits are missed by."""
+    near, far = SquaredEdgeLengths(3, [[0, 1]]), SquaredEdgeLengths(3, [[0, 2]])
+    rows = (
+        Rows("short", "<=", {"K": near}, np.array([1.0])),
+        Rows("long", "<=", {"K": -far}, np.array([-2.0])),
+        Rows("order", "<=", {"K": near - far}, np.array([0.0])),
+        Rows("centre", "==", {"K": Products(3, np.ones(3))}, np.zeros(3)),
+    )
+    sdp = SDP((PsdVariable("K", 3),), {"K": InnerProduct(np.eye(3))}, rows)
+    factor = np.array([[-1.0], [0.0], [1.0]])
+    inside = attain(sdp, Point({"K": Factor(0.99 * factor)}))
+    assert inside.value == pytest.approx(0.99**2 * 2.0, rel=1e-14)
+    outside = attain(sdp, Point({"K": Factor((1.0 + 1e-9) * factor)}))
+    assert outside.value == pytest.approx(2.0, rel=1e-8)
+    for found in (inside, outside):
+        assert all(np.min(sdp.slack(r, found.values)) >= 0.0 for r in rows[:3])

@@ -27,7 +27,7 @@ from sdpdr.reduce import Composed, Scale
 from sdpdr.reduce.elastic import Elastic
 from sdpdr.reduce.landmark import Landmark, on_face
 from sdpdr.solvers import Clarabel
-from sdpdr.solvers.lowrank.edges import edge_form
+from sdpdr.solvers.lowrank.edge.form import edge_form
 from sdpdr.solving.landmark import landmark_way
 from sdpdr.solving.landmark.geometry import geometry
 from sdpdr.solving.landmark.lazy import settle, solve_lazily
@@ -269,6 +269,7 @@ def test_equalities_are_kept_nearly_and_the_bound_is_still_one():
     assert solution.bound >= sdpdr.solve(model, solver="clarabel").value * (1.0 - 1e-4)
 
 
+@pytest.mark.slow
 def test_more_landmarks_lose_less():
     model = methods.mvu(ROLL)
     values = [landmark(model, count, tol=1e-5).value for count in (4, 8, 16)]

@@ -9,8 +9,8 @@ from sdpdr.errors import ModelError
 from sdpdr.linalg import InnerProduct
 from sdpdr.model import Maximize, Model, Var
 from sdpdr.solvers.lowrank import EdgeProgram, Objective, Options, solve_edge_program
-from sdpdr.solvers.lowrank.edges import edge_form, why_not
-from sdpdr.solvers.lowrank.newton import BlockLaplacian
+from sdpdr.solvers.lowrank.edge.form import edge_form, why_not
+from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 
 PAIRS = np.array([[0, 5], [2, 7], [0, 1]])
 PULL = np.array([1.0, 2.0, 0.5])

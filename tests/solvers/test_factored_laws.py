@@ -18,15 +18,15 @@ from sdpdr.linalg import (
     Trace,
 )
 from sdpdr.program import SDP, PsdVariable, Rows
-from sdpdr.solvers.factored.compile import compile_problem
-from sdpdr.solvers.factored.forms import Forms
-from sdpdr.solvers.factored.hessian import Hessian, Jacobian
-from sdpdr.solvers.factored.kkt import SparseNewton
-from sdpdr.solvers.factored.lagrangian import Lagrangian, Layout
-from sdpdr.solvers.factored.line_search import Curve
-from sdpdr.solvers.factored.parts import part_of
-from sdpdr.solvers.factored.pins import Pins
-from sdpdr.solvers.factored.precondition import block_preconditioner, saddle_preconditioner
+from sdpdr.solvers.lowrank.general.compile import compile_problem
+from sdpdr.solvers.lowrank.general.forms import Forms
+from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
+from sdpdr.solvers.lowrank.general.kkt import SparseNewton
+from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout
+from sdpdr.solvers.lowrank.general.line_search import Curve
+from sdpdr.solvers.lowrank.general.parts import part_of
+from sdpdr.solvers.lowrank.general.pins import Pins
+from sdpdr.solvers.lowrank.general.precondition import block_preconditioner, saddle_preconditioner
 
 from .factored_programs import known_program
 

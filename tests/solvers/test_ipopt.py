@@ -20,7 +20,7 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers import Ipopt
 from sdpdr.solvers.ipopt import UnfoldingNlp
 from sdpdr.solvers.lowrank import EdgeProgram
-from sdpdr.solvers.lowrank.edges import edge_form
+from sdpdr.solvers.lowrank.edge.form import edge_form
 
 STEP = 1e-6
 

@@ -10,10 +10,10 @@ from scipy.spatial import cKDTree
 
 from sdpdr.errors import DataError, DisconnectedGraphError, ModelError, ShapeError
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
-from sdpdr.solvers.lowrank.certificate import connectivity, dual_bound, judge, laplacian
-from sdpdr.solvers.lowrank.direction import Rows
-from sdpdr.solvers.lowrank.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.start import isomap_start
+from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, judge, laplacian
+from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
+from sdpdr.solvers.lowrank.edge.rows import Rows
+from sdpdr.solvers.lowrank.edge.start import isomap_start
 
 
 def swiss(n, seed=0):
@@ -371,8 +371,9 @@ def test_interruption_returns_the_point_reached():
     assert 20000 < result.value < 26004.92
 
 
-def test_fill_is_announced_instead_of_tried():
-    result = solve_edge_program(swiss_program(100, 4), Options(max_fill=1000))
+@pytest.mark.parametrize("most", [0, 1000])
+def test_fill_is_announced_instead_of_tried(most):
+    result = solve_edge_program(swiss_program(100, 4), Options(max_fill=most))
     assert result.status == "stalled"
     assert result.factorizations == 0
     assert "fewer neighbours" in result.message

@@ -263,7 +263,7 @@ def test_what_has_no_optimum_is_called_what_it_is(lie):
 def test_a_direction_without_a_feasible_point_is_not_unbounded():
     outcome = Multiprecision().run(find_lie("both-sides").sdp())
     assert outcome.verdict is Verdict.INFEASIBLE
-    assert float(outcome.point.duals["negative"][0]) > 0.0
+    assert float(outcome.point.duals["row1"][0]) > 0.0
 
 
 def test_a_direction_is_all_that_is_known_until_a_point_is_found():

@@ -17,9 +17,8 @@ from sdpdr.solvers import FORMS, Clarabel, LowRank
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.costs import Structure, predict, priority
 from sdpdr.solving.costs.prediction import FILES
-from sdpdr.solving.costs.rates import RATES
 from sdpdr.solving.costs.structure import KINDS
-from sdpdr.solving.costs.work import least_work, work
+from sdpdr.solving.costs.work import RATES, least_work, work
 
 RELATIONS = ["inequality", "equality", Band(0.1), Slack(5.0), Slack(50.0, "absolute", True)]
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.errors import DataError, NotAcceptedError
-from sdpdr.program import Claim
+from sdpdr.errors import DataError, DataTypeError, NotAcceptedError
+from sdpdr.program import Claim, Point
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
@@ -339,6 +340,23 @@ def test_what_cannot_be_joined_says_so():
 def test_arguments_without_effect_are_refused(model, options, words):
     with pytest.raises(DataError, match=words):
         sdpdr.solve(model, **options)
+
+
+@pytest.mark.parametrize("part", ["values", "duals"])
+def test_a_start_that_is_not_finite_is_refused_by_name(model, part):
+    known = sdpdr.solve(model, "lowrank")
+    point = Point(dict(known.values), dict(known.duals))
+    name = next(iter(getattr(point, part)))
+    spoilt = replace(point, **{part: {name: np.full(np.shape(getattr(point, part)[name]), np.nan)}})
+    with pytest.raises(DataError, match=f"the start's '{name}' is not finite"):
+        sdpdr.solve(model, "lowrank", start=spoilt)
+
+
+def test_a_sparse_start_is_refused_by_name(model):
+    known = sdpdr.solve(model, "lowrank")
+    name, n = next(iter(known.values)), next(iter(known.values.values())).shape[0]
+    with pytest.raises(DataTypeError, match=f"the start's '{name}' is sparse"):
+        sdpdr.solve(model, "lowrank", start=Point({name: sp.csr_array(np.eye(n))}))
 
 
 def test_a_start_is_refused_where_nobody_can_begin_from_it(model):

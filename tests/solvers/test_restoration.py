@@ -5,8 +5,8 @@ import pytest
 
 from sdpdr import datasets, graphs
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
-from sdpdr.solvers.lowrank.certificate import primal_value
-from sdpdr.solvers.lowrank.start import restored
+from sdpdr.solvers.lowrank.edge.certificate import primal_value
+from sdpdr.solvers.lowrank.edge.start import restored
 
 
 def perturbed(seed):

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from sdpdr import datasets, graphs, methods
 from sdpdr.errors import UnknownNameError
-from sdpdr.lab.study.compare import compare, number
+from sdpdr.lab.study.compare import compare
 from sdpdr.program import Status
 from sdpdr.program.point import Point
 from sdpdr.program.run import Verdict
@@ -113,9 +113,3 @@ def test_progress_is_shown_on_demand_and_on_the_error_output_only(model, capsys)
 def test_unknown_names_are_refused(model, solvers, forms, near):
     with pytest.raises(UnknownNameError, match=near):
         compare(model, solvers, forms)
-
-
-def test_numbers_that_are_not_there_are_dashes():
-    assert [number(x, ".1e") for x in (None, float("inf"), float("nan"), 1.0)] == [
-        "-", "-", "-", "1.0e+00",
-    ]  # fmt: skip

@@ -9,15 +9,9 @@ import pytest
 
 from sdpdr import datasets, graphs, methods, plot
 from sdpdr.lab.study.compare import Comparison, Run, compare
-from sdpdr.lab.study.report import (
-    Picture,
-    Report,
-    Section,
-    comparing,
-    inline_svg,
-    unfolding,
-    versions,
-)
+from sdpdr.lab.study.page import Section, to_html, write_page
+from sdpdr.lab.study.page.render import inline_svg
+from sdpdr.lab.study.report import comparing, picture, report, unfolding, versions
 from sdpdr.solving.solve import solve
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "col", "wbr"}
@@ -65,9 +59,9 @@ def parts():
 def html(parts):
     X, t, graph, model, solution = parts
     pictures = (
-        Picture("data", plot.cloud(X, t), "Data."),
-        Picture("embedding", plot.embedding(solution.embedding(2), t), "Embedding."),
-        Picture("images", plot.embedding(X, images=X[:, :, None] + 99.0), "Raster < vector."),
+        picture("roll-data", plot.cloud(X, t), "Data."),
+        picture("roll-embedding", plot.embedding(solution.embedding(2), t), "Embedding."),
+        picture("roll-images", plot.embedding(X, images=X[:, :, None] + 99.0), "Raster < vector."),
     )
     comparison = compare(model, ["lowrank", "clarabel"], ["factor", "lmi"])
     absent = Run("absent", "gram, lmi", reason="package 'absent' is missing: <install> it")
@@ -79,7 +73,7 @@ def html(parts):
         ),
         comparing("all", "All", "Text.", graph=graph, model=model, comparison=comparison),
     )  # fmt: skip
-    return Report("A <title>", "A summary.", sections, ("One limit.",)).html()
+    return to_html(report("A <title>", "A summary.", sections, ("One limit.",)))
 
 
 def test_the_page_is_well_formed_and_identifiers_are_unique(html):
@@ -129,9 +123,11 @@ def test_ink_follows_the_page(parts):
 def test_the_same_report_is_the_same_page(parts):
     _, _, graph, model, solution = parts
     pages = {
-        Report(
-            "T", "S", [unfolding("a", "A", "t", graph=graph, model=model, solution=solution)]
-        ).html()
+        to_html(
+            report(
+                "T", "S", [unfolding("a", "A", "t", graph=graph, model=model, solution=solution)]
+            )
+        )
         for _ in range(2)
     }
     assert len(pages) == 1
@@ -139,12 +135,12 @@ def test_the_same_report_is_the_same_page(parts):
 
 def test_saving_leaves_a_whole_page_or_none(tmp_path):
     target = tmp_path / "report.html"
-    Report("T", "S", [Section("a", "A", "text")]).save(target)
+    write_page(report("T", "S", [Section("a", "A", ["text"])]), target)
     assert Page(target.read_text(encoding="utf-8")).ids == ["a", "versions"]
-    broken = Report("T", "S", [Section("a", "A", "text", pictures=["no picture"])])
+    broken = report("T", "S", [Section("a", "A", ["text"], charts=["no picture"])])
     before = target.read_bytes()
-    with pytest.raises(Exception, match="is_small"):
-        broken.save(target)
+    with pytest.raises(Exception, match="no attribute"):
+        write_page(broken, target)
     assert target.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 

@@ -107,14 +107,52 @@ def test_an_export_that_cannot_be_written_leaves_nothing(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.duckdb", "a.jsonl"]
 
 
-def test_the_journal_brings_a_table_up_to_date_that_missed_its_last_rows(tmp_path):
+def in_the_table(path):
+    import duckdb
+
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return [
+            key for (key,) in connection.execute("SELECT key FROM runs ORDER BY key").fetchall()
+        ]
+
+
+def test_a_table_that_missed_the_last_rows_hides_none_and_is_written_anew(tmp_path):
     path = tmp_path / "a.duckdb"
     fill(path, ["a"])
     with open(path.with_suffix(".jsonl"), "a") as file:
         file.write(json.dumps({"kind": "row", **row("b")}) + "\n")
-    assert keys(path) == ["a"]
-    fill(path, [])
+    assert in_the_table(path) == ["a"]
     assert keys(path) == ["a", "b"]
+    assert sorted(read_results(path).frame["key"]) == ["a", "b"]
+    fill(path, ["c"])
+    assert in_the_table(path) == ["a", "b", "c"]
+
+
+def test_rows_that_only_the_table_has_are_kept(tmp_path):
+    path = tmp_path / "a.duckdb"
+    fill(path, "a")
+    journal = path.with_suffix(".jsonl")
+    before = journal.read_bytes()
+    fill(path, "b")
+    journal.write_bytes(before)
+    assert keys(path) == ["a", "b"]
+    fill(path, "c")
+    assert keys(path) == ["a", "b", "c"]
+
+
+def test_a_folder_where_results_belong_is_refused_at_once(tmp_path):
+    for name in ("small.duckdb", "other.jsonl"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(ResultsError):
+            Results((tmp_path / name).with_suffix(".duckdb"))
+
+
+def test_before_there_is_a_table_its_name_stands_for_the_journal(tmp_path):
+    path = tmp_path / "a.duckdb"
+    fill(path, ["a"])
+    path.unlink()
+    assert read_results(path).frame["key"].tolist() == ["a"]
+    assert not path.exists()
 
 
 def test_what_does_not_fit_into_a_column_is_not_known_and_breaks_nothing(tmp_path):
@@ -226,7 +264,7 @@ def test_without_a_journal_a_damaged_file_is_all_there_is(tmp_path):
         read_results(path)
 
 
-def test_a_file_that_another_process_has_open_is_locked(tmp_path):
+def test_results_that_another_process_adds_to_can_only_be_read(tmp_path):
     path = tmp_path / "a.duckdb"
     fill(path, ["a"])
     program = """
@@ -244,13 +282,14 @@ def test_a_file_that_another_process_has_open_is_locked(tmp_path):
     try:
         assert other.stdout.readline() == b"open\n"
         before = path.with_suffix(".jsonl").read_bytes()
-        for read_only in (False, True):
-            with pytest.raises(ResultsLockedError, match="in use by another process"):
-                Results(path, read_only=read_only)
+        with pytest.raises(ResultsLockedError, match="in use by another process"):
+            Results(path)
+        assert keys(path) == ["a"]
         assert path.with_suffix(".jsonl").read_bytes() == before
     finally:
         other.communicate()
-    assert keys(path) == ["a"]
+    fill(path, ["b"])
+    assert keys(path) == ["a", "b"]
 
 
 def test_somebody_elses_database_is_refused_and_left_alone(tmp_path):

@@ -9,12 +9,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.checks import Transformer, checked
 from sdpdr.base.errors import (
     DataError,
     NonUniqueWarning,
@@ -33,23 +33,21 @@ from sdpdr.solvers.base import configured, tolerance
 from sdpdr.solving.solve import solve
 
 
-class MetricLearner(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
-    """Base of estimators of a Mahalanobis metric; ``_learn`` solves its program."""
+@dataclass(eq=False, repr=False)
+class MetricLearner(Transformer):
+    """Base of estimators of a Mahalanobis metric; ``_learn`` solves its program.
 
-    n_pairs: int | None
-    kernel: Any
-    kernel_params: Mapping[str, Any] | None
-    kernel_components: int | None
-    solver: Any
-    tol: float | None
-    random_state: int | None
-    tol_: float
+    Fields are hyperparameters; a subclass adds its own.
+    """
 
-    solution_: Solution | None
+    _: KW_ONLY
+    n_pairs: int | None = None
+    kernel: Any = None
+    kernel_params: Mapping[str, Any] | None = None
+    kernel_components: int | None = None
+    solver: Any = "auto"
+    tol: float | None = None
+    random_state: int | None = None
 
     @abstractmethod
     def _learn(self, pairs: Pairs) -> MetricAnswer:
@@ -75,7 +73,7 @@ class MetricLearner(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass "
                 "labels of the points, or 1 and -1 for similar and dissimilar pairs."
             )
-        if _n_dimensions(X) == 3:
+        if validate.n_dimensions(X) == 3:
             return self.fit_pairs(X, y)
         points = validate.points(X, at_least=2)
         validate_data(self, X, skip_check_array=True)
@@ -107,7 +105,8 @@ class MetricLearner(
         return self._fit(found)
 
     def _fit(self, pairs: Pairs) -> MetricLearner:
-        self.solution_, self.tol_ = None, tolerance(self.solver, self.tol)
+        self.solution_: Solution | None = None
+        self.tol_ = tolerance(self.solver, self.tol)
         n_coordinates = self._n_coordinates()
         if self.kernel is None:
             answer = self._learn(pairs)
@@ -149,8 +148,7 @@ class MetricLearner(
         if isinstance(self.kernel, str):
             parameters = KERNEL_PARAMS.get(self.kernel, ())
             for name in self.kernel_params or {}:
-                if name not in parameters:
-                    raise UnknownNameError(f"parameter of kernel {self.kernel!r}", name, parameters)
+                validate.choice(f"parameter of kernel {self.kernel!r}", name, parameters)
         if self.kernel_components is None:
             return None
         return validate.positive_integer("kernel_components", self.kernel_components)
@@ -181,8 +179,7 @@ class MetricLearner(
         array of shape (m, k)
         """
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, reset=False, dtype=float)
-        return np.asarray(self._inputs(X) @ self.components_.T)
+        return np.asarray(self._inputs(checked(self, X, reset=False)) @ self.components_.T)
 
     def pair_distance(self, pairs: Any) -> Array:
         """Distances under the metric, of pairs of shape (n_pairs, 2, D)."""
@@ -229,11 +226,6 @@ class MetricLearner(
         tags.input_tags.three_d_array = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
-
-
-def _n_dimensions(X: Any) -> int:
-    """Of arrays, data frames, sparse matrices and nested lists, ragged ones as well."""
-    return len(X.shape) if hasattr(X, "shape") else np.asarray(X, dtype=object).ndim
 
 
 def _frozen(learner: MetricLearner) -> Callable[[Array], Array]:
@@ -318,14 +310,8 @@ class XingMetric(MetricLearner):
     _: KW_ONLY
     diagonal: bool = False
     ridge: float = 0.0
-    n_pairs: int | None = None
-    kernel: Any = None
-    kernel_params: Mapping[str, Any] | None = None
-    kernel_components: int | None = None
     solver: Any = "ascent"
-    tol: float | None = None
     max_iter: int = 10_000
-    random_state: int | None = None
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
         options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge}

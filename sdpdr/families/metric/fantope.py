@@ -24,6 +24,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
+from sdpdr.linalg.spectral import fix_signs
 
 # Share of the trace, in whitened coordinates, up to which a direction is rounding. A pair along
 # such a direction has at most the root of it as its distance, so leaving it out costs 1e-6 at most.
@@ -94,15 +95,7 @@ def components_of(factor: Array) -> Array:
     array of shape (k, n)
     """
     vectors, sizes, _ = np.linalg.svd(factor, full_matrices=False)
-    return oriented((vectors * sizes).T)
-
-
-def oriented(rows: Array) -> Array:
-    """Components with the sign that makes the largest entry of each positive."""
-    if not rows.size:
-        return rows
-    largest = np.take_along_axis(rows, np.argmax(np.abs(rows), axis=1)[:, None], axis=1)
-    return np.asarray(rows * np.where(largest < 0.0, -1.0, 1.0))
+    return fix_signs(vectors * sizes).T
 
 
 def trimmed(factor: Array, share: float = RANK_TOLERANCE) -> Array:
@@ -187,7 +180,7 @@ def closed_form(
     price = 0.5 * ridge * a @ a + entropy * np.sum(a * np.log(np.where(a > 0.0, a, 1.0)))
     kept = a > 0.0
     # The weights descend. A singular value decomposition would turn components of equal length.
-    components = oriented((vectors[:, kept] * np.sqrt(a[kept])).T)
+    components = fix_signs(vectors[:, kept] * np.sqrt(a[kept])).T
     unique = ridge + entropy > 0.0 or _is_unique(w, a, cap)
     value, size = float(w @ a + price), float(np.max(np.abs(w)))
     return MetricAnswer(components, value, bound, _ARGUMENT, unique=unique, scale=size)
@@ -232,7 +225,7 @@ def frobenius_form(scatter: Array) -> MetricAnswer:
     size = float(np.linalg.norm(w[wanted]))
     factor = vectors[:, wanted] * np.sqrt(-w[wanted] / (size or 1.0))
     argument = "the negative part of C is all that a positive semidefinite matrix can gain"
-    return MetricAnswer(oriented(factor.T), -size, -size, argument)
+    return MetricAnswer(fix_signs(factor).T, -size, -size, argument)
 
 
 def _linear(w: Array, cap: float) -> tuple[Array, float]:

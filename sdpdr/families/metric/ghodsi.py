@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from sdpdr.base import checks as validate
-from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.base.errors import DataError
 from sdpdr.families.metric.estimators import MetricLearner
 from sdpdr.families.metric.fantope import (
     MetricAnswer,
@@ -89,17 +88,10 @@ class GhodsiMetric(MetricLearner):
     ridge: float = 0.0
     entropy: float = 0.0
     scale: str = "trace"
-    n_pairs: int | None = None
-    kernel: Any = None
-    kernel_params: Mapping[str, Any] | None = None
-    kernel_components: int | None = None
     solver: Any = "closed"
-    tol: float | None = None
-    random_state: int | None = None
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
-        if self.scale not in SCALES:
-            raise UnknownNameError("scale", self.scale, SCALES)
+        validate.choice("scale", self.scale, SCALES)
         if self.scale == "frobenius" and (self.ridge or self.entropy):
             raise DataError("ridge and entropy go with scale='trace'; leave them 0.")
         cap = self._cap(pairs.n_features)
@@ -142,9 +134,9 @@ class GhodsiMetric(MetricLearner):
     def _cap(self, n_features: int) -> float:
         if self.scale == "frobenius" or self.n_components is None:
             return 1.0
-        k = validate.positive_integer("n_components", self.n_components)
-        if k > n_features:
-            raise DataError(
-                f"n_components must be at most the number of features, {n_features}; it is {k}."
-            )
-        return 1.0 / k
+        return 1.0 / validate.positive_integer(
+            "n_components",
+            self.n_components,
+            at_most=n_features,
+            why=f"the number of features, {n_features}",
+        )

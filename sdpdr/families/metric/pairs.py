@@ -69,8 +69,7 @@ class Pairs:
 
     def index(self, kind: str) -> Index:
         """The pairs of one kind, ``"similar"`` or ``"dissimilar"``; shape (p, 2)."""
-        if kind not in ("similar", "dissimilar"):
-            raise UnknownNameError("kind of pairs", kind, ("similar", "dissimilar"))
+        validate.choice("kind of pairs", kind, ("similar", "dissimilar"))
         return self.similar if kind == "similar" else self.dissimilar
 
     def differences(self, kind: str) -> Array:

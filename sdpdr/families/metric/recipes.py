@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, UnknownNameError
 from sdpdr.families.metric.fantope import require_room
 from sdpdr.families.metric.pairs import Pairs, choose_pairs
 from sdpdr.families.metric.whiten import whiten
@@ -116,10 +116,8 @@ def ghodsi(
     subject to  tr A = 1             unit_trace, 1 row
                 ... ⪰ 0        cap, psd cone, 3 entries
     """
-    if scale not in SCALES:
-        raise UnknownNameError("scale", scale, SCALES)
-    if not ridge >= 0.0:
-        raise DataError(f"ridge must be a number >= 0; it is {ridge!r}.")
+    validate.choice("scale", scale, SCALES)
+    ridge = validate.non_negative("ridge", ridge)
     pairs = choose_pairs(X, y, similar, dissimilar, n_pairs, seed)
     n = pairs.n_features
     if scale == "trace":

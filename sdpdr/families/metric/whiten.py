@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
 from sdpdr.families.metric.pairs import Pairs
@@ -66,15 +67,9 @@ def kernel_coordinates(kernel: Array, n_components: int | None = None) -> Kernel
     >>> bool(np.allclose(X @ X.T @ found.placing, found.coordinates))
     True
     """
-    k = np.asarray(kernel, dtype=float)
-    if k.ndim != 2 or k.shape[0] != k.shape[1]:
-        raise DataError(f"a kernel matrix is square; this one has shape {k.shape}.")
-    if not np.isfinite(k).all():
-        raise DataError("the kernel matrix has entries that are NaN or infinite.")
-    size = float(np.max(np.abs(k), initial=0.0))
-    if not np.allclose(k, k.T, rtol=0.0, atol=_INDEFINITE * size):
-        raise DataError("the kernel matrix is not symmetric. If that is meant, pass (K + K.T) / 2.")
-    values, vectors = np.linalg.eigh((k + k.T) * 0.5)
+    if len({*np.shape(kernel)}) != 1 or np.ndim(kernel) != 2:
+        raise DataError(f"a kernel matrix is square; this one has shape {np.shape(kernel)}.")
+    values, vectors = np.linalg.eigh(validate.symmetric("kernel", kernel))
     if values[-1] <= 0.0 or values[0] < -_INDEFINITE * values[-1]:
         raise DataError(
             f"the kernel matrix is not positive semidefinite: its eigenvalues range over "
@@ -137,8 +132,7 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     >>> whiten(pairs).differences
     array([[-2.]])
     """
-    if not (np.isfinite(ridge) and ridge >= 0.0):
-        raise DataError(f"ridge must be a number >= 0; it is {ridge!r}.")
+    ridge = validate.non_negative("ridge", ridge)
     differences = pairs.differences("dissimilar")
     differences = differences[np.any(differences != 0.0, axis=1)]
     if not len(differences):

@@ -1,9 +1,14 @@
 """Labels spread over a graph with similar and dissimilar neighbours."""
 
-from sdpdr.families.propagate.alternating import LabelStep, alternating, scale_step
-from sdpdr.families.propagate.eigen import eigen, ratio_bound
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
+from sdpdr.families.propagate.least_ratio import (
+    LabelStep,
+    alternating,
+    eigen,
+    ratio_bound,
+    scale_step,
+)
 from sdpdr.families.propagate.pencil import Pencil, Propagation, PropagationStatus
 from sdpdr.families.propagate.ratings import (
     SpreadRatings,

@@ -9,8 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
@@ -18,7 +17,7 @@ from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.families.propagate.graph import labelled_graph
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.families.propagate.ratings import METHODS, near_and_far, pearson, spread_labels
-from sdpdr.families.unfold.labelled import encoded
+from sdpdr.families.unfold.labelled import decided, encoded, labels_of_samples
 from sdpdr.model.blocks.separation import UNLABELLED
 
 _AFFINITIES = ("knn", "precomputed", "correlation")
@@ -143,7 +142,7 @@ class MixedLabelPropagation(
         self._X = X
         similarity = self._similarity(X)
         self.scores_ = self._spread(similarity, codes)
-        decision = self._labels(self.scores_)
+        decision = decided(self.classes_, self.scores_)
         known = codes != UNLABELLED
         if self.mode != "mixed_graph":
             decision[known] = self.classes_[codes[known]]
@@ -162,7 +161,8 @@ class MixedLabelPropagation(
         -------
         array of shape (m,)
         """
-        return self._labels(self.decision_function(X))
+        scores = self.decision_function(X)
+        return decided(self.classes_, scores)
 
     def predict_proba(self, X: Any) -> Array:
         """Distributions over the classes, as of ``label_distributions_``; shape (m, classes)."""
@@ -213,16 +213,7 @@ class MixedLabelPropagation(
         return checked
 
     def _codes(self, y: Any, n: int) -> Index:
-        labels = column_or_1d(y, warn=True)
-        if labels.size != n:
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
-                f"{labels.size} labels. Pass a label for each, -1 where it is not known."
-            )
-        classes, codes = encoded(labels)
-        known = codes != UNLABELLED
-        if known.any():
-            check_classification_targets(labels[known])
+        classes, codes = encoded(labels_of_samples(y, n))
         if len(classes) < 2:
             found = "no label" if not len(classes) else f"one class, {classes[0]}"
             raise DataError(f"labels must take two values (classes); there is {found}.")
@@ -283,10 +274,6 @@ class MixedLabelPropagation(
             similarity = self.affinity(X, self._X)
         sparse = sp.issparse(similarity)
         return similarity.maximum(0.0) if sparse else np.maximum(similarity, 0.0)
-
-    def _labels(self, scores: Array) -> Any:
-        best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best]
 
     def _is(self, affinity: str) -> bool:
         return isinstance(self.affinity, str) and self.affinity == affinity

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.propagate.graph import LabelledGraph
-from sdpdr.families.propagate.pencil import Propagation, PropagationStatus
+from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.linalg.inertia import Factorization
 
 
@@ -154,7 +154,7 @@ def mixed_graph(
             raise ShapeError(f"kernel has shape {K.shape}; the graph has {graph.n} nodes.")
         matrix = known[:, None] * K + ridge * np.eye(graph.n) + smoothness * (signed @ K)
         values = K @ np.linalg.solve(matrix, target)
-    return unsought(graph, np.asarray(values), float("nan"), "mixed_graph")
+    return recorded(graph, np.asarray(values), float("nan"), "mixed_graph")
 
 
 def given_weight(graph: LabelledGraph, lam: float, method: str) -> Propagation:
@@ -168,14 +168,13 @@ def given_weight(graph: LabelledGraph, lam: float, method: str) -> Propagation:
             f"lam={lam:g} is too large: from {limit:.6g} on, E_+ - lam E_- is not bounded below. "
             "Pass a smaller one."
         ) from None
-    return unsought(graph, graph.labelling(spread), lam, method)
+    return recorded(graph, graph.labelling(spread), lam, method)
 
 
-def unsought(graph: LabelledGraph, y: Array, lam: float, method: str) -> Propagation:
-    """The record of a labelling that does not claim the least ratio."""
+def recorded(graph: LabelledGraph, y: Array, lam: float, method: str, **proof: Any) -> Propagation:
+    """The record of a labelling, with what is proved of it where it claims the least ratio."""
     weight = float(1.0 / np.sqrt(1.0 + np.sum(np.square(y[graph.unlabelled]))))
-    status = PropagationStatus.NOT_SOUGHT
-    return Propagation(y, lam, graph.ratio(y), 0.0, weight, float("nan"), status, method)
+    return Propagation(y, lam, graph.ratio(y), weight, method, **proof)
 
 
 def _solve(matrix: Matrix, right: Array) -> Array:

@@ -3,7 +3,6 @@ r"""The pencil :math:`(A, B)` of two energies: its least ratio, proofs, and a re
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 import scipy.linalg as sl
@@ -12,13 +11,14 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError
+from sdpdr.base.progress import Advised
 from sdpdr.linalg.inertia import RestrictedFactor
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.spectral import DENSE_ORDER, smallest_eigenvalue
 from sdpdr.linalg.verified import is_verified_positive
 
 
-class PropagationStatus(Enum):
+class PropagationStatus(Advised):
     """How a search for the least ratio ended; the value of each member is advice."""
 
     OPTIMAL = "No labelling has a smaller ratio, but for a relative `gap`; that is proved."
@@ -32,14 +32,6 @@ class PropagationStatus(Enum):
         "no ratio to minimise; the harmonic labelling is returned."
     )
     NOT_SOUGHT = "The method does not minimise the ratio."
-
-    @property
-    def advice(self) -> str:
-        """What the status means and what to do."""
-        return self.value
-
-    def __repr__(self) -> str:
-        return f"PropagationStatus.{self.name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +59,6 @@ class Propagation:
         decide. nan where it was not computed.
     status : PropagationStatus
     method : str
-    n_iter : int
-        Of the alternation; 0 for the other methods.
     history : tuple of tuples
         Scale, weight and ratio, :math:`(\beta, \lambda, E_+/E_-)`, after each step of the
         alternation.
@@ -77,13 +67,17 @@ class Propagation:
     y: Array
     lam: float
     ratio: float
-    bound: float
     label_weight: float
-    gap_uu: float
-    status: PropagationStatus
     method: str
-    n_iter: int = 0
+    bound: float = 0.0
+    gap_uu: float = float("nan")
+    status: PropagationStatus = PropagationStatus.NOT_SOUGHT
     history: tuple[tuple[float, float, float], ...] = ()
+
+    @property
+    def n_iter(self) -> int:
+        """Steps of the alternation; 0 for the other methods."""
+        return len(self.history)
 
     @property
     def gap(self) -> float:

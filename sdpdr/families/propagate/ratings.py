@@ -15,10 +15,9 @@ from sklearn.neighbors import kneighbors_graph
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, IgnoredLabelsWarning, ShapeError
-from sdpdr.families.propagate.alternating import alternating
-from sdpdr.families.propagate.eigen import eigen
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
+from sdpdr.families.propagate.least_ratio import alternating, eigen
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.graphs import furthest_pairs
 

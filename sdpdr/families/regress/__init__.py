@@ -12,7 +12,7 @@ from sdpdr.families.regress.kernel import (
 from sdpdr.families.regress.linear import LinearEmbedding, TraceRatio, linear_embedding, trace_ratio
 from sdpdr.families.regress.maps import Extension, fit_extension
 from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
-from sdpdr.families.regress.responses import class_responses, semisupervised_responses
+from sdpdr.families.regress.respond import class_responses, semisupervised_responses
 from sdpdr.families.regress.ridge import LinearMapping, RidgeChoice, choose_ridge, ridge
 from sdpdr.families.regress.sparse import SparsePath, grid_laplacian, sparse_path
 from sdpdr.families.regress.transduction import (

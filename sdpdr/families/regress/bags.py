@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial import cKDTree
+from sklearn.neighbors import NearestNeighbors
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
@@ -88,8 +88,7 @@ def mixture_weights(
     if not np.all(covered > 0.0):
         bare = validate.listed(np.flatnonzero(~(covered > 0.0)))
         raise DataError(f"points {bare} are covered by no component: leave them out.")
-    if not (np.isfinite(strength) and strength >= 0.0):
-        raise DataError(f"strength must be 0 or more; it is {strength}.")
+    strength = validate.non_negative("strength", strength)
     g = np.full(N, 1.0 / N) if prior is None else np.asarray(prior, dtype=float)
     if g.shape != (N,) or np.any(g < 0.0) or not np.isclose(g.sum(), 1.0):
         raise DataError(f"prior must be {N} weights of 0 or more with sum one.")
@@ -239,7 +238,8 @@ class BagIndex:
         self.strength_ = 10.0 * float(count.mean())
         if given is not None:
             self.strength_ = validate.positive_number("strength", given)
-        self._tree = cKDTree(self.centers_)
+        search = NearestNeighbors(radius=self.radius_, algorithm="kd_tree")
+        self._search = search.fit(self.centers_)
         kernel = self._kernel(everything)
         bag = np.repeat(np.arange(count.size), count)
         covered = np.diff(kernel.indptr)
@@ -292,12 +292,7 @@ class BagIndex:
 
     def _kernel(self, points: Array) -> sp.csr_array:
         """Which centres lie within the radius of each point."""
-        found = self._tree.query_ball_point(points, self.radius_, return_sorted=True)
-        counts = np.array([len(f) for f in found], dtype=np.int64)
-        indices = np.concatenate([np.asarray(f, dtype=np.int64) for f in found])
-        start = np.append(0, np.cumsum(counts))
-        shape = (len(points), len(self.centers_))
-        return sp.csr_array((np.ones(indices.size), indices, start), shape)
+        return sp.csr_array(self._search.radius_neighbors_graph(points))
 
 
 def _checked(bags: Sequence[Any]) -> list[Array]:

@@ -7,20 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.checks import Transformer, checked
 from sdpdr.base.errors import DataError, ShapeError
 
 
 @dataclass(eq=False, repr=False)
-class BasisExpansion(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
+class BasisExpansion(Transformer):
     r"""Functions sampled on a grid, by their weights on Gaussians.
 
     .. math:: f_i(z) = \sum_j w_{ij} \psi_j(z), \quad \psi_j(z) = e^{-(z - r_j)^2/s^2}, \qquad
@@ -93,15 +89,14 @@ class BasisExpansion(
         DataError, ShapeError
             A grid of another length, or one that does not rise; a negative ridge.
         """
-        X = np.asarray(validate_data(self, X, dtype=np.float64))
+        X = np.asarray(checked(self, X))
         m = X.shape[1]
         z = np.arange(float(m)) if self.grid is None else np.asarray(self.grid, dtype=float)
         if z.shape != (m,):
             raise ShapeError(f"grid must have shape ({m},), one place a column; it is {z.shape}.")
         if m > 1 and not np.all(np.diff(z) > 0.0):
             raise DataError("grid must rise strictly.")
-        if not (np.isfinite(self.ridge) and self.ridge >= 0.0):
-            raise DataError(f"ridge must be 0 or more; it is {self.ridge}.")
+        ridge = validate.non_negative("ridge", self.ridge)
         r = validate.positive_integer("n_components", self.n_components)
         self.centers_ = np.linspace(z[0], z[-1], r) if r > 1 else np.array([z.mean()])
         apart = (z[-1] - z[0]) / max(r - 1, 1) or 1.0
@@ -113,7 +108,7 @@ class BasisExpansion(
         self.inner_products_ = size * np.exp(-away / (2.0 * self.width_**2))
         gram = self.basis_.T @ self.basis_
         values, vectors = np.linalg.eigh(gram)
-        shrunk = 1.0 / (np.maximum(values, 0.0) + max(self.ridge, 1e-14) * values[-1])
+        shrunk = 1.0 / (np.maximum(values, 0.0) + max(ridge, 1e-14) * values[-1])
         self._weights = self.basis_ @ (vectors * shrunk) @ vectors.T
         values, vectors = np.linalg.eigh(self.inner_products_)
         root = np.sqrt(np.maximum(values, 1e-14 * values[-1]))
@@ -124,8 +119,7 @@ class BasisExpansion(
     def transform(self, X: Any) -> Array:
         """Weights of functions, shape (n, n_components)."""
         check_is_fitted(self, "basis_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        weights = X @ self._weights
+        weights = checked(self, X, reset=False) @ self._weights
         return np.asarray(weights @ self._root if self.whiten else weights)
 
     def inverse_transform(self, W: ArrayLike) -> Array:

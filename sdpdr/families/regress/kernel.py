@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as sl
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.regress.ridge import upper_factor
 
+# Widths of Gaussians to choose from, relative to one over a typical squared distance.
+WIDTHS = tuple(2.0**p for p in range(-8, 5, 2))
 # A pivot below this share of the largest marks a sample that others reproduce.
-_SINGULAR = 1e-13
+_SINGULAR = 1e-13**0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,21 +195,14 @@ def factor_of(kernel: Array, delta: float) -> Array:
     DataError
         It is not positive definite.
     """
-    if not (np.isfinite(delta) and delta >= 0.0):
-        raise DataError(f"delta={delta} is out of range: it must be 0 or more, and finite.")
     matrix = np.array(kernel, dtype=float)
-    matrix[np.diag_indices_from(matrix)] += delta
-    try:
-        factor = sl.cholesky(matrix, check_finite=False)
-    except np.linalg.LinAlgError:
-        factor = None
-    pivots = np.zeros(1) if factor is None else np.diag(factor)
-    if not pivots.min(initial=np.inf) ** 2 > _SINGULAR * pivots.max(initial=0.0) ** 2:
-        raise DataError(
-            f"the kernel matrix plus delta={delta:g} is not positive definite: samples coincide or "
-            "nearly so, or the kernel is none. Raise delta, or drop duplicates."
-        )
-    return np.asarray(factor)
+    matrix[np.diag_indices_from(matrix)] += validate.non_negative("delta", delta)
+    return upper_factor(
+        matrix,
+        _SINGULAR,
+        f"the kernel matrix plus delta={delta:g} is not positive definite: samples coincide or "
+        "nearly so, or the kernel is none. Raise delta, or drop duplicates.",
+    )
 
 
 def _mapped(factor: Array, Y: Array, delta: float, centred: bool) -> KernelMapping:

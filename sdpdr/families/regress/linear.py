@@ -68,16 +68,13 @@ def linear_embedding(
     """
     if X.shape[0] != pencil.n:
         raise ShapeError(f"X has {X.shape[0]} samples, the pencil {pencil.n}.")
-    if not gamma >= 0.0:
-        raise DataError(f"gamma must be 0 or more; it is {gamma}.")
-    d = validate.positive_integer("n_components", n_components)
+    gamma = validate.non_negative("gamma", gamma)
     mean = pencil.totals @ X / pencil.totals.sum()
     centred = X - mean
     U, s, Vt = np.linalg.svd(centred, full_matrices=False)
     kept = s > _RANK * s[0]
     U, s, Vt = U[:, kept], s[kept], Vt[kept]
-    if d > s.size:
-        raise DataError(f"n_components must lie in 1..{s.size}, the rank of X; it is {d}.")
+    d = validate.positive_integer("n_components", n_components, at_most=s.size, why="the rank of X")
     scale = np.ones(s.size) if gamma == 0.0 else s
     B = U * scale
     left = B.T @ (pencil.weights @ B)
@@ -148,10 +145,8 @@ def trace_ratio(A: Array, B: Array, n_components: int = 2, tol: float = 1e-12) -
     """
     if A.shape != B.shape or A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise ShapeError(f"A and B must be square and alike; they are {A.shape} and {B.shape}.")
-    d = validate.positive_integer("n_components", n_components)
     m = len(A)
-    if d > m:
-        raise DataError(f"n_components must lie in 1..{m}; it is {d}.")
+    d = validate.positive_integer("n_components", n_components, at_most=m, why="the order")
     own = np.linalg.eigvalsh(B)
     if own[0] < -1e-10 * max(own[-1], 0.0) or np.sum(own[:d]) <= 1e-12 * max(own[-1], 1e-300):
         raise DataError(

@@ -172,10 +172,12 @@ def graph_embedding(pencil: Pencil, n_components: int, seed: int = 0) -> GraphEm
     (True, array([0.7071]))
     """
     trivial = pencil.has_trivial
-    d = validate.positive_integer("n_components", n_components)
-    most = pencil.n - trivial
-    if d > most:
-        raise DataError(f"n_components must lie in 1..{most} for {pencil.n} samples; it is {d}.")
+    d = validate.positive_integer(
+        "n_components",
+        n_components,
+        at_most=pencil.n - trivial,
+        why=f"of {pencil.n} samples{', less the constant' if trivial else ''}",
+    )
     if not pencil.is_diagonal:
         return _general(pencil, d, trivial)
     root = np.sqrt(pencil.diagonal)

@@ -6,27 +6,20 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import checked
-from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.regress.linear import linear_embedding
-from sdpdr.families.regress.respond import LABELLED, pencil_of, respond
+from sdpdr.families.regress.respond import LABELLED, Responding, checked_target, kind_of
 from sdpdr.families.regress.ridge import ridge
-from sdpdr.families.regress.weights import class_pencil
 
 WAYS = ("regression", "direct")
 
 
 @dataclass(eq=False, repr=False)
-class GraphProjection(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
+class GraphProjection(Responding):
     r"""Base of linear maps that solve a graph's pencil as well as linear functions can.
 
     .. math:: X^T W X a = \lambda\, (X^T D X + \gamma I)\, a
@@ -67,14 +60,9 @@ class GraphProjection(
     Cai thesis, sections 2.2 and 3.1.
     """
 
-    n_components: int | None = None
     _: KW_ONLY
-    n_neighbors: int = 5
-    connect: str = "none"
     alpha: float = 0.1
-    smoothing: float = 0.1
     way: str = "regression"
-    random_state: int = 0
 
     kind: ClassVar[str]
 
@@ -93,56 +81,26 @@ class GraphProjection(
         """
         validate.choice("way", self.way, WAYS)
         X = checked(self, X, ensure_min_samples=3)
-        labels = self._labels(y, len(X))
+        y = None if y is None else column_or_1d(y, warn=True)
+        labels = checked_target(y, len(X))
+        kind_of(labels, self.kind)
         if self.way == "direct":
             return self._directly(X, labels)
-        found = respond(
-            X,
-            labels,
-            self.kind,
-            self.n_components,
-            n_neighbors=self.n_neighbors,
-            connect=self.connect,
-            smoothing=self.smoothing,
-            seed=self.random_state,
-        )
+        found = self._responses(X, labels, self.kind)
         mapping = ridge(X, found.vectors, self.alpha, weights=found.masses)
         self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
         self.eigenvalues_ = found.eigenvalues
         return self
 
     def _directly(self, X: Array, y: np.ndarray | None) -> GraphProjection:
-        if self.kind == "classes":
-            assert y is not None
-            pencil = class_pencil(y)
-        else:
-            pencil = pencil_of(X, y, self.kind, self.n_neighbors, self.smoothing, self.connect)
         d = self.n_components
         if d is None:
             known = 3 if y is None else np.setdiff1d(y, [-1] * (self.kind == "semisupervised")).size
             d = max(known - 1, 1)
-        found = linear_embedding(X, pencil, d, self.alpha)
+        found = linear_embedding(X, self._pencil(X, y, self.kind), d, self.alpha)
         self.components_, self.intercept_ = found.coef.T, -found.mean @ found.coef
         self.eigenvalues_ = found.eigenvalues
         return self
-
-    def _labels(self, y: Any, n: int) -> np.ndarray | None:
-        if y is None:
-            if self.kind in LABELLED:
-                raise DataError(
-                    f"{type(self).__name__} requires y to be passed, but the target y is None. "
-                    "Pass a label for each sample."
-                )
-            return None
-        labels = np.asarray(column_or_1d(y, warn=True))
-        if labels.size != n:
-            raise ShapeError(
-                f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
-                f"{labels.size} labels."
-            )
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise DataError("Input y contains NaN or infinity; pass labels.")
-        return labels
 
     def transform(self, X: Any) -> Array:
         """Places of points, shape (q, n_components)."""

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import Cap, Gram, Scatter
@@ -58,10 +57,11 @@ def fantope(X: ArrayLike, n_components: int = 2) -> Model:
     >>> round(sdpdr.solve(model).value, 5), round(2.0 + 2.0**0.5 + 2.0, 5)
     (5.41421, 5.41421)
     """
-    N = _symmetric(X, "X")
-    n, d = len(N), validate.positive_integer("n_components", n_components)
-    if d >= n:
-        raise DataError(f"n_components must lie in 1..{n - 1} for order {n}; it is {d}.")
+    N = validate.symmetric("X", X)
+    n = len(N)
+    d = validate.positive_integer(
+        "n_components", n_components, at_most=n - 1, why="below the order"
+    )
     blocks = (Gram(n, "Z"), Cap(n, 1.0, "Z"), Normalized(np.eye(n), float(d)), Scatter(-N, "Z"))
     return Model(blocks, name="fantope", maximize=True)
 
@@ -97,14 +97,13 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
     >>> round(sdpdr.solve(sparse_direction([[3.0, 1.0], [1.0, 1.0]])).value, 5)
     3.41421
     """
-    A = _symmetric(X, "X")
-    B = np.eye(len(A)) if scale is None else _symmetric(scale, "scale")
+    A = validate.symmetric("X", X)
+    B = np.eye(len(A)) if scale is None else validate.symmetric("scale", scale)
     if B.shape != A.shape:
         raise ShapeError(f"X has shape {A.shape}, scale {B.shape}; they must agree.")
     if np.linalg.eigvalsh(B)[0] <= 0.0:
         raise DataError("scale must be positive definite: without that there is no largest value.")
-    if not (np.isfinite(price) and price >= 0.0):
-        raise DataError(f"price must be 0 or more; it is {price}.")
+    price = validate.non_negative("price", price)
     blocks: tuple[Block, ...] = (Gram(len(A), "Z"), Normalized(B), Scatter(-A, "Z"))
     if price > 0.0:
         blocks = (*blocks, EntryPrice(len(A), price))
@@ -163,9 +162,8 @@ def regression(
         raise ShapeError(
             f"X must have shape (n, m) and y (n,); they have {data.shape} and {target.shape}."
         )
-    for name, value in (("ridge", ridge), ("price", price)):
-        if not (np.isfinite(value) and value >= 0.0):
-            raise DataError(f"{name} must be 0 or more; it is {value}.")
+    ridge = validate.non_negative("ridge", ridge)
+    price = validate.non_negative("price", price)
     m = data.shape[1]
     blocks: tuple[Block, ...] = (LeastSquares(data, target),)
     if ridge > 0.0:
@@ -173,14 +171,3 @@ def regression(
     if price > 0.0:
         blocks = (*blocks, AbsoluteSize(m, price))
     return Model(blocks, name="regression")
-
-
-def _symmetric(X: ArrayLike, name: str) -> Array:
-    matrix = np.asarray(X, dtype=float)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ShapeError(f"{name} must be a square matrix; its shape is {matrix.shape}.")
-    if not np.isfinite(matrix).all():
-        raise DataError(f"{name} holds nan or infinite numbers.")
-    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * np.abs(matrix).max()):
-        raise DataError(f"{name} must be symmetric.")
-    return np.asarray((matrix + matrix.T) / 2.0)

@@ -1,28 +1,35 @@
-"""Which responses data and labels call for."""
+"""What an embedding should be, sample by sample, and which that is for data and labels."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import type_of_target
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.checks import Transformer
 from sdpdr.base.errors import DataError, DuplicatePointsWarning, ShapeError
-from sdpdr.families.regress.pencil import Pencil, graph_embedding
-from sdpdr.families.regress.responses import class_responses, semisupervised_responses
+from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
 from sdpdr.families.regress.weights import (
+    class_pencil,
+    classes_of,
     contrast_pencil,
     geodesic_pencil,
     knn_within_classes,
     laplacian_pencil,
     reconstruction_pencil,
+    samples_of,
     semisupervised_pencil,
+    shares_of,
 )
 from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.linalg.inertia import Factorization
 
 KINDS = (
     "auto", "given", "classes", "semisupervised", "laplacian", "reconstruction", "geodesic",
@@ -53,6 +60,21 @@ class Responses:
     classes: np.ndarray | None = None
 
 
+def checked_target(y: Any, n: int, *, columns: bool = False) -> np.ndarray | None:
+    """The target of n samples, if there is one; a single column as a vector, unless of columns."""
+    if y is None:
+        return None
+    y = np.asarray(y)
+    if y.shape[:1] != (n,):
+        raise ShapeError(
+            f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
+            f"has shape {y.shape}."
+        )
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise DataError("Input y contains NaN or infinity; mark unknown labels by -1.")
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 and not columns else y
+
+
 def kind_of(y: np.ndarray | None, kind: str) -> str:
     """The kind that ``"auto"`` stands for; another is passed on.
 
@@ -71,88 +93,88 @@ def kind_of(y: np.ndarray | None, kind: str) -> str:
         return "semisupervised" if _has_unknown(y) else "classes"
     if y is None and kind in LABELLED:
         raise DataError(
-            f"this estimator requires y to be passed, but the target y is None: {kind!r} "
-            "responses are made of it."
+            f"{kind!r} responses requires y to be passed, but the target y is None. Pass a label "
+            "for each sample, or choose responses that need none."
         )
     return kind
 
 
-def pencil_of(
-    X: Any,
-    y: np.ndarray | None,
-    kind: str,
-    n_neighbors: int = 5,
-    smoothing: float = 0.1,
-    connect: str = "none",
-) -> Pencil:
-    """The pencil of a kind, for the samples X; within the classes where y is given.
+@dataclass(eq=False, repr=False)
+class Responding(Transformer):
+    """Base of estimators that regress on responses: what those are made of.
 
-    Raises
-    ------
-    DataError
-        As the constructors of pencils do.
+    Fields are hyperparameters, as of `sdpdr.SpectralRegression`; a subclass adds its own.
     """
-    validate.choice("connect", connect, CONNECT)
-    if kind in ("laplacian", "reconstruction") and y is not None:
-        graph = knn_within_classes(X, y, n_neighbors)
-    else:
-        graph = _graph(X, n_neighbors, connect)
-    if kind == "semisupervised":
-        return semisupervised_pencil(graph, _target(y), smoothing)
-    if kind == "contrast":
-        return contrast_pencil(_with_company(graph, X, _target(y)), _target(y), smoothing)
-    if kind == "geodesic":
+
+    n_components: int | None = None
+    _: KW_ONLY
+    n_neighbors: int = 5
+    connect: str = "none"
+    smoothing: float = 0.1
+    random_state: int = 0
+
+    def _responses(self, X: Any, y: np.ndarray | None, kind: str | Pencil) -> Responses:
+        """Responses of the samples X."""
+        if isinstance(kind, Pencil):
+            return self._of_pencil(kind, X, y, 2)
+        kind = kind_of(y, kind)
+        if kind == "given":
+            places = _target(y).astype(float)
+            return Responses(self._cut(places if places.ndim == 2 else places[:, None]))
+        if kind == "classes":
+            found = self._cut(class_responses(_target(y)))
+            return Responses(found, np.ones(found.shape[1]), None, np.unique(_target(y)))
+        if kind == "semisupervised":
+            labels = _target(y)
+            carried = semisupervised_responses(self._graph(X), labels, self.smoothing)
+            vectors = self._cut(carried.vectors)
+            known = labels != _UNKNOWN
+            values = carried.eigenvalues[: vectors.shape[1]]
+            return Responses(vectors, values, known.astype(float), np.unique(labels[known]))
+        default = 2 if y is None else max(np.unique(y).size - 1, 1)
+        return self._of_pencil(self._pencil(X, y, kind), X, y, default)
+
+    def _pencil(self, X: Any, y: np.ndarray | None, kind: str) -> Pencil:
+        """The pencil of a kind, for the samples X; within the classes where y is given."""
+        if kind == "classes":
+            return class_pencil(_target(y))
+        if kind in ("laplacian", "reconstruction"):
+            graph = self._graph(X, y)
+            return laplacian_pencil(graph) if kind == "laplacian" else reconstruction_pencil(graph)
+        graph = self._graph(X)
+        if kind == "semisupervised":
+            return semisupervised_pencil(graph, _target(y), self.smoothing)
+        if kind == "contrast":
+            company = _with_company(graph, X, _target(y))
+            return contrast_pencil(company, _target(y), self.smoothing)
         return geodesic_pencil(graph)
-    return laplacian_pencil(graph) if kind == "laplacian" else reconstruction_pencil(graph)
 
+    def _graph(self, X: Any, classes: np.ndarray | None = None) -> NeighborGraph:
+        validate.choice("connect", self.connect, CONNECT)
+        if classes is not None:
+            return knn_within_classes(X, classes, self.n_neighbors)
+        with warnings.catch_warnings():
+            # Pencils are of samples, whether or not some share a node.
+            warnings.simplefilter("ignore", DuplicatePointsWarning)
+            return knn(X, self.n_neighbors, connect=self.connect)
 
-def respond(
-    X: Any,
-    y: np.ndarray | None,
-    kind: str | Pencil = "auto",
-    n_components: int | None = None,
-    *,
-    n_neighbors: int = 5,
-    connect: str = "none",
-    smoothing: float = 0.1,
-    seed: int = 0,
-) -> Responses:
-    """Responses of samples; parameters as of `sdpdr.SpectralRegression`.
+    def _of_pencil(self, pencil: Pencil, X: Any, y: np.ndarray | None, default: int) -> Responses:
+        if pencil.n != X.shape[0]:
+            raise ShapeError(f"the pencil is of {pencil.n} samples, X of {X.shape[0]}.")
+        d = default if self.n_components is None else self.n_components
+        found = graph_embedding(pencil, d, self.random_state)
+        classes = None if y is None or y.ndim == 2 else np.unique(y)
+        return Responses(found.vectors, found.eigenvalues, pencil.totals, classes)
 
-    Raises
-    ------
-    DataError, ShapeError, UnknownNameError, DisconnectedGraphError
-    """
-    if isinstance(kind, Pencil):
-        return _of_pencil(kind, X.shape[0], y, n_components or 2, seed)
-    kind = kind_of(y, kind)
-    if kind == "given":
-        places = _target(y).astype(float)
-        return Responses(_cut(places if places.ndim == 2 else places[:, None], n_components))
-    if kind == "classes":
-        found = _cut(class_responses(_target(y)), n_components)
-        return Responses(found, np.ones(found.shape[1]), None, np.unique(_target(y)))
-    if kind == "semisupervised":
-        labels = _target(y)
-        validate.choice("connect", connect, CONNECT)
-        graph = _graph(X, n_neighbors, connect)
-        carried = semisupervised_responses(graph, labels, smoothing)
-        vectors = _cut(carried.vectors, n_components)
-        known = labels != _UNKNOWN
-        values = carried.eigenvalues[: vectors.shape[1]]
-        return Responses(vectors, values, known.astype(float), np.unique(labels[known]))
-    pencil = pencil_of(X, y, kind, n_neighbors, smoothing, connect)
-    default = 2 if y is None else max(np.unique(y).size - 1, 1)
-    d = default if n_components is None else n_components
-    return _of_pencil(pencil, X.shape[0], y, d, seed)
-
-
-def _of_pencil(pencil: Pencil, n: int, y: np.ndarray | None, d: int, seed: int) -> Responses:
-    if pencil.n != n:
-        raise ShapeError(f"the pencil is of {pencil.n} samples, X of {n}.")
-    found = graph_embedding(pencil, d, seed)
-    classes = None if y is None or y.ndim == 2 else np.unique(y)
-    return Responses(found.vectors, found.eigenvalues, pencil.totals, classes)
+    def _cut(self, responses: Array) -> Array:
+        most, d = responses.shape[1], self.n_components
+        d = validate.positive_integer(
+            "n_components",
+            most if d is None else d,
+            at_most=most,
+            why=f"since responses have {most} columns (classes less one, or those given)",
+        )
+        return responses[:, :d]
 
 
 def _with_company(graph: NeighborGraph, X: Any, y: np.ndarray) -> NeighborGraph:
@@ -178,30 +200,112 @@ def _with_company(graph: NeighborGraph, X: Any, y: np.ndarray) -> NeighborGraph:
     return graph.with_edges(np.array(pairs)) if pairs else graph
 
 
-def _graph(X: Any, n_neighbors: int, connect: str) -> NeighborGraph:
-    with warnings.catch_warnings():
-        # Pencils are of samples, whether or not some share a node.
-        warnings.simplefilter("ignore", DuplicatePointsWarning)
-        return knn(X, n_neighbors, connect=connect)
-
-
 def _target(y: np.ndarray | None) -> np.ndarray:
     assert y is not None
     return y
-
-
-def _cut(responses: Array, n_components: int | None) -> Array:
-    most = responses.shape[1]
-    d = validate.positive_integer("n_components", most if n_components is None else n_components)
-    if d > most:
-        raise DataError(
-            f"n_components={d} is out of range: these responses have {most} column"
-            f"{'s' if most > 1 else ''} (classes less one, or those given)."
-        )
-    return responses[:, :d]
 
 
 def _has_unknown(y: np.ndarray) -> bool:
     """Labels of which -1 stands for none, unless there are just two and it is one of them."""
     values = np.unique(y)
     return bool(y.dtype.kind in "iuf" and values.size > 2 and np.any(values == _UNKNOWN))
+
+
+def class_responses(y: ArrayLike) -> Array:
+    """Orthonormal responses of classes, orthogonal to the constant; shape (n, classes - 1).
+
+    They span what the indicators of the classes span beside the constant vector, so they solve
+    `class_pencil` with eigenvalue one. Samples of one class have one response.
+
+    Parameters
+    ----------
+    y : array_like of shape (n,)
+        At least two classes.
+
+    References
+    ----------
+    Cai thesis, (3.9), by Gram-Schmidt; here from one decomposition of the order of the classes.
+
+    Examples
+    --------
+    >>> class_responses(["a", "a", "b", "b"]).round(3)
+    array([[ 0.5],
+           [ 0.5],
+           [-0.5],
+           [-0.5]])
+    """
+    _, member, counts = classes_of(y)
+    root = np.sqrt(counts)
+    basis = np.linalg.qr(np.column_stack([root, np.eye(counts.size)]))[0][:, 1 : counts.size]
+    codes = basis / root[:, None]
+    # Of the codes of equal size the first is made positive, whatever rounding says.
+    leading = np.argmax(np.abs(codes).round(12), axis=0)
+    codes *= np.sign(codes[leading, np.arange(codes.shape[1])])
+    return np.asarray(codes[member])
+
+
+def semisupervised_responses(
+    graph: NeighborGraph, y: ArrayLike, alpha: float = 0.1, unlabelled: object = -1
+) -> GraphEmbedding:
+    r"""Responses of labelled samples, carried to all others along a graph.
+
+    The pencil of semi-supervised discriminant analysis has
+    :math:`W = F F^T` on the labelled samples, with F as in `class_pencil`, and
+    :math:`D = \tilde I + \alpha L`, where :math:`\tilde I` marks the labelled samples and L is the
+    Laplacian of the graph. Its solutions are :math:`y = D^{-1} F q` with the solutions q of the
+    small matrix :math:`F^T D^{-1} F`, so one sparse factorization serves all.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Every component has a labelled sample.
+    y : array_like of shape (n,)
+        ``unlabelled`` where not known.
+    alpha : float, default 0.1
+        Positive.
+    unlabelled : default -1
+
+    Returns
+    -------
+    GraphEmbedding
+        classes - 1 vectors with :math:`y^T D y = 1`, D-orthogonal to the constant.
+
+    Raises
+    ------
+    DataError
+        A component of the graph has no label (D is singular then), or fewer than two classes.
+
+    References
+    ----------
+    Cai thesis, (2.20)-(2.25).
+    """
+    alpha = validate.positive_number("alpha", alpha)
+    labels, member, counts = classes_of(y, unlabelled)
+    if member.size != graph.index.size or np.any(graph.index < 0):
+        raise ShapeError(
+            f"y has {member.size} labels; the graph was made of {graph.index.size} samples"
+            f"{', and dropped some' if np.any(graph.index < 0) else ''}."
+        )
+    known = member >= 0
+    bare = np.setdiff1d(graph.components, graph.components[graph.index[known]])
+    if bare.size:
+        lost = np.flatnonzero(np.isin(graph.components[graph.index], bare))
+        raise DataError(
+            f"{bare.size} of {graph.n_components} components of the graph have no labelled "
+            f"sample: {validate.listed(lost)}. Label one in each, take more neighbours, or leave "
+            "them out."
+        )
+    nodes = graph.index
+    labelled = np.bincount(nodes[known], minlength=graph.n).astype(float)
+    D = sp.diags_array(labelled) + alpha * graph.laplacian()
+    gathered = (samples_of(graph).T @ shares_of(member, counts)).toarray()
+    solve = Factorization(sp.csr_array(D)).solve
+    carried = np.column_stack([solve(f) for f in gathered.T])
+    small = gathered.T @ carried
+    # The constant is F sqrt(counts) solved, with the eigenvalue one; the rest is orthogonal to it.
+    root = np.sqrt(counts) / np.sqrt(counts.sum())
+    basis = np.linalg.qr(np.column_stack([root, np.eye(labels.size)]))[0][:, 1 : labels.size]
+    values, q = np.linalg.eigh(basis.T @ small @ basis)
+    vectors = carried @ (basis @ q[:, ::-1])
+    norms = np.sqrt(np.maximum(values[::-1], np.finfo(float).tiny))
+    return GraphEmbedding((vectors / norms)[nodes], values[::-1])

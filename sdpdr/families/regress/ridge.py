@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, lsqr
+from scipy.sparse.linalg import aslinearoperator, lsqr
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
@@ -110,8 +110,7 @@ def ridge(
     n, m = X.shape
     if Y.ndim != 2 or len(Y) != n:
         raise ShapeError(f"Y must have {n} rows, as X has; its shape is {Y.shape}.")
-    if not (np.isfinite(alpha) and alpha >= 0.0):
-        raise DataError(f"alpha={alpha} is out of range: it must be 0 or more, and finite.")
+    alpha = validate.non_negative("alpha", alpha)
     if penalty is not None and penalty.shape[1] != m:
         raise ShapeError(f"penalty must have {m} columns, one a feature; it is {penalty.shape}.")
     data = _Centered.of(X, Y, weights, intercept)
@@ -154,9 +153,6 @@ class _Centered:
 
     def dense(self) -> Array:
         return (self.X.toarray() if self.is_sparse else self.X) - self.x_mean
-
-    def times(self, A: Array) -> Array:
-        return np.asarray(self.X @ A) - self.x_mean @ A
 
     def transposed_times(self, B: Array) -> Array:
         return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, B.sum(axis=0))
@@ -208,43 +204,39 @@ def _dual(data: _Centered, alpha: float) -> Array:
 
 
 def _solve_definite(gram: Array, right: Array) -> Array:
+    words = (
+        "the least-squares system is singular: features depend on each other and the penalty "
+        "does not tell them apart. Raise alpha, or use solver='lsqr'."
+    )
+    return np.asarray(sl.cho_solve((upper_factor(gram, _SINGULAR, words), False), right))
+
+
+def upper_factor(matrix: Array, least: float, words: str) -> Array:
+    """Upper triangular R with R^T R = M, in which the least pivot is not too small.
+
+    Otherwise a `DataError` with these words.
+    """
     try:
-        factor = sl.cho_factor(gram, lower=True, check_finite=False)
+        factor = np.asarray(sl.cholesky(matrix, check_finite=False))
     except np.linalg.LinAlgError:
-        factor = None
-    pivots = np.zeros(1) if factor is None else np.abs(np.diag(factor[0]))
-    if not pivots.min(initial=np.inf) > _SINGULAR * pivots.max(initial=0.0):
-        raise DataError(
-            "the least-squares system is singular: features depend on each other and the penalty "
-            "does not tell them apart. Raise alpha, or use solver='lsqr'."
-        )
-    return np.asarray(sl.cho_solve(factor, right))
+        raise DataError(words) from None
+    pivots = np.diag(factor)
+    if not pivots.min(initial=np.inf) > least * pivots.max(initial=0.0):
+        raise DataError(words)
+    return factor
 
 
 def _iterated(
     data: _Centered, alpha: float, penalty: Matrix | None, tol: float, max_iter: int | None
 ) -> Array:
-    n, m = data.X.shape
-    root = float(np.sqrt(alpha))
-    p = 0 if penalty is None else penalty.shape[0]
-
-    def forward(a: Array) -> Array:
-        a = np.ravel(a)
-        fitted = data.times(a)
-        return fitted if penalty is None else np.concatenate([fitted, root * (penalty @ a)])
-
-    def backward(b: Array) -> Array:
-        b = np.ravel(b)
-        back = np.asarray(data.X.T @ b[:n]).ravel() - data.x_mean * b[:n].sum()
-        return back if penalty is None else back + root * np.asarray(penalty.T @ b[n:])
-
-    operator = LinearOperator((n + p, m), matvec=forward, rmatvec=backward, dtype=float)
-    damp = root if penalty is None else 0.0
-    limit = max_iter or 10 * min(n + p, m) + 100
-    columns = [
-        lsqr(operator, np.concatenate([y, np.zeros(p)]), damp, tol, tol, iter_lim=limit)[0]
-        for y in data.Y.T
-    ]
+    X, Y, ones, damp = data.X, data.Y, np.ones(len(data.Y)), float(np.sqrt(alpha))
+    if penalty is not None:
+        X = sp.vstack([sp.csr_array(X), damp * sp.csr_array(penalty)], format="csr")
+        Y = np.vstack([Y, np.zeros((penalty.shape[0], Y.shape[1]))])
+        ones, damp = np.append(ones, np.zeros(penalty.shape[0])), 0.0
+    mean = aslinearoperator(ones[:, None]) @ aslinearoperator(data.x_mean[None])
+    operator, limit = aslinearoperator(X) - mean, max_iter or 10 * min(X.shape) + 100
+    columns = [lsqr(operator, y, damp, tol, tol, iter_lim=limit)[0] for y in Y.T]
     return np.column_stack(columns)
 
 

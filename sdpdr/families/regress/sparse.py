@@ -80,10 +80,8 @@ def sparse_path(
     """
     if X.ndim != 2 or y.shape != (X.shape[0],):
         raise ShapeError(f"X and y must have shapes (n, m) and (n,): {X.shape} and {y.shape}.")
-    if not (np.isfinite(ridge) and ridge >= 0.0):
-        raise DataError(f"ridge must be 0 or more; it is {ridge}.")
     gram, cross = _products(X, y, intercept)
-    gram[np.diag_indices_from(gram)] += ridge
+    gram[np.diag_indices_from(gram)] += validate.non_negative("ridge", ridge)
     most = X.shape[1]
     if max_features is not None:
         most = validate.positive_integer("max_features", max_features)

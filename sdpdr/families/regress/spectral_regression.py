@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -15,15 +14,13 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import checked
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError, UnknownNameError
-from sdpdr.families.regress.kernel import KernelMapping, choose_kernel, extended, fit_kernel
+from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.families.regress.respond import KINDS, LABELLED, kind_of, respond
+from sdpdr.families.regress.respond import KINDS, LABELLED, Responding, checked_target, kind_of
 from sdpdr.families.regress.ridge import RIDGES, LinearMapping, choose_ridge, ridge
 from sdpdr.families.regress.sparse import sparse_path
 from sdpdr.families.regress.weights import laplacian_pencil
 from sdpdr.graphs import NeighborGraph
-
-_WIDTHS = tuple(2.0**p for p in range(-8, 5, 2))
 
 
 def _is_kernel(estimator: SpectralRegression) -> bool:
@@ -36,11 +33,7 @@ def _is_kernel(estimator: SpectralRegression) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralRegression(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
+class SpectralRegression(Responding):
     r"""Spectral regression: responses from a graph or labels, then least squares.
 
     .. math::
@@ -124,19 +117,14 @@ class SpectralRegression(
     2
     """
 
-    n_components: int | None = None
     _: KW_ONLY
     responses: str | NeighborGraph | Pencil = "auto"
-    n_neighbors: int = 5
-    connect: str = "none"
     alpha: float | str = 0.1
     penalty: Any = None
     cardinality: int | None = None
     kernel: Any = None
     gamma: float | None = None
-    smoothing: float = 0.1
     solver: str = "auto"
-    random_state: int = 0
 
     mapping_: LinearMapping | KernelMapping = field(init=False)
 
@@ -157,7 +145,7 @@ class SpectralRegression(
         """
         self._check_options()
         X = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
-        y = None if y is None else self._checked_target(y, X.shape[0])
+        y = checked_target(y, X.shape[0], columns=self.responses == "given")
         masses = self._respond(X, y)
         return self._regress(X, masses)
 
@@ -192,7 +180,8 @@ class SpectralRegression(
             added = np.asarray(y)
             if added.ndim != before.ndim or len(added) != len(new):
                 raise ShapeError(f"y must have {len(new)} rows like those of before.")
-            y = self._checked_target(np.concatenate([before, added]), len(everything))
+            both = np.concatenate([before, added])
+            y = checked_target(both, len(everything), columns=self.responses == "given")
         self._respond(everything, y)
         between, among = self._kernel(old, new), self._kernel(new, new)
         self.mapping_ = extended(factor, between, among, self.responses_)
@@ -217,17 +206,6 @@ class SpectralRegression(
         if isinstance(self.kernel, str) and self.kernel not in known:
             raise UnknownNameError("kernel", self.kernel, known)
 
-    def _checked_target(self, y: Any, n: int) -> np.ndarray:
-        y = np.asarray(y)
-        if y.shape[:1] != (n,):
-            raise ShapeError(
-                f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
-                f"has shape {y.shape}."
-            )
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise DataError("Input y contains NaN or infinity; mark unknown labels by -1.")
-        return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 and self.responses != "given" else y
-
     def _respond(self, X: Any, y: np.ndarray | None) -> Array | None:
         """Set ``responses_`` and what belongs to them; the weights of the mean to take off."""
         kind: str | Pencil
@@ -242,16 +220,7 @@ class SpectralRegression(
             raise NotAcceptedError(
                 "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
             )
-        found = respond(
-            X,
-            y,
-            kind,
-            self.n_components,
-            n_neighbors=self.n_neighbors,
-            connect=self.connect,
-            smoothing=self.smoothing,
-            seed=self.random_state,
-        )
+        found = self._responses(X, y, kind)
         self._y, self.responses_ = y, found.vectors
         for name, value in (("eigenvalues_", found.eigenvalues), ("classes_", found.classes)):
             if value is not None:
@@ -308,7 +277,7 @@ class SpectralRegression(
             return
         gammas = [self.gamma_]
         if self.gamma is None and self.kernel == "rbf":
-            gammas = [w / typical for w in _WIDTHS]
+            gammas = [w / typical for w in WIDTHS]
         choice = choose_kernel(
             lambda g: X if self.kernel == "precomputed" else self._kernel(X, X, g),
             self.responses_,

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
@@ -333,7 +332,7 @@ def reconstructing(
     weights : array of shape (m, k)
         Rows sum to one. A point that coincides with a sample has only that one.
     """
-    points = validate_data(estimator, X, dtype=np.float64, reset=False)
+    points = validate.checked(estimator, X, reset=False)
     if metric == "precomputed":
         near = np.argmin(points[:, placed], axis=1)[:, None]
         return near, np.ones(near.shape)

@@ -34,7 +34,7 @@ def laplacian_pencil(graph: NeighborGraph, width: float | None = None) -> Pencil
     weights = np.ones(graph.m)
     if width is not None:
         weights = np.exp(-graph.sqdist / (2.0 * validate.positive_number("width", width) ** 2))
-    W = _to_samples(graph, graph.adjacency(weights), 1.0)
+    W = _to_samples(graph, graph.adjacency(weights))
     return Pencil(W, np.asarray(W.sum(axis=1)).ravel(), "laplacian")
 
 
@@ -57,7 +57,7 @@ def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) ->
     """
     M = reconstruction_weights(graph, regularization, iterations=1)
     # A sample that coincides with another follows the mean of those at its node's neighbours.
-    spread = _samples(graph)
+    spread = samples_of(graph)
     M = spread @ M @ sp.diags_array(1.0 / np.asarray(spread.sum(axis=0)).ravel()) @ spread.T
     return Pencil(sp.csr_array(M + M.T - M.T @ M), None, "reconstruction")
 
@@ -100,7 +100,7 @@ def class_pencil(y: ArrayLike) -> Pencil:
     Cai thesis, (2.16).
     """
     _, member, counts = classes_of(y)
-    F = sp.csr_array((1.0 / np.sqrt(counts[member]), (np.arange(member.size), member)))
+    F = shares_of(member, counts)
     return Pencil(sp.csr_array(F @ F.T), None, "classes")
 
 
@@ -127,10 +127,8 @@ def semisupervised_pencil(
     Cai thesis, (2.20)-(2.25).
     """
     _, member, counts = classes_of(y, unlabelled)
-    known = np.flatnonzero(member >= 0)
-    values = 1.0 / np.sqrt(counts[member[known]])
-    F = sp.csr_array((values, (known, member[known])), shape=(member.size, counts.size))
-    joined = _to_samples(graph, graph.adjacency(), 1.0)
+    F = shares_of(member, counts)
+    joined = _to_samples(graph, graph.adjacency())
     laplacian = sp.diags_array(np.asarray(joined.sum(axis=1)).ravel()) - joined
     marked = sp.diags_array((member >= 0).astype(float))
     alpha = validate.positive_number("alpha", alpha)
@@ -160,7 +158,7 @@ def contrast_pencil(graph: NeighborGraph, y: ArrayLike, share: float = 0.1) -> P
     _, member, _ = classes_of(y)
     if not 0.0 <= share <= 1.0:
         raise DataError(f"share must lie in [0, 1]; it is {share}.")
-    joined = sp.coo_array(_to_samples(graph, graph.adjacency(), 1.0))
+    joined = sp.coo_array(_to_samples(graph, graph.adjacency()))
     if joined.shape[0] != member.size:
         raise ShapeError(f"y has {member.size} labels; the graph has {joined.shape[0]} samples.")
     same = member[joined.row] == member[joined.col]
@@ -241,7 +239,7 @@ def classes_of(y: ArrayLike, missing: object = None) -> tuple[np.ndarray, Index,
     return labels, member, np.bincount(inverse)
 
 
-def _samples(graph: NeighborGraph) -> sp.csr_array:
+def samples_of(graph: NeighborGraph) -> sp.csr_array:
     """One row for each sample, with a one at its node."""
     index = _kept(graph)
     return sp.csr_array((np.ones(index.size), (np.arange(index.size), index)))
@@ -254,14 +252,20 @@ def _kept(graph: NeighborGraph) -> Index:
     return graph.index
 
 
-def _to_samples(graph: NeighborGraph, W: sp.csr_array, same: float) -> sp.csr_array:
-    """Weights of nodes as weights of samples; those that share a node get ``same``."""
-    spread = _samples(graph)
+def _to_samples(graph: NeighborGraph, W: sp.csr_array) -> sp.csr_array:
+    """Weights of nodes as weights of samples; those that share a node get weight one."""
+    spread = samples_of(graph)
     found = spread @ W @ spread.T
     if np.any(graph.counts > 1):
-        twins = spread @ spread.T
-        found = found + same * (twins - sp.eye_array(twins.shape[0]))
+        found = found + spread @ spread.T - sp.eye_array(spread.shape[0])
     return sp.csr_array(found)
+
+
+def shares_of(member: Index, counts: Index) -> sp.csr_array:
+    """F with F F^T the projection onto the indicators of classes; zero rows where not known."""
+    known = np.flatnonzero(member >= 0)
+    values = 1.0 / np.sqrt(counts[member[known]])
+    return sp.csr_array((values, (known, member[known])), shape=(member.size, counts.size))
 
 
 def _part(joined: sp.coo_array, chosen: Array) -> sp.csr_array:

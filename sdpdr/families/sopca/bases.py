@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.runs import Record, RunStatus
+from sdpdr.linalg.spectral import fix_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +82,7 @@ def leading(matrix: Array, k: int) -> Array:
            [0., 1.]])
     """
     vectors = np.linalg.eigh(matrix)[1][:, ::-1][:, :k]
-    return signed(vectors)
-
-
-def signed(basis: Array) -> Array:
-    """Columns with the sign that makes their entry of largest size positive."""
-    largest = np.take_along_axis(basis, np.argmax(np.abs(basis), axis=0)[None], axis=0)
-    return np.asarray(basis * np.where(largest < 0.0, -1.0, 1.0))
+    return fix_signs(vectors)
 
 
 def is_tied(matrix: Array, k: int, tol: float = TIED) -> bool:
@@ -183,9 +177,8 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bo
     ks = numbers_of_components(n_components, stack.shape)
     left = np.tensordot(stack, stack, axes=((0, 2), (0, 2)))
     right = np.tensordot(stack, stack, axes=((0, 1), (0, 1)))
-    bases = Bases(leading(left, ks[0]), leading(right, ks[1]), 0.0)
     unique = not (is_tied(left, ks[0]) or is_tied(right, ks[1]))
-    return Bases(bases.rows, bases.columns, bases.energy(stack), unique=unique)
+    return _closed(stack, leading(left, ks[0]), leading(right, ks[1]), unique)
 
 
 def two_d_pca(X: ArrayLike, n_components: int = 2, *, center: bool = True) -> Bases:
@@ -223,10 +216,14 @@ def two_d_pca(X: ArrayLike, n_components: int = 2, *, center: bool = True) -> Ba
     (4, 5, 3)
     """
     stack = matrices(X, center=center)
-    k = validate.positive_integer("n_components", n_components)
     p, q = stack.shape[1:]
-    if k > q:
-        raise DataError(f"n_components={k} is out of range: the matrices have {q} columns.")
+    k = validate.positive_integer(
+        "n_components", n_components, at_most=q, why=f"as matrices have {q} columns"
+    )
     right = np.tensordot(stack, stack, axes=((0, 1), (0, 1)))
-    bases = Bases(np.eye(p), leading(right, k), 0.0)
-    return Bases(bases.rows, bases.columns, bases.energy(stack), unique=not is_tied(right, k))
+    return _closed(stack, np.eye(p), leading(right, k), not is_tied(right, k))
+
+
+def _closed(stack: Array, rows: Array, columns: Array, unique: bool) -> Bases:
+    energy = float(np.sum(np.square(projected(stack, rows, columns))))
+    return Bases(rows, columns, energy, unique=unique)

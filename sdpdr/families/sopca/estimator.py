@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.checks import Transformer, checked
 from sdpdr.base.errors import (
-    DataError,
-    DataTypeError,
     NonUniqueWarning,
     ShapeError,
     UncertifiedWarning,
-    UnknownNameError,
 )
 from sdpdr.families.sopca.bases import Bases, two_d_pca, two_d_svd
 from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
@@ -42,11 +39,7 @@ METHODS = (*_CONVEX, *_LOCAL, *_CLOSED)
 
 
 @dataclass(eq=False, repr=False)
-class SOPCA(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
+class SOPCA(Transformer):
     r"""Second-order PCA: matrices :math:`M_i` of shape (p, q) become :math:`A^T M_i B`.
 
     The bases A of rows and B of columns are sought to keep most of
@@ -174,8 +167,7 @@ class SOPCA(
         -------
         self
         """
-        if self.method not in METHODS:
-            raise UnknownNameError("method", self.method, METHODS)
+        validate.choice("method", self.method, METHODS)
         stack = self._stack(X, reset=True)
         self.image_shape_ = stack.shape[1:]
         self.n_features_in_ = int(np.prod(self.image_shape_))
@@ -203,7 +195,7 @@ class SOPCA(
         check_is_fitted(self, "rows_")
         stack = self._stack(X, reset=False)
         small = self.rows_.T @ ((stack - self.mean_) @ self.columns_)
-        return np.asarray(small if _n_dimensions(X) == 3 else small.reshape(len(small), -1))
+        return np.asarray(small if validate.n_dimensions(X) == 3 else small.reshape(len(small), -1))
 
     def inverse_transform(self, X: Any) -> Array:
         r"""The matrices :math:`A D_i B^T + \bar M` nearest to those with this transform.
@@ -253,13 +245,11 @@ class SOPCA(
         ]
         best = max(polished, key=lambda b: b.value)
         # A tie of the relaxation leaves a choice of where to begin, and so of the end.
-        return Bases(
-            best.rows,
-            best.columns,
-            best.value,
-            relaxation.status,
-            relaxation.history,
-            rounded.unique,
+        return replace(
+            best,
+            status=relaxation.status,
+            history=relaxation.history,
+            unique=rounded.unique,
         )
 
     def _read(self, bases: Bases, stack: Array) -> None:
@@ -299,21 +289,19 @@ class SOPCA(
         if known is None or isinstance(self.n_components, (Sequence, np.ndarray)):
             first, second = numbers_of_components(self.n_components, (p, q))
             return known or first, second
-        k = validate.positive_integer("n_components", self.n_components)
-        if k > q:
-            raise DataError(
-                f"n_components={k} is out of range: there are {q} columns (n_features={q})."
-            )
+        k = validate.positive_integer(
+            "n_components", self.n_components, at_most=q, why=f"the columns (n_features={q})"
+        )
         return known, k
 
     def _stack(self, X: Any, *, reset: bool) -> Array:
         """The matrices, from a stack or a table of them."""
         shape = self.image_shape if reset else self.image_shape_
-        table = _n_dimensions(X) != 3
+        table = validate.n_dimensions(X) != 3
         if reset:
             self._is_vectors = table and shape is None
         if table:
-            X = self._table(X, reset)
+            X = np.asarray(checked(self, X, reset=reset))
             shape = (1, X.shape[1]) if shape is None else tuple(shape)
             if len(shape) != 2 or shape[0] * shape[1] != X.shape[1]:
                 raise ShapeError(
@@ -327,15 +315,6 @@ class SOPCA(
             )
         return stack
 
-    def _table(self, X: Any, reset: bool) -> Array:
-        """scikit-learn's check first: its words are what other libraries look for."""
-        try:
-            return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64))
-        except TypeError as error:
-            raise DataTypeError(f"{error}") from None
-        except ValueError as error:
-            raise DataError(f"{error}") from None
-
     @property
     def _n_features_out(self) -> int:
         return int(self.rows_.shape[1] * self.columns_.shape[1])
@@ -344,12 +323,3 @@ class SOPCA(
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
-
-
-def _n_dimensions(X: Any) -> int:
-    """Of arrays, data frames, sparse matrices, and sequences of matrices of any shapes."""
-    if hasattr(X, "shape"):
-        return len(X.shape)
-    if isinstance(X, Sequence) and len(X):
-        return 1 + np.ndim(X[0])
-    return int(np.asarray(X).ndim)

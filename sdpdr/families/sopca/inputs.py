@@ -108,19 +108,19 @@ def numbers_of_components(
             raise DataError(
                 f"{name} must be a number or a pair, of rows and of columns; it is {value!r}."
             )
-        first, second = (validate.positive_integer(name, k) for k in value)
-        if first > p or second > q:
-            raise DataError(
-                f"{name}=({first}, {second}) is out of range: {p} x {q} matrices have at most "
-                f"({p}, {q}) components."
+        first, second = (
+            validate.positive_integer(
+                f"{name}[{side}]",
+                value[side],
+                at_most=most,
+                why=f"as {p} x {q} matrices have at most ({p}, {q})",
             )
-        return first, second
-    k = validate.positive_integer(name, value)
-    if k > min(p, q):
-        raise DataError(
-            f"{name}={k} is out of range: {p} x {q} matrices have at most {min(p, q)} components "
-            f"on both sides. Pass 1 to {min(p, q)}, or a pair of numbers."
+            for side, most in enumerate((p, q))
         )
+        return first, second
+    most = min(p, q)
+    why = f"as {p} x {q} matrices have at most {most} components on both sides; or pass a pair"
+    k = validate.positive_integer(name, value, at_most=most, why=why)
     return k, k
 
 

@@ -27,13 +27,13 @@ from sdpdr.families.sopca.bases import (
     is_tied,
     leading,
     projected,
-    signed,
     trace_norm,
     weighted_outer,
 )
 from sdpdr.families.sopca.convex import Sizes
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.runs import RunStatus, Step, follow
+from sdpdr.linalg.spectral import fix_signs
 
 Pair = tuple[Array, Array]
 Turn = Callable[[Array, Pair], Pair]
@@ -321,4 +321,4 @@ def _result(
     if scatter is not None:
         left, right = scatter(stack @ columns), scatter(stack.transpose(0, 2, 1) @ rows)
         unique = not (is_tied(left, rows.shape[1]) or is_tied(right, columns.shape[1]))
-    return Bases(signed(rows), signed(columns), run.value, run.status, run.history, unique)
+    return Bases(fix_signs(rows), fix_signs(columns), run.value, run.status, run.history, unique)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from time import perf_counter
 from typing import Generic, TypeVar
 
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import Progress, show_progress
+from sdpdr.base.progress import Advised, Progress, show_progress
 
 Point = TypeVar("Point")
 
 
-class RunStatus(Enum):
+class RunStatus(Advised):
     """How an iteration ended; the value of each member is advice."""
 
     CONVERGED = "The tolerance was reached."
@@ -23,14 +22,6 @@ class RunStatus(Enum):
     TIME_LIMIT = "The time limit was reached; the best point so far is returned."
     INTERRUPTED = "Interrupted; the best point so far is returned."
     STALLED = "No step gains anything in floating point; the best point so far is returned."
-
-    @property
-    def advice(self) -> str:
-        """What the status means."""
-        return self.value
-
-    def __repr__(self) -> str:
-        return f"RunStatus.{self.name}"
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,8 @@ from sdpdr.base.errors import (
     FewAnchorsWarning,
     InfeasibleError,
     ShapeError,
-    UnknownNameError,
 )
-from sdpdr.families.unfold.mvu import mvu
+from sdpdr.families.unfold.mvu import mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import Band, Relation, Slack, Variance
@@ -114,8 +113,7 @@ def anchored_mvu(
     known = known_points(graph, anchors, coordinates)
     _require_bounded(graph, known)
     _require_consistent(graph, known, isometry)
-    if about not in ("mean", "anchors"):
-        raise UnknownNameError("about", about, ("mean", "anchors"))
+    validate.choice("about", about, ("mean", "anchors"))
     _warn_of_few(known)
     r, unknown = known.centred.shape[1], known.unknown
     vectors = positions(graph.n, known.nodes, known.centred)
@@ -222,11 +220,7 @@ def known_points(
     ------
     DataError, ShapeError
     """
-    nodes = np.asarray(anchors)
-    if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
-        raise DataError("anchors must be a list of node numbers.")
-    if (nodes < 0).any() or (nodes >= graph.n).any():
-        raise DataError(f"anchors must lie in 0..{graph.n - 1}; got {validate.listed(nodes)}.")
+    nodes = validate.numbers("anchors", anchors, graph.n, "node numbers")
     found, count = np.unique(nodes, return_counts=True)
     if np.any(count > 1):
         raise DataError(f"anchor {found[np.argmax(count)]} is given twice; give each once.")
@@ -244,7 +238,7 @@ def known_points(
     unknown = np.setdiff1d(np.arange(graph.n), nodes)
     if not unknown.size:
         raise DataError("every node is an anchor, so nothing is left to be found.")
-    return KnownPoints(nodes.astype(np.int64), values, values.mean(axis=0), unknown)
+    return KnownPoints(nodes, values, values.mean(axis=0), unknown)
 
 
 def _require_bounded(graph: NeighborGraph, known: KnownPoints) -> None:
@@ -264,8 +258,7 @@ def _require_consistent(graph: NeighborGraph, known: KnownPoints, isometry: Rela
     """Refuse anchors that no lengths allow, naming the pair."""
     if isinstance(isometry, Slack):
         return
-    stretch = np.sqrt(1.0 + isometry.width) if isinstance(isometry, Band) else 1.0
-    paths = stretch * geodesics(graph, known.nodes)[:, known.nodes]
+    paths = stretch_of(isometry) * geodesics(graph, known.nodes)[:, known.nodes]
     apart = np.linalg.norm(known.centred[:, None] - known.centred[None], axis=2)
     excess = apart - paths * (1.0 + _ROUNDING)
     k, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
@@ -316,8 +309,7 @@ def _reach(graph: NeighborGraph, known: KnownPoints, isometry: Relation) -> tupl
     """Limits |y_j| <= |a_k| + way from k to j, which multipliers need to prove a bound."""
     if isinstance(isometry, Slack):
         return ()
-    stretch = np.sqrt(1.0 + isometry.width) if isinstance(isometry, Band) else 1.0
-    paths = stretch * geodesics(graph, known.nodes)[:, known.unknown]
+    paths = stretch_of(isometry) * geodesics(graph, known.nodes)[:, known.unknown]
     norms = np.linalg.norm(known.centred, axis=1)
     ones = np.ones(known.centred.shape[1])
     return (Reach(np.append(ones, np.min(norms[:, None] + paths, axis=0)), "Z"),)

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import InfeasibleError
+from sdpdr.families.unfold.mvu import placements
 from sdpdr.graphs import NeighborGraph, Provenance, Transitions, transitions
 from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
-from sdpdr.model.blocks import (
-    Actions,
-    Band,
-    Centered,
-    Coinciding,
-    Gram,
-    Isometry,
-    Relation,
-    Variance,
-)
+from sdpdr.model.blocks import Actions, Band, Coinciding, Relation, Variance
 
 # Relative difference up to which two squared lengths are taken for the same number.
 _SAME = 1e-9
@@ -92,18 +83,16 @@ def are(
     steps = actions
     if not isinstance(steps, Transitions):
         steps = transitions(graph, steps, lengths, inverse)
-    near = (
-        None if hops is None else _near(graph, validate.positive_integer("hops", hops, at_least=0))
-    )
+    near = None
+    if hops is not None:
+        near = _near(graph, validate.positive_integer("hops", hops, at_least=0))
     before, after = steps.pairs(near)
-    counts = graph.masses
-    model = Gram(graph.n) + Centered(graph.n, counts)
-    model = model + Isometry(_presolved(graph, steps, isometry, hops is not None), isometry)
+    blocks = placements(_presolved(graph, steps, isometry, hops is not None), isometry)
     if len(before):
-        model = model + Actions(graph.n, before, after)
+        blocks = (*blocks, Actions(graph.n, before, after))
     if len(steps.coinciding):
-        model = model + Coinciding(graph.n, steps.coinciding)
-    return replace(model + Variance(graph.n, counts), name="are")
+        blocks = (*blocks, Coinciding(graph.n, steps.coinciding))
+    return Model((*blocks, Variance(graph.n, graph.masses)), name="are")
 
 
 def _near(graph: NeighborGraph, hops: int) -> Index:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError
 from sdpdr.graphs import NeighborGraph
@@ -181,7 +182,7 @@ def side_information(
     if (y is None) == (kernel is None):
         raise DataError("give side information either as y or as kernel, and not as both.")
     if kernel is not None:
-        return _of_kernel(np.asarray(kernel, dtype=float))
+        return _of_kernel(kernel)
     if isinstance(y, Side):
         return y
     if isinstance(y, NeighborGraph):
@@ -203,14 +204,8 @@ def _of_numbers(values: Array) -> Side:
     return _plain(values.reshape(len(values), -1).astype(float))
 
 
-def _of_kernel(T: Array) -> Side:
-    if T.ndim != 2 or T.shape[0] != T.shape[1] or T.size == 0:
-        raise ShapeError(f"a kernel must have shape (n, n); it has {T.shape}.")
-    if not np.isfinite(T).all():
-        raise DataError("the kernel holds nan or infinite numbers.")
-    if np.abs(T - T.T).max() > _NEGATIVE * np.abs(T).max():
-        raise DataError("the kernel is not symmetric; use (T + T.T) / 2 if that is what you mean.")
-    values, vectors = np.linalg.eigh((T + T.T) / 2.0)
+def _of_kernel(T: ArrayLike) -> Side:
+    values, vectors = np.linalg.eigh(validate.symmetric("kernel", T))
     size = np.abs(values).max()
     if values[0] < -_NEGATIVE * size:
         warnings.warn(

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, InfeasibleError, ModelError, ShapeError, UnknownNameError
+from sdpdr.base.errors import DataError, InfeasibleError, ModelError, ShapeError
 from sdpdr.families.unfold.density.ellipsoid import Ellipsoid, Whitening, whiten
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
@@ -84,10 +85,8 @@ def density_map(
     >>> density_map(graphs.cycle(5), bandwidth=1.0)
     Gram + UnitDiagonal + RowSums + NonNegative + Dispersion
     """
-    if variant not in ("unit", "trace"):
-        raise UnknownNameError("variant", variant, ("unit", "trace"))
-    if spread not in ("most", "least"):
-        raise UnknownNameError("spread", spread, ("most", "least"))
+    validate.choice("variant", variant, ("unit", "trace"))
+    validate.choice("spread", spread, ("most", "least"))
     if np.any(graph.degree == 0):
         alone = int(np.flatnonzero(graph.degree == 0)[0])
         raise DataError(f"node {alone} has no neighbour, and so no density; join or drop it.")

@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import InfeasibleError, ModelError, UnknownNameError
 from sdpdr.families.unfold.labelled import Labelled, encoded, labelled
-from sdpdr.families.unfold.mfnu import mfnu
-from sdpdr.families.unfold.mvu import mvu
+from sdpdr.families.unfold.mvu import mfnu, mvu, stretch_of
 from sdpdr.graphs import FurthestPairs, NeighborGraph
 from sdpdr.model import Block, Model, soften
-from sdpdr.model.blocks import Band, Centered, Gram, Isometry, Relation, Slack, Variance
+from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Variance
 from sdpdr.model.blocks.anchors import VarianceAboutMean
 from sdpdr.model.blocks.separation import LargestMargin, Reach, Separation
 
@@ -186,15 +185,8 @@ def _unfolding(graph: NeighborGraph, furthest: Furthest, isometry: Relation) -> 
     raise UnknownNameError("furthest", furthest, ("auto", "all", "FurthestPairs"))
 
 
-def _stretch(isometry: Relation) -> float:
-    """By how much a length can grow, as a factor."""
-    if isinstance(isometry, Slack):
-        return float("inf")
-    return float(np.sqrt(1.0 + isometry.width)) if isinstance(isometry, Band) else 1.0
-
-
 def _require_conceivable(labels: Labelled, margin: float, isometry: Relation) -> None:
-    stretch = _stretch(isometry)
+    stretch = stretch_of(isometry)
     if np.isinf(stretch):
         return
     limit, (anchor, other) = labels.largest_conceivable_margin(stretch)
@@ -213,7 +205,7 @@ def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: 
     then at most the radius, and inner products with that anchor are zero.
     """
     rows = labels.anchors.size * int(np.sum(labels.codes >= 0))
-    radius = _stretch(isometry) * float(np.max(labels.paths[0]))
+    radius = stretch_of(isometry) * float(np.max(labels.paths[0]))
     others = radius**2 if labels.anchors.size > 1 else 0.0
     won = float(np.sum(labels.graph.counts)) * (2.0 * radius) ** 2
     return won / price + rows * (margin + others)
@@ -222,5 +214,5 @@ def _largest_excess(labels: Labelled, isometry: Relation, margin: float, price: 
 def _reach(
     labels: Labelled, isometry: Relation, margin: float = 0.0, excess: float = 0.0
 ) -> tuple[Block, ...]:
-    stretch = _stretch(isometry)
+    stretch = stretch_of(isometry)
     return () if np.isinf(stretch) else (Reach(labels.reach(margin, stretch, excess)),)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
@@ -163,6 +165,25 @@ def encoded(y: ArrayLike) -> tuple[Any, Index]:
     return classes, codes
 
 
+def labels_of_samples(y: Any, n: int) -> Any:
+    """Labels of n samples as scikit-learn's classifiers take them."""
+    labels = column_or_1d(y, warn=True)
+    if labels.size != n:
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
+            f"{labels.size} labels. Pass a label for each, -1 where it is not known."
+        )
+    known = encoded(labels)[1] != UNLABELLED
+    if known.any():
+        check_classification_targets(labels[known])
+    return labels
+
+
+def decided(classes: Any, scores: Array) -> Any:
+    """Classes of the largest score; of two, by the sign of the scores of the second, shape (m,)."""
+    return classes[(scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+
+
 def _is_missing(label: Any) -> bool:
     if isinstance(label, str):
         return False
@@ -203,11 +224,7 @@ def _furthest_of(nearest: Array, codes: Index, c: int) -> int:
 
 
 def _checked_anchors(graph: NeighborGraph, classes: Any, codes: Index, anchors: ArrayLike) -> Index:
-    nodes = np.atleast_1d(np.asarray(anchors))
-    if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or not nodes.size:
-        raise DataError("anchors must be node numbers, one for each class to be set apart.")
-    if (nodes < 0).any() or (nodes >= graph.n).any():
-        raise DataError(f"anchors must lie in 0..{graph.n - 1}; got {validate.listed(nodes)}.")
+    nodes = validate.numbers("anchors", anchors, graph.n, "node numbers")
     bare = nodes[codes[nodes] == UNLABELLED]
     if bare.size:
         raise DataError(
@@ -221,4 +238,4 @@ def _checked_anchors(graph: NeighborGraph, classes: Any, codes: Index, anchors: 
             f"{len(classes)} classes need one anchor each (of two, one will do); the anchors "
             f"have the labels {classes[codes[nodes]].tolist()}."
         )
-    return nodes.astype(np.int64)
+    return nodes

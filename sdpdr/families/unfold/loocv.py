@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
+from sdpdr.families.unfold.mvu import stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.model import Affine, Block, Model, Var
-from sdpdr.model.blocks import Band, Gram, Isometry, Relation, Slack
+from sdpdr.model.blocks import Gram, Isometry, Relation, Slack
 from sdpdr.model.blocks.entries import (
     LeastTrace,
     NonNegative,
@@ -181,8 +182,7 @@ def _limits(graph: NeighborGraph, trace: float, isometry: Relation) -> list[Bloc
     limited: list[Block] = [TraceAtMost(graph.n, trace, graph.masses)]
     if isinstance(isometry, Slack):
         return limited
-    stretch = np.sqrt(1.0 + isometry.width) if isinstance(isometry, Band) else 1.0
-    paths = stretch * geodesics(graph)
+    paths = stretch_of(isometry) * geodesics(graph)
     low, high = np.zeros(graph.n), np.full(graph.n, np.sqrt(trace))
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)

@@ -1,13 +1,28 @@
-"""Maximum Variance Unfolding, and the isometric placements themselves, without an objective."""
+"""Unfolding of most variance and of furthest pairs, and the placements themselves."""
 
 from __future__ import annotations
 
 import warnings
 
-from sdpdr.base.errors import RigidGraphWarning
-from sdpdr.graphs import NeighborGraph, rigidity
-from sdpdr.model import Model
-from sdpdr.model.blocks import Centered, Flat, Gram, Isometry, Relation, Variance, VarianceFloor
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, InfeasibleError, RigidGraphWarning
+from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics, rigidity
+from sdpdr.model import Block, Model
+from sdpdr.model.blocks import (
+    Apart,
+    Band,
+    Centered,
+    Flat,
+    Gram,
+    Isometry,
+    Relation,
+    Slack,
+    Spread,
+    Variance,
+    VarianceFloor,
+)
 
 # Nodes up to which cliques are looked at; the algebra is dense.
 _LARGEST = 500
@@ -70,14 +85,21 @@ def mvu(graph: NeighborGraph, isometry: Relation = "inequality") -> Model:
     Gram + Centered + Lengths + Variance
     """
     graph.require_connected()
-    blocks = (
-        Gram(graph.n),
-        Centered(graph.n, graph.masses),
-        Isometry(graph, isometry),
-        *(_flat(graph) if isometry == "equality" else ()),
-        Variance(graph.n, graph.masses),
-    )
-    return Model(blocks, name="mvu")
+    flat = _flat(graph) if isometry == "equality" else []
+    variance = Variance(graph.n, graph.masses)
+    return Model((*placements(graph, isometry), *flat, variance), name="mvu")
+
+
+def placements(graph: NeighborGraph, isometry: Relation) -> tuple[Block, ...]:
+    """Centred placements that keep the lengths of a graph."""
+    return Gram(graph.n), Centered(graph.n, graph.masses), Isometry(graph, isometry)
+
+
+def stretch_of(isometry: Relation) -> float:
+    """By how much a length can grow, as a factor."""
+    if isinstance(isometry, Slack):
+        return float("inf")
+    return float(np.sqrt(1.0 + isometry.width)) if isinstance(isometry, Band) else 1.0
 
 
 def _flat(graph: NeighborGraph) -> list[Flat]:
@@ -137,8 +159,175 @@ def isometric(
     >>> isometric(graphs.path([1.0, 2.0]), variance=4.0)
     Gram + Centered + Lengths + VarianceFloor
     """
-    counts = graph.masses
-    model = Gram(graph.n) + Centered(graph.n, counts) + Isometry(graph, isometry)
+    blocks = placements(graph, isometry)
     if variance is not None:
-        model = model + VarianceFloor(graph.n, variance, counts)
-    return Model(model.blocks, name="isometric", maximize=False)
+        blocks = (*blocks, VarianceFloor(graph.n, variance, graph.masses))
+    return Model(blocks, name="isometric", maximize=False)
+
+
+# A pair is as far apart as its shortest path when it lies on a straight line.
+_ROUNDING = 1e-9
+
+
+def mfnu(
+    graph: NeighborGraph,
+    isometry: Relation = "inequality",
+    pairs: FurthestPairs | None = None,
+) -> Model:
+    r"""Pull every point away from the one that was furthest from it.
+
+    .. math::
+
+        \max_{K \succeq 0}\ \sum_i |y_i - y_{f(i)}|^2 = \langle L_F, K \rangle
+        \quad\text{s.t.}\quad K \mathbf 1 = 0,\quad
+        K_{ii} + K_{jj} - 2K_{ij} \;(\le, =)\; d_{ij} \text{ for every edge } ij,
+
+    with f(i) the point furthest from i in the data and :math:`L_F` the Laplacian of these pairs.
+    The dual asks for weights w with :math:`L(w) \succeq L_F`; any w gives the bound
+    :math:`d^T w\, \rho`, with :math:`\rho` the largest eigenvalue of the pencil
+    :math:`(L_F, L(w))`. Nodes that stand for several merged points pull that many times.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+    pairs : FurthestPairs, optional
+        Of the nodes, as `sdpdr.graphs.furthest_pairs` finds them; found from the graph's own
+        points by default.
+
+    Returns
+    -------
+    Model
+        Unsolved; give it to `sdpdr.solve`.
+
+    Raises
+    ------
+    DisconnectedGraphError
+        Parts of the graph may drift apart for ever.
+    DataError
+        The graph does not know its points and no pairs are given, or these are of other points.
+
+    Warns
+    -----
+    RigidGraphWarning
+        With exact lengths, a furthest pair that is itself an edge has nothing to win.
+
+    References
+    ----------
+    Vasiloglou thesis, section 3.3, equation (3.25), which lacks the maximum over K.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs
+    >>> X, _ = sdpdr.datasets.swiss_roll(30, seed=0)
+    >>> round(sdpdr.solve(mfnu(graphs.knn(X, n_neighbors=4))).value, 2)
+    22740.39
+    """
+    graph.require_connected()
+    found = _pairs(graph, pairs)
+    if isometry == "equality":
+        _warn_of_edges(graph, found)
+    spread = Spread(graph.n, found.edges, _weights(graph, found))
+    return Model((*placements(graph, isometry), spread), name="mfnu")
+
+
+def mvu_apart(
+    graph: NeighborGraph,
+    isometry: Relation = "inequality",
+    pairs: FurthestPairs | None = None,
+) -> Model:
+    r"""Maximum Variance Unfolding in which furthest pairs may not come closer.
+
+    .. math::
+
+        \max_{K \succeq 0,\ K \mathbf 1 = 0}\ \operatorname{tr} K \quad\text{s.t.}\quad
+        q_{ij}(K) \;(\le, =)\; d_{ij} \text{ for edges},\quad
+        q_{i f(i)}(K) \ge D_i \text{ for furthest pairs},
+
+    with :math:`q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij}`. Plain unfolding shrinks some of them, to
+    half their squared length and less. The data are feasible, so the program always is.
+
+    Parameters
+    ----------
+    graph, isometry, pairs
+        As for `mfnu`. Pairs given may state other lengths than those of the data.
+
+    Returns
+    -------
+    Model
+        Unsolved; give it to `sdpdr.solve`.
+
+    Raises
+    ------
+    DisconnectedGraphError, DataError
+        As for `mfnu`.
+    InfeasibleError
+        A pair is to be further apart than the shortest path between its points is long.
+
+    References
+    ----------
+    Vasiloglou thesis, end of section 3.3.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> graph = graphs.knn(sdpdr.datasets.swiss_roll(20, seed=0)[0], n_neighbors=3)
+    >>> apart, plain = sdpdr.solve(mvu_apart(graph)), sdpdr.solve(methods.mvu(graph))
+    >>> round(apart.value, 2), round(plain.value, 2)
+    (3479.66, 3701.27)
+    """
+    graph.require_connected()
+    found = _pairs(graph, pairs)
+    _refuse_unreachable(graph, found)
+    apart = Apart(graph.n, found.edges, found.sqdist)
+    variance = Variance(graph.n, graph.masses)
+    return Model((*placements(graph, isometry), apart, variance), name="mvu_apart")
+
+
+def _pairs(graph: NeighborGraph, pairs: FurthestPairs | None) -> FurthestPairs:
+    found = furthest_pairs(graph) if pairs is None else pairs
+    if found.furthest.size != graph.n:
+        raise DataError(
+            f"the furthest pairs are of {found.furthest.size} points, the graph has {graph.n} "
+            "nodes. Find them with graphs.furthest_pairs(graph), which speaks of the same nodes."
+        )
+    return found
+
+
+def _weights(graph: NeighborGraph, pairs: FurthestPairs) -> Array:
+    """How often each pair counts: once for each point whose furthest is the other."""
+    here = np.arange(graph.n)
+    i, j = np.minimum(here, pairs.furthest), np.maximum(here, pairs.furthest)
+    keys = pairs.edges[:, 0] * graph.n + pairs.edges[:, 1]
+    place = np.searchsorted(keys, i * graph.n + j)
+    return np.bincount(place, graph.counts, keys.size).astype(float)
+
+
+def _warn_of_edges(graph: NeighborGraph, pairs: FurthestPairs) -> None:
+    edges = {tuple(edge) for edge in graph.edges.tolist()}
+    both = [pair for pair in pairs.edges.tolist() if tuple(pair) in edges]
+    if both:
+        warnings.warn(
+            f"{len(both)} furthest pairs are edges of the graph, the first {tuple(both[0])}: with "
+            "exact lengths their part of the objective is constant. Use fewer neighbours, or "
+            "isometry='inequality'.",
+            RigidGraphWarning,
+            stacklevel=3,
+        )
+
+
+def _refuse_unreachable(graph: NeighborGraph, pairs: FurthestPairs) -> None:
+    sources, row = np.unique(pairs.edges[:, 0], return_inverse=True)
+    reach = np.square(geodesics(graph, sources)[row, pairs.edges[:, 1]])
+    short = reach * (1.0 + _ROUNDING) < pairs.sqdist
+    if short.any():
+        f = int(np.flatnonzero(short)[0])
+        i, j = pairs.edges[f]
+        raise InfeasibleError(
+            f"points {i} and {j} are to be {np.sqrt(pairs.sqdist[f]):.6g} apart, but the shortest "
+            f"path between them is {np.sqrt(reach[f]):.6g} long and may not be stretched. Ask for "
+            "less, or relax the isometry."
+        )

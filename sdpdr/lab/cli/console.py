@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +19,7 @@ from rich.table import Table
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import FileFormatError, SdpdrWarning
-from sdpdr.base.files import Writer, write_files
+from sdpdr.base.files import Writer, when_asked_to_end, write_files
 from sdpdr.base.progress import has_terminal
 
 # Columns for tables where nobody says how wide the output is: files and pipes.
@@ -102,15 +100,11 @@ def warnings_in_one_line() -> Iterator[None]:
         yield
 
 
-_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-
-
 @contextmanager
 def like_ctrl_c() -> Iterator[list[int]]:
     """Let SIGTERM and SIGHUP do what Ctrl-C does, so that solvers hand over the best point.
 
-    Yields the signals that were heard. Nothing is done outside the main thread, where Python sets
-    no handlers, nor to the handlers of somebody else.
+    Yields the signals that were heard.
     """
     heard: list[int] = []
 
@@ -118,17 +112,8 @@ def like_ctrl_c() -> Iterator[list[int]]:
         heard.append(number)
         raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():
+    with when_asked_to_end(interrupt):
         yield heard
-        return
-    ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
-    try:
-        for number in ours:
-            signal.signal(number, interrupt)
-        yield heard
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
 
 
 FIGURES = (".png", ".svg", ".pdf")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Mapping, Sequence
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,15 @@ from sdpdr.lab.cli.console import (
     say_json,
     write_all,
 )
-from sdpdr.lab.cli.hyperparameters import assignment
+from sdpdr.lab.cli.hyperparameters import FLAGS, assignment
 from sdpdr.lab.cli.methods import METHODS, described, find_method, made, side_columns, side_inputs
-from sdpdr.lab.cli.options import Exit, add_command, add_solver_options, solver_options
+from sdpdr.lab.cli.options import (
+    Exit,
+    add_argument,
+    add_command,
+    add_solver_options,
+    solver_options,
+)
 from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
 from sdpdr.lab.study.tables import HEADER, WRITABLE, Frame, read_table, write_table
@@ -48,101 +54,62 @@ def add(commands: Any) -> None:
         "sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv\n"
         "sdpdr embed data.csv --method density_map --set variant=trace --out y.csv",
     )
-    parser.add_argument("file", metavar="FILE", type=Path, help="one row per point")
-    _add_reading(parser)
-    _add_method(parser)
+    add_argument(parser, "FILE", "one row per point", type=Path)
+    _add_reading(partial(add_argument, parser.add_argument_group("reading")))
+    _add_method(partial(add_argument, parser.add_argument_group("method")))
     parser.add_argument_group("methods", described())
-    _add_outputs(parser)
+    group = parser.add_argument_group("writing (all files or, after an error, none)")
+    _add_outputs(partial(add_argument, group))
     add_solver_options(parser)
 
 
-def _add_reading(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("reading")
-    group.add_argument("--key", metavar="NAME", help="which array of an NPZ file")
-    group.add_argument(
-        "--header", choices=HEADER, default="auto", help="whether text has one (default: auto)"
-    )
-    group.add_argument(
-        "--columns", type=_names, default=[], metavar="A,B,...", help="only these columns"
-    )
-    group.add_argument(
-        "--drop", type=_names, default=[], metavar="A,B,...", help="all columns but these"
-    )
-    group.add_argument(
-        "--color", metavar="COLUMN", help="colours the figure; not used as a coordinate"
-    )
-    group.add_argument(
+def _add_reading(add: Callable[..., None]) -> None:
+    names = {"type": _names, "default": []}
+    add("--key NAME", "which array of an NPZ file")
+    add("--header", "whether text has one (default: auto)", choices=HEADER, default="auto")
+    add("--columns A,B,...", "only these columns", **names)
+    add("--drop A,B,...", "all columns but these", **names)
+    add("--color COLUMN", "colours the figure; not used as a coordinate")
+    add(
         "--metric",
+        "precomputed: the table is a square matrix of distances\n(default: euclidean)",
         choices=("euclidean", "precomputed"),
-        help="precomputed: the table is a square matrix of distances\n(default: euclidean)",
     )
-    group.add_argument("--squared", action="store_true", help="precomputed distances are squared")
-    group.add_argument(
-        "--labels",
-        type=_names,
-        default=[],
-        metavar="A,B,...",
-        help="classes, numbers or known coordinates, for methods that need\n"
+    add("--squared", "precomputed distances are squared")
+    add(
+        "--labels A,B,...",
+        "classes, numbers or known coordinates, for methods that need\n"
         "them; these columns and the next two are no coordinates of points",
+        **names,
     )
-    group.add_argument(
-        "--labels-as",
-        choices=LABELS_AS,
-        help="auto: whole numbers and words are classes, other numbers numbers",
-    )
-    group.add_argument(
-        "--actions",
-        metavar="COLUMN",
-        help="what was done between each row and the next; empty: not known",
-    )
-    group.add_argument(
-        "--sequences", metavar="COLUMN", help="rows with the same entry are one sequence"
-    )
+    words = "auto: whole numbers and words are classes, other numbers numbers"
+    add("--labels-as", words, choices=LABELS_AS)
+    words = "what was done between each row and the next; empty: not known"
+    add("--actions COLUMN", words)
+    add("--sequences COLUMN", "rows with the same entry are one sequence")
 
 
-def _add_method(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("method")
-    group.add_argument(
-        "--method", default="mvu", metavar="NAME", help=f"{_listed()}\n(default: mvu)"
-    )
-    group.add_argument("--n-components", type=int, metavar="D", help="dimensions (default: 2)")
-    group.add_argument("--n-neighbors", type=int, metavar="K", help="default: 6")
-    group.add_argument(
-        "--isometry",
-        type=_relation,
-        metavar="HOW",
-        help=f"{', '.join(RELATIONS)}\n(default: inequality)",
-    )
-    group.add_argument(
-        "--angles",
-        action="store_const",
-        const=True,
-        help="keep angles between neighbours too",
-    )
-    group.add_argument(
+def _add_method(add: Callable[..., None]) -> None:
+    add("--method NAME", f"{_listed()}\n(default: mvu)", default="mvu")
+    add("--n-components D", "dimensions (default: 2)", type=int)
+    add("--n-neighbors K", "default: 6", type=int)
+    add("--isometry HOW", f"{', '.join(RELATIONS)}\n(default: inequality)", type=_relation)
+    add("--angles", "keep angles between neighbours too", action="store_const", const=True)
+    add(
         "--connect",
-        choices=("error", "mst", "largest"),
-        help="a graph in several parts is refused, joined by its shortest\n"
+        "a graph in several parts is refused, joined by its shortest\n"
         "missing edges, or cut down to its largest part (default: error)",
+        choices=("error", "mst", "largest"),
     )
-    group.add_argument(
-        "--set",
-        action="append",
-        type=assignment,
-        default=[],
-        metavar="KEY=VALUE",
-        help="a hyperparameter of the method, see below; repeat it for several",
-    )
+    words = "a hyperparameter of the method, see below; repeat it for several"
+    add("--set KEY=VALUE", words, action="append", type=assignment, default=[])
 
 
-def _add_outputs(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("writing (all files or, after an error, none)")
-    for option, what in (
-        ("--out", f"the embedding: {' '.join(WRITABLE)}"),
-        ("--figure", f"a picture of its first two coordinates: {' '.join(FIGURES)}"),
-        ("--record", "value, bound, gap, residuals, timings and versions: .json"),
-    ):
-        group.add_argument(option, type=Path, metavar="PATH", help=what)
+def _add_outputs(add: Callable[..., None]) -> None:
+    add("--out PATH", f"the embedding: {' '.join(WRITABLE)}", type=Path)
+    add("--figure PATH", f"a picture of its first two coordinates: {' '.join(FIGURES)}", type=Path)
+    words = "value, bound, gap, residuals, timings and versions: .json"
+    add("--record PATH", words, type=Path)
 
 
 def run(args: Namespace) -> Exit:
@@ -156,7 +123,8 @@ def run(args: Namespace) -> Exit:
             check_target(path, suffixes)
     estimator = made(args, _given(args))
     frame = read_table(args.file, key=args.key, header=args.header)
-    X, colour, beside = _points(frame, args), _colour(frame, args.color), side_inputs(frame, args)
+    X, beside = _points(frame, args), side_inputs(frame, args)
+    colour = None if args.color is None else frame.values(args.color)
     learned = estimator.fit(X, **beside)
     Y = answers.embedding(learned, X)
     record = _record(learned, args, X, Y)
@@ -169,12 +137,9 @@ def run(args: Namespace) -> Exit:
 
 def _given(args: Namespace) -> dict[str, Any]:
     """Hyperparameters that have options of their own, where these were used."""
-    names = ("n_components", "n_neighbors", "isometry", "metric", "angles", "connect")
-    found = {name: value for name in names if (value := getattr(args, name)) is not None}
-    found |= solver_options(args)
-    if "seed" in found:
-        found["random_state"] = found.pop("seed")
-    return found
+    told = vars(args) | {"random_state": args.seed}
+    solver_options(args)  # refuses what does not go together
+    return {name: told[name] for name in FLAGS if told[name] is not None}
 
 
 def _points(frame: Frame, args: Namespace) -> Array:
@@ -198,10 +163,6 @@ def _tell_index(frame: Frame, args: Namespace, drop: Sequence[str]) -> None:
             "rows and left out. Give it a name if it is a coordinate; --drop '' leaves it out "
             "without these words."
         )
-
-
-def _colour(frame: Frame, name: str | None) -> np.ndarray | None:
-    return None if name is None else frame.values(name)
 
 
 def _files(

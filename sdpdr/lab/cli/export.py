@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sdpdr.lab.cli.console import check_target, note
-from sdpdr.lab.cli.options import Exit, add_command
+from sdpdr.lab.cli.options import Exit, add_argument, add_card, add_command
 from sdpdr.lab.library.problem import find_card
 from sdpdr.program import SDP, write_sdpa
 from sdpdr.reduce import Composed, Scale
@@ -26,8 +26,8 @@ def add(commands: Any) -> None:
         "sdpdr demo --out out/demo",
         with_json=False,
     )
-    parser.add_argument("--out", default="out/demo", metavar="DIR", help="default: out/demo")
-    parser.add_argument("--quick", action="store_true", help="smaller data, for a first look")
+    add_argument(parser, "--out DIR", "default: out/demo", default="out/demo")
+    add_argument(parser, "--quick", "smaller data, for a first look")
 
 
 def _add_export(commands: Any) -> None:
@@ -39,19 +39,13 @@ def _add_export(commands: Any) -> None:
         "sdpdr export swiss-roll-100 --form plain --to swiss-roll.dat-s.gz",
         with_json=False,
     )
-    parser.add_argument(
-        "card", metavar="CARD", help="a name from `sdpdr list`, FAMILY@SIZE, or a TOML file"
+    add_card(parser)
+    add_argument(parser, "--to PATH", ".dat-s, or .dat-s.gz (compressed)", type=Path, required=True)
+    words = (
+        "gram: on the face that centring leaves, where interior-point\n"
+        "methods are at home; lmi: its dual; plain: as written\n(default: gram)"
     )
-    parser.add_argument(
-        "--to", type=Path, required=True, metavar="PATH", help=".dat-s, or .dat-s.gz (compressed)"
-    )
-    parser.add_argument(
-        "--form",
-        choices=FORMS,
-        default=FORMS[0],
-        help="gram: on the face that centring leaves, where interior-point\n"
-        "methods are at home; lmi: its dual; plain: as written\n(default: gram)",
-    )
+    add_argument(parser, "--form", words, choices=FORMS, default=FORMS[0])
 
 
 def run_export(args: Namespace) -> Exit:

@@ -10,21 +10,11 @@ from typing import Any
 
 from sdpdr.base.errors import DataError, UnknownNameError
 
+_DIRECT = ("n_components", "n_neighbors", "isometry", "metric", "angles", "connect")
+_SOLVING = ("solver", "form", "landmarks", "tol", "time_limit")
 FLAGS: Mapping[str, str] = MappingProxyType(
-    {
-        "n_components": "--n-components",
-        "n_neighbors": "--n-neighbors",
-        "isometry": "--isometry",
-        "metric": "--metric",
-        "angles": "--angles",
-        "connect": "--connect",
-        "solver": "--solver",
-        "form": "--form",
-        "landmarks": "--landmarks",
-        "tol": "--tol",
-        "time_limit": "--time-limit",
-        "random_state": "--seed",
-    }
+    {name: f"--{name.replace('_', '-')}" for name in (*_DIRECT, *_SOLVING)}
+    | {"random_state": "--seed"}
 )
 """Hyperparameters that have an option of their own."""
 
@@ -106,27 +96,26 @@ def require_taken(method: str, estimator: type, given: Mapping[str, Any]) -> Non
 
 def _read(key: str, text: str, parameter: Parameter) -> Any:
     """A value of the first type of the declaration that it can be."""
-    declared = str(parameter.annotation)
+    kinds = [kind for kind in str(parameter.annotation).split(" | ") if kind != "None"]
     if text.lower() == "none" and parameter.default is None:
         return None
-    for kind in declared.split(" | "):
-        if kind == "None":
-            continue
+    for kind in kinds:
+        # Declared Any, as arrays are welcome in Python.
+        read = _samples if key == "anchors" else _READERS.get(kind, _TEXT)[1]
         try:
-            return _READERS.get(key, _READERS.get(kind, str))(text)
+            return read(text)
         except ValueError:
             continue
-    words = " or ".join(_WORDS.get(k, "text") for k in declared.split(" | ") if k != "None")
+    words = " or ".join(_READERS.get(kind, _TEXT)[0] for kind in kinds)
     raise DataError(
         f"--set {key}={text}: {key} must be {words} (default: {_shown(parameter.default)})."
     )
 
 
 def _truth(text: str) -> bool:
-    answers = {"true": True, "yes": True, "false": False, "no": False}
-    if text.lower() not in answers:
+    if text.lower() not in ("true", "yes", "false", "no"):
         raise ValueError(text)
-    return answers[text.lower()]
+    return text.lower() in ("true", "yes")
 
 
 def _finite(text: str) -> float:
@@ -155,23 +144,15 @@ def _named_numbers(text: str) -> dict[str, float]:
     return {name: _finite(number) for name, number in _pairs(text).items()}
 
 
-_READERS: Mapping[str, Callable[[str], Any]] = MappingProxyType(
+# Declared types: what they are called, and how they are read.
+_TEXT: tuple[str, Callable[[str], Any]] = ("text", str)
+_READERS: Mapping[str, tuple[str, Callable[[str], Any]]] = MappingProxyType(
     {
-        "bool": _truth,
-        "int": int,
-        "float": _finite,
-        "anchors": _samples,  # declared Any, as arrays are welcome in Python
-        "Mapping[Hashable, Hashable]": _pairs,
-        "Mapping[str, Any]": _named_numbers,
-    }
-)
-_WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        "bool": "yes or no",
-        "int": "a whole number",
-        "float": "a number",
-        "Mapping[Hashable, Hashable]": "pairs such as L:R,U:D",
-        "Mapping[str, Any]": "named numbers such as gamma:0.1",
+        "bool": ("yes or no", _truth),
+        "int": ("a whole number", int),
+        "float": ("a number", _finite),
+        "Mapping[Hashable, Hashable]": ("pairs such as L:R,U:D", _pairs),
+        "Mapping[str, Any]": ("named numbers such as gamma:0.1", _named_numbers),
     }
 )
 

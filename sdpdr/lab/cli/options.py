@@ -6,6 +6,7 @@ import math
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawTextHelpFormatter
 from collections.abc import Callable
 from enum import IntEnum
+from functools import partial
 from typing import Any, NoReturn
 
 from sdpdr.base import errors
@@ -101,32 +102,51 @@ def add_command(
     )
     parser.set_defaults(run=run)
     if with_json:
-        parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+        add_argument(parser, "--json", "print JSON instead of tables")
     parser.add_argument("--debug", action="store_true", default=SUPPRESS, help=SUPPRESS)
     return parser
+
+
+def add_argument(group: Any, usage: str, words: str, **settings: Any) -> None:
+    """Add an argument as its help writes it: ``--key NAME``, ``--json``, or ``FILE``.
+
+    Parameters
+    ----------
+    group : ArgumentParser, or a group of its arguments
+    usage : str
+        An option without a name for its value is yes or no, unless settings say otherwise.
+    words : str
+        The help.
+    **settings
+        As for `argparse.ArgumentParser.add_argument`.
+    """
+    name, *values = usage.split(" ")
+    if not name.startswith("-"):
+        name, settings["metavar"] = name.lower(), name
+    elif values:
+        settings["metavar"] = values[0] if len(values) == 1 else tuple(values)
+    elif not settings.keys() & {"choices", "action"}:
+        settings["action"] = "store_true"
+    group.add_argument(name, help=words, **settings)
+
+
+def add_card(parser: ArgumentParser) -> None:
+    """Add the name of a card."""
+    add_argument(parser, "CARD", "a name from `sdpdr list`, FAMILY@SIZE, or a TOML file")
 
 
 def add_solver_options(parser: ArgumentParser) -> None:
     """Add the uniform options of solvers."""
     from sdpdr.solvers import FORMS  # here, since a list of commands needs none of it
 
-    group = parser.add_argument_group("solving")
-    group.add_argument("--solver", metavar="NAME", help="see `sdpdr doctor` (default: auto)")
-    forms = ", ".join(("auto", *FORMS, LANDMARK))
-    group.add_argument("--form", metavar="FORM", help=f"{forms}\n(default: auto)")
-    group.add_argument(
-        "--landmarks",
-        type=int,
-        metavar="M",
-        help="of the landmark form: how many; more lose less and take longer",
-    )
-    group.add_argument(
-        "--tol", type=positive, metavar="T", help="relative gap aimed at (default: 1e-6)"
-    )
-    group.add_argument(
-        "--time-limit", type=positive, metavar="S", help="seconds; the best point so far is graded"
-    )
-    group.add_argument("--seed", type=_seed, metavar="N", help="for random choices (default: 0)")
+    add = partial(add_argument, parser.add_argument_group("solving"))
+    add("--solver NAME", "see `sdpdr doctor` (default: auto)")
+    add("--form FORM", f"{', '.join(('auto', *FORMS, LANDMARK))}\n(default: auto)")
+    many = "of the landmark form: how many; more lose less and take longer"
+    add("--landmarks M", many, type=int)
+    add("--tol T", "relative gap aimed at (default: 1e-6)", type=positive)
+    add("--time-limit S", "seconds; the best point so far is graded", type=positive)
+    add("--seed N", "for random choices (default: 0)", type=_seed)
 
 
 def solver_options(args: Namespace) -> dict[str, Any]:

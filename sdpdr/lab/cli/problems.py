@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable, Iterable
 from inspect import signature
 from typing import Any, TypeVar
 
 from sdpdr.base.errors import SdpdrError, UnknownNameError
 from sdpdr.lab.cli.console import grid, say, say_json, table
-from sdpdr.lab.cli.options import Exit, add_command
+from sdpdr.lab.cli.options import Exit, add_argument, add_card, add_command
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.families import Family, families
 from sdpdr.lab.library.problem import find_card, library
@@ -26,22 +27,13 @@ def add(commands: Any) -> None:
         "sdpdr list\nsdpdr list --tag quick --tag noise\nsdpdr list --method mfnu --sort n\n"
         "sdpdr list --families",
     )
-    listing.add_argument(
-        "--tag",
-        action="append",
-        default=[],
-        metavar="TAG",
-        help="only those with this tag; repeat it to ask for several at once",
-    )
-    listing.add_argument("--method", metavar="NAME", help="only those of this method")
-    listing.add_argument(
-        "--sort", choices=("name", "n"), default="name", help="in order of names or sizes"
-    )
-    listing.add_argument(
-        "--families",
-        action="store_true",
-        help="families instead: FAMILY@SIZE is a card like any other",
-    )
+    words = "only those with this tag; repeat it to ask for several at once"
+    add_argument(listing, "--tag TAG", words, action="append", default=[])
+    add_argument(listing, "--method NAME", "only those of this method")
+    words = "in order of names or sizes"
+    add_argument(listing, "--sort", words, choices=("name", "n"), default="name")
+    words = "families instead: FAMILY@SIZE is a card like any other"
+    add_argument(listing, "--families", words)
     showing = add_command(
         commands,
         "show",
@@ -50,50 +42,43 @@ def add(commands: Any) -> None:
         "sdpdr show my-problem.toml",
         with_json=False,
     )
-    showing.add_argument(
-        "card", metavar="CARD", help="a name from `sdpdr list`, FAMILY@SIZE, or a TOML file"
-    )
-    showing.add_argument("--latex", action="store_true", help="only the mathematics, in LaTeX")
+    add_card(showing)
+    add_argument(showing, "--latex", "only the mathematics, in LaTeX")
 
 
 def run_list(args: Namespace) -> Exit:
     """Print the cards, or the families."""
     if args.families:
-        return _list_families(args)
-    chosen = _chosen(list(library().values()), args)
-    if args.sort == "n":
-        chosen.sort(key=lambda card: card.size.n)
-    if args.json:
-        say_json([_record(card) for card in chosen])
+        heads = ("family", "title", "sizes", "method", "known", "tags")
+        found = _chosen(families().values(), args, lambda family: family.sizes[-1])
+        rows, records = map(_family_row, found), map(_family_record, found)
     else:
         heads = ("card", "title", "n", "method", "expected", "tags")
-        say(table(heads, [_row(card) for card in chosen], right=("n",)))
-    return Exit.OK
-
-
-def _list_families(args: Namespace) -> Exit:
-    chosen = _chosen(list(families().values()), args)
-    if args.sort == "n":
-        chosen.sort(key=lambda family: family.sizes[-1])
+        cards = _chosen(library().values(), args, lambda card: card.size.n)
+        rows, records = map(_row, cards), map(_record, cards)
     if args.json:
-        say_json([_family_record(family) for family in chosen])
+        say_json(list(records))
     else:
-        heads = ("family", "title", "sizes", "method", "known", "tags")
-        say(table(heads, [_family_row(family) for family in chosen]))
+        say(table(heads, rows, right=("n",)))
     return Exit.OK
 
 
 Listed = TypeVar("Listed", Card, Family)
 
 
-def _chosen(listed: list[Listed], args: Namespace) -> list[Listed]:
-    """Those with all tags, and of the method, that were asked for."""
+def _chosen(
+    given: Iterable[Listed], args: Namespace, size: Callable[[Listed], int]
+) -> list[Listed]:
+    """Those with all tags, and of the method, that were asked for, in the order asked for."""
+    listed = list(given)
     tags = {tag for one in listed for tag in one.tags}
     for tag in args.tag:
         if tag not in tags:
             raise UnknownNameError("tag", tag, tags)
     if args.method is not None and args.method not in METHODS:
         raise UnknownNameError("method", args.method, METHODS)
+    if args.sort == "n":
+        listed.sort(key=size)
     return [
         one
         for one in listed

@@ -13,7 +13,13 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import FileFormatError
 from sdpdr.lab.cli.console import check_target, grid, record_writer, say, say_json, write_all
 from sdpdr.lab.cli.grade import facts, of_status, shown
-from sdpdr.lab.cli.options import Exit, add_command, add_solver_options, solver_options
+from sdpdr.lab.cli.options import (
+    Exit,
+    add_argument,
+    add_command,
+    add_solver_options,
+    solver_options,
+)
 from sdpdr.program import SDP, Factor, Solution, read_sdpa
 from sdpdr.solving.solve import solve
 
@@ -27,13 +33,9 @@ def add(commands: Any) -> None:
         "sdpdr sdp theta1.dat-s\nsdpdr sdp path.dat-s --solver clarabel --form lmi --json\n"
         "sdpdr sdp theta1.dat-s --out theta1.json",
     )
-    parser.add_argument("file", metavar="FILE", type=Path, help=".dat-s, or .dat-s.gz")
-    parser.add_argument(
-        "--out",
-        metavar="PATH",
-        type=Path,
-        help="write the grade, the point and its multipliers: .json",
-    )
+    add_argument(parser, "FILE", ".dat-s, or .dat-s.gz", type=Path)
+    words = "write the grade, the point and its multipliers: .json"
+    add_argument(parser, "--out PATH", words, type=Path)
     add_solver_options(parser)
 
 

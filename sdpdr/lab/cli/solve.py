@@ -11,7 +11,14 @@ from sdpdr.base.errors import FileFormatError, SdpdrError
 from sdpdr.base.files import Writer
 from sdpdr.lab.cli.console import figure_writer, record_writer, say, say_json, write_all
 from sdpdr.lab.cli.grade import comparison, comparison_record, facts, of_status
-from sdpdr.lab.cli.options import Exit, add_command, add_solver_options, solver_options
+from sdpdr.lab.cli.options import (
+    Exit,
+    add_argument,
+    add_card,
+    add_command,
+    add_solver_options,
+    solver_options,
+)
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.expectation import Finding
 from sdpdr.lab.library.problem import find_card
@@ -31,15 +38,9 @@ def add(commands: Any) -> None:
         "sdpdr solve swiss-roll-100 --solver sdpa --form lmi --time-limit 20\n"
         "sdpdr solve swiss-roll-1000 --out results",
     )
-    parser.add_argument(
-        "card", metavar="CARD", help="a name from `sdpdr list`, FAMILY@SIZE, or a TOML file"
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="write CARD.json (the record), CARD.csv (the embedding) and CARD.svg there",
-    )
+    add_card(parser)
+    words = "write CARD.json (the record), CARD.csv (the embedding) and CARD.svg there"
+    add_argument(parser, "--out DIR", words, type=Path)
     add_solver_options(parser)
 
 

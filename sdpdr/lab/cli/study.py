@@ -5,13 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from sdpdr.base.errors import PackageMissingError, StudyError
 from sdpdr.lab.cli.console import check_target, complain, grid, note, say, say_json, table
-from sdpdr.lab.cli.options import Exit, add_command
+from sdpdr.lab.cli.options import Exit, add_argument, add_command
 
 REPORTS = (".html", ".md", ".rst")
 
@@ -30,7 +32,7 @@ def add(commands: Any) -> None:
     showing = add_command(
         own, "show", run_show, "sdpdr study show quick", summary="what a study would run"
     )
-    showing.add_argument("study", metavar="STUDY", help=_STUDY)
+    add_argument(showing, "STUDY", _STUDY)
     _add_run(own)
     _add_report(own)
     exporting = add_command(
@@ -41,10 +43,8 @@ def add(commands: Any) -> None:
         summary="write the rows of results as Parquet or CSV",
         with_json=False,
     )
-    exporting.add_argument("results", metavar="RESULTS", type=Path, help="*.duckdb")
-    exporting.add_argument(
-        "--to", type=Path, required=True, metavar="PATH", help=".parquet or .csv"
-    )
+    add_argument(exporting, "RESULTS", "*.duckdb", type=Path)
+    add_argument(exporting, "--to PATH", ".parquet or .csv", type=Path, required=True)
 
 
 _STUDY = "a name from `sdpdr study list`, or a TOML file"
@@ -60,24 +60,18 @@ def _add_run(own: Any) -> None:
         "sdpdr study run solvers --scheduler tcp://10.0.0.1:8786",
         summary="carry out what is missing of a study; stop it at any moment and run it again",
     )
-    running.add_argument("study", metavar="STUDY", help=_STUDY)
-    running.add_argument(
-        "--out", type=Path, metavar="PATH", help="results (default: STUDY.duckdb, here)"
-    )
-    running.add_argument(
-        "--jobs", type=_count, metavar="N", help="runs at a time (default: the study's)"
-    )
-    running.add_argument(
-        "--again",
+    add = partial(add_argument, running)
+    add("STUDY", _STUDY)
+    add("--out PATH", "results (default: STUDY.duckdb, here)", type=Path)
+    add("--jobs N", "runs at a time (default: the study's)", type=_count)
+    add(
+        "--again SOLVER",
+        "carry out the runs of this solver again, after an upgrade\n"
+        "for instance; repeat it for several",
         action="append",
         default=[],
-        metavar="SOLVER",
-        help="carry out the runs of this solver again, after an upgrade\n"
-        "for instance; repeat it for several",
     )
-    running.add_argument(
-        "--scheduler", metavar="ADDRESS", help="of a Dask cluster that carries out the runs"
-    )
+    add("--scheduler ADDRESS", "of a Dask cluster that carries out the runs")
 
 
 def _add_report(own: Any) -> None:
@@ -91,27 +85,17 @@ def _add_report(own: Any) -> None:
         summary="write the report of a study, or compare two results",
         with_json=False,
     )
-    reporting.add_argument(
-        "study",
-        metavar="STUDY",
+    add = partial(add_argument, reporting)
+    add(
+        "STUDY",
+        "a study that was run here, or results: *.duckdb, *.jsonl, *.parquet, *.csv;\n"
+        "also while the study is running",
         nargs="?",
-        help="a study that was run here, or results: *.duckdb, *.parquet, *.csv;\n"
-        "*.jsonl while the study is running",
     )
-    reporting.add_argument(
-        "--compare",
-        nargs=2,
-        type=Path,
-        metavar=("A", "B"),
-        help="two results: is B slower than A, beyond noise, or worse?",
-    )
-    reporting.add_argument(
-        "--out",
-        type=Path,
-        action="append",
-        metavar="PATH",
-        help=".html, .md or .rst; repeat it for several (default: STUDY.html, here)",
-    )
+    words = "two results: is B slower than A, beyond noise, or worse?"
+    add("--compare A B", words, nargs=2, type=Path)
+    words = ".html, .md or .rst; repeat it for several (default: STUDY.html, here)"
+    add("--out PATH", words, type=Path, action="append")
 
 
 def run_list(args: Namespace) -> Exit:
@@ -176,7 +160,7 @@ def run_run(args: Namespace) -> Exit:
         say_json({"results": str(path), "runs": len(frame), "ranking": kept})
     else:
         say(_ranking(ranking))
-        note(f"results: {path}; a page of them: sdpdr study report {path}")
+        note(f"results: {path}; a page of them: sdpdr study report {quote(str(path))}")
     return Exit.OK
 
 

@@ -5,8 +5,13 @@ should vary smoothly over a good embedding (a position along the manifold) or it
 `window_agent` and `window_walk` that value is a place, so that y has two columns.
 """
 
+from collections.abc import Callable, Mapping
+from inspect import isfunction, signature
+from types import MappingProxyType
+
+from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.lab.datasets import agents, matrices, shapes
 from sdpdr.lab.datasets.agents import digits, random_walk, window_agent, window_walk
-from sdpdr.lab.datasets.catalogue import generate, generators
 from sdpdr.lab.datasets.matrices import (
     matrix,
     partial_signs,
@@ -50,3 +55,46 @@ __all__ = [
     "window_agent",
     "window_walk",
 ]
+
+generators: Mapping[str, Callable[..., Sample]] = MappingProxyType(
+    {
+        name: make
+        for module in (shapes, agents, matrices)
+        for name, make in vars(module).items()
+        if isfunction(make) and signature(make).return_annotation == "Sample"
+    }
+)
+"""All data sets of this module by name."""
+
+
+def generate(name: str, **arguments: object) -> Sample:
+    """Make the data set of a name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `generators`.
+    **arguments
+        Passed on.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such data set; the nearest name is offered.
+    DataError
+        The data set does not take such an argument.
+
+    Examples
+    --------
+    >>> generate("swiss_roll", n=30)[0].shape
+    (30, 3)
+    """
+    if name not in generators:
+        raise UnknownNameError("data set", name, generators)
+    parameters = signature(generators[name]).parameters
+    unknown = sorted(set(arguments) - set(parameters))
+    if unknown:
+        raise DataError(
+            f"{name} takes {', '.join(parameters)}, not {', '.join(unknown)}. Rename or drop it."
+        )
+    return generators[name](**arguments)

@@ -8,31 +8,24 @@ The keys are described in ``problems/README.md``.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sdpdr.base.arrays import ALLOWED, is_written_admissibly
-from sdpdr.base.errors import CardError, FileFormatError
+from sdpdr.base.errors import CardError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab.datasets import Sample, generate, generators
 from sdpdr.lab.library.expectation import Expectation, Finding, Size
-from sdpdr.lab.library.fields import Table
+from sdpdr.lab.library.fields import Table, read_toml
 from sdpdr.lab.library.vocabulary import GRAPHS, METHODS, relation, takes_data, takes_points
 from sdpdr.model import Model
 from sdpdr.program import Solution
 from sdpdr.solving.solve import solve
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 @dataclass(frozen=True)
@@ -221,40 +214,6 @@ class Card:
             One for each expectation; all hold if the card is met.
         """
         return self.expect.check(outcome)
-
-
-def read_toml(path: str | os.PathLike[str], kind: str) -> Table:
-    """The content of a file.
-
-    Parameters
-    ----------
-    path : str or path-like
-    kind : str
-        What the file is, for messages.
-
-    Raises
-    ------
-    FileFormatError
-        It cannot be read, is not TOML, or holds a number beyond the range of
-        `sdpdr.base.arrays`.
-    """
-    path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text, parse_float=partial(_number, path.name, text, kind))
-    except OSError as error:
-        raise FileFormatError(f"{kind} {path} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{kind} {path} is not TOML: {error}.") from None
-    return Table(path.name, "", content, kind)
-
-
-def _number(name: str, text: str, kind: str, word: str) -> float:
-    """A number of a TOML file, which writes infinity and nan as words."""
-    if any(c.isdigit() for c in word) and not is_written_admissibly(word.replace("_", "")):
-        line = next((k for k, s in enumerate(text.split("\n"), start=1) if word in s), 0)
-        raise FileFormatError(f"{kind} {name}, line {line}: expected {ALLOWED}; found {word!r}.")
-    return float(word)
 
 
 def described(card: Table) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -12,18 +12,6 @@ from sdpdr.lab.library.fields import Table
 from sdpdr.program import Solution, Status
 
 PROVENANCES = ("analytic", "certified", "paper")
-_KEYS = (
-    "value",
-    "lower",
-    "upper",
-    "rtol",
-    "gap",
-    "rank",
-    "status",
-    "error",
-    "provenance",
-    "source",
-)
 # Share of the largest eigenvalue above which one counts towards the rank: interior-point methods
 # leave the others small, not zero.
 RANK_SHARE = 1e-4
@@ -124,7 +112,7 @@ class Expectation:
         ------
         CardError
         """
-        table.allow(*_KEYS)
+        table.allow(*(key.name for key in fields(cls)))
         lower, upper = _bounds(table)
         kinds = [key for key in ("value", "lower", "status", "error") if key in table]
         if len(kinds) != 1:

@@ -17,9 +17,9 @@ from types import MappingProxyType
 from typing import Any
 
 from sdpdr.base.errors import CardError, UnknownNameError
-from sdpdr.lab.library.card import Card, described, read_toml
+from sdpdr.lab.library.card import Card, described
 from sdpdr.lab.library.expectation import PROVENANCES, Expectation, Size
-from sdpdr.lab.library.fields import Table
+from sdpdr.lab.library.fields import Table, read_toml
 
 
 def straight_path(n: int) -> float:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from inspect import Parameter, signature
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from sdpdr.base.errors import CardError, SdpdrError, StudyError
+from sdpdr.base.arrays import ALLOWED, is_written_admissibly
+from sdpdr.base.errors import CardError, FileFormatError, SdpdrError, StudyError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 _REQUIRED = object()
 _KINDS: Mapping[str, tuple[str, Any]] = MappingProxyType(
@@ -203,6 +213,40 @@ class Table:
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
             raise self.error(key, f"expected {what}, got {value!r}")
         return value
+
+
+def read_toml(path: str | os.PathLike[str], kind: str) -> Table:
+    """The content of a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+    kind : str
+        What the file is, for messages.
+
+    Raises
+    ------
+    FileFormatError
+        It cannot be read, is not TOML, or holds a number beyond the range of
+        `sdpdr.base.arrays`.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text, parse_float=partial(_number, path.name, text, kind))
+    except OSError as error:
+        raise FileFormatError(f"{kind} {path} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{kind} {path} is not TOML: {error}.") from None
+    return Table(path.name, "", content, kind)
+
+
+def _number(name: str, text: str, kind: str, word: str) -> float:
+    """A number of a TOML file, which writes infinity and nan as words."""
+    if any(c.isdigit() for c in word) and not is_written_admissibly(word.replace("_", "")):
+        line = next((k for k, s in enumerate(text.split("\n"), start=1) if word in s), 0)
+        raise FileFormatError(f"{kind} {name}, line {line}: expected {ALLOWED}; found {word!r}.")
+    return float(word)
 
 
 def _hint(word: str, known: Sequence[str]) -> str:

@@ -9,82 +9,24 @@ from typing import Any
 
 from sdpdr import graphs
 from sdpdr.base.errors import ModelError, UnknownNameError
-from sdpdr.families.factor.completely_positive.recipes import copositive_cut, cp_lift
-from sdpdr.families.factor.isometric.recipe import isometric_nmf
-from sdpdr.families.factor.margin.recipe import mmmf, mmmf_dual
-from sdpdr.families.factor.nmf.bounds import nmf_cones, nmf_dnn, nmf_overlap, nmf_shor
-from sdpdr.families.factor.nmf.recipes import nmf_lift, nmf_products
-from sdpdr.families.factor.polynomial.recipe import polynomial_factorization
-from sdpdr.families.metric.recipes import ghodsi, xing
-from sdpdr.families.propagate.recipe import (
-    mixed_label_bound,
-    mixed_label_propagation,
-    mixed_label_step,
-)
-from sdpdr.families.regress.recipes import fantope, sparse_direction
-from sdpdr.families.sopca.convex import sopca, sopca_dual
-from sdpdr.families.unfold.anchored import anchored_mvu
-from sdpdr.families.unfold.are import are
-from sdpdr.families.unfold.colored_mvu import colored_mvu
-from sdpdr.families.unfold.density_map import density_map, mvee
-from sdpdr.families.unfold.ism import ism, separation_margin
-from sdpdr.families.unfold.loocv import loocv
-from sdpdr.families.unfold.mfnu import mfnu, mvu_apart
-from sdpdr.families.unfold.mvu import mvu
+from sdpdr.families import methods
 from sdpdr.model.blocks import Band, Relation, Slack
+
+# Recipes of parts: of rows to be added, of factors that were found, of one step of an iteration.
+_PARTS = ("isometric", "isometric_nmf_lift", "mixed_scale_step", "regression")
 
 METHODS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        "anchored_mvu": anchored_mvu,
-        "are": are,
-        "colored_mvu": colored_mvu,
-        "copositive_cut": copositive_cut,
-        "cp_lift": cp_lift,
-        "density_map": density_map,
-        "fantope": fantope,
-        "ghodsi": ghodsi,
-        "sparse_direction": sparse_direction,
-        "ism": ism,
-        "isometric_nmf": isometric_nmf,
-        "loocv": loocv,
-        "mfnu": mfnu,
-        "mixed_label_bound": mixed_label_bound,
-        "mixed_label_propagation": mixed_label_propagation,
-        "mixed_label_step": mixed_label_step,
-        "mmmf": mmmf,
-        "mmmf_dual": mmmf_dual,
-        "mvee": mvee,
-        "mvu": mvu,
-        "mvu_apart": mvu_apart,
-        "nmf_cones": nmf_cones,
-        "nmf_dnn": nmf_dnn,
-        "nmf_lift": nmf_lift,
-        "nmf_overlap": nmf_overlap,
-        "nmf_products": nmf_products,
-        "nmf_shor": nmf_shor,
-        "polynomial_factorization": polynomial_factorization,
-        "separation_margin": separation_margin,
-        "sopca": sopca,
-        "sopca_dual": sopca_dual,
-        "xing": xing,
+        name: make
+        for name in sorted(set(methods.__all__) - set(_PARTS))
+        if signature(make := getattr(methods, name)).return_annotation == "Model"
     }
 )
-"""Methods by name."""
+"""Methods by name: the recipes that make a model."""
 
+_GRAPHS = ("knn", "radius", "complete", "path", "cycle", "grid", "from_edges", "sequences")
 GRAPHS: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {
-        make.__name__: make
-        for make in (
-            graphs.knn,
-            graphs.radius,
-            graphs.complete,
-            graphs.path,
-            graphs.cycle,
-            graphs.grid,
-            graphs.from_edges,
-            graphs.sequences,
-        )
-    }
+    {name: getattr(graphs, name) for name in _GRAPHS}
 )
 """Constructors of graphs by name."""
 
@@ -151,20 +93,16 @@ def parse_relation(text: str) -> Relation:
     Band(width=0.01)
     """
     name, colon, number = text.partition(":")
+    if name not in (("band", "slack") if colon else ("inequality", "equality")):
+        raise UnknownNameError("isometry", text, RELATIONS)
     if not colon:
-        known = name in ("inequality", "equality")
-        if known:
-            return relation(name)
-    elif name in ("band", "slack"):
-        try:
-            return relation({name: float(number)})
-        except ValueError as error:
-            if isinstance(error, ModelError):
-                raise
-            raise ModelError(
-                f"{text!r} needs a number after the colon, as in {name}:0.01."
-            ) from None
-    raise UnknownNameError("isometry", text, RELATIONS)
+        return relation(name)
+    try:
+        value = float(number)
+    except ValueError:
+        words = f"{text!r} needs a number after the colon, as in {name}:0.01."
+        raise ModelError(words) from None
+    return relation({name: value})
 
 
 def _number(value: object) -> float:

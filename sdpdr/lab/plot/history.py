@@ -16,7 +16,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.lab.plot.style import ACCENT, FAINT, SECOND, THIRD, draw_legend, new_figure, tidy
 
 # What a log scale shows instead of an exact zero.
-_TINY = 1e-16
+TINY = 1e-16
 
 
 def rounds(
@@ -65,10 +65,9 @@ def rounds(
     exact = np.array([entry["status"] == "SOLVED" for entry in history])
     figure = new_figure(4.8, 4.6)
     upper, lower = figure.subplots(2, 1, sharex=True)
-    objective = np.array([float(entry["objective"]) for entry in history])
-    share = np.maximum(np.array([float(entry["share"]) for entry in history]), _TINY)
+    objective, share = _column(history, "objective"), _column(history, "share")
     _draw(upper, steps, objective, starts, exact, ACCENT)
-    _draw(lower, steps, share, starts, exact, SECOND)
+    _draw(lower, steps, np.maximum(share, TINY), starts, exact, SECOND)
     if bound is not None:
         upper.axhline(bound, color=FAINT, linewidth=0.9, linestyle="--", label="proven bound")
         draw_legend(upper)
@@ -95,8 +94,6 @@ def _draw(
     axes.plot(steps[hollow], values[hollow], "o", color=colour, markersize=4, mfc="none")
 
 
-# What a log scale shows instead of an exact zero.
-TINY = 1e-16
 ERRORS = {"infeasibility": SECOND, "stationarity": THIRD}
 
 

@@ -8,20 +8,20 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.lab.plot.points import draw_edges, plane_of
 from sdpdr.lab.plot.style import (
-    CLASSES,
     FAINT,
     INK,
     MANY,
     Colouring,
+    class_marks,
     colour_points,
     draw_colour_bar,
+    draw_legend,
     new_figure,
 )
 
@@ -136,15 +136,8 @@ def _name(axes: Axes, name: str, note: str) -> None:
 
 def _explain(figure: Figure, panels: np.ndarray, colouring: Colouring, label: str) -> None:
     if colouring.names:
-        dots = [
-            Line2D([], [], linestyle="", marker="o", markersize=6, color=c, label=name)
-            for name, c in zip(colouring.names, CLASSES, strict=False)
-        ]
-        legend = figure.legend(
-            handles=dots, loc="outside lower center", ncols=len(dots), frameon=False,
-            labelcolor=INK, fontsize=9, handletextpad=0.2, title=label or None,
-            title_fontsize=10,
-        )  # fmt: skip
-        legend.get_title().set_color(INK)
+        dots = class_marks(colouring.names)
+        place = {"loc": "outside lower center", "ncols": len(dots), "handletextpad": 0.2}
+        draw_legend(figure, label, handles=dots, **place)
     elif colouring.scale is not None:
         draw_colour_bar(list(panels.flat), colouring.scale, label, below=True)

@@ -21,6 +21,7 @@ from sdpdr.lab.plot.style import (
     MANY,
     MOST_CLASSES,
     Colouring,
+    class_marks,
     colour_points,
     draw_colour_bar,
     draw_legend,
@@ -258,12 +259,8 @@ def _round(length: float) -> float:
 
 def _explain(axes: Axes, colouring: Colouring, label: str, below: bool = False) -> None:
     if colouring.names:
-        dots = [
-            Line2D([], [], linestyle="", marker="o", markersize=6, color=c, label=name)
-            for name, c in zip(colouring.names, CLASSES, strict=False)
-        ]
         place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "handletextpad": 0.2}
-        draw_legend(axes, label, handles=dots, **place)
+        draw_legend(axes, label, handles=class_marks(colouring.names), **place)
     elif colouring.scale is not None:
         draw_colour_bar(axes, colouring.scale, label, below)
 

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize, to_rgba_array
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
@@ -61,9 +62,9 @@ def entitle(axes: Axes, title: str) -> None:
         axes.set_title(title, loc="left", color=INK, fontsize=11, pad=10)
 
 
-def draw_legend(axes: Axes, title: str = "", **options: Any) -> None:
-    """Legend without a frame."""
-    legend = axes.legend(
+def draw_legend(place: Axes | Figure, title: str = "", **options: Any) -> None:
+    """Legend of axes or of a whole figure, without a frame."""
+    legend = place.legend(
         frameon=False, labelcolor=INK, fontsize=9, title=title or None, title_fontsize=10, **options
     )
     legend.get_title().set_color(INK)
@@ -122,6 +123,14 @@ def colour_points(colour: ArrayLike | None, n: int) -> Colouring:
             return Colouring(to_rgba_array(CLASSES)[place], tuple(names))
         given = place
     return _by_quantity(given.astype(float))
+
+
+def class_marks(names: Sequence[str]) -> list[Line2D]:
+    """A dot for each class, in its colour, for a legend."""
+    return [
+        Line2D([], [], linestyle="", marker="o", markersize=6, color=colour, label=name)
+        for name, colour in zip(names, CLASSES, strict=False)
+    ]
 
 
 def _by_quantity(values: Array) -> Colouring:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -11,16 +11,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rich import box
+import pandas as pd
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from sdpdr.base.errors import NotAcceptedError, UnknownNameError
 from sdpdr.base.files import write_text
 from sdpdr.base.progress import Progress
+from sdpdr.lab.study.page.outcomes import outcome_cell
+from sdpdr.lab.study.page.parts import Cell, Table
+from sdpdr.lab.study.page.render import to_terminal
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
 from sdpdr.solvers.base import FORMS, Solver
@@ -35,7 +38,10 @@ PHASES: Mapping[str, tuple[str, ...]] = {
     "solve": ("solve",),
     "grade": ("lift", "certify"),
 }
-_COLOURS = {Status.SOLVED: "green", Status.INACCURATE: "yellow", Status.TIME_LIMIT: "yellow"}
+_SHOWN = (
+    "solver", "form", "claimed", "verified", "value", "bound", "gap", "residual", *PHASES, "total",
+    "words",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,15 +119,22 @@ class Comparison:
         content = {"tol": self.tol, "time_limit": self.time_limit, "runs": self.rows()}
         write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
-    def table(self) -> Table:
+    def frame(self) -> pd.DataFrame:
+        """The rows as a table of a page; see `sdpdr.lab.study.page.Table`."""
+        frame = pd.json_normalize(self.rows())
+        frame = frame.rename(columns=lambda name: name.removeprefix("seconds."))
+        frame = frame.rename(columns={"worst_residual": "residual", "reason": "words"})
+        frame["verified"] = [
+            Cell("did not run", "soft")
+            if run.solution is None
+            else outcome_cell(run.solution.status.name, run.solution.status is Status.SOLVED)
+            for run in self.runs
+        ]
+        return frame.reindex(columns=[*_SHOWN])
+
+    def table(self) -> RichTable:
         """The rows for a terminal; reasons of failures stand below."""
-        built = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, caption_justify="left")
-        for head in ("solver", "form", "claimed", "verified"):
-            built.add_column(head, overflow="fold")
-        for head in ("value", "bound", "gap", "residual", *PHASES, "seconds"):
-            built.add_column(head, justify="right", no_wrap=True)
-        for run in self.runs:
-            built.add_row(*_cells(run))
+        built = to_terminal(Table("comparison", self.frame().drop(columns="words")))
         reasons = dict.fromkeys(f"{r.solver}, {r.form}: {r.reason}" for r in self.runs if r.reason)
         if reasons:
             built.caption = Text("\n".join(reasons), style="dim")
@@ -265,29 +278,3 @@ def _show(progress: bool | None, total: int) -> Iterator[Tell]:
             bar.advance(runs)
 
         yield tell
-
-
-def _cells(run: Run) -> Iterable[str | Text]:
-    solution = run.solution
-    if solution is None:
-        return run.solver, run.form, "-", Text("did not run", style="dim")
-    colour = _COLOURS.get(solution.status, "red")
-    verified = Text(solution.status.name.lower().replace("_", " "), style=colour)
-    seconds = seconds_by_phase(solution)
-    return (
-        run.solver,
-        run.form,
-        solution.claimed.status,
-        verified,
-        number(solution.value, "#.9g"),
-        number(solution.bound, "#.9g"),
-        number(solution.gap, ".1e"),
-        number(solution.residuals.worst(), ".1e"),
-        *(number(seconds[phase], ".2f") for phase in (*PHASES, "total")),
-    )
-
-
-def number(value: float | None, style: str) -> str:
-    """A number in a style, or a dash where there is none."""
-    known = value is not None and abs(value) < float("inf")
-    return format(value, style) if known else "-"

@@ -23,7 +23,8 @@ from sdpdr.families import methods
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import datasets, plot
 from sdpdr.lab.study.compare import Comparison, compare
-from sdpdr.lab.study.report import Picture, Report, Section, comparing, unfolding
+from sdpdr.lab.study.page import Page, Section, write_page
+from sdpdr.lab.study.report import comparing, picture, report, unfolding
 from sdpdr.program import Solution
 from sdpdr.solvers.registry import SOLVERS, find
 from sdpdr.solving.solve import solve
@@ -106,8 +107,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     unfoldings = {"swiss-roll": roll_solution, "digits": digits_solution}
     summary = summarize(unfoldings.values(), comparison)
     with said.status("writing the report"):
-        report = Report(TITLE, summary, (roll, digits, compared), LIMITATIONS)
-        save(out, report, unfoldings, comparison)
+        page = report(TITLE, summary, (roll, digits, compared), LIMITATIONS)
+        save(out, page, unfoldings, comparison)
     seconds = time.perf_counter() - start
     said.print(f"{summary} All of it took {seconds:.0f} s.")
     Console(soft_wrap=True).print(f"report: {out / 'report.html'}", highlight=False)
@@ -131,15 +132,15 @@ def unfold_roll(n: int) -> tuple[Section, Solution]:
         model=model,
         solution=solution,
         pictures=(
-            Picture("data", plot.cloud(X, t, label=label), "The data, in space."),
-            Picture(
-                "pattern",
+            picture("swiss-roll-data", plot.cloud(X, t, label=label), "The data, in space."),
+            picture(
+                "swiss-roll-pattern",
                 plot.sparsity(graph.laplacian()[order][:, order]),
                 "The same data as the solver sees it: the pattern of the dual slack, a weighted "
                 "Laplacian of the neighbour graph, with the points in order along the roll.",
             ),
-            Picture(
-                "embedding",
+            picture(
+                "swiss-roll-embedding",
                 plot.embedding(solution.embedding(2), t, edges=graph.edges, label=label),
                 "Unfolded: the first two coordinates, with the edges of the neighbour graph.",
             ),
@@ -166,14 +167,14 @@ def unfold_digits(n: int) -> tuple[Section, Solution]:
         model=model,
         solution=solution,
         pictures=(
-            Picture(
-                "embedding",
+            picture(
+                "digits-embedding",
                 plot.embedding(Y, classes, images=X.reshape(-1, 8, 8), label="digit"),
                 "Unfolded: as many images as find room, in the colour of their class; the rest "
                 "are dots.",
             ),
-            Picture(
-                "classes",
+            picture(
+                "digits-classes",
                 plot.embedding(Y, classes, edges=graph.edges, label="digit"),
                 "The same embedding with all points and the neighbour graph.",
             ),
@@ -225,13 +226,12 @@ def summarize(solutions: Iterable[Solution], comparison: Comparison) -> str:
     )
 
 
-def save(out: Path, report: Report, solutions: dict[str, Solution], comparison: Comparison) -> None:
+def save(out: Path, page: Page, solutions: dict[str, Solution], comparison: Comparison) -> None:
     """The report, every figure as PNG beside it, and the record of every solution as JSON."""
-    report.save(out / "report.html")
-    for section in report.sections:
-        for picture in section.pictures:
-            place = out / f"{section.name}-{picture.name}.png"
-            write_file(place, partial(picture.figure.savefig, dpi=200))
+    write_page(page, out / "report.html")
+    for chart in (chart for section in page.sections for chart in section.charts):
+        if chart.still is not None:
+            write_file(out / f"{chart.name}.png", partial(chart.still().savefig, dpi=200))
     for name, solution in solutions.items():
         solution.save_record(out / f"{name}.json")
     comparison.save_json(out / "comparison.json")

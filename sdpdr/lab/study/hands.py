@@ -1,22 +1,21 @@
-"""Who carries out the runs: nurseries on this machine, or the workers of a Dask cluster."""
+"""Who carries out the runs: processes on this machine, or the workers of a Dask cluster."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from functools import partial
-from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from queue import SimpleQueue
+from typing import Any
 
 from sdpdr.base.errors import PackageMissingError, SchedulerError
 from sdpdr.lab.study.carry_out import carry_out
-from sdpdr.lab.study.nursery import Ended, Nursery
+from sdpdr.lab.study.fence import Ended, hire, run_fenced
 from sdpdr.lab.study.rows import digest, environment
 from sdpdr.lab.study.task import Task
 
@@ -29,53 +28,42 @@ PARTS = ("build", "compile", "solve", "certify")
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Done:
-    """A run that has ended.
-
-    Attributes
-    ----------
-    row : dict
-        All columns of `sdpdr.lab.study.schema` that are known.
-    environment : dict
-        Of the machine that carried it out.
-    """
-
-    row: Row
-    environment: dict[str, Any]
-
-
-class Hands(Protocol):
-    """Carries out tasks, in the order given as far as it can, and yields them as they end."""
-
-    def carry_out(self, tasks: Sequence[Task]) -> Generator[Done, None, None]:
-        """Carry out all; to close the iterator ends those that are under way."""
+# What is known of a run that has ended, by the columns of `sdpdr.lab.study.schema`; and the
+# environment of the machine that carried it out.
+Done = tuple[Row, dict[str, Any]]
 
 
 def attempt(
-    task: Task, nursery: Callable[[], Nursery], position: int, jobs: int | None = None
+    task: Task,
+    position: int,
+    jobs: int | None = None,
+    cores: set[int] | None = None,
+    stop: threading.Event | None = None,
 ) -> Done:
     """Carry out one task, again where it was ended from outside.
 
     Parameters
     ----------
     task : Task
-    nursery : callable without arguments
-        Gives one that lives.
     position : int
         Place in the order, to be kept.
     jobs : int, optional
         Runs at a time on this machine, to be kept.
+    cores, stop
+        As for `sdpdr.lab.study.fence.run_fenced`.
     """
     limits = task.limits
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
     wall = limits.time_limit + limits.patience
     for attempts in range(1, ATTEMPTS + 1):  # noqa: B007 - kept in the row
-        ended = nursery().run(
+        ended = run_fenced(
             partial(carry_out, task),
             wall_limit=wall,
             memory_limit=limits.memory_limit,
             cpu_limit=2.0 * limits.threads * wall + 5.0,
+            threads=limits.threads,
+            cores=cores,
+            stop=stop,
         )
         if ended.how not in ("killed", "lost"):
             break
@@ -90,7 +78,7 @@ def attempt(
         "started": started,
         "environment": digest(around),
     }
-    return Done(task.identity() | _found(task, ended) | measured, around)
+    return task.identity() | _found(task, ended) | measured, around
 
 
 def _found(task: Task, ended: Ended) -> Row:
@@ -100,16 +88,13 @@ def _found(task: Task, ended: Ended) -> Row:
         if all(name in row for name in PARTS):
             row["total"] = sum(row[name] for name in PARTS)
         return row
-    limits = task.limits
-    words = {
-        "late": f"ended by us after {limits.time_limit + limits.patience:g} s: its limit of "
-        f"{limits.time_limit:g} s, and {limits.patience:g} s to build, to grade and to end",
-        "hungry": f"ended by us at its memory limit of {limits.memory_limit / 2**20:.0f} MiB",
-    }.get(ended.how, ended.words)
-    outcome = _ENDS.get(ended.how, "KILLED")
+    limits, words = task.limits, ended.words
+    if ended.how == "late":
+        words += f": its limit of {limits.time_limit:g} s, and {limits.patience:g} s to build, "
+        words += "to grade and to end"
     return {
         "n": task.problem.n,
-        "outcome": outcome,
+        "outcome": _ENDS.get(ended.how, "KILLED"),
         "solved": False,
         "certified": False,
         "honesty": "",
@@ -120,87 +105,39 @@ def _found(task: Task, ended: Ended) -> Row:
 # -- this machine -------------------------------------------------------------------------------
 
 
-class Local:
-    """Threads of this process, each with a nursery of its own.
+def on_this_machine(tasks: Sequence[Task], jobs: int, threads: int) -> Generator[Done, None, None]:
+    """Carry out all, in the order given as far as it can be, and yield them as they end.
+
+    To close the iterator ends those that are under way.
 
     Parameters
     ----------
+    tasks : sequence of Task
     jobs : int
-        Runs at a time.
+        Runs at a time, each looked after by a thread of this process.
     threads : int
         Of every run.
     """
+    hire().close()  # here, where Ctrl-C is heard while everything is imported
+    stop = threading.Event()
+    free: SimpleQueue[set[int] | None] = SimpleQueue()
+    for cores in _shares(jobs, threads):
+        free.put(cores)
 
-    def __init__(self, jobs: int, threads: int) -> None:
-        self.jobs, self.threads = jobs, threads
-
-    def carry_out(self, tasks: Sequence[Task]) -> Generator[Done, None, None]:
-        """Carry out all; to close the iterator ends those that are under way."""
-        waiting: SimpleQueue[tuple[int, Task]] = SimpleQueue()
-        for place in enumerate(tasks):
-            waiting.put(place)
-        done: SimpleQueue[Done | BaseException] = SimpleQueue()
-        crews = [_Crew(cores) for cores in _shares(self.jobs, self.threads)]
-        stopped = threading.Event()
-
-        def work(crew: _Crew) -> None:
-            try:
-                while not stopped.is_set():
-                    position, task = waiting.get_nowait()
-                    nursery = partial(crew.nursery, task.limits.threads)
-                    done.put(attempt(task, nursery, position, self.jobs))
-            except Empty:
-                return
-            except BaseException as error:  # Told to the thread that waits, which raises it.
-                done.put(error)
-
-        workers = [threading.Thread(target=work, args=(crew,), daemon=True) for crew in crews]
+    def work(position: int, task: Task) -> Done:
+        cores = free.get()
         try:
-            for worker in workers:
-                worker.start()
-            for _ in tasks:
-                found = _next(done)
-                if isinstance(found, BaseException):
-                    raise found
-                yield found
+            return attempt(task, position, jobs, cores, stop)
         finally:
-            stopped.set()
-            for crew in crews:
-                crew.close()
-            for worker in workers:
-                worker.join()
+            free.put(cores)
 
-
-class _Crew:
-    """A nursery that is made again when it was lost."""
-
-    def __init__(self, cores: set[int] | None) -> None:
-        self._cores, self._threads = cores, 0
-        self._nursery: Nursery | None = None
-        self._lock, self._closed = threading.Lock(), False
-
-    def nursery(self, threads: int) -> Nursery:
-        with self._lock:
-            if self._closed:
-                raise SystemExit
-            if self._nursery is not None and self._threads != threads:
-                self._nursery.close()
-            if self._nursery is None or not self._nursery.lives():
-                self._nursery, self._threads = Nursery(threads, self._cores), threads
-            return self._nursery
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            if self._nursery is not None:
-                self._nursery.close()
-
-
-def _next(done: SimpleQueue[Done | BaseException]) -> Done | BaseException:
-    """The next to end; wakes up now and then, so that signals are heard."""
-    while True:
-        with suppress(Empty):
-            return done.get(timeout=0.2)
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for ended in as_completed([pool.submit(work, *place) for place in enumerate(tasks)]):
+                yield ended.result()
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
 
 
 def _shares(jobs: int, threads: int) -> list[set[int] | None]:
@@ -216,69 +153,59 @@ def _shares(jobs: int, threads: int) -> list[set[int] | None]:
 # -- many machines ------------------------------------------------------------------------------
 
 
-class Cluster:
-    """The workers of a Dask cluster.
+def on_cluster(
+    tasks: Sequence[Task], scheduler: str, folder: str = ""
+) -> Generator[Done, None, None]:
+    """Carry out all on the workers of a Dask cluster, and yield them as they end.
 
     Every machine needs the same versions of sdpdr and of the solvers; what it has is written to
-    the rows. A worker with several threads carries out as many runs at a time.
+    the rows. A worker with several threads carries out as many runs at a time. To close the
+    iterator forgets the runs that are under way.
 
     Parameters
     ----------
+    tasks : sequence of Task
     scheduler : str
         Such as ``"tcp://10.0.0.1:8786"``.
     folder : str
         Of the study, where solvers of one's own lie; on every machine at the same path.
+
+    Raises
+    ------
+    SchedulerError
+        The scheduler does not answer, or has no workers.
+    PackageMissingError
     """
-
-    def __init__(self, scheduler: str, folder: str = "") -> None:
-        self.scheduler, self.folder = scheduler, folder
-
-    def carry_out(self, tasks: Sequence[Task]) -> Generator[Done, None, None]:
-        """Carry out all; to close the iterator forgets those that are under way.
-
-        Raises
-        ------
-        SchedulerError
-            The scheduler does not answer, or has no workers.
-        PackageMissingError
-        """
+    try:
+        import distributed
+    except ImportError as error:
+        raise PackageMissingError('a scheduler needs Dask: pip install "sdpdr[dask]"') from error
+    with _client(scheduler) as client:
+        futures = {
+            client.submit(
+                _on_worker, task, position, folder, key=task.key, priority=-position
+            ): task
+            for position, task in enumerate(tasks)
+        }
         try:
-            import distributed
-        except ImportError as error:
-            raise PackageMissingError(
-                'a scheduler needs Dask: pip install "sdpdr[dask]"'
-            ) from error
-        with _client(self.scheduler) as client:
-            futures = {
-                client.submit(
-                    _on_worker, task, position, self.folder, key=task.key, priority=-position
-                ): task
-                for position, task in enumerate(tasks)
-            }
-            try:
-                for future in distributed.as_completed(list(futures), loop=client.loop):
-                    yield self._result(future, futures[future])
-            finally:
-                client.cancel(list(futures))
-
-    def _result(self, future: Any, task: Task) -> Done:
-        from distributed import CancelledError, KilledWorker
-
-        try:
-            done: Done = future.result()
-        except KilledWorker:  # Dask has tried on several workers, and lost them all.
-            ended = Ended("killed", words="its workers were ended from outside, each time")
-            return Done(task.identity() | _found(task, ended), {})
-        except CancelledError as error:
+            for future in distributed.as_completed(list(futures), loop=client.loop):
+                try:
+                    yield future.result()
+                except distributed.KilledWorker:  # tried on several workers, which were all lost
+                    ended = Ended("killed", words="its workers were ended from outside, each time")
+                    task = futures[future]
+                    yield task.identity() | _found(task, ended), {}
+        except distributed.CancelledError as error:
             raise SchedulerError(
-                f"scheduler {self.scheduler} forgot the study; run it again, and it goes on."
+                f"scheduler {scheduler} forgot the study; run it again, and it goes on."
             ) from error
-        return done
+        finally:
+            client.cancel(list(futures))
 
 
 @contextmanager
 def _client(scheduler: str) -> Iterator[Any]:
-    from distributed import Client
+    from distributed import Client, TimeoutError
 
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
@@ -287,26 +214,18 @@ def _client(scheduler: str) -> Iterator[Any]:
             f"scheduler {scheduler!r} does not answer ({error}). Start one with `dask scheduler` "
             "and give its address, such as tcp://10.0.0.1:8786."
         ) from error
-    try:
-        deadline = time.monotonic() + PATIENCE
-        while not client.scheduler_info()["workers"]:
-            if time.monotonic() > deadline:
-                raise SchedulerError(
-                    f"scheduler {scheduler!r} has no workers. Start some: dask worker {scheduler}"
-                )
-            time.sleep(0.1)
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise SchedulerError(
+                f"scheduler {scheduler!r} has no workers. Start some: dask worker {scheduler}"
+            ) from None
         yield client
-    finally:
-        client.close()
-
-
-_local = threading.local()
 
 
 def _on_worker(task: Task, position: int, folder: str) -> Done:
-    """Carry out a task on a worker, whose threads each keep a nursery."""
+    """Carry out a task on a worker."""
     if folder and folder not in sys.path:
         sys.path.append(folder)
-    if not hasattr(_local, "crew"):
-        _local.crew = _Crew(None)
-    return attempt(task, partial(_local.crew.nursery, task.limits.threads), position)
+    return attempt(task, position)

@@ -1,16 +1,15 @@
-"""The journal of results: a line of JSON a row, on the disk before anything else happens."""
+"""The journal of results, which is the truth: a line of JSON a row, on the disk when it is told."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from sdpdr.base.errors import ResultsError
-from sdpdr.base.files import write_text
+from sdpdr.base.errors import ResultsError, ResultsLockedError
 
 SUFFIX = ".jsonl"
 # What a line can be, and which of its entries names it.
@@ -20,7 +19,7 @@ Line = tuple[str, dict[str, Any]]
 
 
 class Journal:
-    """Lines that are only ever added to.
+    """Lines that are only ever added to, by one process at a time.
 
     Parameters
     ----------
@@ -31,14 +30,17 @@ class Journal:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     journal = Journal(Path(folder, "a.jsonl"))
-    ...     journal.append("row", {"key": "a", "solved": True})
-    ...     journal.append("row", {"key": "a", "solved": False})
+    ...     journal.open()
+    ...     journal.append([("row", {"key": "a", "solved": True})])
+    ...     journal.append([("row", {"key": "a", "solved": False})])
+    ...     journal.close()
     ...     journal.last()
     {('row', 'a'): {'key': 'a', 'solved': False}}
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._file: IO[bytes] | None = None
 
     def lines(self) -> Iterator[Line]:
         """Kind and content of every line."""
@@ -55,29 +57,61 @@ class Journal:
         """What was said last of everything that has a name."""
         return {(kind, line[NAMED[kind]]): line for kind, line in self.lines()}
 
-    def append(self, kind: str, content: Mapping[str, Any]) -> None:
-        """Add a line, and return when it is on the disk.
+    def open(self) -> None:
+        """Be the one that adds lines; half a line that a kill has left at the end is cut off.
+
+        Raises
+        ------
+        ResultsLockedError
+            Another process adds lines.
+        ResultsError
+            It is somebody else's file, or cannot be written.
+        """
+        self.check()
+        with self._told():
+            self._file = open(self.path, "ab")  # noqa: SIM115 - until it is closed
+            try:
+                _lock(self._file)
+            except BlockingIOError:
+                self.close()
+                raise ResultsLockedError(
+                    f"results {self.path} are in use by another process: a study that is running. "
+                    "Wait for it, or end it; reports can be written meanwhile."
+                ) from None
+            whole = self.path.read_bytes().rpartition(b"\n")[0]
+            self._file.truncate(len(whole) + 1 if whole else 0)
+
+    def append(self, lines: Iterable[Line]) -> None:
+        """Add lines, and return when they are on the disk.
 
         Raises
         ------
         ResultsError
-            It cannot be written.
+            They cannot be written.
         """
-        line = json.dumps({"kind": kind, **content})
+        assert self._file is not None
+        text = "".join(f"{json.dumps({'kind': kind, **content})}\n" for kind, content in lines)
+        with self._told():
+            self._file.write(text.encode("ascii"))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Let others add lines."""
+        if self._file is not None:
+            self._file.close()
+        self._file = None
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the system says, in our words."""
         try:
-            with open(self.path, "ab") as file:
-                file.write(line.encode("ascii") + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
+            yield
         except OSError as error:
             raise ResultsError(
                 f"results {self.path} cannot be written: {error.strerror}. "
                 "Make room or give another place; then run the study again, and it goes on."
             ) from error
-
-    def write(self, lines: Iterable[Line]) -> None:
-        """Write all lines anew."""
-        write_text(self.path, "".join(f"{json.dumps({'kind': k, **c})}\n" for k, c in lines))
 
     def check(self) -> None:
         """Refuse to write into somebody else's file.
@@ -88,28 +122,25 @@ class Journal:
         """
         if not self.path.exists():
             return
-        with open(self.path, "rb") as file:
+        with self._told(), open(self.path, "rb") as file:
             first = file.readline()
-        if not first.endswith(b"\n"):  # A kill may have left no more of the first line.
+        try:
+            ours = _is_ours(json.loads(first))
+        except ValueError:  # A kill may have left no more of the first line.
             ours = first.startswith(_BEGIN) or _BEGIN.startswith(first)
-        else:
-            try:
-                ours = _is_ours(json.loads(first))
-            except ValueError:
-                ours = first.startswith(_BEGIN)
         if not ours:
             raise ResultsError(
                 f"{self.path} is no journal of results, and lies where one belongs. Give results "
                 "another name with --out, or move it away."
             )
 
-    def mend(self) -> None:
-        """Cut off half a line that a kill has left at the end."""
-        if self.path.exists():
-            whole = self.path.read_bytes().rpartition(b"\n")[0]
-            size = len(whole) + 1 if whole else 0
-            if size < self.path.stat().st_size:
-                os.truncate(self.path, size)
+
+def _lock(file: IO[bytes]) -> None:
+    """Keep others from locking a file until it is closed, where the system can do that."""
+    with suppress(ImportError):
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _is_ours(line: object) -> bool:

@@ -1,4 +1,4 @@
-"""Reading results: the database, its journal, and rows that were exported; and what is no table."""
+"""Reading results: a study's own, and rows that were exported; and what is no table."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.errors import FileFormatError
 from sdpdr.lab.study import journal
-from sdpdr.lab.study.rows import ORDER, asked, typed
+from sdpdr.lab.study.rows import typed
 from sdpdr.lab.study.schema import COLUMNS
-from sdpdr.lab.study.store import EXPORTS, FACTS, SUFFIX, Results, imported, quoted
+from sdpdr.lab.study.store import EXPORTS, SUFFIX, Results, imported, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ class Read:
     frame : DataFrame
         The rows, with the columns of `sdpdr.lab.study.schema.COLUMNS`.
     meta : dict
-        What `FACTS` names; less of it for rows from CSV.
+        What `sdpdr.lab.study.store.FACTS` names; less of it for rows from CSV.
     environments : dict
         Machines and versions, by the digest in the rows.
     """
@@ -99,9 +99,9 @@ class Read:
 
 
 def read_results(path: str | os.PathLike[str]) -> Read:
-    """Results from DuckDB's file, from its journal, or from rows exported as Parquet or CSV.
+    """Results of a study by either of its files, or from rows exported as Parquet or CSV.
 
-    The journal can be read while the study runs.
+    They can be read while the study runs.
 
     Raises
     ------
@@ -110,31 +110,14 @@ def read_results(path: str | os.PathLike[str]) -> Read:
     ResultsLockedError, ResultsDamagedError
     """
     path = Path(path)
-    if path.suffix == SUFFIX:
-        with Results(path, read_only=True) as results:
-            return Read(results.frame(), results.meta(), results.environments())
     if path.suffix not in READABLE:
         raise FileFormatError(f"{path}: expected results, a file called *{', *'.join(READABLE)}.")
-    if not path.is_file():
+    if path.suffix != SUFFIX and not path.is_file():
         raise FileFormatError(f"{path}: there is no such file. Check its name.")
-    return _journalled(path) if path.suffix == journal.SUFFIX else _exported(path)
-
-
-def _journalled(path: Path) -> Read:
-    import pandas as pd
-
-    kept: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in journal.NAMED}
-    for (kind, name), line in journal.Journal(path).last().items():
-        kept[kind][name] = line
-    facts, environments = (
-        {name: line["content"] for name, line in kept[kind].items()}
-        for kind in ("fact", "environment")
-    )
-    frame = pd.DataFrame(
-        list(kept["row"].values()), columns=[c.name for c in COLUMNS], dtype=object
-    )
-    frame = asked(frame.sort_values(list(ORDER)), facts.get("keys"))
-    return Read(typed(frame), {name: facts.get(name) for name in FACTS}, environments)
+    if path.suffix in EXPORTS:
+        return _exported(path)
+    with Results(path.with_suffix(SUFFIX), read_only=True) as results:
+        return Read(results.frame(), results.meta(), results.environments())
 
 
 def _exported(path: Path) -> Read:

@@ -1,114 +1,66 @@
-"""A report of solves: one HTML file that needs nothing else and opens anywhere, offline."""
+"""A report of solves: sections on models and their answers, for a page that opens anywhere."""
 
 from __future__ import annotations
 
-import io
 import os
 import platform
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from sdpdr.base.files import write_text
 from sdpdr.families.unfold.quality import quality
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import plot
-from sdpdr.lab.plot.style import INK
-from sdpdr.lab.study.compare import PHASES, Comparison, number, seconds_by_phase
+from sdpdr.lab.study.compare import Comparison, seconds_by_phase
+from sdpdr.lab.study.page.parts import Chart, Column, Page, Section, Table
 from sdpdr.lab.study.rows import PACKAGES, installed
 from sdpdr.model import Model
 from sdpdr.program import Solution
 
 
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """A figure with the words below it.
+def report(
+    title: str, summary: str, sections: Sequence[Section], limitations: Sequence[str] = ()
+) -> Page:
+    """A page of sections, with what a reader should not conclude, and the versions.
 
-    Attributes
-    ----------
-    name : str
-        Short, unique in its section; letters, digits and hyphens.
-    figure : Figure
-    caption : str
-    """
-
-    name: str
-    figure: Figure
-    caption: str
-
-    @property
-    def is_small(self) -> bool:
-        """Whether two of them fit side by side."""
-        return bool(self.figure.get_figwidth() < 5.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Section:
-    """What the report says of one model.
-
-    Attributes
-    ----------
-    name : str
-        Short, unique in the report; letters, digits and hyphens.
-    title : str
-    text : str
-        What was done.
-    program : str
-        The mathematics, as `Model.describe` gives it.
-    pictures : sequence of Picture
-    facts : mapping from what to how much
-    comparison : Comparison, optional
-    """
-
-    name: str
-    title: str
-    text: str
-    program: str = ""
-    pictures: Sequence[Picture] = ()
-    facts: Mapping[str, str] | None = None
-    comparison: Comparison | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Report:
-    """A report: `html` gives the page, `save` writes it.
-
-    Attributes
+    Parameters
     ----------
     title, summary : str
     sections : sequence of Section
     limitations : sequence of str
-        What a reader should not conclude.
+
+    Returns
+    -------
+    Page
+        For `sdpdr.lab.study.page.write_page`; as HTML it refers to nothing outside itself, and
+        runs no scripts.
+
+    Examples
+    --------
+    >>> page = report("A solve", "It went well.", [Section("one", "One model", ["Words."])])
+    >>> [section.name for section in page.sections]
+    ['one', 'versions']
     """
+    last = [Section("limitations", "Limitations", points=limitations)] if limitations else []
+    made = Section("versions", "Versions and machine", facts=versions())
+    return Page(title, summary, (), [*sections, *last, made], is_live=False)
 
-    title: str
-    summary: str
-    sections: Sequence[Section]
-    limitations: Sequence[str] = ()
 
-    def html(self) -> str:
-        """The whole page; it refers to nothing outside itself."""
-        environment = Environment(
-            loader=PackageLoader("sdpdr.lab.study"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        environment.filters |= {"number": number, "svg": inline_svg}
-        template = environment.get_template("report.html")
-        return template.render(report=self, phases=[*PHASES, "total"], versions=versions())
+def picture(name: str, figure: Figure, words: str) -> Chart:
+    """A figure with the words below it; small ones stand side by side.
 
-    def save(self, path: str | Path) -> None:
-        """Write the page; a reader finds a whole one or none."""
-        write_text(path, self.html())
+    Parameters
+    ----------
+    name : str
+        Short, unique in the page; letters, digits and hyphens.
+    figure : Figure
+    words : str
+
+    Returns
+    -------
+    Chart
+    """
+    return Chart(name, words, still=lambda: figure, is_small=bool(figure.get_figwidth() < 5.0))
 
 
 def unfolding(
@@ -119,52 +71,54 @@ def unfolding(
     graph: NeighborGraph,
     model: Model,
     solution: Solution,
-    pictures: Sequence[Picture] = (),
+    pictures: Sequence[Chart] = (),
 ) -> Section:
     """Section on an unfolded graph: the pictures given, then what the answer itself tells.
 
     Parameters
     ----------
-    name, title, text : str
-        As for `Section`.
+    name : str
+        Short, unique in the page; letters, digits and hyphens.
+    title, text : str
     graph : NeighborGraph
     model : Model
     solution : Solution
         Of that model, with multipliers for the edges.
-    pictures : sequence of Picture
-        Of the data and of the embedding.
+    pictures : sequence of Chart
+        Of the data and of the embedding, from `picture`.
 
     Returns
     -------
     Section
     """
-    weights = solution.duals["isometry"]
+    weights, spectrum = solution.duals["isometry"], solution.spectrum()
     own = [
-        Picture(
-            "weights",
+        picture(
+            f"{name}-weights",
             plot.dual_weights(solution.embedding(2), graph.edges, weights),
             "Dual weight of each edge: the tension of a spring network that holds the unfolding "
             "in equilibrium. Thin grey edges carry next to nothing.",
         ),
-        Picture(
-            "spectrum",
-            plot.spectrum(solution.spectrum()),
+        picture(
+            f"{name}-spectrum",
+            plot.spectrum(spectrum),
             "Eigenvalues of the Gram matrix as shares of the variance, alone and added up. Rings "
             "mark rounding errors.",
         ),
     ]
     if solution.history:
         own.append(
-            Picture(
-                "convergence",
+            picture(
+                f"{name}-convergence",
                 plot.convergence(solution.history),
                 "Above, the value settles on the proven bound. Below, their relative distance, and "
                 "how far the point is from feasible and stationary.",
             )
         )
-    measured = quality(graph, solution.embedding(2), spectrum=solution.spectrum())
+    measured = quality(graph, solution.embedding(2), spectrum=spectrum)
     facts = graph_facts(graph) | solution_facts(solution) | measured.facts()
-    return Section(name, title, text, model.describe(), (*pictures, *own), facts)
+    code = {"The program": model.describe()}
+    return Section(name, title, (text,), (*pictures, *own), facts=facts, code=code)
 
 
 def comparing(
@@ -186,8 +140,10 @@ def comparing(
             comparison.tol,
         )
         caption = "How far each answer is from its proven bound, and how long it took in all."
-        pictures.append(Picture("runs", figure, caption))
-    return Section(name, title, text, model.describe(), pictures, facts, comparison)
+        pictures.append(picture(f"{name}-runs", figure, caption))
+    tables = [Table(f"{name}-table", comparison.frame())]
+    code = {"The program": model.describe()}
+    return Section(name, title, (text,), pictures, tables, facts, code=code)
 
 
 def graph_facts(graph: NeighborGraph) -> dict[str, str]:
@@ -198,16 +154,16 @@ def graph_facts(graph: NeighborGraph) -> dict[str, str]:
 def solution_facts(solution: Solution) -> dict[str, str]:
     """What was claimed, what we verified, and what it took."""
     seconds = seconds_by_phase(solution)
-    claimed = solution.claimed
+    claimed, error = solution.claimed, Column("", ".1e")
     steps = "" if claimed.iterations is None else f" in {claimed.iterations} iterations"
     return {
         "solver": f"{solution.solver}, {solution.form} form",
         "it claimed": f"{claimed.status}{steps}",
         "we verified": f"{solution.status.name}, at tolerance {solution.tol:.0e}",
-        "value": number(solution.value, ".10g"),
-        "proven bound": number(solution.bound, ".10g"),
-        "relative gap": number(solution.gap, ".1e"),
-        "worst residual": f"{number(solution.residuals.worst(), '.1e')} of the six DIMACS errors",
+        "value": Column("", ".10g").show(solution.value),
+        "proven bound": Column("", ".10g").show(solution.bound),
+        "relative gap": error.show(solution.gap),
+        "worst residual": f"{error.show(solution.residuals.worst())} of the six DIMACS errors",
         "argument": solution.argument,
         "seconds": ", ".join(f"{phase} {spent:.2f}" for phase, spent in seconds.items()),
     }
@@ -219,27 +175,4 @@ def versions() -> dict[str, str]:
         "Python": platform.python_version(),
         "system": f"{platform.system()}, {platform.machine()}, {os.cpu_count()} processors",
     }
-    here = installed()
-    return found | {package: here.get(package, "not installed") for package in PACKAGES}
-
-
-def inline_svg(figure: Figure, prefix: str) -> Markup:
-    """A figure as an element of a page: its ink follows the page's, its text stays text.
-
-    Parameters
-    ----------
-    figure : Figure
-    prefix : str
-        Goes before all identifiers, which must be unique in a page.
-    """
-    buffer = io.StringIO()
-    unnamed: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix}):
-        figure.savefig(buffer, format="svg", transparent=True, metadata=unnamed, dpi=170)
-    svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    # In a page the names of the two vocabularies are known, so they need no address.
-    svg = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", svg)
-    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{prefix}-", svg)
-    return Markup(svg.replace(INK, "currentColor"))
+    return found | dict.fromkeys(PACKAGES, "not installed") | installed()

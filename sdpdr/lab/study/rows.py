@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sdpdr.lab.study.schema import COLUMNS
-
-if TYPE_CHECKING:
-    import pandas as pd
 import hashlib
 import json
 import os
 import platform
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sdpdr.lab.study.schema import COLUMNS
 from sdpdr.solvers.registry import table
 from sdpdr.solving.costs.work import available, in_words
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What tells apart the rows of one study, in the order in which they are shown.
 ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat", "key")
 _KINDS = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
 
 
-def asked(frame: pd.DataFrame, keys: list[str] | None) -> pd.DataFrame:
-    """The rows that a study asks for; all where it does not say."""
-    if keys is not None:
-        frame = frame[frame["key"].isin(set(keys))]
-    return frame.reset_index(drop=True)
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as a frame, in an order that never changes."""
+    import pandas as pd
+
+    frame = pd.DataFrame(list(rows), columns=[c.name for c in COLUMNS], dtype=object)
+    return typed(frame.sort_values(list(ORDER), ignore_index=True))
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -18,7 +17,7 @@ from rich.progress import Progress as Bar
 from sdpdr.base.errors import DataError, ResultsError, UnknownNameError
 from sdpdr.base.files import undone_when_asked_to_end
 from sdpdr.base.progress import has_terminal
-from sdpdr.lab.study.hands import Cluster, Hands, Local
+from sdpdr.lab.study.hands import Done, Row, on_cluster, on_this_machine
 from sdpdr.lab.study.store import SUFFIX, Results
 from sdpdr.lab.study.studyfile import Study
 from sdpdr.lab.study.task import Task
@@ -74,9 +73,6 @@ def run_study(
         raise DataError(f"jobs must be at least 1; it is {jobs}.")
     path = results_of(study) if path is None else Path(path)
     tasks = shuffled(study)
-    hands: Hands = Local(jobs or study.jobs, study.limits.threads)
-    if scheduler is not None:
-        hands = Cluster(scheduler, study.folder)
     names = {contestant.name for contestant in study.contestants}
     for name in again:
         if name not in names:
@@ -87,7 +83,11 @@ def run_study(
         missing = [t for t in tasks if t.key not in settled or t.contestant.name in again]
         with _show(progress, study, len(tasks), len(tasks) - len(missing)) as tell:
             if missing:
-                _carry_out(hands, missing, results, tell)
+                if scheduler is None:
+                    ended = on_this_machine(missing, jobs or study.jobs, study.limits.threads)
+                else:
+                    ended = on_cluster(missing, scheduler, study.folder)
+                _collect(ended, results, tell)
         results.state("finished", _now())
     return path
 
@@ -132,20 +132,25 @@ def _begin(
             results.state(name, content)
 
 
-def _carry_out(hands: Hands, tasks: Sequence[Task], results: Results, tell: Any) -> None:
+def _collect(
+    runs: Generator[Done, None, None], results: Results, tell: Callable[[Row], None]
+) -> None:
+    """Keep rows as their runs end, and what their machines are."""
     known = set(results.environments())
-    with closing(hands.carry_out(tasks)) as ended:
-        for done in ended:
-            digest = done.row.get("environment")
+    with closing(runs):
+        for row, environment in runs:
+            digest = row.get("environment")
             if digest and digest not in known:
-                results.add_environment(digest, done.environment)
+                results.add_environment(digest, environment)
                 known.add(digest)
-            results.add(done.row)
-            tell(done.row)
+            results.add(row)
+            tell(row)
 
 
 @contextmanager
-def _show(progress: bool | None, study: Study, total: int, done: int) -> Iterator[Any]:
+def _show(
+    progress: bool | None, study: Study, total: int, done: int
+) -> Iterator[Callable[[Row], None]]:
     """A bar with the time that is left, and how the runs ended so far."""
     console = Console(stderr=True, force_terminal=progress or None)
     wanted = has_terminal() if progress is None else progress
@@ -157,7 +162,7 @@ def _show(progress: bool | None, study: Study, total: int, done: int) -> Iterato
     with Bar(*columns, console=console, disable=not wanted, transient=True) as bar:
         shown = bar.add_task(f"study {study.name}", total=total, completed=done, ends="")
 
-        def tell(row: dict[str, Any]) -> None:
+        def tell(row: Row) -> None:
             ends["solved" if row["solved"] else row["outcome"].lower().replace("_", " ")] += 1
             words = ", ".join(f"{count} {end}" for end, count in ends.most_common(4))
             bar.update(shown, advance=1, ends=words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from fnmatch import fnmatch
 from glob import glob
 from pathlib import Path
@@ -16,6 +16,7 @@ from sdpdr.lab.library.families import families, find_family, shelf
 from sdpdr.lab.library.fields import Table
 from sdpdr.lab.library.problem import Problem, find_card, library, read_optimal_values
 from sdpdr.lab.library.vocabulary import METHODS
+from sdpdr.lab.study import journal
 from sdpdr.lab.study.reading import READABLE
 from sdpdr.lab.study.store import SUFFIX
 from sdpdr.lab.study.task import AUTO, Contestant, Limits, Task
@@ -153,8 +154,7 @@ class Study:
 
     def settings(self) -> dict[str, Any]:
         """What every run was given, in words for a report."""
-        limits = {f.name: getattr(self.limits, f.name) for f in fields(Limits)}
-        return limits | {
+        return asdict(self.limits) | {
             "repeats": self.repeats,
             "jobs": self.jobs,
             "shuffle": self.shuffle,
@@ -290,7 +290,7 @@ def _contestants(table: Table) -> Iterator[Contestant]:
             if form not in allowed:
                 words = f"{base.name} does not take {form!r}. Allowed: {', '.join(allowed)}"
                 raise one.error("forms", words)
-            contestant = Contestant(base.solver, form, base.options, base.defaults, base.label)
+            contestant = replace(base, form=form)
             if (contestant.name, form) in seen:
                 raise one.error("name", f"{contestant.name!r} in form {form!r} is there twice")
             seen.add((contestant.name, form))
@@ -346,12 +346,6 @@ def _seeds(run: Table) -> list[int]:
     return seeds
 
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-
 def shipped() -> dict[str, str]:
     """Titles of the studies that come with the package, by name."""
     return {
@@ -390,7 +384,7 @@ def find_results(name: str) -> Path:
     if path.suffix in READABLE:
         return path
     found = Path(f"{path.stem}{SUFFIX}")
-    if not found.is_file():
+    if not found.is_file() and not found.with_suffix(journal.SUFFIX).is_file():
         raise FileFormatError(
             f"there are no results {found} here. Run the study first, `sdpdr study run {name}`, "
             "or name a file of results."

@@ -6,8 +6,9 @@ import csv
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -95,9 +96,7 @@ class Frame:
     def _floats(self, name: str) -> Array:
         column = self.columns[name]
         try:
-            return self._admissible(name, _as_floats(column))
-        except FileFormatError:
-            raise
+            numbers = _as_floats(column)
         except (ValueError, TypeError):
             entries = column.tolist()
             row = next((i for i, entry in enumerate(entries) if not _is_number(entry)), 0)
@@ -106,6 +105,7 @@ class Frame:
                 f"not a number. Leave the column out with --drop {shlex.quote(name)}, take others "
                 f"with --columns, or encode it.{hint(str(entries[row]), self.separator)}"
             ) from None
+        return self._admissible(name, numbers)
 
     def _admissible(self, name: str, numbers: Array) -> Array:
         """The numbers, if they are in range; those that are not finite are for others to refuse."""
@@ -200,8 +200,8 @@ def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None =
         ``embedding``.
     suffix : str, optional
     """
-    write = _WRITERS[(suffix or path.suffix).lower()]
-    write_file(path, lambda beside: write(beside, Y, names))
+    kind = (suffix or path.suffix).lower()
+    write_file(path, lambda beside: _WRITERS[kind](beside, Y, names, kind))
 
 
 # -- reading ----------------------------------------------------------------------------------
@@ -318,9 +318,8 @@ def _columns(path: Path, array: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _read_parquet(path: Path, key: str | None, header: str) -> _Read:
-    pandas = _pandas()
     try:
-        frame = pandas.read_parquet(path)
+        frame = _with_arrow().read_parquet(path)
     except (ValueError, OSError) as error:
         raise FileFormatError(f"{path.name} cannot be read as Parquet: {error}.") from None
     numeric = set(frame.select_dtypes(["number", "bool"]).columns)
@@ -333,15 +332,15 @@ def _read_parquet(path: Path, key: str | None, header: str) -> _Read:
     return columns, None
 
 
-def _pandas() -> ModuleType:
-    try:
-        import pandas
-        import pyarrow  # noqa: F401  # pandas reads Parquet through it, and says so less clearly
-    except ImportError as error:
+def _with_arrow() -> ModuleType:
+    """Pandas, once it is known to have what it reads and writes Parquet through."""
+    if find_spec("pyarrow") is None:
         raise FileFormatError(
-            f"Parquet needs a package that is not installed ({error.name}): "
+            "Parquet needs a package that is not installed (pyarrow): "
             'pip install "sdpdr[parquet]". CSV and NPY work without.'
-        ) from None
+        )
+    import pandas
+
     return pandas
 
 
@@ -382,47 +381,38 @@ def _is_number(entry: object) -> bool:
 # -- writing ----------------------------------------------------------------------------------
 
 
-def _write_text(delimiter: str) -> Callable[[Path, Array, Sequence[str]], None]:
-    def write(path: Path, Y: Array, names: Sequence[str]) -> None:
-        rows: Iterable[Sequence[object]] = Y.tolist()
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-            writer.writerows([names, *rows])
+def _write_text(path: Path, Y: Array, names: Sequence[str], suffix: str) -> None:
+    import pandas
 
-    return write
+    table = pandas.DataFrame(Y, columns=list(names))
+    table.to_csv(path, sep=_SEPARATORS[suffix], index=False, na_rep="nan", lineterminator="\n")
 
 
-def _write_npy(path: Path, Y: Array, names: Sequence[str]) -> None:
+def _write_array(path: Path, Y: Array, names: Sequence[str], suffix: str) -> None:
     with path.open("wb") as file:
-        np.save(file, Y)
+        if suffix == ".npz":
+            np.savez(file, embedding=Y)
+        else:
+            np.save(file, Y)
 
 
-def _write_npz(path: Path, Y: Array, names: Sequence[str]) -> None:
-    with path.open("wb") as file:
-        np.savez(file, embedding=Y)
-
-
-def _write_parquet(path: Path, Y: Array, names: Sequence[str]) -> None:
-    _pandas().DataFrame(Y, columns=list(names)).to_parquet(path, index=False)
+def _write_parquet(path: Path, Y: Array, names: Sequence[str], suffix: str) -> None:
+    _with_arrow().DataFrame(Y, columns=list(names)).to_parquet(path, index=False)
 
 
 _SEPARATORS: Mapping[str, str] = MappingProxyType({".csv": ",", ".tsv": "\t", ".txt": "\t"})
 _READERS: Mapping[str, Callable[[Path, str | None, str], _Read]] = MappingProxyType(
     {
-        ".csv": _read_text,
-        ".tsv": _read_text,
-        ".txt": _read_text,
+        **dict.fromkeys(_SEPARATORS, _read_text),
         ".npy": _read_npy,
         ".npz": _read_npz,
         ".parquet": _read_parquet,
     }
 )
-_WRITERS: Mapping[str, Callable[[Path, Array, Sequence[str]], None]] = MappingProxyType(
+_WRITERS: Mapping[str, Callable[[Path, Array, Sequence[str], str], None]] = MappingProxyType(
     {
-        ".csv": _write_text(","),
-        ".tsv": _write_text("\t"),
-        ".npy": _write_npy,
-        ".npz": _write_npz,
+        **dict.fromkeys((".csv", ".tsv"), _write_text),
+        **dict.fromkeys((".npy", ".npz"), _write_array),
         ".parquet": _write_parquet,
     }
 )

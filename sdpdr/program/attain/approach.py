@@ -88,6 +88,20 @@ def lifted(
 
 
 @unless_lost
+def own_share(program: ConeProgram, x: Array) -> float | None:
+    """The share from which on `lifted` changes a point; None for points outside the cone."""
+    y = finite(x / program.rescaled(x).units)
+    shares = [np.inf]
+    for block in program.blocks:
+        values = np.linalg.eigvalsh(smat(y[block.part]))
+        shares.append(float(values[0]) / max(float(np.max(np.abs(values))), 1.0))
+    scalars = y[program.nonnegative]
+    largest = float(np.max(np.abs(scalars), initial=0.0))
+    shares.append(float(np.min(scalars, initial=np.inf)) / (largest or 1.0))
+    return min(shares) if min(shares) > 0.0 else None
+
+
+@unless_lost
 def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
     """A feasible point near x; None if there is none.
 

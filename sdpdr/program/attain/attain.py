@@ -10,7 +10,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.svec import smat
-from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest
+from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest, own_share
 from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
@@ -214,8 +214,10 @@ def _boxes(
     The most promising points come first; what leads further from the optimum is tried only where
     what is nearer was in vain.
     """
-    shares = SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES
-    for share in finest_first(tol, shares):
+    shares = finest_first(tol, SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES)
+    own = own_share(program, x)
+    # A point that lies inside and satisfies the rows need not be moved.
+    for share in shares if own is None or own >= shares[0] else (own, *shares):
         found = nearest(program, x, share)
         if found is not None:
             box = enclose(program, found, exact=exact)

@@ -9,6 +9,9 @@ the feasible set holds with every point all the points between it and zero. A ma
 divided by the largest ratio of a row to its limit; slack takes what is left
 (`sdpdr.program.boxes`).
 
+*Held.* Where the only equations state faces, a point on them that satisfies every inequality by
+more than its rounding is feasible as it is.
+
 With all rounding accounted for, the point is :math:`K = T R R^T T^T / s` with T exact: lengths of
 edges do not change when all points are moved by one vector, so that
 :math:`T = I - \mathbf 1 u^T / u^T \mathbf 1` brings the factor R onto the face K u = 0 and leaves
@@ -24,7 +27,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg import LinearMap
+from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths
+from sdpdr.linalg.combine import Summed
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.products import InnerProduct
@@ -49,6 +53,7 @@ _INWARDS = 1e-12
 _CLEARLY = 1e-9
 _NORMALISED = "the rows of a factor normalised, or scaled to the one number that is fixed"
 _SHRUNK = "shrunk until all upper limits hold"
+_HELD = "every inequality holds by more than its rounding"
 
 
 def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
@@ -61,10 +66,10 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
         if found is not None:
             return found
     if len(sdp.psd_variables) > 1:
-        return None
+        return None if rigorous else _held(sdp, values, factors)
     if rigorous:
         return _shrunk_exactly(sdp, values, factors)
-    return _shrunk(sdp, values, factors)
+    return _shrunk(sdp, values, factors) or _held(sdp, values, factors)
 
 
 def made_psd(sdp: SDP, values: Values) -> Values:
@@ -261,6 +266,73 @@ def _shrunk(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | 
     factor = point[name]
     assert isinstance(factor, Factor)
     return value, {**point, **_returned(values, {name: factor})}, _SHRUNK
+
+
+def _held(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:
+    """The point moved onto the faces, where all rows are inequalities and hold.
+
+    Positive limits that are missed by a little are met by shrinking everything, which homogeneous
+    rows do not notice.
+    """
+    hidden = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
+    visible = [r for r in sdp.rows if r.label not in hidden]
+    if any(r.relation == "==" for r in visible):
+        return None
+    onto = {
+        v.name: Factor(_onto_face(factors[v.name].factor, null_vectors(sdp, v.name)))
+        for v in sdp.psd_variables
+    }
+    if not sdp.vector_variables:
+        onto = _within_positive_limits(visible, onto)
+    point: dict[str, Value] = {**values, **onto}
+    for v in sdp.vector_variables:
+        given = np.asarray(values[v.name], dtype=float)
+        point[v.name] = np.maximum(given, 0.0) if v.nonnegative else given
+    if any(np.any(sdp.slack(r, point) < _rounding(r, point)) for r in visible):
+        return None
+    return sdp.primal_value(point), {**point, **_returned(values, onto)}, _HELD
+
+
+def _rounding(rows: Rows, point: Values) -> Array:
+    """What rounding may amount to in the rows of a group, amply."""
+    size = np.abs(rows.rhs)
+    for key, linear_map in rows.lhs.items():
+        value = point[key]
+        if isinstance(linear_map, LinearMap):
+            assert isinstance(value, Factor)
+            terms = row_terms(linear_map) + value.factor.shape[1] + 8
+            size = size + terms * _added(linear_map, value.factor)
+        else:
+            size = size + abs(linear_map.matrix()) @ np.abs(np.asarray(value))
+    return np.asarray(_ROUNDINGS * UNIT * size)
+
+
+def _added(linear_map: LinearMap, factor: Array) -> Array:
+    """For every row the sum of the sizes of what is added up.
+
+    Of lengths differences come first, and their squares do not cancel.
+    """
+    if isinstance(linear_map, SquaredEdgeLengths):
+        return linear_map.apply_factor(factor)
+    if isinstance(linear_map, Combined):
+        return np.asarray(abs(linear_map.weights) @ _added(linear_map.inner, factor))
+    if isinstance(linear_map, Summed):
+        return np.asarray(sum(_added(part, factor) for part in linear_map.maps))
+    return magnitudes(linear_map, factor)
+
+
+def _within_positive_limits(groups: list[Rows], factors: dict[str, Factor]) -> dict[str, Factor]:
+    """All factors divided by what positive limits, less their rounding, are missed by."""
+    excess = 1.0
+    for rows in groups:
+        left = 2.0 * _rounding(rows, factors)
+        for key, linear_map in rows.lhs.items():
+            if isinstance(linear_map, LinearMap):
+                left = left + linear_map.apply_factor(factors[key].factor)
+        above = rows.rhs > 0.0
+        ratio = left[above] / rows.rhs[above]
+        excess = max(excess, float(np.max(ratio, initial=0.0)))
+    return {key: _divided(f, excess) for key, f in factors.items()} if excess > 1.0 else factors
 
 
 def _blur_of_limits(sdp: SDP, name: str, point: Values, slacked: set[str]) -> float:

@@ -1,8 +1,22 @@
-"""Low-rank interior-point engine for programs on the edges of a graph."""
+"""Our own solver: matrices as R R^T with few columns, by one of three engines."""
 
 from __future__ import annotations
 
-from sdpdr.solvers.lowrank.engine import solve_edge_program
-from sdpdr.solvers.lowrank.program import EdgeProgram, EngineResult, Objective, Options, Record
+from sdpdr.solvers.lowrank.edge.engine import solve_edge_program
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, EdgeResult, Objective
+from sdpdr.solvers.lowrank.frame import Options, Record, Result
+from sdpdr.solvers.lowrank.general.compile import why_not
+from sdpdr.solvers.lowrank.general.engine import FactoredResult, solve_factored
 
-__all__ = ["EdgeProgram", "EngineResult", "Objective", "Options", "Record", "solve_edge_program"]
+__all__ = [
+    "EdgeProgram",
+    "EdgeResult",
+    "FactoredResult",
+    "Objective",
+    "Options",
+    "Record",
+    "Result",
+    "solve_edge_program",
+    "solve_factored",
+    "why_not",
+]

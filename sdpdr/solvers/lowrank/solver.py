@@ -1,9 +1,8 @@
-"""Our own solver: every matrix variable as K = R R^T with few columns, by one of two engines."""
+"""Our own solver: every matrix variable as K = R R^T with few columns, by one of three engines."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -22,12 +21,15 @@ from sdpdr.program.point import Factor, Point
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.solvers import factored, lowrank
 from sdpdr.solvers.base import Outcome, Progress, Solver
-from sdpdr.solvers.lowrank import edges
-from sdpdr.solvers.lowrank.edges import EdgeForm
-from sdpdr.solvers.lowrank.newton import estimated_fill
-from sdpdr.solvers.lowrank.start import isomap_start
+from sdpdr.solvers.lowrank.edge import form as edges
+from sdpdr.solvers.lowrank.edge.engine import solve_edge_program
+from sdpdr.solvers.lowrank.edge.form import EdgeForm
+from sdpdr.solvers.lowrank.edge.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge.start import isomap_start
+from sdpdr.solvers.lowrank.frame import Options
+from sdpdr.solvers.lowrank.general.compile import why_not
+from sdpdr.solvers.lowrank.general.engine import solve_factored
 from sdpdr.solvers.processes.ends import is_worker, post
 from sdpdr.solvers.tolerance import translate
 
@@ -41,7 +43,7 @@ _VERDICTS = {
     "interrupted": Verdict.INTERRUPTED,
     "out_of_memory": Verdict.FAILED,
 }
-ENGINES = ("auto", "edges", "general")
+ENGINES = ("auto", "edges", "interior", "general")
 # Nonzeros in a column of the edge engine's Newton factor beyond which conjugate gradients are
 # faster (see benchmarks/fill.py), and the rank at which they are counted.
 EDGE_COLUMN = 800
@@ -60,12 +62,13 @@ class LowRank(Solver):
     """Low-rank factors, with a certificate (options as in `Solver`).
 
     Variance, spread of pairs or side information under limits on squared edge lengths goes to the
-    interior-point method of `sdpdr.solvers.lowrank` where its factorizations stay sparse. Every
-    other program goes to the augmented Lagrangian of `sdpdr.solvers.factored`. The claim's message
-    says which one ran, and why.
+    interior-point method of `sdpdr.solvers.lowrank.edge` where its factorizations stay sparse.
+    Other programs with inequalities go to that of `sdpdr.solvers.lowrank.interior`, for rows of any
+    kind, and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. The
+    claim's message says which one ran, and why.
 
-    Its own options are ``engine`` ("auto", "edges" or "general") and those of the two engines,
-    see `sdpdr.solvers.lowrank.Options` and `sdpdr.solvers.factored.Options`.
+    Its own options are ``engine`` ("auto", "edges", "interior" or "general") and those of
+    `sdpdr.solvers.lowrank.Options`.
     """
 
     name: ClassVar[str] = "lowrank"
@@ -79,10 +82,10 @@ class LowRank(Solver):
         """Programs that either engine takes."""
         if self._engine() == "edges":
             return edges.why_not(sdp)
-        refusal = factored.why_not(sdp)
+        refusal = why_not(sdp)
         return (
             refusal
-            if refusal is None or self._engine() == "general"
+            if refusal is None or self._engine() in ("interior", "general")
             else edges.why_not(sdp) and refusal
         )
 
@@ -149,7 +152,7 @@ class LowRank(Solver):
         except (NotAcceptedError, ModelError, DataError) as refusal:
             if engine == "edges":
                 raise NotAcceptedError(str(refusal)) from refusal
-            asked = engine == "general"
+            asked = engine in ("interior", "general")
             return None, False, _ASKED if asked else f"It is not an edge program: {refusal}"
         if engine != "auto":
             return form, engine == "edges", _ASKED
@@ -174,7 +177,7 @@ class LowRank(Solver):
         compiled: float,
     ) -> Outcome:
         begin = time.perf_counter()
-        options = lowrank.Options(**self._options(lowrank.Options, progress))
+        options = self._options(progress)
         if is_worker():
             options = replace(options, keep=partial(_post, sdp, form))
         told = self.defaults or "tol" in self.options
@@ -184,7 +187,7 @@ class LowRank(Solver):
             options = replace(options, tol=tol)
         try:
             factor, weights = _first_factor(sdp, start), edges.weights_of(form, start)
-            result = lowrank.solve_edge_program(form.program, options, factor, weights)
+            result = solve_edge_program(form.program, options, factor, weights)
         except (DisconnectedGraphError, ModelError) as error:
             # The engine sees before its first iteration that nothing holds the points together.
             claim = Claim("unbounded", message=str(error))
@@ -211,8 +214,9 @@ class LowRank(Solver):
         compiled: float,
     ) -> Outcome:
         begin = time.perf_counter()
-        options = factored.Options(**self._options(factored.Options, progress))
-        result = factored.solve_factored(sdp, options, start)
+        options = self._options(progress)
+        interior = {"interior": True, "general": False}.get(self._engine())
+        result = solve_factored(sdp, options, start, interior)
         return Outcome(
             point=result.point,
             verdict=_VERDICTS[result.status],
@@ -226,12 +230,12 @@ class LowRank(Solver):
             history=tuple(asdict(record) for record in result.history),
         )
 
-    def _options(self, kind: type, progress: Progress | None) -> Mapping[str, Any]:
-        """Uniform options and our own for one of the engines; options of the other are left out."""
-        taken = {f.name for f in fields(kind)}
-        known = {f.name for one in (lowrank.Options, factored.Options) for f in fields(one)}
-        for name in self.options:
-            if name not in known | {"engine"}:
+    def _options(self, progress: Progress | None) -> Options:
+        """Uniform options, and our own in their place."""
+        known = {f.name for f in fields(Options)}
+        own = {name: value for name, value in self.options.items() if name != "engine"}
+        for name in own:
+            if name not in known:
                 raise UnknownNameError("option of solver 'lowrank'", name, known | {"engine"})
         uniform: dict[str, Any] = {
             **self.tolerances(),
@@ -241,7 +245,7 @@ class LowRank(Solver):
         }
         if self.max_iter is not None:
             uniform["max_iter"] = self.max_iter
-        return uniform | {name: v for name, v in self.options.items() if name in taken}
+        return Options(**uniform | own)
 
 
 def _post(sdp: SDP, form: EdgeForm, R: Array, weights: Array) -> None:

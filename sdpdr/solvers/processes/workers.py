@@ -29,6 +29,7 @@ from sdpdr.base.files import occupy_standard
 from sdpdr.solvers.processes.zygote import (
     ANSWER,
     DEAF,
+    END,
     HEADER,
     HEARING,
     INTERRUPT,
@@ -66,7 +67,7 @@ if hasattr(os, "register_at_fork"):
 _ENOUGH = 100_000
 _CHUNK = 1 << 20
 _READABLE = select.POLLIN | select.POLLHUP | select.POLLERR if hasattr(select, "poll") else 0
-_THREADED = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
+THREADED = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
 _PROGRAM = (
     "import sys; sys.path[:] = {path!r}; import socket; "
     "from sdpdr.solvers.processes.zygote import serve; serve(socket.socket(fileno={number}))"
@@ -89,6 +90,10 @@ class Worker:
     pid : int
     code : int or None
         Its exit status, as `subprocess` gives them, once it has ended.
+    seconds : float
+        Of the processor, and
+    memory : int
+        the most bytes that it had, once it has ended.
     is_lost : bool
         Whether nobody is left to tell how it ended, and so it has.
     answer, posted : bytes or None
@@ -99,8 +104,9 @@ class Worker:
         Whether it said that asking it to end is in vain.
     """
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, needs: str = "") -> None:
         self.pid, self.said = 0, bytearray()
+        self.seconds, self.memory = 0.0, 0
         self.code: int | None = None
         self.answer: bytes | None = None
         self.posted: bytes | None = None
@@ -111,7 +117,7 @@ class Worker:
         _alive.add(self)
         try:
             with _lock:
-                socket.send_fds(control, [b"w"], theirs)
+                socket.send_fds(control, [f"{needs}\n".encode()], theirs)
         except OSError:
             self.close()
             raise
@@ -176,6 +182,11 @@ class Worker:
         """Ask it to come to an end."""
         with suppress(OSError):
             self._line.send(INTERRUPT)
+
+    def end(self) -> None:
+        """End it and all that it has started; `step` waits until it has ended."""
+        with suppress(OSError):
+            self._line.send(END)
 
     def close(self) -> None:
         """End it; what is said on a line that has ended is to end the worker."""
@@ -246,8 +257,10 @@ class Worker:
         # Whatever it had to say is in the pipes by now.
         self._receive()
         self._listen()
-        word = self._line_said.partition(b"\n")[0]
-        self.code, self.is_lost = int(word) if word else None, not word
+        words = self._line_said.partition(b"\n")[0].split()
+        self.is_lost = not words
+        if words:
+            self.code, self.seconds, self.memory = int(words[0]), float(words[1]), int(words[2])
 
 
 def _ends() -> tuple[socket.socket, socket.socket, int, list[int]]:
@@ -270,8 +283,13 @@ def _ends() -> tuple[socket.socket, socket.socket, int, list[int]]:
     return talk, line, said, [theirs.detach(), its.detach(), saying]
 
 
-def hire() -> Worker:
+def hire(needs: str = "") -> Worker:
     """A worker, for the price of a fork; for the first, that of starting the zygote.
+
+    Parameters
+    ----------
+    needs : str, optional
+        A module that is to be imported in the worker from the beginning; once for all workers.
 
     Raises
     ------
@@ -281,7 +299,7 @@ def hire() -> Worker:
     for _ in range(2):
         control = _zygote()
         try:
-            worker = Worker(control)
+            worker = Worker(control, needs)
         except OSError:  # nobody is there to receive it
             _dismiss(control)
             continue
@@ -385,7 +403,7 @@ def _started(theirs: socket.socket) -> subprocess.Popen[bytes]:
     global _stderr
     _stderr, said = os.pipe()
     # One thread, so that it can fork; workers are given as many as this process has.
-    alone = {f"{name}_NUM_THREADS": "1" for name in _THREADED}
+    alone = {f"{name}_NUM_THREADS": "1" for name in THREADED}
     try:
         return subprocess.Popen(
             [sys.executable, "-c", _program(theirs.fileno())],

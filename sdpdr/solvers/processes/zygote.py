@@ -32,8 +32,9 @@ from sdpdr.solvers.screen import failure
 # A message is its kind, its length, and so many bytes.
 HEADER = struct.Struct("<cQ")
 QUESTION, ANSWER, POSTED, DEAF, HEARING = b"?", b"=", b"*", b"-", b"+"
-# What comes through a line: a byte to interrupt the worker; its end ends the worker.
-INTERRUPT = b"i"
+# What comes through a line: a byte to interrupt the worker, or to end it and to tell how it ended;
+# the end of the line ends the worker.
+INTERRUPT, END = b"i", b"e"
 # Seconds without a worker after which the process ends, and between looks for its parent.
 IDLE, _LOOK = 600.0, 5.0
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
@@ -101,6 +102,7 @@ class _Zygote:
         message, ends, _, _ = socket.recv_fds(self._control, 1, 3)
         if not message:
             return False
+        self._import(message)
         if len(ends) != 3:
             for end in ends:
                 os.close(end)
@@ -125,6 +127,15 @@ class _Zygote:
         self._tell(line, f"{pid}\n")
         return True
 
+    def _import(self, name: bytes) -> None:
+        """Import what the worker is to find imported; the first byte of its name has been read."""
+        # Byte by byte: with the first of the next request come its descriptors.
+        while not name.endswith(b"\n") and (more := self._control.recv(1)):
+            name += more
+        if name.strip():
+            with suppress(Exception):  # told by the worker, which needs it
+                import_module(name.strip().decode())
+
     def _leave(self) -> None:
         """Be a worker, which knows of no other."""
         signal.set_wakeup_fd(-1)
@@ -137,13 +148,15 @@ class _Zygote:
         os.close(self._alarm)
 
     def _hear(self, number: int) -> None:
-        """A request to interrupt a worker, or the end of the line, and with it of the worker."""
+        """A request to interrupt or to end a worker, or the end of its line, which ends it too."""
         try:
             word = self._lines[number].recv(1)
         except ConnectionError:
             word = b""
         if word == INTERRUPT:
             os.kill(self._pids[number], signal.SIGINT)
+        elif word == END:
+            end_tree(self._pids[number])
         elif not word:
             end_tree(self._pids[number])
             self._unasked.add(self._forget(number))
@@ -156,9 +169,9 @@ class _Zygote:
     def _reap(self) -> None:
         """Tell the ends of workers, and end what they have left running."""
         for number, pid in list(self._pids.items()):
-            code = _ended(pid)
-            if code is not None:
-                self._tell(number, f"{code}\n")
+            ended = _ended(pid)
+            if ended is not None:
+                self._tell(number, " ".join(map(str, ended)) + "\n")
                 self._forget(number)
         for orphan in _children(os.getpid()):
             if orphan not in self._unasked and orphan not in self._pids.values():
@@ -171,17 +184,22 @@ class _Zygote:
             self._lines[number].sendall(words.encode())
 
 
-def _ended(pid: int) -> int | None:
-    """The exit status of a child, and an end to its group; None while it lives."""
+def _ended(pid: int) -> tuple[int, float, int] | None:
+    """Exit status, seconds of the processor and most bytes of a child, and an end to its group.
+
+    None while it lives.
+    """
     try:
-        done, status = os.waitpid(pid, os.WNOHANG)
+        done, status, used = os.wait4(pid, os.WNOHANG)
     except ChildProcessError:
-        return -signal.SIGKILL
+        return -signal.SIGKILL, 0.0, 0
     if not done:
         return None
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(status)
+    unit = 1 if sys.platform == "darwin" else 1024
+    seconds, most = used.ru_utime + used.ru_stime, used.ru_maxrss * unit
+    return os.waitstatus_to_exitcode(status), seconds, most
 
 
 def end_tree(pid: int) -> None:

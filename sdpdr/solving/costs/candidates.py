@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from math import inf
@@ -12,14 +12,7 @@ from sdpdr.base.errors import NotAcceptedError
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.costs import work as memory
-from sdpdr.solving.costs.prediction import (
-    Cost,
-    Priority,
-    is_least,
-    predict,
-    predict_least,
-    priority,
-)
+from sdpdr.solving.costs.prediction import Cost, Priority, predict, priority
 from sdpdr.solving.costs.structure import Structure
 
 # Of candidates whose predictions agree, the first of these, and of one solver the first form.
@@ -116,18 +109,13 @@ class Candidates:
             return "" if form == "cvxpy" else self.no_sdp
         return self.classes[name]().accepts(self.sdp) or ""
 
-    def candidate(self, name: str, form: str) -> Candidate:
-        """A pair and its cost."""
+    def candidate(self, name: str, form: str, *, least: bool = False) -> Candidate:
+        """A pair and its cost, or with ``least`` a lower bound on it."""
         words = self.refusal(name, form)
         if words or self.structure is None:
             return Candidate(name, form, refusal=words)
-        return self._asked(predict, name, form, self.structure)
-
-    def _asked(
-        self, ask: Callable[..., Cost | None], name: str, form: str, structure: Structure
-    ) -> Candidate:
         try:
-            return Candidate(name, form, ask(name, form, structure, self.tol))
+            return Candidate(name, form, predict(name, form, self.structure, self.tol, least=least))
         except NotAcceptedError as error:
             return Candidate(name, form, refusal=str(error))
 
@@ -148,10 +136,10 @@ class Candidates:
         ties = count()
         heap: list[tuple[Priority, int, bool, Candidate]] = []
         for name, form in possible:
-            entry = self._asked(predict_least, name, form, self.structure)
+            entry = self.candidate(name, form, least=True)
             if entry.refusal:
                 continue
-            known = entry.cost is None or is_least(name, form, self.structure)
+            known = entry.cost is None or not memory.has_detail(name, form, self.structure)
             heap.append((self._priority(entry), next(ties), known, entry))
         heapq.heapify(heap)
         while heap:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import TypeAlias
 
 from sdpdr.solving.costs import work as memory
-from sdpdr.solving.costs.rates import RATES
 from sdpdr.solving.costs.structure import Structure
-from sdpdr.solving.costs.work import Rate, Work, has_detail, least_work, work
+from sdpdr.solving.costs.work import RATES, Rate, has_detail, least_work, work
 
 # The solver whose constants are taken for those of one that was never measured, such as MOSEK.
 STAND_IN = "sdpa"
@@ -81,6 +80,8 @@ def predict(
     structure: Structure,
     tol: float = 1e-6,
     rates: Mapping[tuple[str, str], Rate] = RATES,
+    *,
+    least: bool = False,
 ) -> Cost | None:
     """Predict what a solver takes in a form; None for a form that was never measured.
 
@@ -91,6 +92,10 @@ def predict(
     tol : float, default 1e-6
     rates : mapping from (solver, form) to Rate
         By default those of the package's calibration.
+    least : bool, default False
+        Whether a lower bound will do that needs neither cliques nor fill. Where only cliques would
+        tell more, the search for them is added many times over, so that it is left out where it
+        is no small part of what it could save.
 
     Returns
     -------
@@ -109,31 +114,21 @@ def predict(
     >>> low.seconds < dense.seconds
     True
     """
-    return _cost(solver, form, structure, tol, rates, work)
-
-
-def predict_least(
-    solver: str,
-    form: str,
-    structure: Structure,
-    tol: float = 1e-6,
-    rates: Mapping[tuple[str, str], Rate] = RATES,
-) -> Cost | None:
-    """A lower bound on the prediction that needs neither cliques nor fill; as `predict`.
-
-    Where only cliques would tell more, the search for them is added many times over, so that it
-    is left out where it is no small part of what it could save.
-    """
-    cost = _cost(solver, form, structure, tol, rates, least_work)
-    if cost is None or form == "factor" or is_least(solver, form, structure):
-        return cost
-    search = SEARCH * max(structure.shape("gram").orders, default=0)
-    return replace(cost, seconds=cost.seconds + search)
-
-
-def is_least(solver: str, form: str, structure: Structure) -> bool:
-    """Whether `predict_least` is the prediction itself."""
-    return not has_detail(solver, form, structure)
+    _, form = posed(solver, form)
+    # Which engine of the low-rank solver runs differs by the program.
+    variant = structure.engine if form == "factor" else form
+    measured = rates.get((solver, variant)) or rates.get((LIKE.get(solver, solver), variant))
+    rate = measured or rates.get((STAND_IN, variant))
+    if rate is None:
+        return None
+    done = (least_work if least else work)(solver, form, structure)
+    share = TRUST if measured is None else rate.share(structure.kind, tol)
+    start = rate.seconds(0.0)
+    seconds = start + SLOWER.get(solver, 1.0) * (rate.seconds(done.multiplications) - start)
+    if least and form != "factor" and has_detail(solver, form, structure):
+        seconds += SEARCH * max(structure.shape("gram").orders, default=0)
+    doubt = DOUBT.get(solver, 1.0)
+    return Cost(seconds, rate.memory(done.numbers), share, doubt, solver in KEEP_POINTS)
 
 
 Priority: TypeAlias = tuple[bool, bool, bool, float]
@@ -166,29 +161,6 @@ def posed(solver: str, form: str) -> tuple[str, str]:
     (True, False)
     """
     return (solver, FILED.get(form, form) if solver in FILES else form)
-
-
-def _cost(
-    solver: str,
-    form: str,
-    structure: Structure,
-    tol: float,
-    rates: Mapping[tuple[str, str], Rate],
-    count: Callable[[str, str, Structure], Work],
-) -> Cost | None:
-    _, form = posed(solver, form)
-    # The two engines of the low-rank solver, and its luck, differ by the kind of program.
-    variant = structure.kind if form == "factor" else form
-    measured = rates.get((solver, variant)) or rates.get((LIKE.get(solver, solver), variant))
-    rate = measured or rates.get((STAND_IN, variant))
-    if rate is None:
-        return None
-    done = count(solver, form, structure)
-    share = TRUST if measured is None else rate.share(structure.kind, tol)
-    start = rate.seconds(0.0)
-    seconds = start + SLOWER.get(solver, 1.0) * (rate.seconds(done.multiplications) - start)
-    doubt = DOUBT.get(solver, 1.0)
-    return Cost(seconds, rate.memory(done.numbers), share, doubt, solver in KEEP_POINTS)
 
 
 def _brief(seconds: float) -> str:

@@ -13,14 +13,24 @@ from sdpdr.linalg import BilinearForms, Combined, InnerProduct, LinearMap, Vecto
 from sdpdr.linalg.cliques import CliqueTree
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.face import exposing_rows, null_vectors
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, Rows
 from sdpdr.reduce.chordal_pattern import Trees, find_trees
 from sdpdr.reduce.face import Face
-from sdpdr.solvers.lowrank import edges
-from sdpdr.solvers.lowrank.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge import form as edges
+from sdpdr.solvers.lowrank.edge.newton import estimated_fill
+from sdpdr.solvers.lowrank.general.compile import compile_problem, why_not
+from sdpdr.solvers.lowrank.interior.matrix import (
+    INTERIOR_RANK,
+    MOST_WORK,
+    InteriorWork,
+    has_inequalities,
+    work_at,
+)
 
 # Columns of a factor at which the fill of the edge engine is counted.
 RANK = 6
+# Numbers in the data beyond which no pattern of the interior point is looked for.
+LARGEST_DATA = 20_000_000
 # Order of the matrices beyond which cliques take longer to find than they may save here.
 LARGEST_PATTERN = 20_000
 # An unfolding (see `is_edge_program`), one matrix under other rows, several matrices.
@@ -86,28 +96,28 @@ class Structure:
         NotAcceptedError
             If there is no such form of this program, with the reason.
         """
-        if form == "cvxpy":
-            orders = self._orders(reduced=False)
-            entries = sum(svec_size(k) for k in orders)
-            data = self.data + entries
-            return Shape(entries + self.scalars, self.sdp.n_rows, orders, data, self.touching)
         if form in ("chordal", "chordal-lmi"):
             return self._chordal(form)
-        orders = self._orders(reduced=True)
+        orders = self._orders(reduced=form != "cvxpy")
         if form == "lmi":
-            if self.rows + self.lmi_entries == 0:
-                raise NotAcceptedError("the program has no rows, so its dual has no unknowns")
             unknowns = self.rows + self.lmi_entries
+            if unknowns == 0:
+                raise NotAcceptedError("the program has no rows, so its dual has no unknowns")
             return Shape(unknowns, self.rows + self.scalars, orders, self.data, self.touching)
         entries = sum(svec_size(k) for k in orders)
-        data = self.data + entries
-        return Shape(entries + self.scalars, self.rows, orders, data, self.touching)
+        rows = self.sdp.n_rows if form == "cvxpy" else self.rows
+        return Shape(entries + self.scalars, rows, orders, self.data + entries, self.touching)
+
+    @cached_property
+    def _shown(self) -> list[Rows]:
+        """The rows, those that state a face left out."""
+        hidden = {r.label for v in self.sdp.psd_variables for r in exposing_rows(self.sdp, v.name)}
+        return [rows for rows in self.sdp.rows if rows.label not in hidden]
 
     @cached_property
     def rows(self) -> int:
         """Number of rows, those that state a face left out."""
-        hidden = (r.m for v in self.sdp.psd_variables for r in exposing_rows(self.sdp, v.name))
-        return self.sdp.n_rows - sum(hidden)
+        return sum(rows.m for rows in self._shown)
 
     @property
     def scalars(self) -> int:
@@ -122,9 +132,8 @@ class Structure:
     @cached_property
     def data(self) -> int:
         """Numbers in the data matrices of all rows, those that state a face left out."""
-        hidden = {r.label for v in self.sdp.psd_variables for r in exposing_rows(self.sdp, v.name)}
         expressions = chain(
-            (r.lhs for r in self.sdp.rows if r.label not in hidden),
+            (rows.lhs for rows in self._shown),
             (lmi.lhs for lmi in self.sdp.lmis),
             (self.sdp.objective,),
         )
@@ -133,10 +142,8 @@ class Structure:
     @cached_property
     def touching(self) -> tuple[int, ...]:
         """How many rows have to do with each matrix, and with each matrix inequality."""
-        hidden = {r.label for v in self.sdp.psd_variables for r in exposing_rows(self.sdp, v.name)}
-        rows = [r for r in self.sdp.rows if r.label not in hidden]
         counts = [
-            sum(busy_rows(r.lhs[v.name]) for r in rows if v.name in r.lhs)
+            sum(busy_rows(rows.lhs[v.name]) for rows in self._shown if v.name in rows.lhs)
             for v in self.sdp.psd_variables
         ]
         return (*counts, *(svec_size(lmi.order) for lmi in self.sdp.lmis))
@@ -152,9 +159,24 @@ class Structure:
         """Whether it is variance under limits on squared edge lengths."""
         return edges.why_not(self.sdp) is None
 
+    @cached_property
+    def interior(self) -> InteriorWork | None:
+        """What the interior point of the low-rank solver would do; None where it does not run."""
+        if self.is_edge_program or why_not(self.sdp) is not None:
+            return None
+        if not self.data <= LARGEST_DATA or not has_inequalities(self.sdp):
+            return None
+        found = work_at(compile_problem(self.sdp), INTERIOR_RANK)
+        return found if found.multiplications <= MOST_WORK else None
+
+    @property
+    def engine(self) -> str:
+        """Which engine of the low-rank solver it goes to: "edges", "interior", or its kind."""
+        return "interior" if self.kind != "edges" and self.interior is not None else self.kind
+
     @property
     def kind(self) -> str:
-        """Which of `KINDS` it is: what the low-rank solver and rates of success depend on."""
+        """Which of `KINDS` it is: what rates of success depend on."""
         if self.is_edge_program:
             return "edges"
         matrices = len(self.sdp.psd_variables) + len(self.sdp.lmis)

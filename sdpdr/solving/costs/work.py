@@ -21,17 +21,22 @@ Semidefinite Optimization, Found. Trends Optim. 1(4), 2015, chapter 7.
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from sdpdr.linalg.svec import svec_size
-from sdpdr.solving.costs.structure import RANK, Shape, Structure
+from sdpdr.solving.costs.structure import KINDS, RANK, Shape, Structure
 
 # Tolerances at which shares of success are kept.
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6)
+# Written by ``benchmarks/forms.py``.
+TABLE = Path(__file__).with_name("rates.csv")
+_NUMBERS = ("start", "scale", "power", "base", "each")
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,32 @@ class Rate:
         """Share of the library's programs of that kind on which ``tol`` was reached."""
         looser = [k for k, known in enumerate(TOLERANCES) if known > tol * (1.0 + 1e-9)]
         return self.reach[kind][min(len(looser), len(TOLERANCES) - 1)]
+
+
+def read_rates(path: Path = TABLE) -> dict[tuple[str, str], Rate]:
+    """Rates by solver and form, or by solver and engine for the form "factor"."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {
+            (row["solver"], row["form"]): Rate(
+                **{name: float(row[name]) for name in _NUMBERS},
+                reach={kind: tuple(map(float, row[kind].split())) for kind in KINDS},
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+def write_rates(rates: Mapping[tuple[str, str], Rate], path: Path = TABLE) -> None:
+    """Write what `read_rates` reads."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("solver", "form", *_NUMBERS, *KINDS))
+        for pair, rate in sorted(rates.items()):
+            numbers = (f"{getattr(rate, name):.3g}" for name in _NUMBERS)
+            shares = (" ".join(map(str, rate.reach[kind])) for kind in KINDS)
+            writer.writerow((*pair, *numbers, *shares))
+
+
+RATES = read_rates()
 
 
 def available() -> float:
@@ -143,14 +174,14 @@ ALGORITHMS: dict[str, Callable[[Shape], Work]] = {
 def has_detail(solver: str, form: str, structure: Structure) -> bool:
     """Whether the work depends on cliques or fill, which take time to find."""
     if form == "factor":
-        return structure.is_edge_program
+        return structure.engine in ("edges", "interior")
     return form in ("chordal", "chordal-lmi") or (solver, form) == ("clarabel", "lmi")
 
 
 def least_work(solver: str, form: str, structure: Structure) -> Work:
     """A lower bound on the work, found from sizes alone."""
     if form == "factor":
-        return Work(0.0, 0.0) if structure.is_edge_program else _factored(structure)
+        return Work(0.0, 0.0) if has_detail(solver, form, structure) else _factored(structure)
     whole = {"chordal-lmi": "lmi", "chordal": "gram"}
     shape = structure.shape(whole.get(form, form))
     if has_detail(solver, form, structure):
@@ -170,7 +201,8 @@ def work(solver: str, form: str, structure: Structure) -> Work:
         If there is no such form of the program.
     """
     if form == "factor":
-        return _sparse(structure) if structure.is_edge_program else _factored(structure)
+        engines = {"edges": _sparse, "interior": _interior}
+        return engines.get(structure.engine, _factored)(structure)
     shape = structure.shape(form)
     if (solver, form) == ("clarabel", "lmi") and not structure.trees.refusal():
         split = replace(shape, orders=structure.shape("chordal-lmi").orders, touching=())
@@ -184,6 +216,14 @@ def _sparse(structure: Structure) -> Work:
     n = sum(v.n for v in structure.sdp.psd_variables)
     fill = float(structure.fill)
     return Work(fill**2 / (RANK * n) + 30.0 * structure.rows * RANK**2, 3.0 * fill)
+
+
+def _interior(structure: Structure) -> Work:
+    """Newton's method with sparse factorizations on the cliques of all rows."""
+    found = structure.interior
+    assert found is not None
+    assembled = 30.0 * structure.data * RANK**2
+    return Work(found.multiplications + assembled, 3.0 * found.numbers)
 
 
 def _factored(structure: Structure) -> Work:

@@ -20,11 +20,22 @@ from sdpdr.solving.grade import attested
 from sdpdr.solving.iterate.directions import Direction, find_direction
 from sdpdr.solving.iterate.programs import TOLERATED, Programs, Start
 from sdpdr.solving.iterate.purify import Purified, polish
-from sdpdr.solving.iterate.records import RESUMABLE, IterationStatus, Record, State
+from sdpdr.solving.iterate.records import (
+    RESUMABLE,
+    IterationStatus,
+    Record,
+    State,
+    has_stalled,
+)
 
 _ENDS = {
     Status.TIME_LIMIT: IterationStatus.TIME_LIMIT,
     Status.INTERRUPTED: IterationStatus.INTERRUPTED,
+}
+# How an iteration ends whose program has no point; as FAILED where another status says why.
+POINTLESS = _ENDS | {
+    Status.INFEASIBLE: IterationStatus.INFEASIBLE,
+    Status.UNBOUNDED: IterationStatus.UNBOUNDED,
 }
 # An objective that rises by more than this share is worth a note: the solver was inaccurate.
 _RISE = 1e-4
@@ -60,8 +71,9 @@ class ConvexIteration:
     variable : str or sequence of str, optional
         The matrix whose rank is wanted; needed only if there are several. With more than one name,
         each is to have the rank, and their excesses add up.
-    direction : {"trailing", "schur", "logdet"} or Direction, default "trailing"
-        See `Trailing`, `Schur` and `LogDet`.
+    direction : {"trailing", "schur", "logdet"}, Direction, or mapping, default "trailing"
+        See `Trailing`, `Schur` and `LogDet`; of several matrices with a rank each, a mapping from
+        their names to directions.
     weight : float, optional
         Keep the model's objective and add this much of the direction; 0 or more.
     start : array of shape (n, d), Factor or Solution, optional
@@ -122,7 +134,7 @@ class ConvexIteration:
     model: Model | SDP
     rank: int
     variable: str | Sequence[str] | None = None
-    direction: str | Direction = "trailing"
+    direction: str | Direction | Mapping[str, str | Direction] = "trailing"
     weight: float | None = None
     start: Start | str | None = None
     tol: float = 1e-6
@@ -148,7 +160,7 @@ class ConvexIteration:
                 f"weight must be 0 or more, or None to replace the objective; it is {self.weight}."
             )
         for name, (n, null) in self.programs.orders.items():
-            self.way.check(name, n, null.shape[1])
+            self.ways[name].check(name, n, null.shape[1])
         if self.start is not None:
             self._given_directions(self.start)
 
@@ -161,9 +173,21 @@ class ConvexIteration:
         )  # fmt: skip
 
     @cached_property
-    def way(self) -> Direction:
-        """The direction."""
-        return find_direction(self.direction, self.rank)
+    def ways(self) -> dict[str, Direction]:
+        """The direction of each matrix."""
+        given, names = self.direction, self.programs.names
+        if isinstance(given, Mapping):
+            if odd := set(names) ^ set(given):
+                raise DataError(
+                    f"direction must have an entry for each matrix, {', '.join(names)}, and no "
+                    f"other; it differs in {', '.join(sorted(odd))}."
+                )
+            # A direction in a mapping has the rank of its own matrix; a name means the common one.
+            return {
+                name: find_direction(way, self.rank) if isinstance(way, str) else way
+                for name, way in given.items()
+            }
+        return dict.fromkeys(names, find_direction(given, self.rank))
 
     # -- init, step, done -------------------------------------------------------------------
 
@@ -280,8 +304,8 @@ class ConvexIteration:
     def _record(self, state: State, solution: Solution, seconds: float) -> Record:
         excess = trace = objective = float("nan")
         if solution.values:
-            excess = sum(self.way.excess(solution.values[name]) for name in self.programs.names)
-            trace = sum(self.way.size(solution.values[name]) for name in self.programs.names)
+            excess = sum(way.excess(solution.values[name]) for name, way in self.ways.items())
+            trace = sum(way.size(solution.values[name]) for name, way in self.ways.items())
             objective = (
                 self.programs.base.primal_value(solution.values) + self.programs.pull * excess
             )
@@ -339,11 +363,7 @@ class ConvexIteration:
             return IterationStatus.SETTLED if self._settled(descent) else going
         if record.share <= self.tol and self._is_feasible(record):
             return IterationStatus.RANK_REACHED
-        if len(descent) <= self.patience:
-            return going
-        before = min(r.share for r in descent[: -self.patience])
-        lately = min(r.share for r in descent[-self.patience :])
-        stalled = before - lately <= self.stall * before
+        stalled = has_stalled(descent, self.patience, self.stall)
         return IterationStatus.STALLED if stalled else going
 
     def _settled(self, descent: tuple[Record, ...]) -> bool:
@@ -366,7 +386,7 @@ class ConvexIteration:
         found = {}
         for name in self.programs.names:
             rng = np.random.default_rng([self.seed, state.start, len(state.history)])
-            found[name] = self.way.cost(
+            found[name] = self.ways[name].cost(
                 state.last.values[name], self.programs.orders[name][1], step, rng
             )
         return found
@@ -387,18 +407,14 @@ class ConvexIteration:
             return replace(state, status=_ENDS[solution.status])
         if state.best is not None:
             return self._another_start(state, IterationStatus.FAILED)
-        ends = {
-            Status.INFEASIBLE: IterationStatus.INFEASIBLE,
-            Status.UNBOUNDED: IterationStatus.UNBOUNDED,
-        }
-        return replace(state, status=ends.get(solution.status, IterationStatus.FAILED))
+        return replace(state, status=POINTLESS.get(solution.status, IterationStatus.FAILED))
 
     # -- directions that no answer suggests -------------------------------------------------
 
     def _drawn(self, number: int, kind: str) -> dict[str, LinearMap]:
         rng = np.random.default_rng([self.seed, number])
-        draw = self.way.first if kind == "first" else self.way.random
-        return {name: draw(*self.programs.orders[name], rng) for name in self.programs.names}
+        draws = {n: w.first if kind == "first" else w.random for n, w in self.ways.items()}
+        return {name: draw(*self.programs.orders[name], rng) for name, draw in draws.items()}
 
     def _given_directions(self, start: Start | str) -> dict[str, LinearMap]:
         if isinstance(start, str):
@@ -412,7 +428,7 @@ class ConvexIteration:
         rng = np.random.default_rng([self.seed, 0])
         for name in self.programs.names:
             null = self.programs.orders[name][1]
-            found[name] = self.way.cost(self.programs.matrix(start, name), null, 0, rng)
+            found[name] = self.ways[name].cost(self.programs.matrix(start, name), null, 0, rng)
         return found
 
 

@@ -288,13 +288,13 @@ class Schur(Direction):
         parts = np.cumsum(self.parts or (n - self.rank,))[:-1]
         for part in np.split(X, parts):
             part *= self.scale / np.linalg.norm(part)
-        return self._at(X)
+        return self.at(X)
 
     def cost(self, value: Value, null: Array, step: int, rng: np.random.Generator) -> LinearMap:
         """From the X at hand."""
         if isinstance(value, Factor):
-            return self._at(value.factor[self.rank :] @ value.factor[: self.rank].T)
-        return self._at(np.asarray(value)[self.rank :, : self.rank])
+            return self.at(value.factor[self.rank :] @ value.factor[: self.rank].T)
+        return self.at(np.asarray(value)[self.rank :, : self.rank])
 
     def excess(self, value: Value) -> float:
         """Trace of the Schur complement."""
@@ -305,7 +305,8 @@ class Schur(Direction):
         X = matrix[self.rank :, : self.rank]
         return float(np.trace(matrix[self.rank :, self.rank :]) - np.sum(X**2))
 
-    def _at(self, X: Array) -> LinearMap:
+    def at(self, X: Array) -> LinearMap:
+        """The cost that is tight at a given X."""
         rows = sp.hstack([-sp.csr_array(X), sp.eye_array(X.shape[0])], format="csr")
         return InnerProduct(sp.csr_array(rows.T @ rows))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
@@ -222,3 +222,11 @@ class State:
         if self.best is None:
             return f"{words})"
         return f"{words}: objective {self.objective:.8g}, excess {self.record.share:.1e} of trace)"
+
+
+def has_stalled(descent: Sequence[Record], patience: int, stall: float) -> bool:
+    """Whether the least share of the excess has hardly fallen in the last few programs."""
+    if len(descent) <= patience:
+        return False
+    before = min(r.share for r in descent[:-patience])
+    return before - min(r.share for r in descent[-patience:]) <= stall * before

@@ -16,8 +16,8 @@ from sdpdr.model import Block, Model
 from sdpdr.program.certificate import certify
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP, Rows
-from sdpdr.solvers.lowrank.edge_objective import as_lengths
-from sdpdr.solvers.lowrank.edges import EdgeForm, edge_form, to_point
+from sdpdr.solvers.lowrank.edge.form import EdgeForm, edge_form, to_point
+from sdpdr.solvers.lowrank.edge.objective import as_lengths
 
 
 @dataclass(frozen=True, eq=False)

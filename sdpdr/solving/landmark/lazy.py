@@ -14,7 +14,7 @@ from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.reduce.landmark import Landmark
-from sdpdr.solvers.lowrank.edges import EdgeForm
+from sdpdr.solvers.lowrank.edge.form import EdgeForm
 
 # Overshoot of a step; between one and two, as in successive over-relaxation.
 _RELAXATION = 1.5
@@ -76,7 +76,7 @@ def settle(form: EdgeForm, factor: Array, sweeps: int = _SWEEPS) -> Array:
     Examples
     --------
     >>> from sdpdr import graphs, methods
-    >>> from sdpdr.solvers.lowrank.edges import edge_form
+    >>> from sdpdr.solvers.lowrank.edge.form import edge_form
     >>> form = edge_form(methods.mvu(graphs.path([1.0, 1.0])).to_sdp())
     >>> settle(form, np.array([[-1.1], [0.0], [0.9]])).round(2).ravel().tolist()
     [-0.96, -0.01, 0.97]

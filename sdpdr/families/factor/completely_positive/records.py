@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
@@ -121,32 +121,28 @@ class CpFactorization:
     timed_out: bool = False
 
     @classmethod
-    def found(
-        cls, A: Array, B: Array, proof: str, attempts: tuple[CpAttempt, ...] = ()
+    def of(
+        cls,
+        A: Array,
+        status: CpStatus,
+        attempts: Sequence[CpAttempt] = (),
+        factor: Array | None = None,
+        **known: Any,
     ) -> CpFactorization:
-        """With a factor."""
-        residual = unit_residual(A, B)
-        return cls(CpStatus.CP, B, residual, proof, holds=True, attempts=attempts)
+        """With the residual of a factor; by default of the best tried, or of zero columns."""
+        if factor is None:
+            best = min(attempts, key=lambda a: a.residual, default=None)
+            factor = np.zeros((len(A), 0)) if best is None else best.factor
+        residual = unit_residual(A, factor)
+        return cls(status, factor, residual, attempts=tuple(attempts), **known)
 
     @classmethod
     def refuted(
-        cls, A: Array, certificate: Certificate, attempts: tuple[CpAttempt, ...] = ()
+        cls, A: Array, certificate: Certificate, attempts: Sequence[CpAttempt] = ()
     ) -> CpFactorization:
         """With a certificate."""
-        B = _best(A, attempts)
-        proof, residual = certificate.proof, unit_residual(A, B)
-        return cls(CpStatus.NOT_CP, B, residual, proof, certificate, False, attempts)
-
-    @classmethod
-    def undecided(
-        cls, A: Array, attempts: tuple[CpAttempt, ...], holds: bool | None, timed_out: bool
-    ) -> CpFactorization:
-        """With neither."""
-        B = _best(A, attempts)
-        residual = unit_residual(A, B)
-        return cls(
-            CpStatus.UNDECIDED, B, residual, holds=holds, attempts=attempts, timed_out=timed_out
-        )
+        status, proof = CpStatus.NOT_CP, certificate.proof
+        return cls.of(A, status, attempts, proof=proof, certificate=certificate, holds=False)
 
     @property
     def gap(self) -> float:
@@ -184,10 +180,3 @@ class CpFactorization:
             words = f"{PROOFS[self.proof]}, <M, A> = {self.certificate.value:.6g}"
             return f"CpFactorization(NOT_CP: {words})"
         return f"CpFactorization(UNDECIDED: best residual {self.residual:.1e})"
-
-
-def _best(A: Array, attempts: tuple[CpAttempt, ...]) -> Array:
-    """The factor that fits best; zero columns if none was tried."""
-    if not attempts:
-        return np.zeros((len(A), 0))
-    return min(attempts, key=lambda a: a.residual).factor

@@ -17,7 +17,7 @@ from sdpdr.families.factor.completely_positive.programs import (
     cp_iteration,
     random_factor,
 )
-from sdpdr.families.factor.completely_positive.records import CpAttempt, CpFactorization
+from sdpdr.families.factor.completely_positive.records import CpAttempt, CpFactorization, CpStatus
 from sdpdr.families.factor.nonnegative.copositive import Certificate, confirmed
 from sdpdr.families.factor.nonnegative.dominant import (
     dominant_factor,
@@ -73,7 +73,8 @@ class CpSearch:
             if not unit_residual(A, B) <= self.tol:
                 continue
             if not asked or B.shape[1] <= columns[-1]:
-                return CpFactorization.found(A, _widened(B, columns[0] if asked else 0), proof)
+                B = np.pad(B, ((0, 0), (0, max((columns[0] if asked else 0) - B.shape[1], 0))))
+                return CpFactorization.of(A, CpStatus.CP, (), B, proof=proof, holds=True)
             wide = proof
         known = wide is not None or len(A) <= 4
         if not known and not has_triangle(A):
@@ -90,11 +91,14 @@ class CpSearch:
         attempts: list[CpAttempt] = []
         for attempt in self.attempts(A, columns, ask=self.certificate and holds is None):
             if isinstance(attempt, Certificate):
-                return CpFactorization.refuted(A, attempt, tuple(attempts))
+                return CpFactorization.refuted(A, attempt, attempts)
             attempts.append(attempt)
             if attempt.residual <= self.tol:
-                return CpFactorization.found(A, attempt.factor, "search", tuple(attempts))
-        return CpFactorization.undecided(A, tuple(attempts), holds, self.is_over())
+                return CpFactorization.of(
+                    A, CpStatus.CP, attempts, attempt.factor, proof="search", holds=True
+                )
+        over = self.is_over()
+        return CpFactorization.of(A, CpStatus.UNDECIDED, attempts, holds=holds, timed_out=over)
 
     def attempts(
         self, A: Array, columns: tuple[int, ...], ask: bool
@@ -212,11 +216,6 @@ def _polished(A: Array, root: Array, unit_factor: Array, steps: int) -> tuple[Ar
     """A factor of A itself from one of A at unit diagonal."""
     found = polish_square(_unit(A), unit_factor, max_iter=steps)
     return root[:, None] * found.factor, found.residual
-
-
-def _widened(B: Array, k: int) -> Array:
-    """With columns of zeros up to k."""
-    return np.pad(B, ((0, 0), (0, max(k - B.shape[1], 0))))
 
 
 def _unit(A: Array) -> Array:

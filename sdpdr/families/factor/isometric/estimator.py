@@ -7,26 +7,19 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import ShapeError
 from sdpdr.families.factor.isometric.factorize import isometric_factors
 from sdpdr.families.factor.isometric.records import IsometricStatus
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix
-from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
-from sdpdr.families.factor.nonnegative.projection import hoyer
+from sdpdr.families.factor.nonnegative.projection import FactorTransformer, hoyer, project
 from sdpdr.graphs import FurthestPairs, knn
 
 
 @dataclass(eq=False, repr=False)
-class IsoNMF(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
+class IsoNMF(FactorTransformer):
     r"""Isometric non-negative factors: parts of the data, in which neighbours keep their distance.
 
     .. math:: \min_{W, H \ge 0} |X - W H|_F^2 \quad\text{s.t.}\quad |w_i - w_j| = |x_i - x_j|
@@ -119,11 +112,6 @@ class IsoNMF(
     progress: Any = None
     random_state: int = 0
 
-    def fit(self, X: Any, y: Any = None) -> IsoNMF:
-        """Find the factors of X; y is not used."""
-        self._factor(X)
-        return self
-
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the factors of X and return W, shape (n, k).
 
@@ -136,27 +124,7 @@ class IsoNMF(
         check_is_fitted(self)
         points = nonnegative_matrix(X)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return self._placed(points)
-
-    def inverse_transform(self, W: Any) -> Array:
-        """The points W H, shape (n, n_features).
-
-        Raises
-        ------
-        ShapeError
-            W has not k columns.
-        """
-        check_is_fitted(self)
-        factor = np.asarray(W, dtype=float)
-        if factor.ndim != 2 or factor.shape[1] != len(self.components_):
-            raise ShapeError(
-                f"W must have shape (n, {len(self.components_)}); it has {factor.shape}."
-            )
-        return np.asarray(factor @ self.components_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
+        return project(self.components_.T, points.T).T
 
     def _factor(self, X: Any) -> Array:
         points = nonnegative_matrix(X)
@@ -186,7 +154,7 @@ class IsoNMF(
         W[here] = self.result_.W[graph.index[here]]
         dropped = graph.index < 0
         if dropped.any():
-            W[dropped] = self._placed(points[dropped])
+            W[dropped] = project(self.components_.T, points[dropped].T).T
         self._describe(points, W)
         return W
 
@@ -203,15 +171,5 @@ class IsoNMF(
         }
         if found.status is not IsometricStatus.SETTLED:
             warnings.warn(
-                f"{found.status.name}: {found.status.advice}", ConvergenceWarning, stacklevel=4
+                f"{found.status.name}: {found.status.advice}", ConvergenceWarning, stacklevel=5
             )
-
-    def _placed(self, points: Array) -> Array:
-        return np.array(
-            [nonnegative_least_squares(self.components_.T, point)[0] for point in points]
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags

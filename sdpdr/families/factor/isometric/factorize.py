@@ -15,6 +15,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
 from sdpdr.base.progress import Progress
 from sdpdr.families.factor.isometric.problem import IsometricProblem
+from sdpdr.families.factor.isometric.recipe import rows_of_nodes
 from sdpdr.families.factor.isometric.records import IsometricFactors
 from sdpdr.families.factor.isometric.search import IsometricSearch
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
@@ -126,15 +127,10 @@ def isometric_factors(
     >>> found.status, found.dist < 1e-3
     (IsometricStatus.SETTLED, True)
     """
-    V = nonnegative_matrix(X)
+    V = rows_of_nodes(graph, X)
     k = number_of_components(n_components, V.shape)
     validate.choice("product", product, PRODUCTS)
     validate.choice("method", method, METHODS)
-    if V.shape[0] != graph.n:
-        raise ShapeError(
-            f"X has {V.shape[0]} rows but the graph {graph.n} nodes: pass a row for each node. "
-            "Where points were merged or dropped, graph.index says which row became which node."
-        )
     validate.positive_number("tol", tol)
     validate.positive_integer("max_iter", max_iter)
     validate.positive_integer("inner_iter", inner_iter)

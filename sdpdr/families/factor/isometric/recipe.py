@@ -96,7 +96,7 @@ def isometric_nmf(
     >>> round(sdpdr.solve(model).value, 4)
     9.0
     """
-    V = _checked(graph, X)
+    V = rows_of_nodes(graph, X)
     validate.choice("objective", objective, OBJECTIVES)
     order = sum(V.shape)
     blocks: list[Block] = [
@@ -162,7 +162,7 @@ def isometric_nmf_lift(
     >>> iterate.ConvexIteration(model, 2, direction=way, restarts=3).run().status
     IterationStatus.RANK_REACHED
     """
-    V = _checked(graph, X)
+    V = rows_of_nodes(graph, X)
     k = number_of_components(n_components, V.shape)
     lift = FactorLift(k, *V.shape)
     blocks = (
@@ -188,7 +188,8 @@ def placed(graph: NeighborGraph, order: int, first: int = 0) -> NeighborGraph:
     return NeighborGraph(order, graph.edges + first, graph.sqdist)
 
 
-def _checked(graph: NeighborGraph, X: ArrayLike) -> Array:
+def rows_of_nodes(graph: NeighborGraph, X: ArrayLike) -> Array:
+    """A non-negative matrix with a row for each node."""
     V = nonnegative_matrix(X)
     if V.shape[0] != graph.n:
         raise ShapeError(

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array, Index
@@ -18,15 +17,22 @@ from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSepa
 from sdpdr.families.factor.margin.bound import MarginFactorization
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.recipe import Signs, observed_signs
+from sdpdr.families.factor.nonnegative.inputs import dense_matrix
 from sdpdr.solvers.base import tolerance, unless_configured
 
 
+@dataclass(eq=False, repr=False)
 class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What estimators of a whole matrix from some of its entries have in common."""
 
-    X_: Array
-    tol: float | None
-    solver: Any
+    c: float = 1.0
+    _: KW_ONLY
+    norm: str = "trace"
+    solver: Any = "splitting"
+    tol: float | None = None
+    max_iter: int = 5000
+
+    X_: Array = field(init=False)
 
     def decision_function(self, pairs: ArrayLike | None = None) -> Array:
         """Values of the matrix found, of which `predict` takes the signs or counts them.
@@ -143,13 +149,6 @@ class MMMF(_Completion):
     >>> model.predict([(0, 2)]), model.gap_ <= 1e-6
     (array([-1]), True)
     """
-
-    c: float = 1.0
-    _: KW_ONLY
-    norm: str = "trace"
-    solver: Any = "splitting"
-    tol: float | None = None
-    max_iter: int = 5000
 
     factorization_: MarginFactorization = field(init=False)
 
@@ -269,13 +268,6 @@ class RatingMMMF(_Completion):
            [1., 5., 4., 1.]])
     """
 
-    c: float = 1.0
-    _: KW_ONLY
-    norm: str = "trace"
-    solver: Any = "splitting"
-    tol: float | None = None
-    max_iter: int = 5000
-
     def fit(self, X: Any, y: Any = None) -> RatingMMMF:
         """Complete a matrix of ratings.
 
@@ -357,13 +349,10 @@ def _spread(signs: Signs, values: Array) -> sp.csr_array:
 
 
 def _ratings(X: Any) -> Array:
-    try:
-        ratings = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{error}") from None
+    ratings = dense_matrix(X, gaps=True)
     if np.all(np.isnan(ratings)):
         raise DataError("no rating was given: all entries are NaN.")
-    return np.asarray(ratings)
+    return ratings
 
 
 def _require_shape(given: tuple[int, ...], fitted: tuple[int, ...]) -> None:

@@ -54,20 +54,20 @@ class Splitting(ABC):
     signs : Signs
     c : float
         Price of slack.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the matrix that is split.
+    first_rho : float
+        A step length to begin with: the size of multipliers over that of the matrix.
     """
+
+    shape: tuple[int, int]
+    first_rho: float
 
     def __init__(self, signs: Signs, c: float) -> None:
         self.signs, self.c = signs, c
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """Of the matrix that is split."""
-
-    @property
-    @abstractmethod
-    def first_rho(self) -> float:
-        """A step length to begin with: the size of multipliers over that of the matrix."""
 
     @abstractmethod
     def norm_step(self, target: Array, rho: float) -> tuple[Array, Array, Array]:
@@ -89,15 +89,11 @@ class Splitting(ABC):
 class TraceSplitting(Splitting):
     """The trace norm, on X itself."""
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """That of X."""
-        return self.signs.shape
-
-    @property
-    def first_rho(self) -> float:
-        """Multipliers have singular values up to one, and the entries observed are near one."""
-        return float(np.sqrt(min(self.signs.shape) / self.signs.values.size))
+    def __init__(self, signs: Signs, c: float) -> None:
+        super().__init__(signs, c)
+        self.shape = signs.shape
+        # Multipliers have singular values up to one, and the entries observed are near one.
+        self.first_rho = float(np.sqrt(min(signs.shape) / signs.values.size))
 
     def norm_step(self, target: Array, rho: float) -> tuple[Array, Array, Array]:
         """Singular values above 1 / rho, less 1 / rho."""
@@ -122,19 +118,13 @@ class TraceSplitting(Splitting):
 class MaxSplitting(Splitting):
     """The max-norm, on the matrix of all products."""
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """P + q on either side."""
-        n = sum(self.signs.shape)
-        return (n, n)
-
-    @property
-    def first_rho(self) -> float:
-        """Multipliers of the diagonal add up to one, and no entry is far from one.
-
-        The factor is the one of the fewest steps on random signs.
-        """
-        return 3.0 * float(self.shape[0] ** -1.5)
+    def __init__(self, signs: Signs, c: float) -> None:
+        super().__init__(signs, c)
+        n = sum(signs.shape)
+        self.shape = (n, n)
+        # Multipliers of the diagonal add up to one, and no entry is far from one. The factor is
+        # the one of the fewest steps on random signs.
+        self.first_rho = 3.0 * float(n**-1.5)
 
     def norm_step(self, target: Array, rho: float) -> tuple[Array, Array, Array]:
         """The positive part."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn import decomposition
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import checked
-from sdpdr.base.errors import ShapeError
 from sdpdr.families.factor.nmf.nmf import nmf
 from sdpdr.families.factor.nmf.nmf_bound import METHODS, nmf_bound
 from sdpdr.families.factor.nmf.search import Factorization
@@ -28,6 +26,7 @@ from sdpdr.families.factor.nonnegative.inputs import (
 )
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 from sdpdr.families.factor.nonnegative.polish import Polished, polish_factors, random_factors
+from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.solving.iterate.records import IterationStatus
 
 SOLVERS = ("auto", "lift", "polish", "scikit-learn")
@@ -36,11 +35,7 @@ _POLISH = 1500
 
 
 @dataclass(eq=False, repr=False)
-class NMF(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
+class NMF(FactorTransformer):
     r"""Non-negative matrix factorization :math:`X \approx W H`, with what is proved of its error.
 
     As `sklearn.decomposition.NMF` in use, for the Frobenius norm. Two things are added: matrices
@@ -126,55 +121,15 @@ class NMF(
 
     factorization_: Factorization | None = field(init=False)
 
-    def fit(self, X: Any, y: Any = None) -> NMF:
-        """Find the factors.
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the factors, and return W, of shape (n, k).
 
         Parameters
         ----------
         X : array_like of shape (n, m)
             Non-negative; ``nan`` where an entry is not known.
         y : ignored
-
-        Returns
-        -------
-        NMF
-            The estimator itself.
         """
-        self._fit(X)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find the factors, and return W, of shape (n, k)."""
-        return self._fit(X)
-
-    def transform(self, X: Any) -> Array:
-        """Non-negative least squares: the W that fits best with the components as they are.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, m)
-            May have negative entries; ``nan`` where an entry is not known.
-
-        Returns
-        -------
-        array of shape (n, k)
-        """
-        check_is_fitted(self)
-        given = self._checked(X, reset=False)
-        return _coordinates(given, ~np.isnan(given), self.components_)
-
-    def inverse_transform(self, W: Any) -> Array:
-        """The product of W, of shape (n, k), with the components."""
-        check_is_fitted(self)
-        left = np.asarray(W, dtype=float)
-        if left.ndim != 2 or left.shape[1] != len(self.components_):
-            raise ShapeError(
-                f"W must have {len(self.components_)} columns, one for each component; its shape "
-                f"is {left.shape}."
-            )
-        return np.asarray(left @ self.components_)
-
-    def _fit(self, X: Any) -> Array:
         validate.choice("solver", self.solver, SOLVERS)
         validate.choice("bound", self.bound, METHODS)
         validate.positive_integer("starts", self.starts)
@@ -198,6 +153,22 @@ class NMF(
         W = _coordinates(known.values, known.mask > 0.0, self.components_)
         self._grade(known, k, W)
         return W
+
+    def transform(self, X: Any) -> Array:
+        """Non-negative least squares: the W that fits best with the components as they are.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, m)
+            May have negative entries; ``nan`` where an entry is not known.
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
+        check_is_fitted(self)
+        given = self._checked(X, reset=False)
+        return _coordinates(given, ~np.isnan(given), self.components_)
 
     def _checked(self, X: Any, **options: Any) -> Array:
         finite = True if self.solver == "scikit-learn" else "allow-nan"
@@ -255,13 +226,8 @@ class NMF(
             proof = nmf_bound(known.values, W, self.components_, method=self.bound)
             self.bound_, self.gap_, self.argument_ = proof.lower, proof.gap, proof.argument
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
         tags.input_tags.allow_nan = self.solver != "scikit-learn"
         return tags
 

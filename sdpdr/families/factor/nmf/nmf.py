@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -133,22 +132,22 @@ def nmf(
     for name, number in (("starts", starts), ("max_iter", max_iter)):
         validate.positive_integer(name, number)
     near = polish_at if polish and sparsity is None else None
-    search = Search(known, k, tol, near, starts, seed, max_iter)
+    asked = (known, k, tol, near, starts, seed, max_iter)
     if method == "scalarised":
         if error is not None or sparsity is not None or not known.is_complete:
             raise DataError(
                 "method='scalarised' knows complete matrices and exact products only; use "
                 "method='lift'."
             )
-        return search_products(search, resume, init, **options)
+        return search_products(Search(*asked, best=resume), init, **options)
     if direction == "schur":
         size = float(np.sqrt(np.linalg.norm(known.values, 2)))
         direction = Schur(k, size if sparsity is None else 1.0, known.shape)
     options = {"solver": "clarabel", **options}
-    options |= {"direction": direction, "start": search.start(init)}
+    options |= {"direction": direction, "start": Search(*asked).start(init)}
     for radius in _radii(error, retries, grow):
         model = nmf_lift(known.with_gaps(), k, error=radius, sparsity=sparsity, dnn=dnn)
-        found = search_lift(replace(search, radius=radius), model, resume, **options)
+        found = search_lift(Search(*asked, radius, resume), model, **options)
         if found.status is not IterationStatus.STALLED:
             break
         resume = None

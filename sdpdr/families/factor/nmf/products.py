@@ -3,43 +3,31 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.families.factor.nmf.recipes import nmf_products
-from sdpdr.families.factor.nmf.search import Factorization, Judge, Search
+from sdpdr.families.factor.nmf.search import Factorization, Search
 from sdpdr.program import SDP, Solution
-from sdpdr.solvers.base import unless_configured
+from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.choice import choose
-from sdpdr.solving.iterate.records import IterationStatus, Record
+from sdpdr.solving.iterate.convex import POINTLESS
+from sdpdr.solving.iterate.records import IterationStatus, Record, has_stalled
 from sdpdr.solving.solve import solve_step
-
-_ENDS = {
-    "INFEASIBLE": IterationStatus.INFEASIBLE,
-    "TIME_LIMIT": IterationStatus.TIME_LIMIT,
-    "INTERRUPTED": IterationStatus.INTERRUPTED,
-}
-
-
-@dataclass(frozen=True)
-class _Options:
-    solver: Any = "auto"
-    form: str = "auto"
-    accuracy: float = 1e-7
-    patience: int = 6
-    stall: float = 1e-4
-    time_limit: float | None = None
 
 
 def search_products(
     search: Search,
-    resume: Factorization | None,
     init: tuple[ArrayLike, ArrayLike] | None,
-    **options: Any,
+    *,
+    solver: str | Solver = "auto",
+    form: str = "auto",
+    accuracy: float = 1e-7,
+    patience: int = 6,
+    stall: float = 1e-4,
+    time_limit: float | None = None,
 ) -> Factorization:
     r"""Lower :math:`\sum (T - W^2) + \sum (S - H^2)` by weights :math:`2W_t, 2H_t`.
 
@@ -57,43 +45,51 @@ def search_products(
     -------
     Factorization
     """
-    asked = _Options(**options)
     program = nmf_products(search.known.values, search.k).to_sdp()
-    judge = Judge.of(search, resume)
+    resume = search.best
     history = list(resume.history) if resume is not None else []
-    end = None if asked.time_limit is None else time.perf_counter() + asked.time_limit
+    end = None if time_limit is None else time.perf_counter() + time_limit
     status = IterationStatus.STALLED if resume is None else resume.status
     for start in range(resume.n_starts if resume is not None else 0, search.starts):
         W, H = search.drawn(start) if start or init is None else map(np.asarray, init)
         for step in range(search.max_iter):
             left = None if end is None else end - time.perf_counter()
             if left is not None and left <= 0.0:
-                return judge.found(IterationStatus.TIME_LIMIT, tuple(history))
+                return search.found(IterationStatus.TIME_LIMIT, history)
             begin = time.perf_counter()
-            solution = _solved(program, W, H, asked, left)
+            solution = _solved(program, W, H, solver, form, accuracy, left)
             if not solution.values:
-                status = _ENDS.get(solution.status.name, IterationStatus.FAILED)
-                return judge.found(status, tuple(history))
+                status = POINTLESS.get(solution.status, IterationStatus.FAILED)
+                return search.found(status, history)
             W, H = _read(solution, search)
             history.append(_record(solution, W, H, len(history), start, begin))
-            status = _verdict([r for r in history if r.start == start], asked)
-            if step == search.max_iter - 1 and status is IterationStatus.RUNNING:
+            status = IterationStatus.RUNNING
+            if has_stalled([r for r in history if r.start == start], patience, stall):
+                status = IterationStatus.STALLED
+            elif step == search.max_iter - 1:
                 status = IterationStatus.ITERATION_LIMIT
-            if judge.accept(W, H, status is not IterationStatus.RUNNING):
-                return judge.found(IterationStatus.RANK_REACHED, tuple(history))
+            if search.accept(W, H, status is not IterationStatus.RUNNING):
+                return search.found(IterationStatus.RANK_REACHED, history)
             if status is not IterationStatus.RUNNING:
                 break
-    return judge.found(status, tuple(history))
+    return search.found(status, history)
 
 
-def _solved(program: SDP, W: Array, H: Array, asked: _Options, left: float | None) -> Solution:
+def _solved(
+    program: SDP,
+    W: Array,
+    H: Array,
+    solver: str | Solver,
+    form: str,
+    accuracy: float,
+    left: float | None,
+) -> Solution:
     program = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
-    solver, form = asked.solver, asked.form
     if solver == "auto":
-        chosen = choose(program, solver, form, {"tol": asked.accuracy})
+        chosen = choose(program, solver, form, {"tol": accuracy})
         solver, form = chosen.solver.name, chosen.form
-    accuracy = unless_configured(solver, asked.accuracy)
-    return solve_step(program, solver, form, tol=accuracy, time_limit=left)
+    tol = unless_configured(solver, accuracy)
+    return solve_step(program, solver, form, tol=tol, time_limit=left)
 
 
 def _read(solution: Solution, search: Search) -> tuple[Array, Array]:
@@ -120,12 +116,3 @@ def _record(
         status=solution.status.name,
         seconds=time.perf_counter() - begin,
     )
-
-
-def _verdict(descent: list[Record], asked: _Options) -> IterationStatus:
-    if len(descent) <= asked.patience:
-        return IterationStatus.RUNNING
-    before = min(r.share for r in descent[: -asked.patience])
-    lately = min(r.share for r in descent[-asked.patience :])
-    stalled = before - lately <= asked.stall * before
-    return IterationStatus.STALLED if stalled else IterationStatus.RUNNING

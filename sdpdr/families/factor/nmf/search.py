@@ -1,8 +1,9 @@
-"""The loops behind `sdpdr.factorize.nmf`: programs, candidates, and a judge of candidates."""
+"""The loops behind `sdpdr.factorize.nmf`: programs, and what is kept of their factors."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -112,9 +113,9 @@ _NEVER = 1e-12
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Search:
-    """What is sought, and for how long.
+    """What is sought, for how long, and the best that was found.
 
     Attributes
     ----------
@@ -127,6 +128,10 @@ class Search:
     starts, seed, max_iter : int
     radius : float or None
         Distance allowed, in place of ``tol``.
+    best : Factorization or None
+        Of the programs so far, or an earlier result to go on from.
+    errors : list of float
+        Of each program's own factors.
     """
 
     known: PartialMatrix
@@ -137,6 +142,11 @@ class Search:
     seed: int
     max_iter: int
     radius: float | None = None
+    best: Factorization | None = None
+    errors: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.errors = list(self.best.errors) if self.best else []
 
     @property
     def limit(self) -> float:
@@ -163,18 +173,6 @@ class Search:
         """Random factors, scaled to the matrix."""
         return random_factors(self.known, self.k, [self.seed, start])
 
-
-@dataclass(eq=False)
-class Judge:
-    """Looks at the factors of every program, and remembers the best."""
-
-    search: Search
-    errors: list[float] = field(default_factory=list)
-    W: Array | None = None
-    H: Array | None = None
-    error: float = float("inf")
-    polished: Polished | None = None
-
     def accept(self, W: Array, H: Array, last: bool) -> bool:
         """Whether factors, as they are or polished, are what is sought.
 
@@ -184,53 +182,43 @@ class Judge:
         last : bool
             Whether their start ends with them: they are then polished in any case.
         """
-        known, polish_at = self.search.known, self.search.polish_at
         W, H = np.maximum(W, 0.0), np.maximum(H, 0.0)
-        self.errors.append(known.error(W, H))
+        self.errors.append(self.known.error(W, H))
         self._keep(W, H, self.errors[-1], None)
-        if polish_at is not None and (last or self.errors[-1] <= polish_at):
-            found = polish_factors(known, W, H)
+        if self.polish_at is not None and (last or self.errors[-1] <= self.polish_at):
+            found = polish_factors(self.known, W, H)
             self._keep(found.W, found.H, found.error, found)
-        return self.error <= self.search.limit
+        return self._so_far.error <= self.limit
+
+    @property
+    def _so_far(self) -> Factorization:
+        status = IterationStatus.STALLED
+        return self.best or Factorization(status, None, None, np.inf, (), (), self.known)
 
     def _keep(self, W: Array, H: Array, error: float, polished: Polished | None) -> None:
-        if error < self.error:
-            self.W, self.H, self.error, self.polished = W, H, error, polished
+        if error < self._so_far.error:
+            self.best = replace(self._so_far, W=W, H=H, error=error, polished=polished)
 
     def found(
-        self, status: IterationStatus, history: tuple[Record, ...], state: State | None = None
+        self, status: IterationStatus, history: Sequence[Record], state: State | None = None
     ) -> Factorization:
         """The result; a rank is reached only if the factors themselves say so."""
-        if self.error <= self.search.limit:
+        if self._so_far.error <= self.limit:
             status = IterationStatus.RANK_REACHED
         elif status is IterationStatus.RANK_REACHED:
             status = IterationStatus.STALLED
-        return Factorization(
+        return replace(
+            self._so_far,
             status=status,
-            W=self.W,
-            H=self.H,
-            error=self.error,
             errors=tuple(self.errors),
-            history=history,
-            known=self.search.known,
-            radius=self.search.radius,
-            polished=self.polished,
+            history=tuple(history),
+            known=self.known,
+            radius=self.radius,
             state=state,
         )
 
-    @classmethod
-    def of(cls, search: Search, earlier: Factorization | None) -> Judge:
-        """A new one, or one that remembers an earlier result."""
-        if earlier is None:
-            return cls(search)
-        return cls(
-            search, list(earlier.errors), earlier.W, earlier.H, earlier.error, earlier.polished
-        )
 
-
-def search_lift(
-    search: Search, model: Model, resume: Factorization | None, **options: Any
-) -> Factorization:
+def search_lift(search: Search, model: Model, **options: Any) -> Factorization:
     """Convex iteration on a lift of both factors."""
     iteration = ConvexIteration(
         model,
@@ -243,15 +231,15 @@ def search_lift(
         **options,
     )
     lift = FactorLift(search.k, *search.known.shape)
-    judge = Judge.of(search, resume)
+    earlier = None if search.best is None else search.best.state
 
     def accept(state: State) -> bool:
         assert state.last is not None
-        judge.errors.extend([np.inf] * (len(state.history) - len(judge.errors) - 1))
+        search.errors.extend([np.inf] * (len(state.history) - len(search.errors) - 1))
         W, H = lift.read(state.last.values["Z"])
         last = iteration.done(state) or state.start > state.history[-1].start
-        return judge.accept(W, H.T, last)
+        return search.accept(W, H.T, last)
 
-    state = iteration.run(None if resume is None else resume.state, accept)
-    judge.errors.extend([np.inf] * (len(state.history) - len(judge.errors)))
-    return judge.found(state.status, state.history, state)
+    state = iteration.run(earlier, accept)
+    search.errors.extend([np.inf] * (len(state.history) - len(search.errors)))
+    return search.found(state.status, state.history, state)

@@ -65,8 +65,16 @@ def number_of_components(value: object, shape: tuple[int, ...], name: str = "n_c
     return k
 
 
-def dense_matrix(X: Any, name: str = "X") -> Array:
+def dense_matrix(X: Any, name: str = "X", *, gaps: bool = False) -> Array:
     """A finite matrix as floats; scikit-learn's own check, in its words, as our errors.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, m)
+    name : str, default "X"
+        What messages call it.
+    gaps : bool, default False
+        Whether entries may be ``nan``.
 
     Raises
     ------
@@ -76,7 +84,10 @@ def dense_matrix(X: Any, name: str = "X") -> Array:
         X is sparse, or its entries are no real numbers.
     """
     try:
-        return np.asarray(check_array(X, dtype=np.float64, input_name=name))
+        finite = "allow-nan" if gaps else True
+        return np.asarray(
+            check_array(X, dtype=np.float64, ensure_all_finite=finite, input_name=name)
+        )
     except TypeError as error:
         raise DataTypeError(f"{error}") from None
     except ValueError as error:
@@ -155,7 +166,7 @@ def partial_matrix(
     >>> known.places().tolist(), known.is_complete
     ([[0, 0], [1, 0], [1, 1]], False)
     """
-    given = _read(X, name)
+    given = dense_matrix(X, name, gaps=True)
     mask = ~np.isnan(given)
     if observed is not None:
         wanted = np.asarray(observed, dtype=bool)
@@ -174,15 +185,3 @@ def partial_matrix(
                 f"factor. Leave the {word} out."
             )
     return PartialMatrix(values, mask.astype(float))
-
-
-def _read(X: ArrayLike, name: str) -> Array:
-    """In scikit-learn's words where it cannot be read."""
-    try:
-        return np.asarray(
-            check_array(X, dtype=np.float64, ensure_all_finite="allow-nan", input_name=name)
-        )
-    except TypeError as error:
-        raise DataTypeError(f"{error}") from None
-    except ValueError as error:
-        raise DataError(f"{error}") from None

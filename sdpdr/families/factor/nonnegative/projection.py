@@ -8,11 +8,15 @@ a multiple of the vector of ones makes it one, because the columns are not negat
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 
@@ -137,3 +141,58 @@ def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
         found = (root - np.sum(np.abs(values), axis=axis) / size) / (root - 1.0)
     # Rounding may leave the scale, nan may not.
     return np.asarray(np.clip(found, 0.0, 1.0))
+
+
+Fitted = TypeVar("Fitted", bound="FactorTransformer")
+
+
+class FactorTransformer(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
+    TransformerMixin,  # type: ignore[misc]  # nor have these
+    BaseEstimator,  # type: ignore[misc]  # two
+):
+    """What estimators of two factors have in common: X is about W H, and H is ``components_``."""
+
+    components_: Array
+
+    def fit(self: Fitted, X: Any, y: Any = None) -> Fitted:
+        """Find the factors.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, m)
+            As for `fit_transform`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self.fit_transform(X)
+        return self
+
+    def inverse_transform(self, W: Any) -> Array:
+        """The product of W, of shape (n, k), with the components.
+
+        Raises
+        ------
+        ShapeError
+            W has not k columns.
+        """
+        check_is_fitted(self)
+        left = np.asarray(W, dtype=float)
+        if left.ndim != 2 or left.shape[1] != len(self.components_):
+            raise ShapeError(
+                f"W must have {len(self.components_)} columns, one for each component; its shape "
+                f"is {left.shape}."
+            )
+        return np.asarray(left @ self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

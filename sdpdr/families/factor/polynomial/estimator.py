@@ -6,22 +6,17 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sdpdr.base.arrays import Array
+from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.families.factor.polynomial.factorize import polynomial
 from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
 from sdpdr.families.factor.polynomial.recipe import Lift
 
 
 @dataclass(eq=False, repr=False)
-class PolynomialFactorization(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
+class PolynomialFactorization(FactorTransformer):
     r"""Factors W, H with :math:`X_{ij} \approx g(W_i \cdot H_j)` for a polynomial g.
 
     `sdpdr.factorize.polynomial` with an interface that pipelines know. `transform` finds the rows
@@ -79,22 +74,6 @@ class PolynomialFactorization(
     time_limit: float | None = None
     random_state: int = 0
 
-    def fit(self, X: Any, y: Any = None) -> PolynomialFactorization:
-        """Find factors.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, m)
-            Entries that are ``nan`` are unknown.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self.fit_transform(X)
-        return self
-
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find factors and return W, of shape (n, n_components)."""
         X = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan")
@@ -118,12 +97,8 @@ class PolynomialFactorization(
 
     def inverse_transform(self, W: Any) -> Array:
         """:math:`g(WH)` for rows of W."""
-        check_is_fitted(self, "components_")
-        return evaluate(self.coefficients_, np.asarray(W, dtype=float) @ self.components_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
+        products = super().inverse_transform(W)
+        return evaluate(self.coefficients_, products)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

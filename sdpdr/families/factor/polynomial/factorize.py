@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,8 @@ from sdpdr.families.factor.polynomial.recipe import (
     polynomial_factorization,
     polynomial_lift,
 )
-from sdpdr.linalg import LinearMap
-from sdpdr.model import Model
 from sdpdr.model.blocks.polynomial import PolynomialLift
 from sdpdr.program import Solution
-from sdpdr.program.point import PsdVariable, Value
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.iterate.convex import ConvexIteration
 from sdpdr.solving.iterate.directions import Schur
@@ -46,44 +43,6 @@ _FINAL = (
 
 _ARGUMENT = "singular values of the entries under the inverse of g, weighted by its chords"
 _NO_ARGUMENT = "g is unknown, or not increasing where it is evaluated, or entries are unknown"
-
-
-@dataclass(frozen=True, eq=False)
-class Cornered(Schur):
-    """Schur complements of several matrices, with identities of different orders in the corner.
-
-    Parameters
-    ----------
-    rank : int
-        Of the matrix with the largest corner.
-    corners : mapping from int to int
-        Order of the corner by the order of the matrix; one where it is not listed.
-    """
-
-    corners: Mapping[int, int] = field(default_factory=dict)
-
-    def check(self, variable: str, n: int, hidden: int) -> None:
-        """As for `Schur`, with the corner of that matrix."""
-        self._of(n).check(variable, n, hidden)
-
-    def random(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
-        """As for `Schur`; of several matrices, each by itself."""
-        return self._of(n).random(n, null, rng)
-
-    def cost(self, value: Value, null: Array, step: int, rng: np.random.Generator) -> LinearMap:
-        """From what stands below the corner."""
-        return self._of(value.shape[0]).cost(value, null, step, rng)
-
-    def excess(self, value: Value) -> float:
-        """Trace of the Schur complement."""
-        return self._of(value.shape[0]).excess(value)
-
-    def at(self, below: Array) -> LinearMap:
-        """The cost that is tight at what stands below a corner."""
-        return self._of(sum(below.shape))._at(below)
-
-    def _of(self, n: int) -> Schur:
-        return Schur(self.corners.get(n, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,13 +221,13 @@ def polynomial(
     validate.positive_number("tol", tol)
     if c is not None:
         _refuse_below(V, c, nonnegative, tol * size)
-    way = Cornered(n_components, corners={_order(model, n): r for n, r in held.ranks.items()})
+    ways = {name: Schur(rank) for name, rank in held.ranks.items()}
     iteration = ConvexIteration(
-        model, n_components, tuple(held.ranks), way, max_iter=max_iter, seed=seed, solver=solver,
+        model, n_components, tuple(ways), ways, max_iter=max_iter, seed=seed, solver=solver,
         form=form, accuracy=accuracy, time_limit=time_limit, progress=progress,
     )  # fmt: skip
     best = _Best(_Reader(held, squares, c, polish), tol * size)
-    states = _search(iteration, best, restarts)
+    states = _search(iteration, ways, best, restarts)
     if best.fit is None:
         raise _no_answer(states[-1])
     bound = None if c is None else misfit_bound(V, c, n_components, nonnegative)
@@ -342,15 +301,15 @@ class _Best:
         return self.fit is not None and self.fit.misfit <= self.enough
 
 
-def _search(iteration: ConvexIteration, best: _Best, restarts: int) -> tuple[State, ...]:
+def _search(
+    iteration: ConvexIteration, ways: Mapping[str, Schur], best: _Best, restarts: int
+) -> tuple[State, ...]:
     """One start after the other, until the entries are met or nothing is left to try."""
-    way, names = iteration.way, iteration.programs.names
-    assert isinstance(way, Cornered)
     begin, states = time.perf_counter(), []
     for number in range(restarts + 1):
         corners = best.reader.drawn(np.random.default_rng([iteration.seed, number]))
-        directions = {name: way.at(below) for name, below in corners.items()}
-        state = State(IterationStatus.RUNNING, (), directions, names[0], start=number)
+        directions = {name: ways[name].at(below) for name, below in corners.items()}
+        state = State(IterationStatus.RUNNING, (), directions, next(iter(ways)), start=number)
         states.append(iteration.run(state, best.accept))
         late = iteration.time_limit is not None
         late = late and time.perf_counter() - begin > (iteration.time_limit or 0.0)
@@ -397,8 +356,3 @@ def _result(fit: Fit, status: IterationStatus, size: float, **rest: Any) -> Poly
     return PolynomialFactors(
         fit.W, fit.H.T, fit.coefficients, status, fit.misfit / size, fit.misfit, **rest
     )
-
-
-def _order(model: Model, name: str) -> int:
-    """Order of a matrix of a model."""
-    return next(v.n for v in model.variables() if isinstance(v, PsdVariable) and v.name == name)

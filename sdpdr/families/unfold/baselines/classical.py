@@ -116,7 +116,7 @@ def isomap(
     else:
         data, kind = np.sqrt(_all_sqdist(space)), "precomputed"
     mapping = Isomap(n_neighbors=n_neighbors, n_components=n_components, metric=kind)
-    return _of_samples(_fitted("Isomap", mapping, data), graph)
+    return graph.of_samples(_fitted("Isomap", mapping, data))
 
 
 def lle(
@@ -181,7 +181,7 @@ def lle(
         eigen_solver="dense" if space.n <= DENSE else "auto",
         random_state=seed,
     )
-    return _of_samples(_fitted("LLE", embedding, _points(space)), graph)
+    return graph.of_samples(_fitted("LLE", embedding, _points(space)))
 
 
 def laplacian_eigenmaps(
@@ -232,7 +232,7 @@ def laplacian_eigenmaps(
     short = (near.indices.astype(np.int32), near.indptr.astype(np.int32))
     embedding = SpectralEmbedding(n_components, affinity="precomputed", random_state=seed)
     nodes = _fitted("Laplacian eigenmaps", embedding, csr_array((near.data, *short), near.shape))
-    return _of_samples(nodes, graph)
+    return graph.of_samples(nodes)
 
 
 def kernel_pca(
@@ -307,10 +307,8 @@ DENSE = 1500
 
 
 def _check_components(n_components: object, n: int) -> None:
-    if validate.positive_integer("n_components", n_components) >= n:
-        raise DataError(
-            f"n_components={n_components} but there are {n} distinct points: choose 1 to {n - 1}."
-        )
+    why = f"of {n} distinct points"
+    validate.positive_integer("n_components", n_components, at_most=n - 1, why=why)
 
 
 def _graph(
@@ -323,13 +321,6 @@ def _graph(
     space = graph.provenance.space
     assert space is not None
     return graph, space
-
-
-def _of_samples(nodes: Array, graph: NeighborGraph) -> Array:
-    samples = np.full((graph.index.size, nodes.shape[1]), np.nan)
-    placed = graph.index >= 0
-    samples[placed] = nodes[graph.index[placed]]
-    return samples
 
 
 def _fitted(name: str, estimator: Any, data: Any) -> Array:

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.base.errors import DataError
 from sdpdr.families.unfold.baselines.classical import (
     classical_mds,
     isomap,
@@ -108,8 +109,7 @@ def embed(
     >>> {name: embed(name, X).shape for name in ("isomap", "lle")}
     {'isomap': (60, 2), 'lle': (60, 2)}
     """
-    if name not in BASELINES:
-        raise UnknownNameError("baseline", name, BASELINES)
+    validate.choice("baseline", name, BASELINES)
     method = BASELINES[name]
     known = [p for p in signature(method).parameters if p not in ("X", "n_components")]
     strange = sorted(set(options) - set(known))

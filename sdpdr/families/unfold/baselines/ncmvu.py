@@ -17,9 +17,8 @@ from sklearn.base import BaseEstimator
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
-from sdpdr.families.unfold.mfnu import mfnu
-from sdpdr.families.unfold.mvu import mvu
+from sdpdr.base.errors import ShapeError
+from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.linalg.spectral import factor_spectrum
 from sdpdr.program import Certificate, Factor, certify
@@ -205,12 +204,9 @@ def ncmvu(
     >>> round(found.value, 2), found.converged
     (2904.11, True)
     """
-    if isometry not in RELATIONS:
-        raise UnknownNameError("isometry", isometry, RELATIONS)
-    if objective not in OBJECTIVES:
-        raise UnknownNameError("objective", objective, OBJECTIVES)
-    if validate.positive_integer("rank", rank) > graph.n - 1:
-        raise DataError(f"rank must lie in 1..{graph.n - 1}; it is {rank}.")
+    validate.choice("isometry", isometry, RELATIONS)
+    validate.choice("objective", objective, OBJECTIVES)
+    rank = validate.positive_integer("rank", rank, at_most=graph.n - 1)
     sdp = OBJECTIVES[objective](graph, isometry).to_sdp()
     unit = float(np.mean(graph.sqdist))
     small = NeighborGraph(graph.n, graph.edges, graph.sqdist / unit, graph.counts)
@@ -317,10 +313,13 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """Learn the embedding of the rows of X; y is not used."""
         graph = knn(X, self.n_neighbors, connect=self.connect)
         self.n_features_in_ = int(np.shape(X)[1])
-        if self.start not in ("data", "random"):
-            raise UnknownNameError("start", self.start, ("data", "random"))
-        if validate.positive_integer("n_components", self.n_components) > self.rank:
-            raise DataError(f"n_components={self.n_components} exceeds rank={self.rank}.")
+        validate.choice("start", self.start, ("data", "random"))
+        validate.positive_integer(
+            "n_components",
+            self.n_components,
+            at_most=self.rank,
+            why=f"as more exceeds rank={self.rank}",
+        )
         nodes = np.full(graph.n, -1)
         nodes[graph.index[::-1]] = np.arange(graph.index.size)[::-1]
         self.result_ = ncmvu(
@@ -333,10 +332,7 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             max_iter=self.max_iter,
             seed=self.random_state,
         )
-        placed = graph.index >= 0
-        self.embedding_ = np.full((graph.index.size, self.n_components), np.nan)
-        coordinates = self.result_.embedding[:, : self.n_components]
-        self.embedding_[placed] = coordinates[graph.index[placed]]
+        self.embedding_ = graph.of_samples(self.result_.embedding[:, : self.n_components])
         self.graph_ = graph
         return self
 

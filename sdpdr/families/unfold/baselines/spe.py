@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.base.errors import DataError, ShapeError
 
 METRICS = ("euclidean", "precomputed")
 # Rate of the first and of the last cycle, and what keeps a step between coinciding points finite.
@@ -205,8 +205,7 @@ class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
 def _distances(X: ArrayLike, metric: str) -> Array:
     """Plain distances of all pairs."""
-    if metric not in METRICS:
-        raise UnknownNameError("metric", metric, METRICS)
+    validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
         return np.sqrt(validate.squared_distances(X, squared=False, at_least=2))
     points = validate.points(X, at_least=2)

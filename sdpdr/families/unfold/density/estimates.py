@@ -174,12 +174,10 @@ def ellipsoid(
 
 
 def _neighbors(points: Array, n_neighbors: int) -> Index:
-    k = validate.positive_integer("n_neighbors", n_neighbors)
-    if k >= len(points):
-        raise DataError(
-            f"n_neighbors={k}, but each of the {len(points)} points has only {len(points) - 1} "
-            "others."
-        )
+    others = len(points) - 1
+    k = validate.positive_integer(
+        "n_neighbors", n_neighbors, at_most=others, why=f"as a point has only {others} others"
+    )
     return Euclidean(points).nearest(k)
 
 
@@ -187,7 +185,9 @@ def _dimension(points: Array, dimension: int | None) -> int:
     n_features = int(points.shape[1])
     if dimension is None:
         return n_features
-    m = validate.positive_integer("dimension", dimension)
-    if m > n_features:
-        raise DataError(f"dimension={m}, but the points have only {n_features} coordinates.")
-    return m
+    return validate.positive_integer(
+        "dimension",
+        dimension,
+        at_most=n_features,
+        why=f"as points have only {n_features} coordinates",
+    )

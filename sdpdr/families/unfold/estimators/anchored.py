@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
@@ -115,7 +115,7 @@ class AnchoredMVU(LengthEmbedding):
         check_is_fitted(self)
         if self.metric == "precomputed":
             raise DataError("new points need coordinates; fit with metric='euclidean'.")
-        points = validate_data(self, X, dtype=np.float64, reset=False)
+        points = validate.checked(self, X, reset=False)
         placed = self.graph_.index >= 0
         return insert(
             self._seen[placed], self.embedding_[placed], points, self.n_neighbors
@@ -138,7 +138,7 @@ class AnchoredMVU(LengthEmbedding):
             flat = super()._places(graph, solution)
             left = np.sum(np.square(solution.embedding(graph.n)), axis=1)
             placed = Placed(flat, np.maximum(left - np.sum(np.square(flat), axis=1), 0.0))
-        self.trust_ = np.where(graph.index < 0, np.nan, placed.trust[graph.index])
+        self.trust_ = graph.of_samples(placed.trust)
         return placed.coordinates
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from sdpdr.graphs import NeighborGraph, action_error, motions, sequences, transi
 from sdpdr.graphs.transitions import Labels
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
-from sdpdr.solving.solve import solve
 
 # Share of the largest eigenvalue below which a column is rounding.
 _NOTHING = 1e-12
@@ -138,26 +138,11 @@ class ARE(GramEmbedding):
         """
         if actions is None and self.inverse is not None:
             raise DataError("inverse names actions, but fit was given none: pass actions=...")
-        graph = sequences(
-            self._checked(X),
-            self.n_neighbors,
-            lengths,
-            metric=self.metric,
-            angles=self.angles,
-            connect=self.connect,
-        )
-        self._check_components(graph)
+        graph = self._graph(X, partial(sequences, lengths=lengths))
         steps = None
         if actions is not None:
             steps = transitions(graph, actions, lengths, self.inverse)
-        solution = solve(
-            self._model(graph, X, steps),
-            self.solver,
-            self.form,
-            tol=self.tol,
-            time_limit=self.time_limit,
-            seed=self.random_state,
-        )
+        solution = self._solved(self._model(graph, X, steps))
         self._keep(graph, solution)
         self.transitions_, self.motions_, self.action_error_ = steps, {}, 0.0
         if steps is not None and steps.names:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import TransformerTags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning
-from sdpdr.families.unfold.estimators.extending import Extending
+from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
@@ -21,8 +26,17 @@ from sdpdr.program import Solution, Status
 from sdpdr.solving.solve import solve
 
 
+def _is_extended(estimator: GramEmbedding) -> bool:
+    if estimator.extension is None:
+        raise AttributeError(
+            "the embedding is of the points of the fit alone; pass extension='kernel' (or another "
+            "kind, see sdpdr.extend.fit_extension) for a map of all points."
+        )
+    return True
+
+
 @dataclass(eq=False, repr=False)
-class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of embeddings read off a Gram matrix.
 
     Fields are hyperparameters: a subclass has those of its base and adds its own, as a dataclass
@@ -59,24 +73,10 @@ class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-l
         -------
         self
         """
-        graph = knn(
-            self._checked(X),
-            self.n_neighbors,
-            metric=self.metric,
-            angles=self.angles,
-            connect=self.connect,
-        )
-        self._check_components(graph)
-        solution = solve(
-            self._model(graph, X, y),
-            self.solver,
-            self.form,
-            landmarks=getattr(self, "landmarks", None),  # of those that take the landmark form
-            tol=self.tol,
-            time_limit=self.time_limit,
-            seed=self.random_state,
-        )
-        self._keep(graph, solution)
+        graph = self._graph(X)
+        # Landmarks are a parameter of those that take the landmark form.
+        landmarks = getattr(self, "landmarks", None)
+        self._keep(graph, self._solved(self._model(graph, X, y), landmarks=landmarks))
         self._extend(X)
         return self
 
@@ -88,26 +88,35 @@ class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """
         return self.fit(X, y)._returned(X)
 
-    def _checked(self, X: Any) -> Any:
-        """Set ``n_features_in_`` and ``feature_names_in_``; the graph checks the values."""
-        self._check_n_features_and_names(X)
-        return X
-
-    def _check_n_features_and_names(self, X: Any) -> None:
+    def _graph(self, X: Any, search: Callable[..., NeighborGraph] = knn) -> NeighborGraph:
+        """Neighbours among the rows of X; sets ``n_features_in_`` and ``feature_names_in_``."""
         columns = getattr(X, "columns", None)
         if columns is not None and all(isinstance(name, str) for name in columns):
             self.feature_names_in_ = np.asarray(columns, dtype=object)
         shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
         if len(shape) == 2:
             self.n_features_in_ = int(shape[1])
-
-    def _check_components(self, graph: NeighborGraph) -> None:
+        graph = search(
+            X, self.n_neighbors, metric=self.metric, angles=self.angles, connect=self.connect
+        )
         d = self.n_components
         if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= graph.n:
             raise DataError(
                 f"n_components must be a whole number in 1..{graph.n} (the number of distinct "
                 f"points); it is {d!r}."
             )
+        return graph
+
+    def _solved(self, model: Model, landmarks: int | None = None) -> Solution:
+        return solve(
+            model,
+            self.solver,
+            self.form,
+            landmarks=landmarks,
+            tol=self.tol,
+            time_limit=self.time_limit,
+            seed=self.random_state,
+        )
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         if not solution.values:
@@ -118,17 +127,94 @@ class GramEmbedding(Extending, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 UncertifiedWarning,
                 stacklevel=3,
             )
-        nodes = self._places(graph, solution)
-        self.embedding_ = np.full((graph.index.size, nodes.shape[1]), np.nan)
-        placed = graph.index >= 0
-        self.embedding_[placed] = nodes[graph.index[placed]]
-        self.gram_ = solution.gram()
-        self.eigenvalues_ = solution.spectrum()
+        self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
+        self.embedding_ = graph.of_samples(self._places(graph, solution))
         self.graph_, self.solution_ = graph, solution
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         """Coordinates of the nodes."""
         return solution.embedding(self.n_components)
+
+    # -- new points ------------------------------------------------------------------------------
+
+    def _extend(self, X: Any) -> None:
+        """The last step of a fit."""
+        if self.extension is None:
+            return
+        validate.choice("extension", self.extension, KINDS)
+        precomputed = self.metric == "precomputed"
+        points = np.asarray(X, dtype=float) if precomputed else validate.points(X)
+        self.extension_ = fit_extension(
+            points,
+            self.embedding_,
+            self.extension,
+            precomputed=precomputed,
+            n_neighbors=self.n_neighbors,
+            seed=self.random_state or 0,
+        )
+        # Columns of distances to samples that were left out of the graph.
+        self._placed = np.flatnonzero(np.isfinite(self.embedding_).all(axis=1))
+
+    def _returned(self, X: Any) -> Array:
+        """What ``fit_transform`` gives."""
+        return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
+
+    @available_if(_is_extended)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def transform(self, X: Any) -> Array:
+        """Coordinates of points, by the map learned beside the embedding.
+
+        Points of the fit are not looked up: the map smooths, and ``embedding_`` has their places.
+
+        Parameters
+        ----------
+        X : array_like of shape (m, D), or distances to the samples of the fit, (m, n)
+
+        Returns
+        -------
+        array of shape (m, n_components)
+        """
+        return self.extension_(self._new(X))
+
+    @available_if(_is_extended)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def trust(self, X: Any) -> Array:
+        """How ordinary points are among those of the fit, from 0 to 1; shape (m,).
+
+        The share of samples that lie at least as far from their nearest other one. Below 0.05 a
+        place is a guess.
+        """
+        return self.extension_.trust(self._new(X))
+
+    @available_if(_is_extended)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def score(self, X: Any, y: Any = None) -> float:
+        """One less the mean relative change of distances to the nearest samples of the fit.
+
+        Parameters
+        ----------
+        X : array_like of shape (m, D), or (m, n)
+        y : ignored
+
+        Returns
+        -------
+        float
+            At most 1, which is reached where all lengths are kept.
+        """
+        points = self._new(X)
+        places, embedded = self.extension_(points), self.extension_.embedding
+        k = min(self.n_neighbors, len(embedded))
+        if self.extension_.precomputed:
+            near = np.argsort(points, axis=1, kind="stable")[:, :k]
+            length = np.take_along_axis(points, near, axis=1)
+        else:
+            search = NearestNeighbors(n_neighbors=k).fit(self.extension_.points)
+            length, near = search.kneighbors(points)
+        became = np.linalg.norm(places[:, None, :] - embedded[near], axis=2)
+        apart = length > 0.0
+        return 1.0 - float(np.mean(np.abs(became[apart] / length[apart] - 1.0)))
+
+    def _new(self, X: Any) -> Array:
+        check_is_fitted(self, "embedding_")
+        points = np.asarray(validate.checked(self, X, reset=False))
+        return points[:, self._placed] if self.extension_.precomputed else points
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

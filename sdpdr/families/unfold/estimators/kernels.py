@@ -24,10 +24,8 @@ class KernelEmbedding(GramEmbedding):
     # The landmark form writes points as means of landmarks, which these programs do not allow for.
     landmarks = None
 
-    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        super()._keep(graph, solution)
-        counts = np.asarray(graph.counts, dtype=float)
-        share = counts / counts.sum()
+    def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
+        share = graph.counts / graph.counts.sum()
         gram = solution.gram()
         if isinstance(gram, Factor):
             values, vectors = factor_spectrum(gram.factor - share @ gram.factor)
@@ -37,9 +35,8 @@ class KernelEmbedding(GramEmbedding):
         d = min(self.n_components, values.size)
         nodes = np.zeros((graph.n, self.n_components))
         nodes[:, :d] = vectors[:, :d] * np.sqrt(np.maximum(values[:d], 0.0))
-        placed = graph.index >= 0
-        self.embedding_[placed] = nodes[graph.index[placed]]
         self.eigenvalues_ = values
+        return nodes
 
 
 class ColoredMVU(LengthEmbedding):

@@ -6,16 +6,14 @@ import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import numpy as np
-
-from sdpdr.base.errors import DataError, UncertifiedWarning, UnknownNameError
+from sdpdr.base import checks as validate
+from sdpdr.base.errors import DataError, UncertifiedWarning
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.kernels import KernelEmbedding
+from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.loocv import loocv
-from sdpdr.families.unfold.mfnu import mfnu, mvu_apart
-from sdpdr.families.unfold.mvu import mvu
-from sdpdr.families.unfold.volume import minimum_volume
-from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
+from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import OtherSums, Relation
 from sdpdr.program import Factor, Solution
@@ -171,8 +169,7 @@ class MFNU(LengthEmbedding):
     objective: str = "spread"
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        if self.objective not in _RECIPES:
-            raise UnknownNameError("objective", self.objective, _RECIPES)
+        validate.choice("objective", self.objective, _RECIPES)
         return _RECIPES[self.objective](graph, self.isometry)
 
 
@@ -240,7 +237,7 @@ class LOOCVUnfolding(KernelEmbedding):
         super()._keep(graph, solution)
         gram, sums = solution.gram(), OtherSums(graph.n, graph.counts)
         nodes = sums.apply_factor(gram.factor) if isinstance(gram, Factor) else sums.apply(gram)
-        self.likelihoods_ = np.where(graph.index >= 0, nodes[graph.index], np.nan)
+        self.likelihoods_ = graph.of_samples(nodes)
 
 
 @dataclass(eq=False, repr=False)
@@ -336,14 +333,7 @@ class MVE(GramEmbedding):
         -------
         self
         """
-        graph = knn(
-            self._checked(X),
-            self.n_neighbors,
-            metric=self.metric,
-            angles=self.angles,
-            connect=self.connect,
-        )
-        self._check_components(graph)
+        graph = self._graph(X)
         if self.n_components > graph.n - 1:
             raise DataError(
                 f"n_components must be a whole number in 1..{graph.n - 1}, the dimension of "

@@ -8,21 +8,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning
+from sdpdr.families.metric.fantope import factor_of
 from sdpdr.families.regress.transduction import reconstructing
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
-from sdpdr.families.unfold.labelled import Labelled, encoded, labelled
+from sdpdr.families.unfold.labelled import Labelled, decided, labelled, labels_of_samples
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks.separation import UNLABELLED
 from sdpdr.program import Factor, Solution, Status
-from sdpdr.solving.solve import solve
 
 # Share of the largest multiplier from which on a row counts as one that holds the margin down.
 _HOLDS = 0.05
@@ -135,7 +134,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
             )
         super().fit(X, y)
         self._seen = np.asarray(X)
-        self.transduction_ = self._labels(self._decision(self.scores_))[self.graph_.index]
+        self.transduction_ = decided(self.classes_, self._decision(self.scores_))[self.graph_.index]
         left_out = np.flatnonzero(self.graph_.index < 0)
         if left_out.size:
             self.transduction_[left_out] = self.predict(self._seen[left_out])
@@ -155,7 +154,8 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         -------
         array of shape (m,)
         """
-        return self._labels(self.decision_function(X))
+        scores = self.decision_function(X)
+        return decided(self.classes_, scores)
 
     def decision_function(self, X: Any) -> Array:
         """Scores of points: of the second class, shape (m,), or of each, (m, classes).
@@ -173,7 +173,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         return self._decision(np.einsum("mk,mka->ma", weights, values))
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        given = self._checked_labels(graph, y)
+        given = labels_of_samples(y, graph.index.size)
         anchors = None if self.anchors is None else _nodes(graph, self.anchors)
         labels = labelled(graph, given, anchors)
         self._labelled, self.classes_ = labels, labels.classes
@@ -185,19 +185,6 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         return ism(
             graph, given, labels.anchors, self.margin_, self.furthest, self.slack, self.isometry
         )
-
-    def _checked_labels(self, graph: NeighborGraph, y: Any) -> Any:
-        labels = column_or_1d(y, warn=True)
-        if labels.size != graph.index.size:
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has "
-                f"{graph.index.size} rows, y {labels.size} labels. Pass a label for each, -1 "
-                "where it is not known."
-            )
-        known = encoded(labels)[1] != UNLABELLED
-        if known.any():
-            check_classification_targets(labels[known])
-        return labels
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         if self.slack is None and solution.status in _PERHAPS_IMPOSSIBLE:
@@ -214,7 +201,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         """Of slack so cheap that a normal shrinks, or much of a class is on the wrong side."""
         labels = self._labelled
         norms = self.scores_[labels.anchors, np.arange(labels.anchors.size)]
-        right = self._labels(self._decision(self.scores_)) == self.classes_[labels.codes]
+        right = decided(self.classes_, self._decision(self.scores_)) == self.classes_[labels.codes]
         shares = [np.mean(right[labels.codes == c]) for c in range(len(self.classes_))]
         if np.all(norms >= 0.999 * self.margin_) and min(shares) >= _MOST:
             return
@@ -237,20 +224,9 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
             return np.asarray(ordered[:, 1] - ordered[:, 0])
         return np.asarray(ordered[:, 0] if codes[0] == 1 else -ordered[:, 0])
 
-    def _labels(self, decision: Array) -> Any:
-        best = (decision > 0).astype(int) if decision.ndim == 1 else np.argmax(decision, axis=1)
-        return self.classes_[best]
-
     def _largest_margin(self, labels: Labelled) -> Solution:
         model = separation_margin(labels.graph, labels.codes, labels.anchors, self.isometry)
-        return solve(
-            model,
-            self.solver,
-            self.form,
-            tol=self.tol,
-            time_limit=self.time_limit,
-            seed=self.random_state,
-        )
+        return self._solved(model)
 
     def _explain(self) -> None:
         """Raise if the margin is the reason why there is no solution."""
@@ -296,7 +272,7 @@ def separating_dimension(gram: Any, labels: Labelled) -> int:
     int
         0 if not even all of them separate.
     """
-    root = gram.factor if isinstance(gram, Factor) else _root(np.asarray(gram))
+    root = gram.factor if isinstance(gram, Factor) else factor_of(np.asarray(gram))
     left, size, _ = np.linalg.svd(root, full_matrices=False)
     columns = left * size
     known = np.flatnonzero(labels.codes != UNLABELLED)
@@ -310,11 +286,6 @@ def separating_dimension(gram: Any, labels: Labelled) -> int:
     return 0
 
 
-def _root(gram: Array) -> Array:
-    values, vectors = np.linalg.eigh(gram)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
 def _columns(gram: Any, nodes: Index) -> Array:
     if isinstance(gram, Factor):
         return np.asarray(gram.factor @ gram.factor[nodes].T)
@@ -323,10 +294,7 @@ def _columns(gram: Any, nodes: Index) -> Array:
 
 def _nodes(graph: NeighborGraph, samples: Any) -> Index:
     """Nodes of samples named as anchors."""
-    given = np.atleast_1d(np.asarray(samples))
-    n = graph.index.size
-    if given.dtype.kind not in "iu" or (given < 0).any() or (given >= n).any():
-        raise DataError(f"anchors must be numbers of samples, 0..{n - 1}; got {samples!r}.")
+    given = validate.numbers("anchors", samples, graph.index.size, "numbers of samples")
     nodes = graph.index[given]
     if np.any(nodes < 0):
         raise DataError(

@@ -7,9 +7,8 @@ from sdpdr.families.unfold.quality.lengths import (
     edge_errors,
     procrustes,
 )
-from sdpdr.families.unfold.quality.measure import quality, quality_table
+from sdpdr.families.unfold.quality.measure import Quality, QualityTable, quality, quality_table
 from sdpdr.families.unfold.quality.neighbourhoods import continuity, trustworthiness
-from sdpdr.families.unfold.quality.record import Quality, QualityTable
 
 __all__ = [
     "EdgeErrors",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
@@ -42,8 +42,6 @@ class Lie:
         What solvers were seen to answer.
     reference : str
         Where it is from; empty for our own.
-    options : mapping
-        With which it has to be given to `sdpdr.solve`, a form for instance.
     large : bool
         Whether it takes general solvers seconds.
     """
@@ -57,7 +55,6 @@ class Lie:
     why: str
     seen: str
     reference: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
     large: bool = False
 
     def sdp(self) -> SDP:

@@ -27,26 +27,25 @@ from sdpdr.linalg import VectorMap, svec_index, svec_size
 from sdpdr.program import Lmi
 
 Random: TypeAlias = np.random.Generator
-Exact: TypeAlias = list[list[Fraction]]
+Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+# An array of objects: fractions, and whole numbers of any length.
+Exact: TypeAlias = Any
 
 
-def exact(number: Fraction) -> float:
-    """The double that is that number.
+def doubles(numbers: Exact) -> Array:
+    """The doubles that are those numbers.
 
     Raises
     ------
     ArithmeticError
-        There is none.
+        One of them is none.
     """
-    double = float(number)
-    if Fraction(double) != number:
-        raise ArithmeticError(f"{number} has no exact double.")
-    return double
-
-
-def doubles(matrix: Exact) -> Array:
-    """A matrix of exact doubles."""
-    return np.array([[exact(x) for x in row] for row in matrix])
+    exact = np.asarray(numbers, dtype=object)
+    found = exact.astype(float)
+    for number, double in zip(exact.flat, found.flat, strict=True):
+        if Fraction(float(double)) != number:
+            raise ArithmeticError(f"{number} has no exact double.")
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +57,8 @@ class Basis:
     matrix, inverse : arrays of Fraction, shape (n, n)
     """
 
-    matrix: Any
-    inverse: Any
+    matrix: Exact
+    inverse: Exact
 
     @classmethod
     def random(cls, n: int, rng: Random, exponents: Sequence[int], *, mixed: bool = True) -> Basis:
@@ -74,18 +73,13 @@ class Basis:
         powers = np.array([Fraction(2) ** e for e in exponents])
         return cls(powers[:, None] * matrix, inverse / powers)
 
-    def congruent(self, matrix: Any) -> Exact:
+    def congruent(self, matrix: Exact | Integers) -> Exact:
         """V^-T A V^-1, the same linear form on the new coordinates."""
-        exact_matrix = np.array([[Fraction(x) for x in row] for row in _listed(matrix)])
-        return [list(row) for row in self.inverse.T @ exact_matrix @ self.inverse]
+        return self.inverse.T @ matrix @ self.inverse
 
     def point(self, diagonal: Sequence[Fraction]) -> Exact:
         """V diag(x) V^T."""
-        return [list(row) for row in (self.matrix * np.array(diagonal)) @ self.matrix.T]
-
-
-def _listed(matrix: Any) -> Any:
-    return matrix.tolist() if isinstance(matrix, np.ndarray) else matrix
+        return (self.matrix * np.array(diagonal)) @ self.matrix.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +96,12 @@ class TreeInequality:
         t.
     """
 
-    matrices: list[Any]
-    value: Any
+    matrices: list[Integers]
+    value: Integers
     weight: int
 
     @classmethod
-    def random(cls, rng: np.random.Generator, order: int, scalars: int) -> TreeInequality:
+    def random(cls, rng: Random, order: int, scalars: int) -> TreeInequality:
         """A path of at least three nodes."""
         links = rng.integers(1, 4, order - 1)
         value = np.zeros((order, order), dtype=np.int64)
@@ -134,10 +128,7 @@ class TreeInequality:
 
     def lmi(self, name: str, scalars: Sequence[Fraction]) -> Lmi:
         """The inequality, whose constant makes the optimum what it should be."""
-        constant = self.value.astype(object) - sum(
-            (z * h.astype(object) for z, h in zip(scalars, self.matrices, strict=True)),
-            np.zeros_like(self.value, dtype=object),
-        )
+        constant = self.value - np.tensordot(np.array(scalars), np.array(self.matrices), axes=1)
         columns = np.column_stack([_coordinates(h) for h in self.matrices])
         return Lmi("tree", len(self.value), {name: VectorMap(columns)}, _coordinates(constant))
 

@@ -18,8 +18,8 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import UnknownNameError
 from sdpdr.lab.library.lies.truth import Truth
-from sdpdr.lab.library.planted.exact import Basis, Exact, Random, TreeInequality, doubles
-from sdpdr.lab.library.planted.program import Cone, Field, Integers, Planted, Scaling, hidden
+from sdpdr.lab.library.planted.exact import Basis, Integers, Random, TreeInequality, doubles
+from sdpdr.lab.library.planted.program import Cone, Field, Planted, Scaling, hidden
 from sdpdr.linalg import InnerProduct, Stacked
 from sdpdr.program import SDP, PsdVariable, Rows
 
@@ -32,7 +32,7 @@ def chain(kind: str, seed: int) -> Planted:
     rows = [*_steps(n, steps), _entries(n, {(n - 1, n - 1): 1, (steps - 1, n - 1): 1})]
     cost = _entries(n, {(n - 2, n - 2): 1, (n - 2, n - 1): pull})
     for i in range(steps):  # costs of what is zero
-        cost[i][i] += int(rng.integers(-3, 4))
+        cost[i, i] += int(rng.integers(-3, 4))
     maximize = bool(rng.integers(2))
     value = Fraction(-pull * pull * last) * (-1 if maximize else 1)
     right = np.array([0.0] * steps + [float(last)])
@@ -50,19 +50,19 @@ def chain_to_nothing(kind: str, seed: int) -> Planted:
     return Planted(kind, seed, sdp, Truth.infeasible(), False)
 
 
-def _steps(n: int, steps: int) -> list[Exact]:
+def _steps(n: int, steps: int) -> list[Integers]:
     chained = [_entries(n, {(k, k): 1, (k - 1, k + 1): 1}) for k in range(1, steps)]
     return [_entries(n, {(0, 0): 1}), *chained]
 
 
-def _entries(n: int, entries: dict[tuple[int, int], int]) -> Exact:
-    matrix = [[Fraction(0)] * n for _ in range(n)]
+def _entries(n: int, entries: dict[tuple[int, int], int]) -> Integers:
+    matrix = np.zeros((n, n), dtype=np.int64)
     for (i, j), value in entries.items():
-        matrix[i][j] = matrix[j][i] = Fraction(value)
+        matrix[i, j] = matrix[j, i] = value
     return matrix
 
 
-def _hidden(cost: Exact, rows: list[Exact], right: Array, rng: Random, maximize: bool) -> SDP:
+def _hidden(cost: Integers, rows: list[Integers], right: Array, rng: Random, maximize: bool) -> SDP:
     n = len(cost)
     basis = Basis.random(n, rng, [0] * n)
     lhs = Stacked([InnerProduct(doubles(basis.congruent(row))) for row in rows])

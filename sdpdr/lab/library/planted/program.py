@@ -26,17 +26,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from sdpdr.lab.library.lies.truth import Truth
-from sdpdr.lab.library.planted.exact import Basis, Exact, Random, TreeInequality, doubles, exact
+from sdpdr.lab.library.planted.exact import (
+    Basis,
+    Exact,
+    Integers,
+    Random,
+    TreeInequality,
+    doubles,
+)
 from sdpdr.linalg import InnerProduct, Stacked, VectorMap
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.program.point import Variable
-
-Integers: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +58,10 @@ class Planted:
     interior : bool
         Whether program and dual both have interior points, by construction, and the value is not
         zero, so that a relative gap can close.
-    values, duals : mappings to nested lists of Fraction
+    values, duals : mappings to arrays of Fraction
         An optimal point and optimal multipliers of the program as stored; those of a matrix
         inequality in ``svec`` coordinates. Empty where there are none.
-    ray : mapping to nested lists of Fraction
+    ray : mapping to arrays of Fraction
         Of infeasible programs multipliers, of unbounded ones a direction, that show it.
     """
 
@@ -124,7 +129,7 @@ class Cone:
 
     def product(self, row: Integers) -> Fraction:
         """<A, X> at the optimum."""
-        return sum((int(a) * x for a, x in zip(np.diagonal(row), self.x, strict=True)), Fraction(0))
+        return Fraction(np.diagonal(row) @ np.array(self.x))
 
 
 @dataclass(eq=False)
@@ -164,51 +169,32 @@ class Field:
         """Number of rows."""
         return len(self.y)
 
-    def right_side(self) -> list[Fraction]:
+    def right_side(self) -> Exact:
         """b, where the optimum leaves the slack it should."""
-        first = self.m - self.inequalities
-        slack = [Fraction(0)] * first + self.slack
-        return [
-            sum((c.product(c.rows[i]) for c in self.cones), slack[i] + self.shift.get(i, 0))
-            + sum((self.column(k)[i] * z for k, z in enumerate(self.z)), Fraction(0))
-            for i in range(self.m)
-        ]
+        slack = [Fraction(0)] * (self.m - self.inequalities) + self.slack
+        total = np.array([x + self.shift.get(i, 0) for i, x in enumerate(slack)])
+        for cone in self.cones:
+            total = total + [cone.product(row) for row in cone.rows]
+        return total if self.columns is None else total + self.columns @ np.array(self.z)
 
-    def column(self, k: int) -> list[int]:
-        """The coefficients of a free scalar."""
-        assert self.columns is not None
-        return [int(x) for x in self.columns[:, k]]
-
-    def scalar_costs(self) -> list[Fraction]:
+    def scalar_costs(self) -> Exact:
         """The cost of every free scalar that makes the multipliers feasible."""
-        costs = []
-        for k in range(len(self.z)):
-            pull = self.tree.pull(k) if self.tree else Fraction(0)
-            weighted = (a * y for a, y in zip(self.column(k), self.y, strict=True))
-            costs.append(pull - sum(weighted, Fraction(0)))
-        return costs
+        pulls = [self.tree.pull(k) if self.tree else Fraction(0) for k in range(len(self.z))]
+        assert self.columns is not None
+        return pulls - self.columns.T @ np.array(self.y)
 
     def costs(self, cone: Cone) -> Exact:
         """C = S - sum_i y_i A_i."""
-        total = [[Fraction(0)] * cone.n for _ in range(cone.n)]
-        for i in range(cone.n):
-            total[i][i] = cone.s[i]
-        for y, row in zip(self.y, cone.rows, strict=True):
-            for i, j in zip(*np.nonzero(row), strict=True):
-                total[i][j] -= y * int(row[i, j])
-        total[0][-1] += cone.coupling
-        total[-1][0] += cone.coupling
+        weighted = np.tensordot(np.array(self.y), np.array(cone.rows), axes=1)
+        total = np.diag(np.array(cone.s)) - weighted
+        total[0, -1] += cone.coupling
+        total[-1, 0] += cone.coupling
         return total
 
     def value(self) -> Fraction:
         """The optimal value, from the optimum."""
-        total = Fraction(0)
-        for cone in self.cones:
-            c = self.costs(cone)
-            total += sum((c[i][i] * cone.x[i] for i in range(cone.n)), Fraction(0))
-        return total + sum(
-            (c * z for c, z in zip(self.scalar_costs(), self.z, strict=True)), Fraction(0)
-        )
+        total = sum(np.diagonal(self.costs(cone)) @ np.array(cone.x) for cone in self.cones)
+        return Fraction(total + (self.scalar_costs() @ np.array(self.z) if self.z else 0))
 
 
 @dataclass(frozen=True)
@@ -238,7 +224,7 @@ def hidden(
     With ``maximize`` it is said to be a maximisation of the negative objective.
     """
     equal = field.m - field.inequalities
-    scale = [Fraction(2) ** e for e in (scaling.rows if scaling else [0] * field.m)]
+    scale = np.array([Fraction(2) ** e for e in (scaling.rows if scaling else [0] * field.m)])
     total = Fraction(2) ** (scaling.objective if scaling else 0)
     variables: list[Variable] = []
     objective: dict[str, Any] = {}
@@ -249,30 +235,28 @@ def hidden(
         exponents = scaling.cones[k] if scaling else [0] * cone.n
         basis = Basis.random(cone.n, rng, exponents, mixed=cone.is_matrix)
         name = f"X{k + 1}" if cone.is_matrix else f"v{k + 1}"
-        rows = [_times(basis.congruent(row), r) for row, r in zip(cone.rows, scale, strict=True)]
-        cost = _times(basis.congruent(field.costs(cone)), total)
+        rows = [r * basis.congruent(row) for row, r in zip(cone.rows, scale, strict=True)]
         variables.append(
             PsdVariable(name, cone.n) if cone.is_matrix else VectorVariable(name, cone.n, True)
         )
-        objective[name] = _map(cone, [cost])
+        objective[name] = _map(cone, [total * basis.congruent(field.costs(cone))])
         bases[name] = basis
-        values[name] = basis.point(cone.x)
-        if not cone.is_matrix:
-            values[name] = [row[i] for i, row in enumerate(values[name])]
+        point = basis.point(cone.x)
+        values[name] = point if cone.is_matrix else np.diagonal(point)
         for part, chosen in zip(left, (rows[:equal], rows[equal:]), strict=True):
             if chosen:
                 part[name] = _map(cone, chosen)
     if field.columns is not None:
         variables.append(VectorVariable("z", len(field.z)))
-        objective["z"] = VectorMap(np.array([[exact(c * total) for c in field.scalar_costs()]]))
+        objective["z"] = VectorMap(doubles(total * field.scalar_costs())[None])
         values["z"] = field.z
-        columns = doubles(_times_rows(field.columns, scale))
-        left[0]["z"] = VectorMap(columns[:equal])
-        if field.inequalities:
-            left[1]["z"] = VectorMap(columns[equal:])
-    b = np.array([exact(x * r) for x, r in zip(field.right_side(), scale, strict=True)])
+        columns = doubles(scale[:, None] * field.columns)
+        for part, several in zip(left, (columns[:equal], columns[equal:]), strict=True):
+            if len(several):
+                part["z"] = VectorMap(several)
+    b = doubles(scale * field.right_side())
     groups = [Rows("equations", "==", left[0], b[:equal])]
-    y = [v * total / r for v, r in zip(field.y, scale, strict=True)]
+    y = total * np.array(field.y) / scale
     duals: dict[str, Any] = {"equations": y[:equal]}
     if field.inequalities:
         groups.append(Rows("limits", "<=", left[1], b[equal:]))
@@ -290,11 +274,3 @@ def _map(cone: Cone, matrices: list[Exact]) -> Any:
         return VectorMap(np.array([np.diagonal(a) for a in arrays]))
     maps = [InnerProduct(a) for a in arrays]
     return Stacked(maps) if len(maps) > 1 else maps[0]
-
-
-def _times(matrix: Exact, scale: Fraction) -> Exact:
-    return [[x * scale for x in row] for row in matrix]
-
-
-def _times_rows(columns: Integers, scale: Sequence[Fraction]) -> Exact:
-    return [[int(x) * r for x in row] for row, r in zip(columns, scale, strict=True)]

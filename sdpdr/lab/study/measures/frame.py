@@ -8,25 +8,13 @@ from typing import Any
 import pandas as pd
 
 from sdpdr.base.errors import DataError
+from sdpdr.lab.study.rows import typed
 from sdpdr.lab.study.schema import COLUMNS
 
 INSTANCE = ("problem", "variant")
 """What is solved."""
 CONTESTANT = ("solver", "form")
 """Who solves it."""
-
-_EMPTY: Mapping[str, Any] = {
-    "VARCHAR": "",
-    "DOUBLE": float("nan"),
-    "BIGINT": pd.NA,
-    "BOOLEAN": False,
-}
-_DTYPES: Mapping[str, str] = {
-    "VARCHAR": "object",
-    "DOUBLE": "float64",
-    "BIGINT": "Int64",
-    "BOOLEAN": "bool",
-}
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -59,19 +47,11 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     sdpdr.errors.DataError: the schema has no column 'problme'
     """
     given = list(rows)
-    names = {column.name for column in COLUMNS}
+    names = [column.name for column in COLUMNS]
     for row in given:
-        for name in row.keys() - names:
+        for name in row.keys() - set(names):
             raise DataError(f"the schema has no column {name!r}")
-    return pd.DataFrame(
-        {
-            column.name: pd.Series(
-                [row.get(column.name, _EMPTY[column.kind]) for row in given],
-                dtype=_DTYPES[column.kind],
-            )
-            for column in COLUMNS
-        }
-    )
+    return typed(pd.DataFrame(given, columns=names, dtype=object))
 
 
 def need(frame: pd.DataFrame, *columns: str) -> None:

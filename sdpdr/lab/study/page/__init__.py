@@ -1,23 +1,18 @@
-"""The report of a study: one HTML page, Markdown, or reStructuredText with figures.
+"""Pages: sections of words, figures and tables, written as HTML, Markdown or reStructuredText.
 
-Needs the extra ``sdpdr[study]``.
+What a study has to say is computed once, in `study_page` and `comparison_page`, and what a solve
+has to say in `sdpdr.lab.study.report`; `write_page` writes any of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from sdpdr.base.errors import FileFormatError
-from sdpdr.base.files import write_text
 from sdpdr.lab.study.page.content import study_page
-from sdpdr.lab.study.page.html import to_html
-from sdpdr.lab.study.page.markdown import to_markdown
-from sdpdr.lab.study.page.parts import Cell, Chart, Column, Page, Section, Table
-from sdpdr.lab.study.page.rst import to_rst
+from sdpdr.lab.study.page.parts import Cell, Chart, Page, Section, Table
+from sdpdr.lab.study.page.render import to_html, to_markdown, to_rst, write_page
 from sdpdr.lab.study.page.versus import comparison_page
 
 if TYPE_CHECKING:
@@ -28,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Cell",
     "Chart",
-    "Column",
     "Page",
     "Section",
     "Table",
@@ -38,12 +32,9 @@ __all__ = [
     "to_markdown",
     "to_rst",
     "write_comparison",
+    "write_page",
     "write_report",
 ]
-
-_WRITERS: Mapping[str, Callable[[Page], str]] = MappingProxyType(
-    {".html": to_html, ".htm": to_html, ".md": to_markdown}
-)
 
 
 def write_report(
@@ -66,12 +57,7 @@ def write_report(
     FileFormatError
         The suffix is another.
     """
-    path = Path(path)
-    if path.suffix == ".rst":
-        to_rst(study_page(frame, meta, environments), path.parent, path.stem)
-        return
-    write = _writer(path)
-    write_text(path, write(study_page(frame, meta, environments)))
+    write_page(study_page(frame, meta, environments), path)
 
 
 def write_comparison(before: Read, after: Read, path: str | PathLike[str]) -> str:
@@ -82,7 +68,7 @@ def write_comparison(before: Read, after: Read, path: str | PathLike[str]) -> st
     before, after : Read
         From `sdpdr.lab.study.reading.read_results`.
     path : path
-        The suffix tells the format: ``.html`` or ``.md``.
+        As for `write_report`.
 
     Returns
     -------
@@ -94,17 +80,6 @@ def write_comparison(before: Read, after: Read, path: str | PathLike[str]) -> st
     FileFormatError
         The suffix is another.
     """
-    write = _writer(path)
     page = comparison_page(before, after)
-    write_text(path, write(page))
+    write_page(page, path)
     return "\n".join(page.verdict)
-
-
-def _writer(path: str | PathLike[str]) -> Callable[[Page], str]:
-    suffix = Path(path).suffix.lower()
-    if suffix not in _WRITERS:
-        raise FileFormatError(
-            f"{path}: a report cannot be written as {suffix or 'a file without a suffix'}. Choose "
-            f"one of {', '.join(_WRITERS)}."
-        )
-    return _WRITERS[suffix]

@@ -59,12 +59,8 @@ def study_page(
         title=str(meta.get("title") or meta.get("name") or "A study of solvers"),
         lead=str(meta.get("question") or ""),
         verdict=list(_verdict(material)),
-        sections=[section for section in made if section is not None and _has_content(section)],
+        sections=[section for section in made if section is not None and section.has_content],
     )
-
-
-def _has_content(section: Section) -> bool:
-    return any((section.charts, section.tables, section.facts, section.points, section.code))
 
 
 def _verdict(material: Material) -> Iterator[str]:
@@ -82,8 +78,8 @@ def _verdict(material: Material) -> Iterator[str]:
 
 
 def _who_solves_most(material: Material, runs: pd.DataFrame, where: str) -> str:
-    solved = runs.groupby("who")["solved"].sum()
-    asked = runs.groupby("who").size()
+    solved = runs.groupby("contestant")["solved"].sum()
+    asked = runs.groupby("contestant").size()
     if not solved.any():
         return "Nobody solved anything."
     best = [who for who in material.order if who in solved.index and solved[who] == solved.max()]
@@ -143,10 +139,11 @@ def _which_claims_were_false(runs: pd.DataFrame) -> str:
 
 
 def _what_was_compared(material: Material) -> str:
-    runs = material.runs
+    contestants, instances = (
+        counted(material.runs[name].nunique(), name) for name in ("contestant", "instance")
+    )
     tolerances = ", ".join(f"{tol:.0e}" for tol in material.tolerances)
     return (
-        f"Compared were {counted(runs['who'].nunique(), 'contestant')} (a solver in a form) on "
-        f"{counted(runs['instance'].nunique(), 'instance')} at tolerance {tolerances}: "
-        f"{counted(len(material.frame), 'run')}."
+        f"Compared were {contestants} (a solver in a form) on {instances} at tolerance "
+        f"{tolerances}: {counted(len(material.frame), 'run')}."
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ from sdpdr.base.errors import DataError
 from sdpdr.lab.study.measures.contestants import label
 from sdpdr.lab.study.measures.frame import runs_by_median
 from sdpdr.lab.study.measures.means import means
+from sdpdr.lab.study.page.parts import Table
+
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,25 +38,21 @@ class Material:
     environments: Mapping[str, Mapping[str, Any]]
 
     @cached_property
+    def rows(self) -> pd.DataFrame:
+        """The rows, with names of contestants and instances."""
+        return named(self.frame)
+
+    @cached_property
     def runs(self) -> pd.DataFrame:
-        """One line for every instance, contestant and tolerance, with their names."""
-        runs = runs_by_median(self.frame)
-        return runs.assign(who=who_of(runs), instance=instance_of(runs))
+        """One line for every instance, contestant and tolerance, with names, and last words."""
+        last = self.rows.groupby(["tol", "instance", "contestant"])["words"].last()
+        return named(runs_by_median(self.frame)).join(last, on=last.index.names)
 
     @cached_property
     def tolerances(self) -> list[float]:
         """The one that most lines have first."""
         counts = self.runs["tol"].value_counts()
         return sorted(counts.index, key=lambda tol: (-counts[tol], tol))
-
-    def at(self, tol: float) -> pd.DataFrame:
-        """The lines of one tolerance."""
-        return self.runs[self.runs["tol"] == tol]
-
-    def by_contestant(self, tol: float) -> Mapping[str, pd.DataFrame]:
-        """The lines of one tolerance, apart for each contestant, in order."""
-        groups = dict(iter(self.at(tol).groupby("who")))
-        return {who: groups[who] for who in self.order if who in groups}
 
     @cached_property
     def no_means(self) -> str:
@@ -67,28 +66,44 @@ class Material:
     @cached_property
     def means(self) -> pd.DataFrame:
         """Shifted geometric means; without lines where `no_means` tells why."""
-        return means(self.runs.iloc[:0] if self.no_means else self.runs)
+        return named(means(self.runs.iloc[:0] if self.no_means else self.runs))
 
     @cached_property
     def order(self) -> list[str]:
         """Contestants, best first: the most solved, then the least mean, at the first tolerance."""
-        lines = self.runs.assign(_first=self.runs["tol"].map(self.tolerances.index))
-        solved = lines.groupby(["_first", "who"], sort=False)["solved"].sum()
-        table = solved.reset_index().sort_values("_first").drop_duplicates("who")
-        ratio = {
-            (row.tol, label(row.solver, row.form)): row.mean for row in self.means.itertuples()
-        }
-        table["mean"] = [
-            ratio.get((self.tolerances[first], who), np.inf)
-            for first, who in zip(table["_first"], table["who"], strict=True)
-        ]
-        table = table.sort_values(["_first", "solved", "mean"], ascending=[True, False, True])
-        return list(table["who"])
+        by = ["tol", "contestant"]
+        table = self.runs.groupby(by, sort=False)["solved"].sum().to_frame()
+        table["mean"] = self.means.set_index(by)["mean"].astype(float).reindex(table.index)
+        table = table.fillna({"mean": np.inf}).reset_index()
+        table["tol"] = table["tol"].map(self.tolerances.index)
+        table = table.sort_values(["tol", "solved", "mean"], ascending=[True, False, True])
+        return list(table["contestant"].drop_duplicates())
 
-    @cached_property
-    def instances(self) -> list[str]:
-        """Names of what is solved, in order of first appearance."""
-        return list(dict.fromkeys(self.runs["instance"]))
+    def at(self, tol: float) -> pd.DataFrame:
+        """The lines of one tolerance."""
+        return self.runs[self.runs["tol"] == tol]
+
+    def ranked(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Lines by tolerance and by contestant, best first."""
+        places: dict[str, list[Any]] = {"tol": self.tolerances, "contestant": self.order}
+        by = [name for name in places if name in frame]
+        return frame.sort_values(by, key=lambda c: c.map(places[c.name].index), kind="stable")
+
+    def groups(self, frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+        """The lines of each contestant that has some, best first."""
+        return dict(iter(self.ranked(frame).groupby("contestant", sort=False)))
+
+    def table(
+        self, name: str, frame: pd.DataFrame, words: str = "", *, is_long: bool = False
+    ) -> Table:
+        """A table, without its tolerance where there is but one."""
+        dropped = ["tol"] if len(self.tolerances) < 2 and "tol" in frame else []
+        return Table(name, frame.drop(columns=dropped), words, is_long)
+
+    def each(self, make: Callable[[float], _Part | None]) -> list[_Part]:
+        """What is made for each tolerance, as far as there is something."""
+        made = map(make, self.tolerances)
+        return [part for part in made if part is not None]
 
     def suffix(self, tol: float) -> str:
         """What tells the charts of several tolerances apart; empty for the first."""
@@ -104,14 +119,20 @@ class Material:
         return f" The tolerance is {tol:.0e}." if len(self.tolerances) > 1 else ""
 
 
-def who_of(frame: pd.DataFrame) -> list[str]:
-    """Names of the contestants of rows."""
-    return [label(s, f) for s, f in zip(frame["solver"], frame["form"], strict=True)]
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with its contestants and instances in words, as far as it tells them.
 
-
-def instance_of(frame: pd.DataFrame) -> list[str]:
-    """Names of the instances of rows."""
-    return [instance_name(*pair) for pair in zip(frame["problem"], frame["variant"], strict=True)]
+    Examples
+    --------
+    >>> named(pd.DataFrame({"solver": ["scs"], "form": ["gram"]}))["contestant"].to_list()
+    ['scs gram']
+    """
+    found = {}
+    if "solver" in frame:
+        found["contestant"] = list(map(label, frame["solver"], frame["form"]))
+    if "problem" in frame:
+        found["instance"] = list(map(instance_name, frame["problem"], frame["variant"]))
+    return frame.assign(**found)
 
 
 def instance_name(problem: str, variant: str) -> str:

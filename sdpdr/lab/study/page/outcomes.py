@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from sdpdr.lab.study.page.parts import Cell
 from sdpdr.lab.study.schema import ENDS
 from sdpdr.program import Status
 
@@ -43,25 +44,11 @@ EMPTY = Kind("no run", " ", "#c9cdd4", "soft")
 KINDS: tuple[Kind, ...] = (SOLVED, CLOSE, LATE, WRONG, BROKE, ABSENT, EMPTY)
 
 _KIND_OF: Mapping[str, Kind] = MappingProxyType(
-    {
-        "SOLVED": WRONG,
-        "INFEASIBLE": WRONG,
-        "UNBOUNDED": WRONG,
-        "INACCURATE": CLOSE,
-        "UNVERIFIED": CLOSE,
-        "TIME_LIMIT": LATE,
-        "ITERATION_LIMIT": LATE,
-        "OUT_OF_MEMORY": LATE,
-        "INTERRUPTED": LATE,
-        "FAILED": BROKE,
-        "CRASHED": BROKE,
-        "KILLED": BROKE,
-        "BROKEN": BROKE,
-        "REFUSED": ABSENT,
-        "MISSING": ABSENT,
-        "NOT_TRIED": ABSENT,
-        "NOT_BUILT": ABSENT,
-    }
+    dict.fromkeys(("SOLVED", "INFEASIBLE", "UNBOUNDED"), WRONG)
+    | dict.fromkeys(("INACCURATE", "UNVERIFIED"), CLOSE)
+    | dict.fromkeys(("TIME_LIMIT", "ITERATION_LIMIT", "OUT_OF_MEMORY", "INTERRUPTED"), LATE)
+    | dict.fromkeys(("FAILED", "CRASHED", "KILLED", "BROKEN"), BROKE)
+    | dict.fromkeys(("REFUSED", "MISSING", "NOT_TRIED", "NOT_BUILT"), ABSENT)
 )
 
 
@@ -89,8 +76,9 @@ def in_words(outcome: str) -> str:
     return outcome.lower().replace("_", " ")
 
 
-def meaning(outcome: str) -> str:
-    """What an outcome means, in a sentence, or nothing for an unknown one."""
-    if outcome in ENDS:
-        return ENDS[outcome]
-    return Status[outcome].advice if outcome in Status.__members__ else ""
+def outcome_cell(outcome: str, solved: bool, *, hinted: bool = True) -> Cell:
+    """An outcome for a table: sign and words, and what it means when pointed at."""
+    kind = kind_of(outcome, solved)
+    advice = Status[outcome].advice if outcome in Status.__members__ else ""
+    text = f"{kind.sign} {in_words(outcome)}" if outcome else ""
+    return Cell(text, kind.tone, ENDS.get(outcome, advice) if hinted else "")

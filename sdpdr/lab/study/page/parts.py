@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from sdpdr.base.errors import ShapeError
+from sdpdr.lab.study.schema import HONESTY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Still
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
 MISSING = "–"
 TONES = ("", "good", "fair", "bad", "soft")
 """How a cell is to be taken; each has a colour and a sign of its own."""
-MOST_ROWS = 60
-"""Where nothing can be sorted or filtered, longer tables are cut, with a sentence that says so."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,24 @@ class Cell:
     hint: str = ""
 
 
+def toned(values: Iterable[Any], tone: str, chosen: Iterable[Any] | None = None) -> list[Cell]:
+    """Values in a tone where they are chosen; by default, where they are not zero or empty.
+
+    Examples
+    --------
+    >>> [cell.tone for cell in toned([0, 3], "bad")]
+    ['', 'bad']
+    """
+    kept = list(values)
+    return [
+        Cell(value, tone if such else "")
+        for value, such in zip(kept, kept if chosen is None else chosen, strict=True)
+    ]
+
+
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """How a column of a table is shown.
 
     Attributes
     ----------
@@ -77,7 +92,89 @@ class Column:
             return MISSING
         if not self.style or isinstance(value, str):
             return str(value)
-        return show_bytes(value) if self.style == "bytes" else format(value, self.style)
+        if self.style == "bytes":
+            return show_bytes(value)
+        return format(int(value) if self.style == "d" else value, self.style)
+
+
+_STYLES: Mapping[str, Sequence[str]] = {
+    "d": (
+        "n", "repeat", "instances", "solved", "of", "it solved", "rank", "fastest on", "answers",
+        "iterations", "sizes", "largest solved", "least failed", "pairs", "newly solved",
+        "newly failed", *filter(None, HONESTY), "no claim",
+    ),
+    ".3g": (
+        "mean seconds", "seconds", "its seconds", "seconds before", "seconds after",
+        "build", "compile", "solve", "certify", "prepare", "grade", "total",
+    ),
+    ".2f": (
+        "times the best", "times its best form", "ratio", "its ratio", "exponent", "from", "to",
+    ),
+    ".3f": ("after / before", "low", "high"),
+    ".2g": ("overhead", "p"),
+    ".9g": ("value", "bound", "other value", "value before", "value after"),
+    ".1e": (
+        "gap", "residual", "worst error", "apart", "median gap", "largest gap",
+        "median worst error",
+    ),
+    ".0e": ("tol",),
+    "bytes": ("memory", "median memory"),
+}  # fmt: skip
+_HINTS: Mapping[str, str] = {
+    "contestant": "solver and form",
+    "tol": "relative gap asked for",
+    "n": "points, rows of the matrix, or order of the largest matrix",
+    "solved": "answers that we verified, and that were expected",
+    "of": "instances it was asked for",
+    "fastest on": "instances on which this form of the solver was the fastest",
+    "times the best": "ratio of shifted geometric means of seconds",
+    "times its best form": "median ratio of seconds, where solved",
+    "ratio": "of seconds to those of the fastest; the median of several",
+    "mean seconds": "shifted geometric mean",
+    "median memory": "of the peaks of the process",
+    "memory": "peak of the process",
+    "prepare": "seconds to build, to compile and to reduce",
+    **dict.fromkeys(("build", "compile", "solve", "certify", "grade", "total"), "seconds"),
+    **{word or "no claim": words for word, words in HONESTY.items()},
+    "verified": "what we found",
+    "claimed": "in the solver's own words",
+    "the claim": "what the claim was worth",
+    "value": "at the point returned, computed by us",
+    "bound": "that we proved",
+    "apart": "relative distance",
+    "gap": "relative distance of the value from the bound that we proved",
+    **dict.fromkeys(
+        ("residual", "worst error", "median worst error"), "the largest of the six DIMACS errors"
+    ),
+    "answers": "with a gap that we could compute",
+    "iterations": "by the solver's count",
+    "used": "what `auto` chose, or what was asked for",
+    "why": "the reason, or what the solver had to say",
+    "words": "why there is no answer, or what the solver had to say",
+    "exponent": "b of overhead + factor · n^b",
+    **dict.fromkeys(("from", "low"), "lower end of the 95% interval"),
+    "high": "upper end of the 95% interval",
+    "to": "upper end; a dash where the times do not bound it",
+    "overhead": "seconds",
+    "sizes": "distinct sizes solved",
+    "pairs": "instances solved in both",
+    "after / before": "geometric mean ratio of seconds",
+    "p": "of a change beyond noise and beyond 10%; Holm's correction",
+    "same task": "whether the settings of the run are the same in both",
+    "excuse": "why a failure does not count as a regression",
+}
+
+
+def column(title: str) -> Column:
+    """How a column of this title is shown; what has no style is text.
+
+    Examples
+    --------
+    >>> column("gap").style, column("instance").is_number
+    ('.1e', False)
+    """
+    style = next((style for style, titles in _STYLES.items() if title in titles), "")
+    return Column(title, style, _HINTS.get(title, ""))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,29 +185,29 @@ class Table:
     ----------
     name : str
         Short, unique in the page; letters, digits and hyphens.
-    columns : sequence of Column
-        The first one names the row.
-    rows : sequence of sequences
-        Plain values or `Cell`, one for each column.
+    frame : DataFrame
+        Plain values or `Cell`. Its columns are the headings, see `column`; the first one names
+        the row.
     words : str, default ""
         How to read it.
     is_long : bool, default False
-        Whether it has a field to filter it with, and is left out of short reports.
+        Whether it has a field to filter it with.
     """
 
     name: str
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Any]]
+    frame: pd.DataFrame
     words: str = ""
     is_long: bool = False
 
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ShapeError(
-                    f"table {self.name!r} has {len(self.columns)} columns, but a row of "
-                    f"{len(row)} cells: {row}."
-                )
+    @property
+    def columns(self) -> list[Column]:
+        """How each of its columns is shown."""
+        return [column(title) for title in self.frame.columns]
+
+    @cached_property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Its cells."""
+        return list(self.frame.itertuples(index=False, name=None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +220,7 @@ class Chart:
         Short, unique in the page; letters, digits and hyphens.
     words : str
         How to read it.
-    draw : callable
+    draw : callable, optional
         Returns the interactive figure.
     still : callable, optional
         Returns the same on paper, for documents that cannot move.
@@ -137,7 +234,7 @@ class Chart:
 
     name: str
     words: str
-    draw: Callable[[], Figure]
+    draw: Callable[[], Figure] | None = None
     still: Callable[[], Still] | None = None
     is_small: bool = False
     keys: Sequence[tuple[str, str, str]] = ()
@@ -146,21 +243,21 @@ class Chart:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A section of a page.
+    """A part of a page with a heading.
 
     Attributes
     ----------
-    name, title : str
-        The name is unique in the page; letters, digits and hyphens.
+    name : str
+        Short, unique in the page; letters, digits and hyphens.
+    title : str
     words : sequence of str
-        Paragraphs before everything else.
+        Paragraphs.
     charts : sequence of Chart
     tables : sequence of Table
     facts : mapping from what to how much
     points : sequence of str
         A list.
     code : mapping from caption to text
-        Set as it is.
     """
 
     name: str
@@ -171,6 +268,11 @@ class Section:
     facts: Mapping[str, str] = field(default_factory=dict)
     points: Sequence[str] = ()
     code: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether there is more to it than words."""
+        return any((self.charts, self.tables, self.facts, self.points, self.code))
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +289,8 @@ class Page:
     sections : sequence of Section
     tone : str, default ""
         Of the verdict, one of `TONES`.
+    is_live : bool, default True
+        Whether tables can be sorted and figures move, as HTML.
     """
 
     title: str
@@ -194,9 +298,7 @@ class Page:
     verdict: Sequence[str]
     sections: Sequence[Section]
     tone: str = ""
-
-
-Rows: TypeAlias = Sequence[Sequence[Any]]
+    is_live: bool = True
 
 
 def value_of(cell: Any) -> Any:
@@ -204,7 +306,7 @@ def value_of(cell: Any) -> Any:
     value = cell.value if isinstance(cell, Cell) else cell
     if value is None or isinstance(value, str):
         return value
-    if type(value).__name__ == "NAType" or not np.isfinite(value):
+    if value is pd.NA or not np.isfinite(value):
         return None
     return value.item() if isinstance(value, np.generic) else value
 

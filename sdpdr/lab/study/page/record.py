@@ -3,61 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from textwrap import shorten
 from typing import Any
 
 import pandas as pd
 
-from sdpdr.lab.study.page.material import Material, counted, instance_of, who_of
-from sdpdr.lab.study.page.parts import Cell, Column, Section, Table, show_bytes
-from sdpdr.lab.study.page.trust import outcome_cell
+from sdpdr.lab.study.page.material import Material, counted
+from sdpdr.lab.study.page.outcomes import outcome_cell
+from sdpdr.lab.study.page.parts import Cell, Section, Table, show_bytes
 
-_COLUMNS: Mapping[str, Column] = {
-    "instance": Column("instance"),
-    "contestant": Column("contestant"),
-    "method": Column("method"),
-    "n": Column("n", "d", "points, rows of the matrix, or order of the largest matrix"),
-    "tol": Column("tol", ".0e", "relative gap asked for"),
-    "repeat": Column("repeat", "d"),
-    "outcome": Column("verified", hint="what we found"),
-    "claimed": Column("claimed", hint="in the solver's own words"),
-    "honesty": Column("the claim", hint="what the claim was worth"),
-    "value": Column("value", ".9g", "at the point returned, computed by us"),
-    "gap": Column("gap", ".1e", "relative distance of the value from the bound that we proved"),
-    "worst": Column("worst error", ".1e", "the largest of the six DIMACS errors"),
-    "iterations": Column("iterations", "d", "by the solver's count"),
-    "build": Column("build", ".3f", "seconds"),
-    "compile": Column("compile", ".3f", "seconds"),
-    "solve": Column("solve", ".3f", "seconds"),
-    "certify": Column("certify", ".3f", "seconds"),
-    "peak_memory": Column("memory", "bytes", "peak of the process"),
-    "used": Column("used", hint="what `auto` chose, or what was asked for"),
-    "words": Column("words", hint="why there is no answer, or what the solver had to say"),
-}
+_TITLES: Mapping[str, str] = {
+    "outcome": "verified", "honesty": "the claim", "worst": "worst error",
+    "peak_memory": "memory",
+}  # fmt: skip
+_SHOWN = (
+    "instance", "contestant", "method", "n", "tol", "repeat", "outcome", "claimed", "honesty",
+    "value", "gap", "worst", "iterations", "build", "compile", "solve", "certify", "peak_memory",
+    "used", "words",
+)  # fmt: skip
 
 
 def every_run(material: Material) -> Section:
     """All rows."""
-    frame = material.frame
-    frame = frame.assign(instance=instance_of(frame), contestant=who_of(frame))
-    several = {name for name in ("tol", "repeat") if frame[name].nunique() > 1}
-    kept = [name for name in _COLUMNS if name not in {"tol", "repeat"} - several]
-    frame = frame.assign(
+    rows = material.rows
+    alike = [name for name in ("tol", "repeat") if rows[name].nunique() < 2]
+    frame = rows[[*_SHOWN]].assign(
+        # What an outcome means would be the same words a thousand times over.
         outcome=[
-            replace(outcome_cell(outcome, solved), hint="")  # the same words a thousand times over
-            for outcome, solved in zip(frame["outcome"], frame["solved"], strict=True)
+            outcome_cell(outcome, solved, hinted=False)
+            for outcome, solved in zip(rows["outcome"], rows["solved"], strict=True)
         ],
-        words=[brief(words) for words in frame["words"]],
+        words=list(map(brief, rows["words"])),
     )
-    rows = list(zip(*(frame[name].tolist() for name in kept), strict=True))
     words = (
         "One row a run. Click a heading to sort by it and again to turn the order around; what is "
         "missing stays last."
     )
-    table = Table("runs-table", [_COLUMNS[name] for name in kept], rows, words, is_long=True)
-    return Section("runs", "All runs", (), (), (table,))
+    frame = frame.drop(columns=alike).rename(columns=_TITLES)
+    return Section("runs", "All runs", tables=[Table("runs-table", frame, words, is_long=True)])
 
 
 def brief(words: str, most: int = 120) -> Cell:
@@ -126,10 +110,8 @@ def machine(material: Material) -> Section:
 
 def environments_table(name: str, environments: Mapping[str, Mapping[str, str]]) -> Table:
     """Environments side by side."""
-    what = list(dict.fromkeys(key for found in environments.values() for key in found))
-    columns = [Column("what"), *(Column(title) for title in environments)]
-    rows = [[key, *(found.get(key, "") for found in environments.values())] for key in what]
-    return Table(name, columns, rows)
+    frame = pd.DataFrame(environments).fillna("")
+    return Table(name, frame.rename_axis("what").reset_index())
 
 
 def flattened(environment: Mapping[str, Any]) -> dict[str, str]:
@@ -157,8 +139,13 @@ def _in_words(value: Any) -> str:
 
 def limitations(material: Material) -> Section:
     """What a reader should not conclude."""
-    frame, runs = material.frame, material.runs
-    repeats = int(runs["repeats"].max()) if len(runs) else 0
+    repeats = int(material.runs["repeats"].max()) if len(material.runs) else 0
+    noise = (
+        "Each run was made once: differences of a few ten percent may be noise."
+        if repeats < 2
+        else f"Each run was made up to {repeats} times and the median is used; differences within "
+        "the spread of the repeats are noise."
+    )
     points = [
         "Times are of this machine, this load and these versions. Ratios carry over better than "
         "seconds; neither carries over to other problems.",
@@ -167,40 +154,29 @@ def limitations(material: Material) -> Section:
         "them may be fast on others.",
         "A solver is run with one tolerance translated into its options and its other settings as "
         "they are; its author would tune it better.",
-        _repeats_sentence(repeats),
+        noise,
         "What is not solved counts in the mean as its time limit, so means of contestants that "
         "solve little say more about the limit than about them.",
         "Gaps are verified up to rounding in double precision. Where no bound can be proved, the "
         "grade rests on residuals.",
     ]
-    return Section("limitations", "Limitations", points=[*points, *_found_limits(frame, material)])
+    return Section("limitations", "Limitations", points=[*points, *_found_limits(material)])
 
 
-def _repeats_sentence(repeats: int) -> str:
-    if repeats < 2:
-        return "Each run was made once: differences of a few ten percent may be noise."
-    return (
-        f"Each run was made up to {repeats} times and the median is used; differences within the "
-        "spread of the repeats are noise."
-    )
-
-
-def _found_limits(frame: pd.DataFrame, material: Material) -> list[str]:
+def _found_limits(material: Material) -> Iterator[str]:
     """Limits that these results in particular have."""
-    found = []
+    frame, runs = material.frame, material.runs
     if frame["environment"].nunique() > 1:
-        found.append("Runs were made in several environments; times across them do not compare.")
-    threads = frame["threads"].dropna().unique()
-    if len(threads) > 1:
-        found.append("The runs were not all given the same number of threads.")
-    counts = material.runs.groupby(["tol", "instance"])["who"].nunique()
-    most = material.runs.groupby("tol")["who"].nunique()
-    uneven = sum(int(n < most[tol]) for (tol, _), n in counts.items())
+        yield "Runs were made in several environments; times across them do not compare."
+    if frame["threads"].nunique() > 1:
+        yield "The runs were not all given the same number of threads."
+    counts = runs.groupby(["tol", "instance"])["contestant"].nunique()
+    most = runs.groupby("tol")["contestant"].nunique()
+    uneven = int((counts < most.reindex(counts.index, level="tol")).sum())
     if uneven:
-        found.append(
+        yield (
             f"{counted(uneven, 'instance')} with no run of some contestant: left out of means, "
             "profiles and regret."
         )
-    if len(frame) and not frame["seed"].nunique() > 1:
-        found.append("One seed: variation over seeds was not measured.")
-    return found
+    if len(frame) and frame["seed"].nunique() <= 1:
+        yield "One seed: variation over seeds was not measured."

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,79 +14,46 @@ from sdpdr.lab.study.measures.contestants import label
 from sdpdr.lab.study.measures.failures import claims
 from sdpdr.lab.study.measures.growth import growth
 from sdpdr.lab.study.measures.means import SHIFT, Profile, performance_profile, time_profile
-from sdpdr.lab.study.page.material import Material, who_of
-from sdpdr.lab.study.page.parts import Cell, Chart, Column, Section, Table
+from sdpdr.lab.study.page import figures
+from sdpdr.lab.study.page.material import Material, instance_name, named
+from sdpdr.lab.study.page.parts import Chart, Section, toned
 
-PHASES = ("build", "compile", "solve", "certify")
+PHASES = ["build", "compile", "solve", "certify"]
+_BY = ["tol", "contestant"]
 
 
 def ranking(material: Material) -> Section:
     """Contestants, best first: how many they solve, how fast, and what their word is worth."""
-    runs = material.runs
-    means = {
-        (line.tol, label(line.solver, line.form)): line for line in material.means.itertuples()
-    }
-    worth = claims(runs)
-    told = {(tol, label(s, f)): row for (tol, s, f), row in worth.iterrows()}
-    several = len(material.tolerances) > 1
-    rows = [
-        _ranking_row(group, means.get((tol, who)), told[(tol, who)], tol, several)
-        for tol in material.tolerances
-        for who, group in material.by_contestant(tol).items()
-    ]
-    columns = [
-        Column("contestant", hint="solver and form"),
-        *([Column("tol", ".0e", "relative gap asked for")] if several else []),
-        Column("solved", "d", "answers that we verified, and that were expected"),
-        Column("of", "d", "instances it was asked for"),
-        Column("times the best", ".2f", "ratio of shifted geometric means of seconds"),
-        Column("mean seconds", ".3g", f"shifted geometric mean, shift {SHIFT:g} s"),
-        Column("overstated", "d", "claims of success that we could not verify"),
-        Column("median memory", "bytes", "of the peaks of the process"),
-    ]
+    table = material.runs.groupby(_BY, sort=False).agg(
+        solved=("solved", "sum"), of=("solved", "size"), memory=("peak_memory", "median")
+    )
+    table = table.join(material.means.set_index(_BY)[["mean", "ratio"]])
+    table = table.join(named(claims(material.runs).reset_index()).set_index(_BY)["overstated"])
+    table = material.ranked(table.reset_index())
+    frame = pd.DataFrame(
+        {
+            "contestant": table["contestant"],
+            "tol": table["tol"],
+            "solved": toned(table["solved"], "good", table["solved"] == table["of"]),
+            "of": table["of"],
+            "times the best": table["ratio"],
+            "mean seconds": table["mean"],
+            "overstated": toned(table["overstated"], "bad"),
+            "median memory": table["memory"],
+        }
+    )
     words = (
         f"An instance counts as solved when our own residuals and gap say so. Seconds are those to "
         f"compile, solve and certify, by the median of the repeats; the mean is geometric, shifted "
         f"by {SHIFT:g} s, over the instances that every contestant was run on, and what is not "
         "solved counts as its time limit. Contestants are ordered by the number solved first."
     )
-    table = Table("ranking-table", columns, rows, words)
     why = [f"There are no means: {material.no_means}."] if material.no_means else []
-    return Section("ranking", "Ranking", why, tables=[table])
+    tables = [material.table("ranking-table", frame, words)]
+    return Section("ranking", "Ranking", why, tables=tables)
 
 
-def _ranking_row(
-    group: pd.DataFrame, line: Any, told: pd.Series, tol: float, several: bool
-) -> list[Any]:
-    n, solved, false = len(group), int(group["solved"].sum()), int(told["overstated"])
-    memory = group["peak_memory"].dropna()
-    return [
-        group["who"].iloc[0],
-        *([tol] if several else []),
-        Cell(solved, "good" if solved == n else ""),
-        n,
-        line.ratio if line is not None else None,
-        line.mean if line is not None else None,
-        Cell(false, "bad" if false else ""),
-        float(memory.median()) if len(memory) else None,
-    ]
-
-
-def profiles(material: Material) -> Section:
-    """Performance profiles, then profiles over seconds, one of each for each tolerance."""
-    charts = [
-        _profile(material, tol, k) for tol in material.tolerances for k, _ in enumerate(_PROFILES)
-    ]
-    return Section(
-        "profile",
-        "Performance profile",
-        ("The share of instances solved within a budget of time, as far as we could verify.",),
-        [chart for chart in charts if chart is not None],
-    )
-
-
-@dataclass(frozen=True)
-class _Kind:
+class _Kind(NamedTuple):
     name: str
     of: Callable[[pd.DataFrame], Profile]
     x: str
@@ -117,25 +84,28 @@ _PROFILES = (
 )
 
 
-def _profile(material: Material, tol: float, k: int) -> Chart | None:
-    kind = _PROFILES[k]
+def profiles(material: Material) -> Section:
+    """Performance profiles, then profiles over seconds, one of each for each tolerance."""
+    charts = [_profile(material, tol, kind) for tol in material.tolerances for kind in _PROFILES]
+    return Section(
+        "profile",
+        "Performance profile",
+        ("The share of instances solved within a budget of time, as far as we could verify.",),
+        [chart for chart in charts if chart is not None],
+    )
+
+
+def _profile(material: Material, tol: float, kind: _Kind) -> Chart | None:
     profile = kind.of(material.at(tol))
-    n = len(profile.costs)
     start = 1.0 if kind.of is performance_profile else None
     curves = _curves(profile, material, start)
     if not curves:
         return None
-    order = material.order
-
-    def draw() -> Any:
-        from sdpdr.lab.study.page import figures
-
-        return figures.profile(curves, order, n, kind.x, kind.unit)
-
+    n = len(profile.costs)
     return Chart(
         f"{kind.name}{material.suffix(tol)}",
         f"{kind.words}{material.noted(tol)}",
-        draw,
+        lambda: figures.profile(curves, material.order, n, kind.x, kind.unit),
         lambda: plot.performance_profile(curves, x=kind.x),
     )
 
@@ -148,32 +118,38 @@ def _curves(
     jumps = [tau for s in steps.values() for tau in s["tau"]]
     if not jumps:
         return {}
-    left = start or min(jumps) / 1.5
-    right = 1.5 * max(jumps)
+    left, right = start or min(jumps) / 1.5, 1.5 * max(jumps)
     curves = {}
-    for who in material.order:
-        if who in steps:
-            tau, share = steps[who]["tau"].to_numpy(), steps[who]["share"].to_numpy()
-            if not tau.size or tau[0] > left:
-                tau, share = np.insert(tau, 0, left), np.insert(share, 0, 0.0)
-            curves[who] = (np.append(tau, right), np.append(share, share[-1]))
+    for who in filter(steps.__contains__, material.order):
+        tau, share = steps[who]["tau"].to_numpy(), steps[who]["share"].to_numpy()
+        if not tau.size or tau[0] > left:
+            tau, share = np.insert(tau, 0, left), np.insert(share, 0, 0.0)
+        curves[who] = (np.append(tau, right), np.append(share, share[-1]))
     return curves
 
 
 def phases(material: Material) -> Section:
     """Where the seconds go, by phase."""
-    charts, tables = [], []
-    for tol in material.tolerances:
-        solved = material.at(tol)
-        solved = solved[solved["solved"] & (solved["total"] > 0.0)]
-        if not len(solved):
-            continue
-        shares = solved[[*PHASES]].fillna(0.0).div(solved[[*PHASES]].sum(axis=1), axis=0)
-        share = shares.assign(who=solved["who"]).groupby("who").mean()
-        median = solved.groupby("who")[[*PHASES, "total"]].median()
-        names = [who for who in material.order if who in share.index]
-        charts.append(_phase_chart(material, tol, names, share, median))
-        tables.append(_phase_table(material, tol, names, median))
+    solved = material.runs[material.runs["solved"] & (material.runs["total"] > 0.0)]
+    solved = solved.fillna(dict.fromkeys(PHASES, 0.0))
+    shares = solved.assign(**solved[PHASES].div(solved[PHASES].sum(axis=1), axis=0))
+    share = shares.groupby(_BY)[PHASES].mean()
+    median = material.ranked(solved.groupby(_BY)[[*PHASES, "total"]].median().reset_index())
+
+    def chart(tol: float) -> Chart | None:
+        middle = median[median["tol"] == tol].set_index("contestant")
+        if middle.empty:
+            return None
+        return Chart(
+            f"phases-figure{material.suffix(tol)}",
+            "Share of the seconds that each phase takes, on average over the instances that the "
+            f"contestant solved{material.at_words(tol)}. Contestants solve different instances, so "
+            "compare the colours within a bar.",
+            lambda: figures.phases(share.loc[tol].reindex(middle.index), middle[PHASES]),
+        )
+
+    frame = median[["contestant", "tol", *PHASES, "total"]]
+    words = "Median seconds of each phase, over the instances solved."
     return Section(
         "phases",
         "Where the time goes",
@@ -182,59 +158,38 @@ def phases(material: Material) -> Section:
             "program of a form and hands it over; solve is the solver; certify measures the "
             "answer and proves a bound.",
         ),
-        charts,
-        tables,
+        material.each(chart),
+        [material.table("phases-table", frame, words)] if len(frame) else [],
     )
-
-
-def _phase_chart(
-    material: Material, tol: float, names: list[str], share: pd.DataFrame, median: pd.DataFrame
-) -> Chart:
-    def draw() -> Any:
-        from sdpdr.lab.study.page import figures
-
-        return figures.phases(
-            names,
-            {phase: share.loc[names, phase].to_list() for phase in PHASES},
-            {phase: median.loc[names, phase].to_list() for phase in PHASES},
-        )
-
-    return Chart(
-        f"phases-figure{material.suffix(tol)}",
-        "Share of the seconds that each phase takes, on average over the instances that the "
-        f"contestant solved{material.at_words(tol)}. Contestants solve different instances, so "
-        "compare the colours within a bar.",
-        draw,
-    )
-
-
-def _phase_table(material: Material, tol: float, names: list[str], median: pd.DataFrame) -> Table:
-    columns = [
-        Column("contestant"),
-        *(Column(phase, ".3g", "median seconds") for phase in (*PHASES, "total")),
-    ]
-    rows = [[who, *median.loc[who, [*PHASES, "total"]]] for who in names]
-    words = f"Median seconds of each phase, over the instances solved{material.at_words(tol)}."
-    return Table(f"phases-table{material.suffix(tol)}", columns, rows, words)
 
 
 def growths(material: Material) -> Section | None:
     """Seconds over size, one figure for each family and tolerance."""
-    table = growth(material.runs)
+    table = named(growth(material.runs))
     if table.empty:
         return None
-    table = table.assign(who=who_of(table))
     charts = [
         _growth_chart(material, k, lines)
         for k, (_, lines) in enumerate(table.groupby(["family", "variant", "tol"], sort=False))
     ]
     kept = [chart for chart in charts if chart is not None]
+    table["family"] = list(map(instance_name, table["family"], table["variant"]))
+    titles = {
+        "low": "from", "high": "to", "largest_solved": "largest solved",
+        "first_failed": "least failed",
+    }  # fmt: skip
+    frame = material.ranked(table.drop(columns="tol")).join(table["tol"]).rename(columns=titles)
+    columns = ["contestant", "family", "tol", "exponent", "from", "to", "overhead", "sizes"]
+    words = (
+        "The exponents, with intervals of 95% confidence. Fewer than three sizes make no exponent; "
+        "an exponent from few or small sizes says little about large ones."
+    )
     return Section(
         "growth",
         "Growth with size",
         ("Seconds to a graded answer over the size of the problem, for problems of one family.",),
         [replace(chart, is_small=len(kept) > 1) for chart in kept],
-        [_growth_table(material, table)],
+        [material.table("growth-table", frame[[*columns, *list(titles.values())[2:]]], words)],
     )
 
 
@@ -242,73 +197,24 @@ def _growth_chart(material: Material, k: int, lines: pd.DataFrame) -> Chart | No
     family, variant, tol = lines[["family", "variant", "tol"]].iloc[0]
     runs = material.at(tol)
     runs = runs[(runs["family"] == family) & (runs["variant"] == variant) & runs["solved"]]
-    runs = runs[(runs["seconds"] > 0.0) & runs["n"].notna()]
-    points, fitted, formulas = {}, {}, {}
-    fits = {line.who: line for line in lines.itertuples()}
-    for who in material.order:
-        own = runs[runs["who"] == who].sort_values("n")
-        if len(own):
-            points[who] = (own["n"].to_numpy(float), own["seconds"].to_numpy(float), own)
-            line = fits[who]
-            if np.isfinite(line.exponent):
-                ends = np.geomspace(float(line.smallest), float(line.largest_solved), 40)
-                fitted[who] = (ends, line.overhead + line.factor * ends**line.exponent)
-                formulas[who] = f"{line.overhead:.2g} s + {line.factor:.2g} s · n^{_interval(line)}"
+    runs = runs[(runs["seconds"] > 0.0) & runs["n"].notna()].sort_values("n")
+    points = material.groups(runs)
     if not points:
         return None
-
-    def draw() -> Any:
-        from sdpdr.lab.study.page import figures
-
-        return figures.growth(
-            {who: (x, y, figures.hints(own)) for who, (x, y, own) in points.items()},
-            {who: (*curve, formulas[who]) for who, curve in fitted.items()},
-            material.order,
-        )
-
-    named = f"{family}, {variant}" if variant else family
+    fitted, formulas = {}, {}
+    for line in lines[lines["contestant"].isin(points)].itertuples():
+        if np.isfinite(line.exponent):
+            ends = np.geomspace(float(line.smallest), float(line.largest_solved), 40)
+            fitted[line.contestant] = (ends, line.overhead + line.factor * ends**line.exponent)
+            top = f"{line.high:.2f}" if np.isfinite(line.high) else "∞"
+            power = f"{line.exponent:.2f} ({line.low:.2f} to {top})"
+            formulas[line.contestant] = f"{line.overhead:.2g} s + {line.factor:.2g} s · n^{power}"
+    marks = {who: (own["n"], own["seconds"]) for who, own in points.items()}
     return Chart(
         f"growth-figure-{k + 1}",
-        f"Family {named}{material.at_words(tol)}: each mark is an instance solved, each line a "
-        "fitted overhead plus a power of the size. Both scales are logarithmic; a line that ends "
-        "early belongs to a contestant that solved nothing larger.",
-        draw,
-        lambda: plot.growth({who: pair[:2] for who, pair in points.items()}, fitted),
+        f"Family {instance_name(family, variant)}{material.at_words(tol)}: each mark is an "
+        "instance solved, each line a fitted overhead plus a power of the size. Both scales are "
+        "logarithmic; a line that ends early belongs to a contestant that solved nothing larger.",
+        lambda: figures.growth(points, fitted, formulas, material.order),
+        lambda: plot.growth(marks, fitted),
     )
-
-
-def _growth_table(material: Material, table: pd.DataFrame) -> Table:
-    several = len(material.tolerances) > 1
-    columns = [
-        Column("contestant"),
-        Column("family"),
-        *([Column("tol", ".0e")] if several else []),
-        Column("exponent", ".2f", "b of overhead + factor · n^b"),
-        Column("from", ".2f", "lower end of its 95% interval"),
-        Column("to", ".2f", "upper end; a dash where the times do not bound it"),
-        Column("overhead", ".2g", "seconds"),
-        Column("sizes", "d", "distinct sizes solved"),
-        Column("largest solved", "d"),
-        Column("least failed", "d"),
-    ]
-    place = {who: k for k, who in enumerate(material.order)}
-    rows = [
-        [
-            line.who,
-            f"{line.family}, {line.variant}" if line.variant else line.family,
-            *([line.tol] if several else []),
-            *(line.exponent, line.low, line.high, line.overhead, line.sizes),
-            *(line.largest_solved, line.first_failed),
-        ]
-        for line in sorted(table.itertuples(), key=lambda line: place[line.who])
-    ]
-    words = (
-        "The exponents, with intervals of 95% confidence. Fewer than three sizes make no exponent; "
-        "an exponent from few or small sizes says little about large ones."
-    )
-    return Table("growth-table", columns, rows, words)
-
-
-def _interval(line: Any) -> str:
-    top = f"{line.high:.2f}" if np.isfinite(line.high) else "∞"
-    return f"{line.exponent:.2f} ({line.low:.2f} to {top})"

@@ -2,51 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from sdpdr.lab import plot
 from sdpdr.lab.study.measures.contestants import label
 from sdpdr.lab.study.measures.failures import claims, contradictions, disagreements, failure_map
-from sdpdr.lab.study.page.material import Material, counted, instance_name, instance_of, who_of
-from sdpdr.lab.study.page.outcomes import KINDS, SOLVED, in_words, kind_of, meaning
-from sdpdr.lab.study.page.parts import Cell, Chart, Column, Section, Table, show_seconds
+from sdpdr.lab.study.page import figures
+from sdpdr.lab.study.page.material import Material, counted, instance_name, named
+from sdpdr.lab.study.page.outcomes import EMPTY, KINDS, SOLVED, in_words, kind_of, outcome_cell
+from sdpdr.lab.study.page.parts import Chart, Section, Table, toned
 from sdpdr.lab.study.schema import HONESTY
 
 _MOST_ROWS = 60
-_WORTH_TONES = {"overstated": "bad", "near": "fair"}
+_WORTHS = [word or "none" for word in HONESTY]
 
 
 def claimed(material: Material) -> Section:
     """What the solvers said, against what we verified."""
-    counts = claims(material.runs)
-    words = [name for name in HONESTY if name]
-    charts, rows = [], []
-    several = len(material.tolerances) > 1
-    for tol in material.tolerances:
-        told = {label(s, f): row for (t, s, f), row in counts.iterrows() if t == tol}
-        names = [who for who in material.order if who in told]
-        charts.append(_claims_chart(material, tol, names, [told[who] for who in names]))
-        rows += [
-            [
-                who,
-                *([tol] if several else []),
-                *(_worth_cell(word, int(told[who][word])) for word in words),
-                int(told[who]["none"]),
-            ]
-            for who in names
-        ]
-    columns = [
-        Column("contestant"),
-        *([Column("tol", ".0e")] if several else []),
-        *(Column(word, "d", HONESTY[word]) for word in words),
-        Column("no claim", "d", HONESTY[""]),
-    ]
-    tables = [Table("claims-table", columns, rows, "Instances, by what the claim was worth.")]
-    false = _false_claims(material)
+    table = material.ranked(named(claims(material.runs).reset_index()))
+    explained = "; ".join(f"{word}: {HONESTY[word]}" for word in HONESTY if word)
+
+    def chart(tol: float) -> Chart:
+        counts = table[table["tol"] == tol].set_index("contestant")[_WORTHS]
+        return Chart(
+            f"claims-figure{material.suffix(tol)}",
+            f"What the claims were worth. {explained[0].upper()}{explained[1:]}. Red is what to "
+            f"beware of.{material.noted(tol)}",
+            lambda: figures.claims(counts),
+        )
+
+    charts = material.each(chart)
+    frame = table[["contestant", "tol", *_WORTHS]].rename(columns={"none": "no claim"})
+    frame = frame.assign(
+        near=toned(frame["near"], "fair"), overstated=toned(frame["overstated"], "bad")
+    )
     return Section(
         "claims",
         "Claimed against verified",
@@ -55,59 +45,13 @@ def claimed(material: Material) -> Section:
             "computed by us at the point that it returned.",
         ),
         charts,
-        [*tables, *([false] if false.rows else [])],
+        [material.table("claims-table", frame, "Instances, by what the claim was worth.")],
     )
-
-
-def _worth_cell(word: str, n: int) -> Cell:
-    return Cell(n, _WORTH_TONES.get(word, "") if n else "")
-
-
-def _claims_chart(
-    material: Material, tol: float, names: list[str], told: Sequence[pd.Series]
-) -> Chart:
-    numbers = {word: [int(row[word or "none"]) for row in told] for word in HONESTY}
-
-    def draw() -> Any:
-        from sdpdr.lab.study.page import figures
-
-        return figures.claims(names, numbers)
-
-    explained = "; ".join(f"{word}: {HONESTY[word]}" for word in HONESTY if word)
-    return Chart(
-        f"claims-figure{material.suffix(tol)}",
-        f"What the claims were worth. {explained[0].upper()}{explained[1:]}. Red is what to beware "
-        f"of.{material.noted(tol)}",
-        draw,
-    )
-
-
-def _false_claims(material: Material) -> Table:
-    frame = material.frame[material.frame["honesty"] == "overstated"]
-    columns = [
-        Column("contestant"),
-        Column("instance"),
-        Column("tol", ".0e"),
-        Column("claimed"),
-        Column("we found"),
-        Column("gap", ".1e", "relative, verified"),
-        Column("worst error", ".1e", "the largest of the six DIMACS errors"),
-    ]
-    once = frame.assign(who=who_of(frame), instance=instance_of(frame)).drop_duplicates(
-        ["who", "instance", "tol"]
-    )
-    rows = [
-        [line.who, line.instance, line.tol, line.claimed, outcome_cell(line.outcome, line.solved),
-         line.gap, line.worst]
-        for line in once.itertuples()
-    ]  # fmt: skip
-    words = "The claims that were overstated, one by one."
-    return Table("false-claims", columns, rows, words, is_long=len(rows) > 12)
 
 
 def failed(material: Material) -> Section:
     """What became of every instance in the hands of every contestant, and why."""
-    maps = [_failure_chart(material, tol) for tol in material.tolerances]
+    maps = material.each(lambda tol: _failure_chart(material, tol))
     charts = [chart for chart, _ in maps]
     words = [sentence for _, sentence in maps if sentence]
     tables = [table for table in (_reasons(material), _doubts(material)) if table.rows]
@@ -116,196 +60,136 @@ def failed(material: Material) -> Section:
 
 def _failure_chart(material: Material, tol: float) -> tuple[Chart, str]:
     runs = material.at(tol)
-    laid = failure_map(runs)
-    across = {label(*who): who for who in laid.columns}
-    names = [who for who in material.order if who in across]
-    laid = laid[[across[who] for who in names]]
-    instances = [instance_name(p, v) for _, p, v in laid.index]
-    found = {(line.instance, line.who): line for line in runs.itertuples()}
-    kinds = np.array(
-        [[_kind_at(found.get((instance, who))) for who in names] for instance in instances],
-        dtype=int,
-    ).reshape(len(instances), len(names))
-    kept, sentence = _worth_showing(kinds, instances)
-    rows = [instances[k] for k in kept]
-
-    def draw() -> Any:
-        from sdpdr.lab.study.page import figures
-
-        why = {
-            (i, w): words
-            for i, w, words in zip(
-                instance_of(material.frame), who_of(material.frame), material.frame["words"],
-                strict=True,
-            )
-        }  # fmt: skip
-        texts = [[_hint(i, w, found.get((i, w)), why.get((i, w), "")) for w in names] for i in rows]
-        return figures.failures(rows, names, kinds[kept].tolist(), texts)
-
-    keys = [(k.name, k.sign, k.colour) for k in KINDS]
+    instances = [instance_name(*name) for _, *name in failure_map(runs).index]
+    kinds = _laid(
+        runs.assign(kind=list(map(_place, runs["outcome"], runs["solved"]))), "kind", material
+    )
+    kinds = kinds.reindex(instances).fillna(KINDS.index(EMPTY)).astype(int)
+    kept, sentence = _worth_showing(kinds)
+    keys = [(kind.name, kind.sign, kind.colour) for kind in KINDS]
+    names = list(kept.columns)
     chart = Chart(
         f"failures-figure{material.suffix(tol)}",
         "One row an instance, one column a contestant, best on the left. Point at a field for the "
         f"reason. Rows are grouped by method and grow in size.{material.noted(tol)}",
-        draw,
-        lambda: plot.outcome_map(rows, names, kinds[kept], keys),
-        keys=[key for k, key in enumerate(keys) if (kinds[kept] == k).any()],
+        lambda: figures.failures(kept, _hints(material, runs).reindex(kept.index)),
+        lambda: plot.outcome_map(list(kept.index), names, kept.to_numpy(), keys),
+        keys=[key for k, key in enumerate(keys) if (kept == k).any(axis=None)],
         min_width=200 + 18 * len(names),
     )
     return chart, sentence
 
 
-def _worth_showing(kinds: np.ndarray, instances: Sequence[str]) -> tuple[list[int], str]:
+def _place(outcome: str, solved: bool) -> int:
+    return KINDS.index(kind_of(outcome, solved))
+
+
+def _laid(runs: pd.DataFrame, column: str, material: Material) -> pd.DataFrame:
+    """A column by instance and contestant, the best on the left."""
+    laid = runs.pivot(index="instance", columns="contestant", values=column)
+    return laid[[who for who in material.order if who in laid]]
+
+
+def _hints(material: Material, runs: pd.DataFrame) -> pd.DataFrame:
+    told = [
+        figures.hint(
+            line.instance,
+            line.contestant,
+            figures.spent(line.seconds, line.outcome),
+            "" if line.solved else line.words,
+        )
+        for line in runs.itertuples()
+    ]
+    hints = _laid(runs.assign(hint=told), "hint", material)
+    for who in hints:
+        absent = hints.index[hints[who].isna()]
+        hints.loc[absent, who] = [figures.hint(name, who, "no run") for name in absent]
+    return hints
+
+
+def _worth_showing(kinds: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """All rows where there is room; else those that somebody failed on."""
-    every = list(range(len(instances)))
-    if len(every) <= _MOST_ROWS:
-        return every, ""
-    uneven = [k for k in every if (kinds[k] != KINDS.index(SOLVED)).any()]
-    if not uneven or len(uneven) == len(every):
-        return every, ""
-    left_out = counted(len(every) - len(uneven), "instance")
-    return uneven, f"Not drawn: {left_out} that every contestant solved."
-
-
-def _kind_at(line: Any) -> int:
-    return KINDS.index(kind_of("", False) if line is None else kind_of(line.outcome, line.solved))
-
-
-def _hint(instance: str, who: str, line: Any, words: str) -> str:
-    from sdpdr.lab.study.page.figures import shown
-
-    head = f"<b>{shown(instance)}</b><br>{shown(who)}<br>"
-    if line is None:
-        return f"{head}no run"
-    spent = f", {show_seconds(line.seconds)}" if np.isfinite(line.seconds) else ""
-    reason = "" if line.solved else f"<br>{shown(words)}"
-    return f"{head}{in_words(line.outcome)}{spent}{reason}"
+    uneven = kinds[(kinds != KINDS.index(SOLVED)).any(axis=1)]
+    left_out = len(kinds) - len(uneven)
+    if len(kinds) <= _MOST_ROWS or not left_out or uneven.empty:
+        return kinds, ""
+    return uneven, f"Not drawn: {counted(left_out, 'instance')} that every contestant solved."
 
 
 def _reasons(material: Material) -> Table:
-    """Everything that was not solved, with the reason, one line an instance and contestant."""
-    frame = material.frame[~material.frame["solved"].astype(bool)]
-    frame = frame.assign(who=who_of(frame), instance=instance_of(frame))
-    once = frame.drop_duplicates(["who", "instance", "tol", "outcome"])
-    columns = [
-        Column("contestant"),
-        Column("instance"),
-        Column("tol", ".0e"),
-        Column("outcome"),
-        Column("why", hint="the reason, or what the solver had to say"),
-    ]
-    rows = [
-        [line.who, line.instance, line.tol, outcome_cell(line.outcome, line.solved), line.words]
-        for line in once.itertuples()
-    ]
-    return Table("reasons", columns, rows, "What was not solved, and why.", is_long=True)
+    """What was not solved or claimed falsely, one line an instance and contestant."""
+    rows = material.rows
+    rows = rows.assign(false=rows["honesty"] == "overstated")
+    rows = rows[~rows["solved"].astype(bool) | rows["false"]]
+    rows = rows.sort_values("false", ascending=False, kind="stable")
+    rows = rows.drop_duplicates(["contestant", "instance", "tol", "outcome"])
+    frame = pd.DataFrame(
+        {
+            "contestant": rows["contestant"],
+            "instance": rows["instance"],
+            "tol": rows["tol"],
+            "claimed": rows["claimed"],
+            "verified": list(map(outcome_cell, rows["outcome"], rows["solved"])),
+            "the claim": toned(rows["honesty"], "bad", rows["false"]),
+            "gap": rows["gap"],
+            "worst error": rows["worst"],
+            "why": rows["words"],
+        }
+    )
+    words = "Claims that were overstated, then everything else that was not solved, and why."
+    return material.table("reasons", frame, words, is_long=True)
 
 
 def _doubts(material: Material) -> Table:
     """Verified answers that contradict one another, or what was expected."""
-    columns = [
-        Column("contestant"),
-        Column("instance"),
-        Column("outcome"),
-        Column("value", ".9g"),
-        Column("against"),
-        Column("other value", ".9g"),
-        Column("apart", ".1e", "relative distance"),
-    ]
-    found = [*_disagreements(material.frame), *_contradictions(material.frame)]
+    once = ["problem", "variant", "solver", "form", "tol"]
+    apart = named(disagreements(material.frame).drop_duplicates(once))
+    judges = zip(apart["judge_solver"], apart["judge_form"], apart["judge_outcome"], strict=True)
+    apart["against"] = [f"{label(solver, form)}: {in_words(end)}" for solver, form, end in judges]
+    off = named(contradictions(material.frame).drop_duplicates(once))
+    off = off.assign(against="what was expected", judge_value=off["reference"], apart=off["off"])
+    found = pd.concat([part for part in (apart, off) if len(part)] or [apart])
+    found["outcome"] = toned(map(in_words, found["outcome"]), "bad")
+    found = found.rename(columns={"judge_value": "other value"})
     words = (
         "Answers that we verified and that contradict another verified answer, or the reference. "
         "Such a line is a finding about the problem or about our own grading before it is one "
         "about a solver."
     )
-    return Table("doubts", columns, found, words)
-
-
-def _disagreements(frame: pd.DataFrame) -> Iterator[list[Any]]:
-    table = disagreements(frame).drop_duplicates(["problem", "variant", "solver", "form", "tol"])
-    for who, instance, line in zip(
-        who_of(table), instance_of(table), table.itertuples(), strict=True
-    ):
-        judge = f"{label(line.judge_solver, line.judge_form)}: {in_words(line.judge_outcome)}"
-        outcome = Cell(in_words(line.outcome), "bad")
-        yield [who, instance, outcome, line.value, judge, line.judge_value, line.apart]
-
-
-def _contradictions(frame: pd.DataFrame) -> Iterator[list[Any]]:
-    table = contradictions(frame).drop_duplicates(["problem", "variant", "solver", "form", "tol"])
-    for who, instance, line in zip(
-        who_of(table), instance_of(table), table.itertuples(), strict=True
-    ):
-        outcome = Cell(in_words(line.outcome), "bad")
-        yield [who, instance, outcome, line.value, "what was expected", line.reference, line.off]
-
-
-def outcome_cell(outcome: str, solved: bool) -> Cell:
-    """An outcome for a table."""
-    kind = kind_of(outcome, solved)
-    return Cell(f"{kind.sign} {in_words(outcome)}" if outcome else "", kind.tone, meaning(outcome))
+    columns = ["contestant", "instance", "outcome", "value", "against", "other value", "apart"]
+    return Table("doubts", found[columns], words)
 
 
 def accuracy(material: Material) -> Section | None:
     """How small a gap each contestant reached."""
-    charts, tables = [], []
-    for tol in material.tolerances:
-        frame = material.frame[(material.frame["tol"] == tol) & np.isfinite(material.frame["gap"])]
-        if frame.empty:
-            continue
-        frame = frame.assign(who=who_of(frame), instance=instance_of(frame))
-        once = frame.drop_duplicates(["who", "instance"])
-        groups = dict(iter(once.groupby("who")))
-        names = [who for who in material.order if who in groups]
-        charts.append(_gap_chart(material, tol, names, groups))
-        tables.append(_gap_table(material, tol, names, groups))
-    if not charts:
+    rows = material.rows[np.isfinite(material.rows["gap"])]
+    rows = rows.drop_duplicates(["contestant", "instance", "tol"])
+    if rows.empty:
         return None
-    words = ("An answer far more exact than asked for was paid for; one that misses is no answer.",)
-    return Section("accuracy", "Accuracy reached", words, charts, tables)
 
+    def chart(tol: float) -> Chart | None:
+        reached = material.groups(rows[rows["tol"] == tol])
+        if not reached:
+            return None
+        return Chart(
+            f"accuracy-figure{material.suffix(tol)}",
+            "Relative distance between the value at the point returned and the bound that we "
+            "proved, one mark an instance. The dashed line is the tolerance asked for; marks to "
+            "the right of it miss it. Marks are spread upwards and downwards to be told apart.",
+            lambda: figures.gaps(reached, tol, material.order),
+        )
 
-def _gap_chart(
-    material: Material, tol: float, names: list[str], groups: dict[str, pd.DataFrame]
-) -> Chart:
-    def draw() -> Any:
-        from sdpdr.lab.study.page import figures
-
-        reached = {
-            who: (
-                group["gap"].to_numpy(float),
-                [
-                    f"<b>{figures.shown(line.instance)}</b><br>{figures.shown(who)}<br>"
-                    f"gap {line.gap:.1e}, {in_words(line.outcome)}"
-                    for line in group.itertuples()
-                ],
-            )
-            for who, group in groups.items()
-        }
-        return figures.gaps(names, reached, [tol], material.order)
-
-    return Chart(
-        f"accuracy-figure{material.suffix(tol)}",
-        "Relative distance between the value at the point returned and the bound that we proved, "
-        "one mark an instance. The dashed line is the tolerance asked for; marks to the right of "
-        "it miss it. Marks are spread upwards and downwards to be told apart.",
-        draw,
+    groups = rows.assign(gap=rows["gap"].abs()).groupby(["contestant", "tol"])
+    table = groups.agg(
+        answers=("gap", "size"), median=("gap", "median"), largest=("gap", "max"),
+        worst=("worst", "median"),
+    ).reset_index()  # fmt: skip
+    titles = {"median": "median gap", "largest": "largest gap", "worst": "median worst error"}
+    frame = material.ranked(table).rename(columns=titles)
+    return Section(
+        "accuracy",
+        "Accuracy reached",
+        ("An answer far more exact than asked for was paid for; one that misses is no answer.",),
+        material.each(chart),
+        [material.table("accuracy-table", frame, "Gaps that we could compute.")],
     )
-
-
-def _gap_table(
-    material: Material, tol: float, names: list[str], groups: dict[str, pd.DataFrame]
-) -> Table:
-    columns = [
-        Column("contestant"),
-        Column("answers", "d", "with a gap that we could compute"),
-        Column("median gap", ".1e"),
-        Column("largest gap", ".1e"),
-        Column("median worst error", ".1e", "the largest of the six DIMACS errors"),
-    ]
-    rows = [
-        [who, len(g), g["gap"].abs().median(), g["gap"].abs().max(), g["worst"].median()]
-        for who, g in ((who, groups[who]) for who in names)
-    ]
-    words = f"Gaps that we could compute{material.at_words(tol)}."
-    return Table(f"accuracy-table{material.suffix(tol)}", columns, rows, words)

@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sdpdr.lab.study.measures import Versus, versus
-from sdpdr.lab.study.measures.contestants import label
-from sdpdr.lab.study.page.material import counted, enumerated, instance_of, who_of
-from sdpdr.lab.study.page.parts import Cell, Chart, Column, Page, Section, Table
-from sdpdr.lab.study.page.record import flattened, moment
-from sdpdr.lab.study.page.trust import outcome_cell
+from sdpdr.lab.study.page import figures
+from sdpdr.lab.study.page.material import counted, enumerated, named
+from sdpdr.lab.study.page.outcomes import outcome_cell
+from sdpdr.lab.study.page.parts import Cell, Chart, Page, Section, Table, toned
+from sdpdr.lab.study.page.record import environments_table, flattened, moment
 from sdpdr.lab.study.reading import Read
 
 _TONES = {
     "slower": "bad", "faster": "good", "regression": "bad", "improvement": "good",
+    "newly failed": "bad", "newly solved": "good",
 }  # fmt: skip
 
 
@@ -53,9 +55,9 @@ def comparison_page(before: Read, after: Read) -> Page:
 
 
 def _called(result: Read, otherwise: str) -> str:
-    named = str(result.meta.get("name") or otherwise)
+    name = str(result.meta.get("name") or otherwise)
     began = moment(result.meta.get("started"))
-    return f"{named}, begun {began}" if began else named
+    return f"{name}, begun {began}" if began else name
 
 
 def _verdict(found: Versus) -> Iterator[str]:
@@ -86,20 +88,15 @@ def _verdict(found: Versus) -> Iterator[str]:
 def _reasons(found: Versus) -> Iterator[str]:
     """What led to the verdict, the worst first."""
     for word, sign in (("slower", 1), ("faster", -1)):
-        table = found.contestants[found.contestants["verdict"] == word]
-        table = table.assign(who=who_of(table)).sort_values("ratio", ascending=sign < 0)
+        table = named(found.contestants[found.contestants["verdict"] == word])
         changed = [
-            f"{line.who} ({line.ratio**sign:.2f} times as {'slow' if sign > 0 else 'fast'})"
-            for line in table.itertuples()
+            f"{line.contestant} ({line.ratio**sign:.2f} times as {'slow' if sign > 0 else 'fast'})"
+            for line in table.sort_values("ratio", ascending=sign < 0).itertuples()
         ]
         if changed:
             yield f"{word.capitalize()}: {enumerated(changed, 6)}."
-    changes = found.changes.assign(
-        what=[
-            f"{i} by {w}"
-            for i, w in zip(instance_of(found.changes), who_of(found.changes), strict=True)
-        ]
-    )
+    changes = named(found.changes)
+    changes["what"] = list(map("{} by {}".format, changes["instance"], changes["contestant"]))
     excused = changes["excuse"] != ""
     for words, lines in (
         ("Newly failed", changes[(changes["change"] == "newly failed") & ~excused]),
@@ -109,204 +106,131 @@ def _reasons(found: Versus) -> Iterator[str]:
         if len(lines):
             yield f"{words}: {enumerated(lines['what'].to_list())}."
     if len(found.values):
-        yield f"Another value than before: {enumerated(instance_of(found.values))}."
+        yield f"Another value than before: {enumerated(named(found.values)['instance'].to_list())}."
 
 
 def _contestants(found: Versus) -> Section:
-    table = found.contestants
-    several = table["tol"].nunique() > 1
-    columns = [
-        Column("contestant"),
-        *([Column("tol", ".0e")] if several else []),
-        Column("verdict"),
-        Column("instances", "d", "solved in both"),
-        Column("after / before", ".3f", "geometric mean ratio of seconds"),
-        Column("from", ".3f", "lower end of its 95% interval"),
-        Column("to", ".3f", "upper end"),
-        Column("p", ".2g", "of a change beyond noise and beyond 10%; Holm's correction"),
-        Column("newly solved", "d"),
-        Column("newly failed", "d"),
-    ]
-    rows = [
-        [
-            label(line.solver, line.form),
-            *([line.tol] if several else []),
-            Cell(line.verdict, _TONES.get(line.verdict, "")),
-            *(line.pairs, line.ratio, line.low, line.high, line.adjusted),
-            Cell(line.newly_solved, "good" if line.newly_solved else ""),
-            Cell(line.newly_failed, "bad" if line.newly_failed else ""),
-        ]
-        for line in table.itertuples()
-    ]
+    table = named(found.contestants)
+    frame = pd.DataFrame(
+        {
+            "contestant": table["contestant"],
+            "tol": table["tol"],
+            "verdict": list(map(_toned, table["verdict"])),
+            "pairs": table["pairs"],
+            "after / before": table["ratio"],
+            "low": table["low"],
+            "high": table["high"],
+            "p": table["adjusted"],
+            "newly solved": toned(table["newly_solved"], "good"),
+            "newly failed": toned(table["newly_failed"], "bad"),
+        }
+    )
+    if table["tol"].nunique() < 2:
+        frame = frame.drop(columns="tol")
     words = (
         "A contestant is called slower or faster when its change exceeds ten percent and what "
         "noise can do, with the correction for looking at several contestants. Ratios above 1 are "
         "slower."
     )
-    return Section(
-        "contestants", "Contestants", tables=[Table("contestants-table", columns, rows, words)]
-    )
+    tables = [Table("contestants-table", frame, words)]
+    return Section("contestants", "Contestants", tables=tables)
+
+
+def _toned(word: str) -> Cell:
+    return Cell(word, _TONES.get(word, ""))
 
 
 def _times(found: Versus) -> Section | None:
-    timed = found.pairs.dropna(subset="ratio")
-    timed = timed.assign(who=who_of(timed), instance=instance_of(timed))
+    timed = named(found.pairs.dropna(subset="ratio"))
     if timed.empty:
         return None
-    order = list(dict.fromkeys(who_of(found.contestants)))
+    order = list(dict.fromkeys(named(found.contestants)["contestant"]))
+    groups = dict(iter(timed.groupby("contestant")))
+    points = {who: groups[who] for who in order if who in groups}
     band = float(np.exp(1.96 * np.sqrt(2.0) * found.noise))
-
-    def draw() -> Any:
-        from sdpdr.lab.study.page import figures
-
-        points = {
-            who: (
-                group["before_seconds"].to_numpy(float),
-                group["after_seconds"].to_numpy(float),
-                [
-                    f"<b>{figures.shown(line.instance)}</b><br>{figures.shown(who)}<br>"
-                    f"{line.before_seconds:.3g} s, then {line.after_seconds:.3g} s "
-                    f"({line.ratio:.2f} times)"
-                    for line in group.itertuples()
-                ],
-            )
-            for who in order
-            if len(group := timed[timed["who"] == who])
-        }
-        return figures.against(points, band, order, ("before", "after"))
-
     chart = Chart(
         "times-figure",
         "One mark an instance and contestant solved in both; above the diagonal is slower now. "
         f"Within the grey band, a factor of {band:.2f}, a single mark says nothing: noise alone "
         "moves 95% of the marks by less.",
-        draw,
+        lambda: figures.against(points, band, order),
     )
-    worst = timed.assign(_far=np.abs(np.log(timed["ratio"]))).sort_values("_far", ascending=False)
-    columns = [
-        Column("instance"),
-        Column("contestant"),
-        Column("before", ".3g", "seconds"),
-        Column("after", ".3g", "seconds"),
-        Column("ratio", ".2f"),
-        Column("same task", hint="whether the settings of the run are the same in both"),
-    ]
-    rows = [
-        [line.instance, line.who, line.before_seconds, line.after_seconds, line.ratio,
-         "yes" if line.same_task else "no"]
-        for line in worst.itertuples()
-    ]  # fmt: skip
-    table = Table("times-table", columns, rows, "All of them, largest change first.", is_long=True)
+    worst = timed.sort_values("ratio", key=lambda r: np.abs(np.log(r)), ascending=False)
+    frame = pd.DataFrame(
+        {
+            "instance": worst["instance"],
+            "contestant": worst["contestant"],
+            "seconds before": worst["before_seconds"],
+            "seconds after": worst["after_seconds"],
+            "ratio": worst["ratio"],
+            "same task": worst["same_task"].map({True: "yes", False: "no"}),
+        }
+    )
+    table = Table("times-table", frame, "All of them, largest change first.", is_long=True)
     return Section("times", "Seconds, before and after", (), (chart,), (table,))
 
 
 def _changes(found: Versus) -> Section | None:
     if found.changes.empty:
         return None
-    columns = [
-        Column("contestant"),
-        Column("instance"),
-        Column("change"),
-        Column("before"),
-        Column("after"),
-        Column("seconds before", ".3g"),
-        Column("seconds after", ".3g"),
-        Column("excuse", hint="why a failure does not count as a regression"),
-    ]
-    table = found.changes
-    rows = [
-        [
-            who,
-            instance,
-            Cell(line.change, "good" if line.change == "newly solved" else "bad"),
-            outcome_cell(line.before_outcome, line.change == "newly failed"),
-            outcome_cell(line.after_outcome, line.change == "newly solved"),
-            *(line.before_seconds, line.after_seconds, line.excuse),
-        ]
-        for who, instance, line in zip(
-            who_of(table), instance_of(table), table.itertuples(), strict=True
-        )
-    ]
-    words = "Solved in one of the two only."
-    return Section(
-        "changes",
-        "Changes of outcome",
-        tables=[Table("changes-table", columns, rows, words, is_long=len(rows) > 25)],
+    table = named(found.changes)
+    solved = table["change"] == "newly solved"
+    frame = pd.DataFrame(
+        {
+            "contestant": table["contestant"],
+            "instance": table["instance"],
+            "change": list(map(_toned, table["change"])),
+            "before": list(map(outcome_cell, table["before_outcome"], ~solved)),
+            "after": list(map(outcome_cell, table["after_outcome"], solved)),
+            "seconds before": table["before_seconds"],
+            "seconds after": table["after_seconds"],
+            "excuse": table["excuse"],
+        }
     )
+    words = "Solved in one of the two only."
+    tables = [Table("changes-table", frame, words, is_long=len(frame) > 25)]
+    return Section("changes", "Changes of outcome", tables=tables)
 
 
 def _values(found: Versus) -> Section | None:
-    moved = found.values
-    if moved.empty:
+    if found.values.empty:
         return None
-    columns = [
-        Column("contestant"),
-        Column("instance"),
-        Column("value before", ".9g"),
-        Column("value after", ".9g"),
-        Column("apart", ".1e", "relative distance"),
-    ]
-    rows = [
-        [who, instance, line.before_value, line.after_value, line.apart]
-        for who, instance, line in zip(
-            who_of(moved), instance_of(moved), moved.itertuples(), strict=True
-        )
-    ]
+    titles = {"before_value": "value before", "after_value": "value after"}
+    columns = ["contestant", "instance", *titles.values(), "apart"]
     words = "Solved in both, with values that differ beyond the tolerance."
-    table = Table("values-table", columns, rows, words)
-    return Section("values", "Changes of value", tables=[table])
+    frame = named(found.values).rename(columns=titles)[columns]
+    return Section("values", "Changes of value", tables=[Table("values-table", frame, words)])
 
 
 def _unmatched(found: Versus) -> Section | None:
-    table = found.unmatched
-    if table.empty:
+    if found.unmatched.empty:
         return None
-    counts = table["only_in"].value_counts()
-    rows = [
-        [who, instance, line.only_in]
-        for who, instance, line in zip(
-            who_of(table), instance_of(table), table.itertuples(), strict=True
-        )
-    ]
+    counts = found.unmatched["only_in"].value_counts()
     words = (
         f"{counts.get('before', 0)} lines occur before only, {counts.get('after', 0)} after only; "
         "they were not compared."
     )
-    columns = [Column("contestant"), Column("instance"), Column("only in")]
-    return Section(
-        "unmatched",
-        "Not compared",
-        (words,),
-        tables=[Table("unmatched-table", columns, rows, is_long=True)],
-    )
+    frame = named(found.unmatched).rename(columns={"only_in": "only in"})
+    table = Table("unmatched-table", frame[["contestant", "instance", "only in"]], is_long=True)
+    return Section("unmatched", "Not compared", (words,), tables=[table])
 
 
 def _environments(before: Read, after: Read) -> Section:
-    first, second = (_joined(result.environments) for result in (before, after))
-    what = list(dict.fromkeys([*first, *second]))
-    rows = [
-        [
-            key,
-            first.get(key, ""),
-            Cell(second.get(key, ""), "bad" if first.get(key) != second.get(key) else ""),
-            "differs" if first.get(key) != second.get(key) else "",
-        ]
-        for key in what
-    ]
-    rows.sort(key=lambda row: row[3] == "")
-    different = [str(row[0]) for row in rows if row[3]]
+    sides = {"before": _joined(before.environments), "after": _joined(after.environments)}
+    table = environments_table("environments-table", sides)
+    differs = table.frame["before"] != table.frame["after"]
+    frame = table.frame.assign(
+        after=toned(table.frame["after"], "bad", differs),
+        difference=differs.map({True: "differs", False: ""}),
+    )
+    frame = pd.concat([frame[differs], frame[~differs]])
     words = (
-        f"The environments differ in {enumerated(different, 6)}."
-        if different
+        f"The environments differ in {enumerated(table.frame['what'][differs].to_list(), 6)}."
+        if differs.any()
         else "The environments are the same."
     )
-    columns = [Column("what"), Column("before"), Column("after"), Column("difference")]
-    return Section(
-        "environments",
-        "Machines and versions",
-        (words,),
-        tables=[Table("environments-table", columns, rows)],
-    )
+    tables = [Table(table.name, frame)]
+    return Section("environments", "Machines and versions", (words,), tables=tables)
 
 
 def _joined(environments: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

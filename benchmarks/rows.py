@@ -1,0 +1,150 @@
+"""Rows of every kind: the interior point over factors beside a general solver, up to thousands.
+
+    python benchmarks/rows.py                 the table of the documentation
+    python benchmarks/rows.py order ism       some programs
+
+Every program is solved by ``lowrank`` and by Clarabel, at tolerance 1e-6, each in a process of its
+own, within half a minute. Seconds are those of the processor, proofs included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+
+import numpy as np
+from tables import write_table
+
+import sdpdr
+from sdpdr import blocks, datasets, graphs, methods, soften
+from sdpdr.errors import SdpdrError
+from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.model import AtMost, Block, Model, Var
+from sdpdr.program.solution import Solution
+
+LIMIT = 30.0
+# Beyond the limit, for imports and for proofs.
+PATIENCE = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Later(Block):
+    """Later points are further away: |y_t - y_(t+s)|^2 <= |y_t - y_(t+s+1)|^2 for three lags."""
+
+    n: int
+
+    def terms(self):  # type: ignore[no-untyped-def]  # the types are those of the base class
+        """Differences of squared lengths."""
+        for s in (1, 2, 3):
+            t = np.arange(self.n - s - 1)
+            near = SquaredEdgeLengths(self.n, np.column_stack([t, t + s]))
+            far = SquaredEdgeLengths(self.n, np.column_stack([t, t + s + 1]))
+            yield AtMost((near - far) @ Var("K"), 0.0)
+
+
+def order(n: int) -> Model:
+    """Unfolding of a spiral on which later points are further away."""
+    t = np.linspace(0.0, 6.0 * np.pi * np.sqrt(n / 300), n)
+    width = np.random.default_rng(0).uniform(0.0, 5.0, n)
+    X = np.column_stack([t * np.cos(t), t * np.sin(t), width])
+    return methods.mvu(graphs.knn(X, n_neighbors=6, connect="mst")) + Later(n)
+
+
+def chain(n: int) -> Model:
+    """A chain, its lengths priced: straight, with a variance of n (n^2 - 1) / 12."""
+    lengths = blocks.Lengths(graphs.path(np.ones(n - 1)), exact=True)
+    base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
+    return base + soften(lengths, float(n * n))
+
+
+def ism(n: int) -> Model:
+    """An isometric separation map of two halves of a Swiss roll."""
+    X = datasets.swiss_roll(n, seed=0)[0]
+    return methods.ism(graphs.knn(X, n_neighbors=5, connect="mst"), X[:, 1] > np.median(X[:, 1]))
+
+
+def anchored(n: int) -> Model:
+    """Unfolding with ten known points."""
+    X = datasets.swiss_roll(n, seed=0)[0]
+    graph = graphs.knn(X, n_neighbors=6, connect="mst")
+    known = np.arange(0, n, n // 10)[:10]
+    return methods.anchored_mvu(graph, known, X[known])
+
+
+def density(n: int) -> Model:
+    """A density preserving map."""
+    X = datasets.swiss_roll(n, seed=0)[0]
+    return methods.density_map(graphs.knn(X, n_neighbors=6, connect="mst"))
+
+
+PROGRAMS: dict[str, tuple[Callable[[int], Model], tuple[int, ...], str]] = {
+    "order": (order, (300, 1000, 3000), "unfolding, later points further away"),
+    "chain": (chain, (1000,), "chain with absolute prices"),
+    "ism": (ism, (300, 1000, 1500), "separation map"),
+    "anchored": (anchored, (200, 500), "unfolding with ten known points"),
+    "density": (density, (200, 500), "density preserving map"),
+}
+
+
+def main() -> None:
+    """Solve, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("programs", nargs="*", choices=[*PROGRAMS, []])
+    chosen = parser.parse_args().programs
+    rows = []
+    for name in chosen or PROGRAMS:
+        make, sizes, words = PROGRAMS[name]
+        for n in sizes:
+            cells = [told(make, n, solver) for solver in ("lowrank", "clarabel")]
+            rows.append((f"{words}, {n} points", make(n).to_sdp().n_rows, *cells))
+            print(*rows[-1], sep=" | ", flush=True)
+    if not chosen:
+        head = ("Program", "Rows", "lowrank", "Clarabel")
+        notes = (
+            "Seconds of the processor, and the relative distance of what is proved attainable from "
+            "what is proved to bound it, at tolerance 1e-6; a dash where nothing is proved within "
+            f"{LIMIT:.0f} seconds.",
+        )
+        write_table("rows", head, rows, command="python benchmarks/rows.py", notes=notes)
+
+
+def told(make: Callable[[int], Model], n: int, solver: str) -> str:
+    """Seconds and gap of one solve in a process of its own."""
+    context = get_context("spawn")
+    source, sink = context.Pipe(duplex=False)
+    process = context.Process(target=solved, args=(make, n, solver, sink))
+    process.start()
+    answer = source.recv() if source.poll(LIMIT + PATIENCE) else None
+    process.terminate()
+    process.join()
+    if answer is None:
+        return f"> {LIMIT:.0f} s"
+    seconds, gap = answer
+    return f"{seconds:.2g} s, " + (f"{gap:.0e}" if np.isfinite(gap) else "—")
+
+
+def solved(make: Callable[[int], Model], n: int, solver: str, sink: Connection) -> None:
+    """Solve twice where it is quick, so that imports are not counted, and tell."""
+    model = make(n)
+    sdpdr.solve(make(20 if make is not anchored else 40), solver, progress=False)
+    before = processor_seconds()
+    try:
+        found: Solution | None = sdpdr.solve(model, solver, time_limit=LIMIT, progress=False)
+    except SdpdrError:
+        found = None
+    gap = np.inf if found is None or found.gap is None else abs(found.gap)
+    sink.send((processor_seconds() - before, gap))
+
+
+def processor_seconds() -> float:
+    """Of this process and of those that it has waited for."""
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in both)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+"""Unfolding into few dimensions by sequences of programs: of least volume, and of a rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, InfeasibleError
+from sdpdr.families.unfold.mvu import isometric, mvu
+from sdpdr.graphs import NeighborGraph
+from sdpdr.model.blocks import Relation
+from sdpdr.program import Solution
+from sdpdr.solving.iterate.convex import ConvexIteration
+from sdpdr.solving.iterate.directions import Direction, LogDet, Trailing
+from sdpdr.solving.iterate.programs import Start
+from sdpdr.solving.iterate.purify import Purified
+from sdpdr.solving.iterate.records import IterationStatus, State
+from sdpdr.solving.solve import solve
+
+
+def volume_iteration(
+    graph: NeighborGraph,
+    rank: int = 2,
+    kappa: float = 1.0,
+    isometry: Relation = "inequality",
+    **options: Any,
+) -> ConvexIteration:
+    """The iteration behind `minimum_volume`, with the same parameters, not yet run."""
+    rank = validate.positive_integer(
+        "rank", rank, at_most=graph.n - 1, why=f"the dimension of {graph.n} centred points"
+    )
+    if not (np.isfinite(kappa) and kappa >= -1.0):
+        raise DataError(
+            f"kappa must be at least -1, where the method is MVU; it is {kappa}. Below, the "
+            "objective is no longer concave and a step may raise it."
+        )
+    return ConvexIteration(
+        mvu(graph, isometry),
+        rank,
+        direction=Trailing(rank, graph.masses),
+        weight=1.0 + kappa,
+        **options,
+    )
+
+
+def minimum_volume(
+    graph: NeighborGraph,
+    rank: int = 2,
+    kappa: float = 1.0,
+    isometry: Relation = "inequality",
+    *,
+    start: Start | None = None,
+    **options: Any,
+) -> State:
+    r"""Minimum volume embedding: unfold into r dimensions and flatten all others.
+
+    .. math::
+
+        \min_{K}\ \kappa \sum_{i > r} \lambda_i(K) - \sum_{i \le r} \lambda_i(K)
+        = -\operatorname{tr} K + (1 + \kappa) \sum_{i > r} \lambda_i(K)
+
+    over the Gram matrices of `sdpdr.methods.mvu`. The objective is concave; replacing the sum of
+    trailing eigenvalues by its majoriser :math:`\langle W, K\rangle` at the present K gives a
+    semidefinite program, and the sequence of their optima never rises. It ends in a local optimum.
+    No bound is known that closes the gap; what is proved is that no matrix does better than minus
+    the optimum of maximum variance unfolding (``state.bound``), since the sum is not negative.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+    rank : int, default 2
+        r, from 1 to n - 1; at n - 1 the method is maximum variance unfolding.
+    kappa : float, default 1.0
+        Price of the variance outside r dimensions, at least -1, where the method is maximum
+        variance unfolding for every r.
+    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
+        Where lengths may shrink, and kappa >= 0, trailing dimensions can be dropped at no cost:
+        the optimum is that of low-rank maximum variance unfolding, and the embedding flat. Where
+        they may not, flattening competes with keeping them.
+    start : array of shape (n, d), Factor or Solution, optional
+        The points or matrix whose leading eigenvectors come first; by default those of maximum
+        variance unfolding.
+    **options
+        Of `ConvexIteration`: ``tol``, ``max_iter``, ``restarts``, ``seed``, ``solver``, ``form``,
+        ``accuracy``, ``time_limit``, ``progress``.
+
+    Returns
+    -------
+    State
+        With ``history``, ``status``, ``objective``, ``bound``, ``embedding(r)``.
+
+    Raises
+    ------
+    DataError
+        If r is not in 1..n - 1 or kappa is below -1.
+    DisconnectedGraphError
+
+    References
+    ----------
+    B. Shaw and T. Jebara, "Minimum volume embedding", AISTATS 2007; Vasiloglou thesis, section 6.2.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs
+    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
+    >>> state = minimum_volume(graphs.knn(X, n_neighbors=4), rank=2)
+    >>> state.status
+    IterationStatus.SETTLED
+    >>> round(state.objective), round(state.bound)
+    (-2867, -2904)
+    """
+    return volume_iteration(graph, rank, kappa, isometry, start=start, **options).run()
+
+
+# Relative excess over the proven largest variance that rounding may explain.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class RankConstrained:
+    """A placement of some rank, and what it had to give up.
+
+    Attributes
+    ----------
+    state : State
+        Of the convex iteration that ended the search.
+    purified : Purified or None
+        Its matrix, truncated to the rank and mended until the lengths hold; None without a point.
+    variance : float
+        The least variance asked for in that iteration.
+    largest : Solution
+        Maximum variance unfolding of the same graph at any rank, with its bound.
+    attempts : int
+        How many least variances were tried.
+    """
+
+    state: State
+    purified: Purified | None
+    variance: float
+    largest: Solution
+    attempts: int
+
+    @property
+    def status(self) -> IterationStatus:
+        """How the search ended."""
+        return self.state.status
+
+    @property
+    def share(self) -> float:
+        """The least variance relative to the largest at any rank."""
+        return self.variance / float(self.largest.value)
+
+    @property
+    def embedding_(self) -> Array:
+        """Coordinates of exactly the rank, shape (n, rank)."""
+        self.state.solution  # noqa: B018  # says why there is none
+        assert self.purified is not None
+        return self.purified.factor
+
+    def __repr__(self) -> str:
+        return (
+            f"RankConstrained({self.status.name} at {self.share:.0%} of the largest variance; "
+            f"{self.purified})"
+        )
+
+
+def rank_constrained(
+    graph: NeighborGraph,
+    rank: int = 2,
+    isometry: Relation = "equality",
+    *,
+    share: float = 0.9,
+    variance: float | None = None,
+    retries: int = 0,
+    shrink: float = 0.8,
+    direction: str | Direction = "trailing",
+    **options: Any,
+) -> RankConstrained:
+    r"""Maximum variance unfolding within r dimensions, by convex iteration.
+
+    .. math::
+
+        \text{find } K \succeq 0:\quad \operatorname{rank} K \le r,\quad K\mathbf 1 = 0,\quad
+        K_{ii} + K_{jj} - 2 K_{ij} \;(=, \le)\; d_{ij},\quad
+        \operatorname{tr} K \ge v.
+
+    Maximum variance unfolding without the rank comes first; a share of its optimum is the least
+    variance v. Then `ConvexIteration` lowers the sum of the trailing eigenvalues over
+    `sdpdr.methods.isometric`, and its answer is truncated and polished. If it stalls, v may be
+    lowered and the search taken up again from there.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected.
+    rank : int, default 2
+        r, from 1 to n - 1.
+    isometry : {"equality", "inequality"}, Band or Slack, default "equality"
+        Where lengths may only shrink, a low rank costs nothing but shorter edges: use equality or
+        a `Band` if the result is to be called isometric.
+    share : float, default 0.9
+        v relative to the optimum of maximum variance unfolding, in (0, 1].
+    variance : float, optional
+        v itself, in place of ``share``.
+    retries : int, default 0
+        How often v may be lowered after a stall.
+    shrink : float, default 0.8
+        Factor on v each time.
+    direction : {"trailing", "logdet"} or Direction, default "trailing"
+    **options
+        Of `ConvexIteration`.
+
+    Returns
+    -------
+    RankConstrained
+        A stall is a status ("rank not reached"), with the best answer; never an exception.
+
+    Raises
+    ------
+    InfeasibleError
+        If v exceeds the proven optimum of maximum variance unfolding.
+    DataError
+        If r is not in 1..n - 1, or a share not in (0, 1].
+    DisconnectedGraphError
+
+    References
+    ----------
+    Vasiloglou thesis, section 6.2.1, (2.101)-(2.105).
+
+    Examples
+    --------
+    A path of equal steps on a line: of its foldings, the flat one has a variance of 10.
+
+    >>> from sdpdr import graphs
+    >>> found = rank_constrained(graphs.path([1.0] * 4), rank=1, share=0.95)
+    >>> found.status, found.purified.held()
+    (IterationStatus.RANK_REACHED, True)
+    >>> round(float(np.sum(found.embedding_**2)), 6)
+    10.0
+    """
+    least = _least(share, variance, shrink)
+    validate.positive_integer("retries", retries, at_least=0)
+    counts = graph.masses
+    if direction == "trailing":
+        direction = Trailing(rank, counts)
+    elif direction == "logdet":
+        direction = LogDet(rank, weights=counts)
+    solving = {k: options[k] for k in ("solver", "form", "seed", "time_limit") if k in options}
+    largest = solve(mvu(graph, isometry), progress=False, **solving)
+    if not largest.values:
+        largest.raise_for_status()
+    bound = largest.value if largest.bound is None else max(largest.bound, largest.value)
+    floor = least * float(largest.value) if variance is None else least
+    if floor > bound * (1.0 + _ROUNDING):
+        raise InfeasibleError(
+            f"no placement of this graph has a variance of {floor:.6g}: the largest, at any rank, "
+            f"is {largest.value:.6g} (proven bound {bound:.6g}). Ask for less."
+        )
+    iteration = ConvexIteration(
+        isometric(graph, isometry, floor), rank, direction=direction, **options
+    )
+    state, attempts = iteration.run(), 1
+    while state.status is IterationStatus.STALLED and attempts <= retries:
+        floor *= shrink
+        last = state.solution
+        iteration = replace(iteration, model=isometric(graph, isometry, floor), start=last)
+        state, attempts = iteration.run(), attempts + 1
+    purified = None
+    if state.best is not None:
+        purified = iteration.purify(state)
+    return RankConstrained(state, purified, floor, largest, attempts)
+
+
+def _least(share: float, variance: float | None, shrink: float) -> float:
+    if not 0.0 < shrink < 1.0:
+        raise DataError(f"shrink must lie between 0 and 1; it is {shrink}.")
+    if variance is not None:
+        return validate.positive_number("variance", variance)
+    if not (np.isfinite(share) and 0.0 < share <= 1.0):
+        raise DataError(f"share must lie in (0, 1]; it is {share}. Or name a variance.")
+    return float(share)

@@ -1,0 +1,149 @@
+"""Programs of the gallery that are more than a line of text: made for an order, or of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr import graphs
+from sdpdr.base.arrays import Array
+from sdpdr.families import methods
+from sdpdr.lab.library.lies.writing import written
+from sdpdr.linalg import Diagonal, InnerProduct, Products, Stacked, Trace, VectorMap
+from sdpdr.model import Model, Var
+from sdpdr.model.blocks import Costs, Fits, Gram, NonNegative, Relation, UnitDiagonal
+from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
+
+# Of the edges of random graphs.
+DENSITY = 0.08
+
+
+def half_line(order: int) -> SDP:
+    """Lasserre's relaxation of: minimise x where x >= 0 and x^2 >= 1 (Waki's example).
+
+    Over the moments x_1, ..., x_2r of a measure: the moment matrix, and those localized by x and
+    by x^2 - 1, are psd.
+    """
+
+    def moment(power: int) -> str:
+        return f"x{power}" if power else "1"
+
+    def hankel(size: int, localized: Callable[[int], str]) -> str:
+        rows = (", ".join(localized(i + j) for j in range(size)) for i in range(size))
+        return f"[[{'], ['.join(rows)}]] psd"
+
+    inequalities = (
+        hankel(order + 1, moment),
+        hankel(order, lambda power: moment(power + 1)),
+        hankel(order, lambda power: f"{moment(power + 2)} - {moment(power)}"),
+    )
+    return written(",  ".join(("min x1", *inequalities)), f"half-line-{order}")
+
+
+def complete_graph(n: int) -> str:
+    """<L, X> for the Laplacian L of the complete graph, as a text writes it."""
+    off = (f" - 2 X{i}{j}" for i in range(1, n + 1) for j in range(i + 1, n + 1))
+    return " + ".join(f"{n - 1} X{i}{i}" for i in range(1, n + 1)) + "".join(off)
+
+
+def least_eigenvalue(n: int) -> SDP:
+    """Minimise <L, X> with tr X = 1 for the Laplacian L of the complete graph."""
+    return written(f"min {complete_graph(n)},  tr X = 1", f"zero-{n}")
+
+
+def zero_sums(n: int) -> SDP:
+    """Minimise X11 + 2 X22 + ... with <n I - J, X> = 0 and X11 = 1: only J is left."""
+    cost = " + ".join(f"{i} X{i}{i}" for i in range(1, n + 1))
+    return written(f"min {cost},  {complete_graph(n)} = 0,  X11 = 1", f"stress-{n}")
+
+
+def hilbert(n: int) -> SDP:
+    """Minimise tr X where the rows of an integer multiple of Hilbert's matrix fix its diagonal."""
+    multiple = int(np.lcm.reduce(np.arange(1, 2 * n)))
+    matrix = [[multiple // (i + j + 1) for j in range(n)] for i in range(n)]
+    rows = (
+        " + ".join(f"{entry} X{j}{j}" for j, entry in enumerate(row, start=1)) + f" = {sum(row)}"
+        for row in matrix
+    )
+    return written(",  ".join(("min tr X", *rows)), f"hilbert-{n}")
+
+
+def motzkin() -> SDP:
+    """Maximise g where x^4 y^2 + x^2 y^4 - 3 x^2 y^2 + 1 - g is a sum of squares."""
+    monomials = [(a, b) for a in range(4) for b in range(4 - a)]
+    wanted = {(4, 2): 1.0, (2, 4): 1.0, (2, 2): -3.0, (0, 0): 1.0}
+    places: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for (i, p), (j, q) in product(enumerate(monomials), repeat=2):
+        places.setdefault((p[0] + q[0], p[1] + q[1]), []).append((i, j))
+    n, powers = len(monomials), sorted(places)
+    maps = []
+    for power in powers:
+        matrix = np.zeros((n, n))
+        matrix[tuple(np.transpose(places[power]))] = 1.0
+        maps.append(InnerProduct(matrix))
+    right = np.array([wanted.get(power, 0.0) for power in powers])
+    constant = np.array([[float(power == (0, 0))] for power in powers])
+    rows = Rows("coefficients", "==", {"Q": Stacked(maps), "g": VectorMap(constant)}, right)
+    return SDP(
+        (PsdVariable("Q", n), VectorVariable("g", 1)),
+        {"g": VectorMap([[-1.0]])},
+        (rows,),
+        maximize=True,
+        name="motzkin",
+    )
+
+
+def path(lengths: list[float], isometry: Relation = "inequality") -> Model:
+    """Unfold a path."""
+    return methods.mvu(graphs.path(np.array(lengths)), isometry)
+
+
+def square(side: float) -> Model:
+    """Unfold a ring of four edges."""
+    edges = [[0, 1], [1, 2], [2, 3], [0, 3]]
+    return methods.mvu(graphs.from_edges(4, edges, np.full(4, side * side)))
+
+
+def laplacian(n: int, seed: int) -> Array:
+    """A quarter of the Laplacian of a random graph; some of its nodes may have no edge."""
+    upper = np.triu(np.random.default_rng(seed).random((n, n)) < DENSITY, 1).astype(float)
+    adjacency = upper + upper.T
+    return np.asarray(np.diag(adjacency.sum(axis=1)) - adjacency) / 4.0
+
+
+def max_cut(n: int, seed: int) -> SDP:
+    """Goemans and Williamson's bound on the largest cut of a random graph."""
+    cost = InnerProduct(-sp.csr_array(laplacian(n, seed)))
+    unit = Rows("diagonal", "==", {"X": Diagonal(n)}, np.ones(n))
+    return SDP((PsdVariable("X", n),), {"X": cost}, (unit,), maximize=True, name=f"max-cut-{n}")
+
+
+def opposite(n: int) -> Model:
+    """Minimise <A, K> over correlation matrices; A is the adjacency of an even ring."""
+    ring = np.roll(np.eye(n), 1, axis=1)
+    cost = InnerProduct(ring + ring.T)
+    return Gram(n) + UnitDiagonal(n) + Costs(cost @ Var("K"))
+
+
+def clusters() -> Model:
+    """Two clusters of 0, 1, 10, 11 by Peng and Wei's relaxation of k-means."""
+    places = np.array([0.0, 1.0, 10.0, 11.0])
+    distances = np.subtract.outer(places, places) ** 2
+    return (
+        Gram(4)
+        + NonNegative(4)
+        + Fits(Products(4) @ Var("K"), np.ones(4))
+        + Fits(Trace(4) @ Var("K"), np.array([2.0]))
+        + Costs(InnerProduct(distances) @ Var("K"))
+    )
+
+
+def unfolding() -> Model:
+    """Unfold forty points of a Swiss roll, evenly spread along its angle."""
+    rng = np.random.default_rng(5)
+    t = 1.5 * np.pi * (1.0 + 2.0 * rng.random(40))
+    points = np.column_stack([t * np.cos(t), 12.0 * rng.random(40), t * np.sin(t)])
+    return methods.mvu(graphs.knn(points, n_neighbors=5, connect="mst"))

@@ -1,0 +1,381 @@
+"""What a point and its multipliers prove: the value below, the bound above."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import qdldl
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse import csc_matrix, diags, triu
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from sdpdr.linalg.factorization import require_sound_qdldl
+from sdpdr.solvers.lowrank.edge.pencil import Pencil
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
+
+_DENSE = 200  # below this size a full eigendecomposition is fastest
+_COARSE = 1e-8
+_HEAVIER = (4.0, 1e2, 1e4, 1e6, 1e8)
+_MOST_ESCAPES = 6
+_REINFORCEMENTS = 4
+_SURPLUS = 1.05  # of the weight that lifts an eigenvalue to 1 to first order
+_ENOUGH = 2.0  # connectivity of the heavy weights at which adding more is pointless
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """A point, its multipliers, and what they prove about a program."""
+
+    R: Matrix
+    weights: Vector
+    value: float
+    bound: float
+    infeasibility: float
+    connectivity: Connectivity
+
+    @property
+    def gap(self) -> float:
+        """Relative distance of value and bound."""
+        if self.value == 0.0:
+            return np.inf if self.bound else 0.0
+        return abs(self.bound - self.value) / abs(self.value)
+
+    @property
+    def error(self) -> float:
+        """The larger of gap and infeasibility."""
+        return max(self.gap, self.infeasibility)
+
+
+def judge(
+    program: EdgeProgram,
+    R: Matrix,
+    weights: Vector,
+    tol: float,
+    seed: int = 0,
+    late: Callable[[], bool] = lambda: False,
+) -> Verdict:
+    """Certify a point of a program by any multipliers, reinforced where that helps the bound.
+
+    Nothing is reinforced once ``late`` says that time is up.
+    """
+    weights = clip_weights(program, weights)
+    low_end = found = connectivity(program, weights, tol, seed)
+    value, infeasibility = primal_value(program, R)
+    bound = dual_bound(program, weights, low_end.lower)
+    best = Verdict(R, weights, value, bound, infeasibility, found)
+    for _ in range(_REINFORCEMENTS):
+        if best.gap <= tol or not low_end.escape.shape[1] or late():
+            break
+        weights = clip_weights(program, reinforced(program, weights, low_end))
+        low_end = connectivity(program, weights, tol, seed)
+        bound = dual_bound(program, weights, low_end.lower)
+        if bound < best.bound:
+            best = Verdict(R, weights, value, bound, infeasibility, found)
+    return best
+
+
+@dataclass(frozen=True, eq=False)
+class Connectivity:
+    r"""The low end of the pencil :math:`L(w) v = \lambda\, \mathrm{diag}(c)\, v`.
+
+    Attributes
+    ----------
+    lower : float
+        Number not above the second smallest eigenvalue (counted over all eigenvalues), shown by
+        the inertia of a sparse factorization or by a dense eigendecomposition.
+    value : float
+        The second smallest eigenvalue as computed; equal to ``lower`` when only that was needed.
+    escape : (n, k) array
+        Eigenvectors for eigenvalues clearly below 1, of unit length for the masses: directions
+        in which a stationary R can still be improved. May have no column.
+    levels : (k,) array
+        Their eigenvalues.
+    """
+
+    lower: float
+    value: float
+    escape: Matrix
+    levels: Vector
+
+    @classmethod
+    def unknown(cls, lower: float, n: int) -> Connectivity:
+        """A lower bound alone, without eigenvectors."""
+        return cls(lower, lower, np.empty((n, 0)), np.empty(0))
+
+
+def laplacian(program: EdgeProgram, weights: Vector) -> csc_matrix:
+    """Weighted graph Laplacian of the program's edges.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
+    >>> laplacian(path, np.array([1.0, 2.0])).toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  3., -2.],
+           [ 0., -2.,  2.]])
+    """
+    i, j = program.edges.T
+    n = program.n
+    degree = np.bincount(i, weights, n) + np.bincount(j, weights, n)
+    nodes = np.arange(n)
+    return csc_matrix(
+        (
+            np.concatenate([degree, -weights, -weights]),
+            (np.concatenate([nodes, i, j]), np.concatenate([nodes, j, i])),
+        ),
+        shape=(n, n),
+    )
+
+
+def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 0) -> Connectivity:
+    r"""Second smallest eigenvalue of the weighted Laplacian, from below.
+
+    By Sylvester's law, :math:`\lambda_2 \ge \sigma` when :math:`L(w) - \sigma\,\mathrm{diag}(c)`
+    has at most one negative pivot. Shifts just below 1 are tried first, because that is where a
+    solution has its eigenvalue; only when they fail are eigenvectors computed.
+
+    Examples
+    --------
+    >>> cycle = EdgeProgram(edges=[[0, 1], [1, 2], [0, 2]], n=3, sqdist=1.0)
+    >>> round(connectivity(cycle, np.ones(3), tol=1e-8).lower, 12)
+    3.0
+    """
+    if not program.objective.is_variance:
+        return _outweighing(program, weights, tol, seed)
+    L = laplacian(program, weights)
+    root = np.sqrt(program.mass)
+    symmetric = (diags(1 / root) @ L @ diags(1 / root)).tocsc()
+    if program.n <= _DENSE:
+        spectrum, vectors = eigh(symmetric.toarray(), subset_by_index=[0, min(program.n, 7) - 1])
+        second = float(spectrum[1])
+        return Connectivity(second, second, *_escapes(spectrum, vectors, root, tol))
+    return _sparse_connectivity(symmetric, root, tol, seed)
+
+
+def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> Connectivity:
+    n = len(root)
+    shifted = _ShiftedFactor(A)
+    sigma = next((s for s in _shifts(abs(A).max(), tol) if shifted.factorize(s)), -np.inf)
+    if sigma >= 1 - tol / 2 or not np.isfinite(sigma):
+        return Connectivity.unknown(sigma, n)
+    inverse = LinearOperator((n, n), matvec=shifted.solve, dtype=float)
+    v0 = np.random.default_rng(seed).standard_normal(n)
+    try:
+        spectrum, vectors = eigsh(A, k=min(8, n - 1), sigma=sigma, OPinv=inverse, v0=v0, tol=1e-6)
+    except ArpackNoConvergence:
+        return Connectivity.unknown(sigma, n)
+    other = _not_constant(vectors, root)
+    value = float(spectrum[other].min()) if other.any() else sigma
+    sharper = value - 1e-2 * min(abs(1 - value), abs(value)) - 1e-10
+    lower = sharper if sharper > sigma and shifted.factorize(sharper) else sigma
+    return Connectivity(lower, value, *_escapes(spectrum, vectors, root, tol))
+
+
+def _outweighing(program: EdgeProgram, weights: Vector, tol: float, seed: int) -> Connectivity:
+    """The largest level tried with L(w) above it times C; escapes where that is below 1."""
+    pencil = Pencil(program)
+    levels = (level for level in _shifts(1.0, tol) if level > 0.0)
+    lower = next((level for level in levels if pencil.exceeds(weights / level)), -np.inf)
+    if lower >= 1 - tol / 2:
+        return Connectivity.unknown(lower, program.n)
+    values, vectors = pencil.lowest(weights, seed)
+    low = np.flatnonzero(values < -tol)[:_MOST_ESCAPES]
+    second = 1.0 + float(values.min(initial=0.0))
+    return Connectivity(lower, second, vectors[:, low], 1.0 + values[low])
+
+
+def _escapes(spectrum: Vector, vectors: Matrix, root: Vector, tol: float) -> tuple[Matrix, Vector]:
+    low = np.flatnonzero(_not_constant(vectors, root) & (spectrum < 1 - tol))[:_MOST_ESCAPES]
+    return vectors[:, low] / root[:, None], spectrum[low]
+
+
+def _not_constant(vectors: Matrix, root: Vector) -> NDArray[np.bool_]:
+    return np.asarray(abs(root @ vectors) < 0.5 * np.linalg.norm(root))
+
+
+class _ShiftedFactor:
+    """Factors of A - sigma I for many shifts on one pattern."""
+
+    def __init__(self, A: csc_matrix) -> None:
+        require_sound_qdldl()
+        self._upper = triu(A, format="csc")
+        self._upper.sort_indices()
+        self._nodes = self._upper.indptr[1:] - 1
+        self._diagonal = self._upper.data[self._nodes].copy()
+        self._solver: qdldl.Solver | None = None
+
+    def factorize(self, sigma: float) -> bool:
+        """Whether sigma is a lower bound of the second smallest eigenvalue (null space known)."""
+        self._upper.data[self._nodes] = self._diagonal - sigma
+        try:
+            if self._solver is None:
+                self._solver = qdldl.Solver(self._upper, True)
+            else:
+                self._solver.update(self._upper, True)
+        except RuntimeError:  # sigma is an eigenvalue to the last digit: no inertia
+            return False
+        return bool(np.count_nonzero(self._solver.factors()[1] < 0) <= (sigma > 0))
+
+    def solve(self, rhs: Vector) -> Vector:
+        """Solve with the last factors."""
+        if self._solver is None:
+            raise RuntimeError("factorize must be called before solve.")
+        return np.asarray(self._solver.solve(rhs))
+
+
+def _shifts(size: float, tol: float) -> list[float]:
+    """Lower bounds to try for the second smallest eigenvalue, best first."""
+    near = 1 - np.array([tol / 40, tol / 4, tol / 2, *(10.0 ** np.arange(-8, 0)), 0.5, 0.9])
+    below = -0.01 * 10.0 ** np.arange(np.ceil(np.log10(max(size, 1.0))) + 4)
+    return [*near.tolist(), *below.tolist()]
+
+
+def conjugate(program: EdgeProgram, weights: Vector) -> float:
+    r"""Sum of the conjugates :math:`u w^+ - l w^- + w^2 / 2v`; inf outside the multiplier box.
+
+    Examples
+    --------
+    >>> band = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, lower=0.5, upper=2.0)
+    >>> conjugate(band, np.array([3.0])), conjugate(band, np.array([-3.0]))
+    (6.0, -1.5)
+    """
+    up, down = np.maximum(weights, 0), np.maximum(-weights, 0)
+    with np.errstate(invalid="ignore"):
+        linear = np.where(up > 0, program.upper * up, 0) - np.where(
+            down > 0, program.lower * down, 0
+        )
+    if (np.maximum(up, down) > program.price * (1 + 1e-15)).any():
+        return np.inf
+    return float((linear + weights**2 / (2 * program.stiffness)).sum())
+
+
+def clip_weights(program: EdgeProgram, weights: Vector) -> Vector:
+    """Nearest weights for which `conjugate` is finite."""
+    low = np.where(np.isfinite(program.lower), -program.price, 0.0)
+    high = np.where(np.isfinite(program.upper), program.price, 0.0)
+    return np.clip(weights, low, high)
+
+
+def dual_bound(program: EdgeProgram, weights: Vector, lower: float) -> float:
+    r"""Upper bound on the optimum from any weights w with :math:`\lambda_2(L(w)) \ge` ``lower``.
+
+    Every feasible R has :math:`\sum_i c_i |R_i|^2 \le \langle L(s w), R R^T\rangle` for
+    :math:`s = 1/\lambda_2`, so the conjugate at s w is a bound. When a price forbids s w, the
+    weights are mixed with a heavier admissible set instead, :math:`\lambda_2` being concave.
+
+    References
+    ----------
+    Sun, Boyd, Xiao and Diaconis (2006), the fastest mixing Markov process and its dual.
+    """
+    if lower > 0:
+        bound = conjugate(program, weights / lower)
+        if np.isfinite(bound) or lower >= 1:
+            return min(bound, conjugate(program, weights)) if lower >= 1 else bound
+    heavy, strength = heavy_weights(program)
+    if strength <= 1 or lower >= 1:
+        return np.inf
+    t = (1 - lower) / (strength - lower)
+    return conjugate(program, (1 - t) * weights + t * heavy)
+
+
+def reinforced(program: EdgeProgram, weights: Vector, low_end: Connectivity) -> Vector:
+    r"""Weights with a little more where eigenvectors of eigenvalues below 1 stretch the edges.
+
+    To first order :math:`\Delta w_e` lifts the eigenvalue of v by :math:`\sum_e \Delta w_e (v_i -
+    v_j)^2`; it is spread in proportion to stretch per cost, :math:`(v_i - v_j)^2 / d_e`. A point
+    near the centre of mass that hangs on two edges may stay folded over at next to no loss of
+    value: its eigenvector is that point alone, and lifting it costs next to nothing, while
+    scaling *all* weights up would double the bound.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
+    >>> weak = np.array([2.0, 0.1])
+    >>> more = reinforced(path, weak, connectivity(path, weak, tol=1e-8))
+    >>> more.round(2).tolist()
+    [2.0, 0.71]
+    """
+    i, j = program.edges.T
+    stretch = (low_end.escape[i] - low_end.escape[j]) ** 2
+    limited = np.where(np.isfinite(program.upper), 1 / program.sqdist, 0.0)
+    share = limited[:, None] * stretch
+    needed = _SURPLUS * (1 - low_end.levels) / (share * stretch).sum(axis=0)
+    return np.asarray(weights + share @ needed)
+
+
+def heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:
+    r"""Non-negative weights as heavy as prices allow, and a lower bound of their connectivity.
+
+    The program is unbounded when no admissible weights have :math:`\lambda_2(L(w)) \ge 1`.
+
+    Examples
+    --------
+    >>> cheap = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, price=0.4)
+    >>> heavy_weights(cheap)[1]
+    0.8
+    """
+    if program not in _heavy:
+        _heavy[program] = _heaviest(program)
+    return _heavy[program]
+
+
+# They depend on the program alone, and cost as much as a few certificates.
+_heavy: WeakKeyDictionary[EdgeProgram, tuple[Vector, float]] = WeakKeyDictionary()
+
+
+def _heaviest(program: EdgeProgram) -> tuple[Vector, float]:
+    ceiling = clip_weights(program, np.full(program.m, np.inf))
+    unit = np.where(np.isfinite(program.upper), 1 / program.sqdist, 0.0)
+    strength = connectivity(program, unit, _COARSE).lower
+    for growth in _HEAVIER:
+        heavy = np.minimum(ceiling, unit * growth / strength)
+        reached = _ENOUGH * connectivity(program, heavy / _ENOUGH, _COARSE).lower
+        if reached >= _ENOUGH * (1 - _COARSE) or (heavy == ceiling).all():
+            break
+    return heavy, reached
+
+
+def primal_value(program: EdgeProgram, R: Matrix) -> tuple[float, float]:
+    """Objective at R shrunk into its hard upper limits, and the remaining violation of R.
+
+    Shrinking makes the value a true lower bound when no hard lower limit exists.
+
+    Returns
+    -------
+    value : float
+    infeasibility : float
+        Largest violation of a hard limit by R before shrinking, relative to ``sqdist``.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0)
+    >>> primal_value(path, np.array([[-1.0], [1.0]]))
+    (0.5, 3.0)
+    """
+    i, j = program.edges.T
+    q = ((R[i] - R[j]) ** 2).sum(axis=1)
+    hard = np.isinf(program.price) & np.isinf(program.stiffness)
+    above = hard & (q > program.upper)
+    below = hard & (q < program.lower)
+    violation = np.where(above, q - program.upper, 0) + np.where(below, program.lower - q, 0)
+    shrink = 1.0
+    if above.any() and not np.isfinite(program.lower[hard]).any():
+        shrink = float((q[above] / program.upper[above]).max())
+    value = program.objective.value(R) / shrink
+    value -= float(_penalty(program, q / shrink, ~hard).sum())
+    return value, float((violation / program.sqdist).max())
+
+
+def _penalty(program: EdgeProgram, q: Vector, soft: NDArray[np.bool_]) -> Vector:
+    """Cost of leaving [lower, upper], quadratic up to price / stiffness and linear beyond."""
+    away = np.maximum(np.maximum(q - program.upper, program.lower - q), 0)[soft]
+    price, stiffness = program.price[soft], program.stiffness[soft]
+    knee = np.minimum(price / stiffness, away)
+    with np.errstate(invalid="ignore"):
+        curved = np.where(knee > 0, 0.5 * stiffness * knee**2, 0.0)
+        straight = np.where(away > knee, price * (away - knee), 0.0)
+    return np.asarray(curved + straight)

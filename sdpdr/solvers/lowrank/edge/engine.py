@@ -1,0 +1,268 @@
+"""The front door of the low-rank engine, and equalities by the proximal method of multipliers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.solvers.lowrank.direction import Iterate
+from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge
+from sdpdr.solvers.lowrank.edge.interior_point import centred
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, EdgeResult, Matrix, Vector
+from sdpdr.solvers.lowrank.edge.search import Search
+from sdpdr.solvers.lowrank.edge.start import isomap_start, require_bounded
+from sdpdr.solvers.lowrank.frame import Journal, Options, ending
+
+_FIRST_STIFFNESS = 1e3  # relative to the typical weight of an edge
+_LAST_STIFFNESS = 1e11
+_GROWTH = 10.0
+_MAX_STAGES = 20
+_FIRST_ACCURACY = 1e-3
+_SHARPNESS = 1e-2  # accuracy of a stage, as a share of the violation left by the one before
+_FINE = 1e-6  # accuracy from which eigenvalues below 1 mean rank and not noise
+_LOW = 0.999
+_PROGRESS = 0.7  # factor by which a stage at the last stiffness must reduce the error
+
+
+def stiff_edges(program: EdgeProgram) -> NDArray[np.bool_]:
+    """Edges with limits from below, which make the program nonconvex in R, and no stiffness.
+
+    Examples
+    --------
+    >>> stiff_edges(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, lower=1.0)).tolist()
+    [True]
+    """
+    return np.asarray(np.isinf(program.stiffness) & np.isfinite(program.lower))
+
+
+def solve_by_multipliers(search: Search, R: Matrix) -> None:
+    r"""Approach hard lower limits and equalities through soft ones.
+
+    An interior-point method cannot start inside an interval of width zero, and the multipliers
+    of exact equalities may be unbounded. So the hard limits [l, u] of such edges are replaced,
+    stage by stage, by soft ones around the last multipliers :math:`w_k`,
+
+    .. math:: l - w_k / v_k \;\le\; q - w / v_k \;\le\; u - w_k / v_k ,
+
+    which is an edge program with a finite stiffness :math:`v_k`, feasible at every R. As v grows
+    the solution tends to that of the program, without v having to be infinite when multipliers
+    exist. Verdicts are always taken on the original program.
+
+    Parameters
+    ----------
+    search : Search
+        Its goal is the program to solve; the best verdict is left in it.
+    R : (n, r) array
+        First point.
+
+    References
+    ----------
+    Rockafellar (1976), augmented Lagrangians and the proximal point algorithm.
+    """
+    goal = search.goal
+    edges = stiff_edges(goal)
+    typical = goal.objective.value(R) / float(goal.sqdist.sum())
+    weights = np.zeros(goal.m)
+    point: Matrix | Iterate = R
+    stiffness, error, accuracy = _FIRST_STIFFNESS, np.inf, _FIRST_ACCURACY
+    for _ in range(_MAX_STAGES):
+        soft = _soft(goal, edges, stiffness * typical, weights)
+        point = search.approach(soft, point, accuracy, _LOW if accuracy <= _FINE else -np.inf)
+        verdict = search.latest
+        if search.finished or verdict is None:
+            return
+        if stiffness == _LAST_STIFFNESS and verdict.error > _PROGRESS * error:
+            return
+        error, weights = verdict.error, verdict.weights
+        wanted = min(_FIRST_ACCURACY, _SHARPNESS * verdict.infeasibility)
+        accuracy = max(search.options.tol / 4, wanted)
+        stiffness = min(_GROWTH * stiffness, _LAST_STIFFNESS)
+
+
+def _soft(
+    program: EdgeProgram, edges: NDArray[np.bool_], strength: float, weights: Vector
+) -> EdgeProgram:
+    stiffness = strength / program.sqdist
+    shift = np.where(edges, weights / stiffness, 0.0)
+    return replace(
+        program,
+        lower=program.lower - shift,
+        upper=program.upper - shift,
+        stiffness=np.where(edges, stiffness, program.stiffness),
+    )
+
+
+_SHRINK = 0.9  # of an Isomap start, which is a little too long almost everywhere
+_RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
+_SMALL = 25  # up to this size lower limits get every column there is
+_CONTRADICTION = 1e-3  # violation that no longer looks like a matter of accuracy
+_NOISE = 1e-2  # size of the columns added to a start of too low rank
+
+
+def solve_edge_program(
+    program: EdgeProgram,
+    options: Options | None = None,
+    start: Matrix | None = None,
+    weights: Vector | None = None,
+) -> EdgeResult:
+    r"""Maximise variance under limits on squared edge lengths, with a proof of quality.
+
+    A primal-dual interior-point method on the factor R (see `InteriorPoint`), whose rank grows
+    until the multipliers w certify the answer: any w with :math:`\lambda_2(L(w)) > 0` bounds the
+    optimum by :math:`\varphi^*(w / \lambda_2)`, so the relative gap holds whatever happened on
+    the way. Hard lower limits and equalities go through `solve_by_multipliers`.
+
+    Parameters
+    ----------
+    program : EdgeProgram
+    options : Options, optional
+    start : (n, r) array, optional
+        First factor, for instance the data themselves. Default: landmark Isomap.
+    weights : (m,) array, optional
+        Multipliers of the squared lengths that belong to ``start``, for instance those of the
+        answer to a nearby program; the iteration then begins near that answer.
+
+    Returns
+    -------
+    EdgeResult
+
+    Raises
+    ------
+    DisconnectedGraphError, ModelError
+        When the variance is unbounded: the edges do not join all points, or prices are too low.
+    ShapeError, DataError
+        When ``start`` or ``weights`` do not fit the program or are not finite.
+
+    References
+    ----------
+    Vasiloglou thesis, sections 3.1 and 3.2; Weinberger and Saul (2006); Burer and Monteiro (2003).
+
+    Examples
+    --------
+    A path unfolds to a straight line:
+
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2], [2, 3]], n=4, sqdist=1.0)
+    >>> result = solve_edge_program(path)
+    >>> result.status, round(result.value, 6), result.weights.round(4).tolist()
+    ('converged', 5.0, [1.5, 2.0, 1.5])
+    """
+    options = options or Options()
+    require_bounded(program)
+    units = _Units.of(program)
+    scaled = units.scale(program)
+    journal = Journal(options, units.value)
+    search = Search(scaled, options, journal)
+    if options.keep is not None:
+        keep = options.keep
+        search.keep = lambda one: keep(one.R * units.length, one.weights * units.weight)
+    R = _first_factor(scaled, options, None if start is None else np.asarray(start) / units.length)
+    if weights is not None and (np.shape(weights) != (program.m,) or start is None):
+        raise ShapeError(
+            f"weights has shape {np.shape(weights)}; expected ({program.m},), with a start."
+        )
+    broken_off = ""
+    try:
+        if search.fits(R.shape[1]):
+            _solve(search, R, None if weights is None else np.asarray(weights) / units.weight)
+    except KeyboardInterrupt:
+        broken_off = "interrupted"
+        search.judge_current()
+    except MemoryError:
+        broken_off = "out_of_memory"
+    best = search.best or judge(scaled, R, np.zeros(program.m), options.tol)
+    status = broken_off or _status(best, options, journal)
+    if status == "converged":
+        point = proof = best
+    else:
+        # What was best of two moments is still a point and a proof.
+        point, proof = search.feasible or best, search.proved or best
+        best = replace(point, weights=proof.weights, bound=proof.bound)
+    return EdgeResult(
+        R=point.R * units.length,
+        weights=proof.weights * units.weight,
+        status=status,
+        value=point.value * units.value,
+        bound=proof.bound * units.value,
+        infeasibility=point.infeasibility,
+        message=_message(best, status, options, search.message),
+        **journal.told(),
+    )
+
+
+def _solve(search: Search, R: Matrix, weights: Vector | None) -> None:
+    if stiff_edges(search.goal).any():
+        solve_by_multipliers(search, R)
+        search.restore()
+    else:
+        search.solve_goal(R, weights)
+
+
+def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) -> Matrix:
+    rank = options.rank
+    if start is None:
+        if rank is None and np.isfinite(program.lower).any():
+            rank = program.n - 1 if program.n <= _SMALL else _RANK_WITH_LOWER_LIMITS
+        return _SHRINK * isomap_start(program, rank, seed=options.seed)
+    if start.ndim != 2 or len(start) != program.n:
+        raise ShapeError(f"start has shape {start.shape}; expected ({program.n}, r).")
+    if not np.isfinite(start).all() or not start.any():
+        raise DataError("start must be finite and not zero; leave it out to use Isomap.")
+    start = centred(start, program.mass)
+    if start.shape[1] >= program.n:
+        left, size, _ = np.linalg.svd(start, full_matrices=False)
+        start = (left * size)[:, : program.n - 1]
+    missing = max(0, min(rank or 0, program.n - 1) - start.shape[1])
+    noise = np.random.default_rng(options.seed).standard_normal((program.n, missing))
+    return np.hstack([start, centred(_NOISE * start.std() * noise, program.mass)])
+
+
+def _status(best: Verdict, options: Options, journal: Journal) -> str:
+    if best.error <= options.tol:
+        return "converged"
+    return journal.exhausted or "stalled"
+
+
+def _message(best: Verdict, status: str, options: Options, reason: str) -> str:
+    proved = f"certified gap {best.gap:.1e}"
+    if not np.isfinite(best.bound):
+        proved = "the multipliers found prove no bound"
+    if best.infeasibility > options.tol:
+        proved += f", limits violated by up to {best.infeasibility:.1e} of sqdist"
+    if not reason and status == "stalled" and best.infeasibility > _CONTRADICTION:
+        reason = "The limits may contradict each other, or max_rank may be too small."
+    return f"{proved}{ending(status, options)}. {reason}".strip()
+
+
+@dataclass(frozen=True)
+class _Units:
+    """Factors that bring a program's lengths and masses near 1."""
+
+    length: float
+    weight: float
+    mass: float
+
+    @classmethod
+    def of(cls, program: EdgeProgram) -> _Units:
+        length = float(np.sqrt(program.sqdist.mean()))
+        return cls(length, program.objective.size(), float(program.mass.mean()))
+
+    @property
+    def value(self) -> float:
+        return self.length**2 * self.weight
+
+    def scale(self, program: EdgeProgram) -> EdgeProgram:
+        square = self.length**2
+        return EdgeProgram(
+            edges=program.edges,
+            n=program.n,
+            sqdist=program.sqdist / square,
+            lower=program.lower / square,
+            upper=program.upper / square,
+            price=program.price / self.weight,
+            stiffness=program.stiffness * square / self.weight,
+            mass=program.mass / self.mass,
+            objective=program.objective.scaled(self.mass, self.weight),
+        )

@@ -1,0 +1,297 @@
+"""The primal-dual interior-point iteration at a fixed rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization
+from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.edge.rows import Rows
+from sdpdr.solvers.lowrank.frame import Journal
+
+_LEAST_REG = 1e-9
+_FIRST_REG = 1e-4
+_LARGEST_REG = 1e10
+_ROUNDING = 1e-15
+_OPENED = 10.0  # slack that a resumed row gets, over complementarity per mean multiplier
+_PACE = 0.1  # complementarity kept, as a share of the worse of the other two measures
+_WORTHY = 0.9  # share of the plain step's length that a corrected step must allow
+_FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
+_SADDLE_REG = 0.1  # shift that a point which is optimal but for its inertia does not get rid of
+_SADDLE_PATIENCE = 4
+_PATIENCE = 150  # iterations without progress; unrolling a long roll takes about 70
+_HUGE = 1e300
+_EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Relative measures of how far an iterate is from optimality at its rank."""
+
+    gap: float
+    infeasibility: float
+    stationarity: float
+
+    @property
+    def worst(self) -> float:
+        """The largest measure; stationarity, which matters to second order, counts a tenth."""
+        return max(self.gap, self.infeasibility, 0.1 * self.stationarity)
+
+
+class InteriorPoint:
+    r"""Newton's method on the perturbed optimality conditions of an edge program.
+
+    In the notation of `Rows`, with :math:`z` the distances of y to the ends of its box, the
+    conditions :math:`t z = \mu` are linearised and both slacks and multipliers eliminated:
+
+    .. math:: dy = \sigma (dh + g), \qquad
+              g = h - b - \gamma y + \mu / z_{low} - \mu / z_{high}, \qquad
+              1/\sigma = \gamma + t_{low}/z_{low} + t_{high}/z_{high},
+
+    which leaves, for the displacement of the factor, the block Laplacian system
+
+    .. math:: M(w, \sigma)\, dR = -2 \bigl(L(w + \sigma g / d) R - C R\bigr).
+
+    The shift of M grows until its inertia is that of a minimum, so the step descends.
+
+    Parameters
+    ----------
+    program : EdgeProgram
+        Scaled so that lengths and masses are near 1.
+    rank : int
+    journal : Journal
+
+    Attributes
+    ----------
+    point : Iterate or None
+        The last point reached by `run`, whatever stopped it.
+
+    References
+    ----------
+    Nocedal and Wright (2006), section 19.3; Wächter and Biegler (2006) for the inertia rule.
+    """
+
+    def __init__(self, program: EdgeProgram, rank: int, journal: Journal) -> None:
+        m, n = program.m, program.n
+        self.program, self.rows, self.journal = program, Rows.of(program), journal
+        self._newton = BlockLaplacian(program.edges, program.mass, rank, program.objective)
+        self._difference = csr_matrix(
+            (np.repeat([1.0, -1.0], m), (np.tile(np.arange(m), 2), program.edges.T.ravel())),
+            shape=(m, n),
+        )
+        self._adjoint = self._difference.T.tocsr()
+        # Of constant displacements, which no edge resists.
+        self._curvature = -2.0 * program.objective.variance
+        self.point: Iterate | None = None
+        self._has_low = np.isfinite(self.rows.low)
+        self._has_high = np.isfinite(self.rows.high)
+        # Multipliers of both signs make the program nonconvex in R: it takes more careful steps.
+        self._signed = bool((self.rows.low < 0).any())
+        self._any_box = bool((self._has_low | self._has_high).any())
+
+    def begin(self, R: Matrix) -> Iterate:
+        """Slacks and multipliers for a first point: equal weights that sum to the variance.
+
+        The slack inside a limit is a tenth of the length; the one beyond a priced limit is made
+        small enough to have the same product with its multiplier, however high the price.
+        """
+        rows = self.rows
+        scale = rows.take(rows.scale)
+        size = scale * self._value(R) / scale.sum()
+        y = np.where(rows.low < 0, -0.1 * size, size)
+        y = np.clip(y, 0.5 * np.maximum(rows.low, -_HUGE), 0.5 * np.minimum(rows.high, _HUGE))
+        low, high = 0.1 * size / (y - rows.low), 0.1 * size / (rows.high - y)
+        low, high = np.where(rows.low == 0, 0.1, low), np.where(rows.high == 0, 0.1, high)
+        point = self._fitted(R, y, low, high, mu=0.0)
+        return replace(point, mu=0.1 * self._mean_product(point))
+
+    def resume(self, point: Iterate, product: float, columns: Matrix | None = None) -> Iterate:
+        """Continue from the answer to a nearby program, perhaps in more columns.
+
+        Slacks are opened to a few times ``product`` per mean multiplier, and multipliers moved
+        inside their box until no product is smaller than ``product``: a converged point hugs its
+        bounds too closely to start from. Opened any further, the slacks would be a violation
+        much larger than that of the point, and wider than a narrow band.
+        """
+        rows = self.rows
+        R = point.x if columns is None else np.hstack([point.x, columns])
+        opened = _OPENED * product * len(point.y) / self._value(point.x)
+        low = np.maximum(point.slack_low, opened)
+        high = np.maximum(point.slack_high, opened)
+        floor = rows.low + np.minimum(product / low, (rows.high - rows.low) / 2)
+        ceiling = rows.high - np.minimum(product / high, (rows.high - rows.low) / 2)
+        y = np.clip(point.y, np.where(self._has_low, floor, -np.inf), ceiling)
+        return self._fitted(R, y, low, high, mu=product)
+
+    def near(self, R: Matrix, weights: Vector, product: float) -> Iterate:
+        """Begin near a factor and its edge weights, with products of a given size."""
+        rows = self.rows
+        y = np.clip(rows.take(weights * rows.scale), rows.low, rows.high)
+        away = rows.lengths(self._difference @ R) - rows.target - rows.compliance * y
+        point = Iterate(R, y, np.maximum(-away, 0.0), np.maximum(away, 0.0), product)
+        return self.resume(point, product)
+
+    def run(self, point: Iterate, tol: float) -> Iterate:
+        """Iterate until optimal at this rank, out of time, or no longer getting anywhere."""
+        best, since_best, at_saddle = np.inf, 0, 0
+        while True:
+            self.point = point
+            delta = self._difference @ point.x
+            residual = self._residual(point, delta)
+            measure = self._measure(point, delta, residual)
+            self._note(point, measure)
+            since_best = 0 if measure.worst < 0.99 * best else since_best + 1
+            best = min(best, measure.worst)
+            spent = (self._any_box and measure.gap < _ROUNDING) or point.reg > _LARGEST_REG
+            settled = max(measure.gap, measure.infeasibility) < tol and not self._signed
+            at_saddle = at_saddle + 1 if settled and point.reg > _SADDLE_REG else 0
+            stuck = since_best > _PATIENCE or at_saddle > _SADDLE_PATIENCE
+            if measure.worst < tol or self.journal.exhausted or spent or stuck:
+                return point
+            new = self._step(point, delta, residual)
+            # Far below the tolerance there is nothing to gain, and a hard barrier holds folds.
+            least = _FLOOR * tol * self._value(point.x) / len(point.y)
+            new = replace(new, mu=max(new.mu, least))
+            if not (np.isfinite(new.x).all() and np.isfinite(new.y).all()):
+                return point
+            point = new
+
+    def _step(self, point: Iterate, delta: Matrix, residual: Vector) -> Iterate:
+        """One Newton step and, with the same factors, one that foresees what it would miss."""
+        linear = Linearization(self.rows, point, residual)
+        weights = self.rows.weights(point.y)
+        self._newton.assemble(weights, self.rows.stiffness(linear.sigma), delta)
+        reg = self._prepare(point.reg)
+        if reg > _LARGEST_REG:
+            return replace(point, reg=reg)
+        ahead = self._direction(point, delta, weights, linear)
+        linear.correct(ahead)
+        corrected = self._direction(point, delta, weights, linear)
+        if min(corrected.primal / ahead.primal, corrected.dual / ahead.dual) >= _WORTHY:
+            ahead = corrected
+        new = self._fitted(
+            point.x + ahead.primal * ahead.x,
+            point.y + ahead.dual * ahead.y,
+            point.slack_low + ahead.primal * ahead.slack_low,
+            point.slack_high + ahead.primal * ahead.slack_high,
+            reg=reg,
+        )
+        length = min(ahead.primal, ahead.dual)
+        aim = self._centring(new, length) * self._mean_product(new)
+        return replace(new, mu=max(aim, min(point.mu, self._pace(new))))
+
+    def _direction(
+        self, point: Iterate, delta: Matrix, weights: Vector, linear: Linearization
+    ) -> Direction:
+        """Solve with the last factors, and see how far the answer can be followed."""
+        rows = self.rows
+        weights = weights + rows.weights(linear.sigma * linear.g)
+        rhs = -2 * self._gradient(point.x, delta, weights)
+        dR = centred(self._newton.solve(rhs), self.program.mass)
+        change = self._difference @ dR
+        dh = rows.take(2 * np.einsum("ij,ij->i", delta, change) / rows.scale)
+        return linear.direction(dR, dh, rows.lengths(change))
+
+    def _pace(self, point: Iterate) -> float:
+        """Complementarity below which it must not run ahead of the other conditions.
+
+        Multipliers of both signs cancel in the Newton matrix. When slacks close before the
+        multipliers have settled, the cancellation fails, the matrix is far from that of a
+        minimum, and the iteration cycles between large shifts and lost progress.
+        """
+        if not self._signed:
+            return 0.0
+        delta = self._difference @ point.x
+        measure = self._measure(point, delta, self._residual(point, delta))
+        ahead = min(1.0, max(measure.stationarity, measure.infeasibility))
+        return _PACE * ahead * self._value(point.x) / len(point.y)
+
+    def _centring(self, point: Iterate, length: float) -> float:
+        """Share of the complementarity to aim at next, by the length of the last step.
+
+        While the shape is still being found, a slow descent keeps away from the folded shapes
+        that are saddle points.
+        """
+        early = self._mean_product(point) * len(point.y) > _EARLY * self._value(point.x)
+        quick, fair, slow = (0.4, 0.6, 0.9) if early else (0.05, 0.2, 0.6)
+        return quick if length > 0.9 else fair if length > 0.5 else slow
+
+    def _fitted(
+        self, R: Matrix, y: Vector, low: Vector, high: Vector, mu: float = 0.0, reg: float = 0.0
+    ) -> Iterate:
+        """Point whose slacks inside the limits are widened to what the true lengths allow."""
+        rows = self.rows
+        away = rows.lengths(self._difference @ R) - rows.target - rows.compliance * y
+        low = np.where(rows.low == 0, np.maximum(low, high - away), low)
+        high = np.where(rows.high == 0, np.maximum(high, low + away), high)
+        low, high = low * self._has_low, high * self._has_high
+        return Iterate(R, y, low, high, mu, reg)
+
+    def _prepare(self, reg: float) -> float:
+        """Factor with the smallest tried regularization that has the inertia of a minimum.
+
+        Returns the regularization to begin with in the next iteration. What was needed just now
+        will be needed again: to go down at once would cost a factorization in vain every time.
+        """
+        corrected = False
+        while reg <= _LARGEST_REG:
+            shift = self._curvature + max(reg, _LEAST_REG if self._curvature else 0.0)
+            negative = self._newton.factorize(shift)
+            self.journal.factorizations += 1
+            if negative == (self._newton.rank if shift < 0 else 0):
+                return reg if corrected else reg / 3 if reg > _FIRST_REG else 0.0
+            reg, corrected = max(8 * reg, _FIRST_REG), True
+        return reg
+
+    def _residual(self, point: Iterate, delta: Matrix) -> Vector:
+        rows = self.rows
+        away = rows.lengths(delta) - rows.target - rows.compliance * point.y
+        return np.asarray(away + point.slack_low - point.slack_high)
+
+    def _gradient(self, R: Matrix, delta: Matrix, weights: Vector) -> Matrix:
+        return np.asarray(self._adjoint @ (weights[:, None] * delta)) - self._pull(R)
+
+    def _pull(self, R: Matrix) -> Matrix:
+        return self.program.objective.times(R)
+
+    def _measure(self, point: Iterate, delta: Matrix, residual: Vector) -> Residuals:
+        gradient = self._gradient(point.x, delta, self.rows.weights(point.y))
+        return Residuals(
+            gap=self._mean_product(point) * len(point.y) / self._value(point.x),
+            infeasibility=float(abs(residual).max()),
+            stationarity=float(np.linalg.norm(gradient) / np.linalg.norm(self._pull(point.x))),
+        )
+
+    def _mean_product(self, point: Iterate) -> float:
+        rows, low, high = self.rows, self._has_low, self._has_high
+        total = point.slack_low[low] @ (point.y - rows.low)[low]
+        total += point.slack_high[high] @ (rows.high - point.y)[high]
+        return float(total / max(np.count_nonzero(low) + np.count_nonzero(high), 1))
+
+    def _note(self, point: Iterate, measure: Residuals) -> None:
+        self.journal.note(
+            value=self._value(point.x),
+            mu=point.mu,
+            infeasibility=measure.infeasibility,
+            stationarity=measure.stationarity,
+            regularization=point.reg,
+            rank=self._newton.rank,
+        )
+
+    def _value(self, R: Matrix) -> float:
+        return self.program.objective.value(R)
+
+
+def centred(R: Matrix, mass: Vector) -> Matrix:
+    """Remove the weighted mean of the rows.
+
+    Examples
+    --------
+    >>> centred(np.array([[0.0], [3.0]]), np.array([2.0, 1.0])).ravel()
+    array([-1.,  2.])
+    """
+    return np.asarray(R - mass @ R / mass.sum())

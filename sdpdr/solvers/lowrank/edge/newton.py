@@ -1,0 +1,203 @@
+"""The condensed Newton matrix: a block graph Laplacian on a fixed pattern, and its factors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csc_matrix, csr_matrix
+
+from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.solvers.lowrank.edge.program import Edges, Matrix, Objective, Vector
+
+Index = NDArray[np.intp]
+
+
+class BlockLaplacian:
+    r"""Newton matrix of the factor R after slacks and multipliers are eliminated.
+
+    With :math:`\delta_e = R_i - R_j`, edge weights w, row stiffnesses :math:`\sigma_e \ge 0` and
+    masses c, the quadratic form is
+
+    .. math:: \langle X, M X\rangle = \sum_e \Bigl( 2 w_e |x_i - x_j|^2
+              + 4 \sigma_e (\delta_e^T (x_i - x_j))^2 \Bigr) + \text{shift} \sum_i c_i |x_i|^2 .
+
+    Its pattern, the graph times r by r blocks, never changes: it is analysed once, and each
+    update only scatters numbers. A shift of ``-2`` gives the exact second derivative; ``-2 + reg``
+    a regularised one. A constant displacement a has :math:`M (1 \otimes a) = \text{shift}\,
+    c \otimes a`, so for shift < 0 a sound matrix has exactly r negative pivots, and a right-hand
+    side whose columns sum to zero gives a solution centred for the masses. With a shift of zero,
+    which only an objective without variance asks for, the form does not notice constant
+    displacements: the first point is then held, which changes neither inertia nor differences.
+
+    Parameters
+    ----------
+    edges : (m, 2) array of int, i < j
+    mass : (n,) array
+    rank : int
+    objective : Objective, optional
+        Its part besides variance is subtracted twice; see `FixedForm`.
+
+    References
+    ----------
+    Wright, Primal-Dual Interior-Point Methods, chapter 11; Nocedal and Wright, section 19.3.
+
+    Examples
+    --------
+    >>> matrix = BlockLaplacian(np.array([[0, 1]]), np.ones(2), 1)
+    >>> matrix.assemble(weights=np.array([3.0]), stiffness=np.zeros(1), delta=np.ones((1, 1)))
+    >>> matrix.factorize(shift=-2.0)
+    1
+    >>> matrix.solve(np.array([[1.0], [-1.0]])).ravel()
+    array([ 0.1, -0.1])
+    """
+
+    def __init__(
+        self, edges: Edges, mass: Vector, rank: int, objective: Objective | None = None
+    ) -> None:
+        self._m = len(edges)
+        self._fixed = FixedForm.of(edges, objective)
+        edges, mass = self._fixed.edges, np.append(mass, np.zeros(self._fixed.width))
+        n, m = len(mass), len(edges)
+        self.rank = rank
+        self._upper = np.triu_indices(rank)
+        self._on_diagonal = np.flatnonzero(self._upper[0] == self._upper[1])
+        self._mass = mass
+        self._endpoints = csr_matrix(
+            (np.ones(2 * m), (edges.T.ravel(), np.tile(np.arange(m), 2))), shape=(n, m)
+        )
+        self._matrix, self._source = _pattern(edges, n, rank)
+        self._factor = symmetric_factor(csc_array(self._matrix))
+
+    def assemble(self, weights: Vector, stiffness: Vector, delta: Matrix) -> None:
+        """Compute the edge blocks 2 w I + 4 sigma delta delta^T and their sums at the nodes."""
+        a, b = self._upper
+        blocks = (4 * stiffness)[:, None] * delta[:, a] * delta[:, b]
+        blocks[:, self._on_diagonal] += 2 * weights[:, None]
+        fixed = self._fixed
+        if len(fixed.weights):
+            self._edge_blocks = np.zeros((len(fixed.edges), len(a)))
+            self._edge_blocks[: self._m] = blocks
+            self._edge_blocks[:, self._on_diagonal] += 2 * fixed.weights[:, None]
+        else:
+            self._edge_blocks = blocks
+        self._node_blocks = self._endpoints @ self._edge_blocks
+        if len(fixed.diagonal):
+            self._node_blocks[:, self._on_diagonal] += fixed.diagonal[:, None]
+
+    def upper(self, shift: float) -> csc_matrix:
+        """Upper triangle of the matrix assembled last, with the given shift."""
+        nodes = self._node_blocks.copy()
+        nodes[:, self._on_diagonal] += shift * self._mass[:, None]
+        if shift == 0.0:
+            nodes[0, self._on_diagonal] += 1.0
+        entries = np.concatenate([-self._edge_blocks.ravel(), nodes.ravel()])
+        self._matrix.data = entries[self._source]
+        return self._matrix
+
+    def factorize(self, shift: float) -> int:
+        """Factor with the given shift; the number of negative eigenvalues, -1 if singular."""
+        return self._factor.factorize(self.upper(shift).data)
+
+    def solve(self, rhs: Matrix) -> Matrix:
+        """Solve with the last factors; ``rhs`` and the answer have shape (n, rank)."""
+        if not self._fixed.width:
+            return self._factor.solve(rhs.ravel()).reshape(rhs.shape)
+        longer = np.append(rhs.ravel(), np.zeros(self._fixed.width * self.rank))
+        return self._factor.solve(longer)[: rhs.size].reshape(rhs.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedForm:
+    r"""The part -2 C of the Newton matrix that is not variance, as a graph of its own.
+
+    A pull p on a pair is an edge of weight -p. Side information F would make the matrix dense;
+    instead every column of F becomes a further node, joined to the points: eliminating the node
+    again leaves :math:`-2 F F^T`,
+
+    .. math:: egin{pmatrix} M & \sqrt 2 F \ \sqrt 2 F^T & I \end{pmatrix}
+              \;\longrightarrow\; M - 2 F F^T ,
+
+    and as the pivots of I are positive, the number of negative ones is that of M - 2 F F^T.
+
+    Attributes
+    ----------
+    edges : (m', 2) array
+        The edges of the program first, then those that only the objective has.
+    weights : (m',) array
+        What the objective adds to each; empty if it adds none.
+    diagonal : (n + q,) array
+        What it adds to the nodes; empty if nothing.
+    width : int
+        Number q of further nodes.
+    """
+
+    edges: Edges
+    weights: Vector
+    diagonal: Vector
+    width: int
+
+    @classmethod
+    def of(cls, edges: Edges, objective: Objective | None) -> FixedForm:
+        """Read an objective."""
+        if objective is None or objective.is_variance:
+            return cls(edges, np.empty(0), np.empty(0), 0)
+        n, q = len(objective.mass), objective.width
+        pairs, weights = objective.pairs, -objective.pull
+        diagonal: Vector = np.empty(0)
+        if objective.side is not None:
+            i, k = np.nonzero(objective.side)
+            entry = np.sqrt(2.0) * objective.side[i, k]
+            pairs = np.concatenate([pairs, np.column_stack([i, n + k])])
+            weights = np.concatenate([weights, -entry / 2])
+            # An edge adds its weight to both its ends, where nothing is wanted but the ones.
+            diagonal = np.bincount(np.append(i, n + k), np.tile(entry, 2), n + q).astype(float)
+            diagonal[n:] += 1.0
+        place = {tuple(edge): e for e, edge in enumerate(edges.tolist())}
+        at = np.array([place.get(tuple(pair), -1) for pair in pairs.tolist()], dtype=np.intp)
+        new = at < 0
+        at[new] = len(edges) + np.arange(np.count_nonzero(new))
+        joined = np.concatenate([edges, pairs[new]])
+        return cls(joined, np.asarray(np.bincount(at, weights, len(joined)), float), diagonal, q)
+
+
+def estimated_fill(edges: Edges, n: int, rank: int, objective: Objective | None = None) -> int:
+    """Nonzeros to expect in the Newton factor: those of the graph's own factor, times rank^2.
+
+    Examples
+    --------
+    >>> estimated_fill(np.array([[0, 1], [1, 2]]), n=3, rank=2)
+    11
+    """
+    fixed = FixedForm.of(edges, objective)
+    edges, n = fixed.edges, n + fixed.width
+    matrix, _ = _pattern(edges, n, 1)
+    column = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    matrix.data = np.where(matrix.indices == column, float(n), -1.0)
+    factor = symmetric_factor(csc_array(matrix), "qdldl")
+    factor.factorize(matrix.data)
+    return factor.nnz * rank**2 + n * rank * (rank - 1) // 2
+
+
+def _pattern(edges: Edges, n: int, rank: int) -> tuple[csc_matrix, Index]:
+    """Upper triangle of the pattern, and for each entry its place among the computed blocks.
+
+    The computed numbers are the upper triangles of the m edge blocks, then of the n node blocks.
+    """
+    m = len(edges)
+    a, b = np.triu_indices(rank)
+    packed = np.zeros((rank, rank), dtype=np.intp)
+    packed[a, b] = packed[b, a] = np.arange(len(a))
+    row, col = np.indices((rank, rank))
+    i, j = edges.T[:, :, None, None] * rank
+    nodes = np.arange(n)[:, None]
+    rows = np.concatenate([(i + row).ravel(), (nodes * rank + a).ravel()])
+    cols = np.concatenate([(j + col).ravel(), (nodes * rank + b).ravel()])
+    edge_places = np.arange(m)[:, None, None] * len(a) + packed
+    node_places = (m + np.arange(n))[:, None] * len(a) + np.arange(len(a))
+    source = np.concatenate([edge_places.ravel(), node_places.ravel()])
+    order = np.lexsort((rows, cols))
+    starts = np.searchsorted(cols[order], np.arange(n * rank + 1))
+    matrix = csc_matrix((np.ones(len(order)), rows[order], starts), shape=(n * rank, n * rank))
+    return matrix, source[order]

@@ -1,0 +1,132 @@
+"""The objective of a program on edges: variance, spread of pairs, side information."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import NotAcceptedError
+from sdpdr.linalg import (
+    Combined,
+    InnerProduct,
+    LinearMap,
+    Products,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    VectorMap,
+)
+from sdpdr.linalg.combine import Summed
+from sdpdr.program.face import null_vectors
+from sdpdr.program.sdp import SDP, Rows
+from sdpdr.solvers.lowrank.edge.program import Objective
+
+_ROUNDING = 1e-12
+
+
+def read_objective(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> tuple[Array, Objective]:
+    """The masses that centre the points, and the form that is maximised.
+
+    Raises
+    ------
+    NotAcceptedError
+        With the reason, in words.
+    """
+    mass = _mass(sdp, name, hidden)
+    n = mass.size
+    diagonal, pairs, pull, side = np.zeros(n), [], [], []
+    for weights, linear_map in _parts(sdp.objective[name]) if name in sdp.objective else ():
+        lengths = as_lengths(linear_map)
+        if lengths is not None:
+            pairs.append(lengths[0])
+            pull.append(-weights * lengths[1])
+        elif isinstance(linear_map, QuadraticForms):
+            if np.any(weights > 0.0):
+                raise NotAcceptedError("the objective subtracts a quadratic form")
+            side.append((np.sqrt(-weights)[:, None] * linear_map.vectors.toarray()).T)
+        elif isinstance(linear_map, InnerProduct):
+            own, edges, force = _graph(-weights[0] * sp.csr_array(linear_map.coefficients))
+            diagonal += own
+            pairs.append(edges)
+            pull.append(force)
+    variance = _multiple(diagonal, mass) if np.any(diagonal) else 0.0
+    edges, force = _merged(n, pairs, pull)
+    columns = np.column_stack(side) if side else None
+    if columns is not None:
+        # Of centred points, moving F along the masses changes nothing.
+        columns = columns - np.outer(mass, columns.sum(axis=0) / mass.sum())
+        columns = columns if np.any(columns) else None
+    if variance == 0.0 and edges.size == 0 and columns is None:
+        raise NotAcceptedError("nothing is maximised that stretches edges (block Variance)")
+    return mass, Objective(mass, variance, edges, force, columns)
+
+
+def as_lengths(linear_map: LinearMap) -> tuple[Index, Array] | None:
+    """Edges and factors of a map whose rows are multiples of squared lengths."""
+    if isinstance(linear_map, SquaredEdgeLengths):
+        return linear_map.edges, np.ones(linear_map.m)
+    if isinstance(linear_map, Combined) and isinstance(linear_map.inner, SquaredEdgeLengths):
+        weights = linear_map.weights
+        if np.all(np.diff(weights.indptr) == 1):
+            return linear_map.inner.edges[weights.indices], weights.data
+    return None
+
+
+def _parts(
+    linear_map: LinearMap | VectorMap, weights: Array | None = None
+) -> Iterator[tuple[Array, LinearMap]]:
+    """The map as a sum over simple maps, each with weights on its rows."""
+    weights = np.ones(1) if weights is None else weights
+    if isinstance(linear_map, Summed):
+        for part in linear_map.maps:
+            yield from _parts(part, weights)
+    elif isinstance(linear_map, Combined):
+        yield from _parts(linear_map.inner, np.asarray(linear_map.weights.T @ weights))
+    elif isinstance(linear_map, (SquaredEdgeLengths, QuadraticForms, InnerProduct)):
+        yield weights, linear_map
+    else:
+        raise NotAcceptedError("the objective is not a variance, spread of pairs or quadratic form")
+
+
+def _mass(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> Array:
+    maps = [r.lhs[name] for r in hidden]
+    products = [a for a in maps if isinstance(a, Products)]
+    if not products or len(products) < len(maps) or null_vectors(sdp, name).shape[1] > 1:
+        raise NotAcceptedError("the points are not centred by rows K c = 0 (block Centered)")
+    if not np.all(products[0].vector > 0.0):
+        raise NotAcceptedError("the points are centred with weights that are not positive")
+    return products[0].vector
+
+
+def _graph(cost: sp.csr_array) -> tuple[Array, Index, Array]:
+    """A matrix as a diagonal and the Laplacian of pulls on pairs."""
+    upper = sp.triu(cost, k=1).tocoo()
+    kept = upper.data != 0.0
+    pairs = np.column_stack([upper.row, upper.col])[kept].astype(np.int64)
+    return np.asarray(cost.sum(axis=1)).ravel(), pairs, -upper.data[kept]
+
+
+def _multiple(diagonal: Array, mass: Array) -> float:
+    """The t with diagonal = t mass."""
+    t = float(diagonal.sum() / mass.sum())
+    size = np.abs(diagonal).max()
+    if np.abs(diagonal - t * mass).max() > _ROUNDING * size:
+        raise NotAcceptedError("centre and variance weigh the points differently")
+    if t < -_ROUNDING * size:
+        raise NotAcceptedError("the objective is not a variance (block Variance)")
+    return max(t, 0.0)
+
+
+def _merged(n: int, pairs: list[Index], pull: list[Array]) -> tuple[Index, Array]:
+    """Every pair once, i < j, with the sum of its pulls."""
+    if not pairs:
+        return np.empty((0, 2), dtype=np.intp), np.empty(0)
+    ends, force = np.sort(np.concatenate(pairs), axis=1), np.concatenate(pull)
+    keys, inverse = np.unique(ends[:, 0] * n + ends[:, 1], return_inverse=True)
+    total = np.asarray(np.bincount(inverse, force, keys.size), dtype=float)
+    if np.any(total < 0.0):
+        raise NotAcceptedError("the objective pushes some pair of points together")
+    kept = total > 0.0
+    return np.column_stack([keys // n, keys % n])[kept].astype(np.intp), total[kept]

@@ -1,0 +1,265 @@
+"""Solve at a small rank, and add columns where the certificate says the rank is too small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sdpdr.solvers.lowrank.direction import Iterate
+from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge, primal_value
+from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
+from sdpdr.solvers.lowrank.edge.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.edge.start import restored
+from sdpdr.solvers.lowrank.frame import Journal, Options
+
+_EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
+_WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # when somebody is waiting for a bound
+_UNEXPLAINED = 20.0  # gap, in units of the accuracy reached, that blames the rank
+_POLISH = 1 / 30  # last share of the tolerance, when the multipliers need to be sharper
+_FIRST_LENGTH = 0.1  # largest relative squared length given to an edge by a new column
+_PATIENCE = 3  # growths in a row without progress before the search gives up
+_NEARLY = 1e-5  # violation from which accuracy, and no longer stiffness, limits the gap
+_FINER = 0.1  # next accuracy, over the last, where accuracy limits the gap
+_PRODUCT = 1e-5  # largest complementarity, as a share of the objective, to continue from
+_WARMEST, _WARM_SHARE = 1e-3, 1e-2  # the same from a given start: at most, and of its gap
+_RESTORABLE = 50_000  # edges up to which points are brought onto exact limits at the end
+_DEARER = 2.0  # factor by which the error may grow when a value too good to be true goes
+_OF_GAP = 3e-3  # the same as a share of the gap: a wider barrier would fold new columns back
+
+_MAX_FILL = 300_000_000  # nonzeros of the Newton factor
+
+
+class Search:
+    r"""Low-rank solution of edge programs, certified against one goal.
+
+    A stationary R of rank r < n - 1 is optimal when :math:`\lambda_2(L(w)) \ge 1`. Otherwise
+    eigenvectors of smaller eigenvalues are directions of ascent: they become new columns.
+
+    Parameters
+    ----------
+    goal : EdgeProgram
+        Program that verdicts speak of, scaled so that lengths and masses are near 1.
+    options : Options
+    journal : Journal
+
+    Attributes
+    ----------
+    best, latest : Verdict or None
+        The verdict with the smallest error so far, and the last one.
+    feasible, proved : Verdict or None
+        Those with the largest value within the limits, and with the smallest bound: together,
+        what a run that is stopped has to offer.
+    keep : callable or None
+        Called with every better `feasible`.
+    message : str
+        Why the search stopped early, or empty.
+
+    References
+    ----------
+    Burer and Monteiro (2005); Boumal, Voroninski and Bandeira (2016).
+    """
+
+    def __init__(self, goal: EdgeProgram, options: Options, journal: Journal) -> None:
+        self.goal, self.options, self.journal = goal, options, journal
+        self.best: Verdict | None = None
+        self.latest: Verdict | None = None
+        self.feasible: Verdict | None = None
+        self.proved: Verdict | None = None
+        self.keep: Callable[[Verdict], object] | None = None
+        self.message = ""
+        self._max_rank = min(options.max_rank or _pataki(goal.m), goal.n - 1)
+        self._graph_fill = estimated_fill(goal.edges, goal.n, 1, goal.objective)
+        self._watched = options.callback is not None or options.time_limit is not None
+        self._at: InteriorPoint | None = None
+        hard = np.isinf(goal.price) & np.isinf(goal.stiffness)
+        # Then values are those of points shrunk into their limits, see `primal_value`.
+        self._shrinkable = not np.isfinite(goal.lower[hard]).any()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the goal is certified or a limit is reached."""
+        certified = self.best is not None and self.best.error <= self.options.tol
+        return certified or self.journal.exhausted is not None
+
+    def solve_goal(self, R: Matrix, weights: Vector | None = None) -> None:
+        """Solve the goal itself from a first factor; the answer is the best verdict."""
+        tol = self.options.tol / 4
+        at = self._open(self.goal, R.shape[1])
+        sharp = (tol, _POLISH * tol)
+        if weights is None:
+            looks = _WATCHED if self._watched else (_EARLY,)
+            early = tuple(accuracy for accuracy in looks if accuracy > tol)
+            first = at.begin(R)
+            self._look(at, first)
+            point, verdict = self._settle(at, first, (*early, *sharp))
+        else:
+            warm = self._warm(at, R, weights)
+            if self.finished:
+                return
+            point, verdict = self._settle(at, warm, sharp)
+        patience, error = _PATIENCE, np.inf
+        while patience and not self.finished:
+            error = min(error, verdict.error)
+            grown = self._grow(self.goal, point, verdict)
+            if grown is None:
+                return
+            point, verdict = self._settle(*grown, (tol, _POLISH * tol))
+            patience = _PATIENCE if verdict.error < error / 2 else patience - 1
+
+    def approach(
+        self, program: EdgeProgram, start: Matrix | Iterate, tol: float, grow_below: float
+    ) -> Iterate:
+        """Solve a program near the goal, growing the rank while connectivity is below a value.
+
+        Once the goal's limits are met, accuracy is raised for as long as that closes the gap.
+        """
+        if isinstance(start, Iterate):
+            at = self._open(program, start.x.shape[1])
+            point = at.resume(start, tol * self._share(start.x))
+        else:
+            at = self._open(program, start.shape[1])
+            point = at.begin(start)
+            self._look(at, point)
+        finest = _POLISH * self.options.tol / 4
+        while True:
+            point = at.run(point, tol)
+            verdict = self._judge(at, point)
+            if self.finished:
+                return point
+            settled = verdict.infeasibility < min(_NEARLY, verdict.gap)
+            if settled and tol > finest:
+                tol = max(_FINER * tol, finest)
+                continue
+            if verdict.connectivity.value >= (1.0 if settled else grow_below):
+                return point
+            grown = self._grow(program, point, verdict)
+            if grown is None:
+                return point
+            at, point = grown
+
+    def restore(self) -> None:
+        """Bring the best point onto limits that it misses by a little, where that costs little."""
+        if self.best is None or self.goal.m > _RESTORABLE:
+            return
+        R = restored(self.goal, self.best.R, self.journal.late)
+        value, infeasibility = primal_value(self.goal, R)
+        verdict = replace(self.best, R=R, value=value, infeasibility=infeasibility)
+        tol, error = self.options.tol, self.best.error
+        allowed = tol if error <= tol else _DEARER * error
+        if infeasibility < self.best.infeasibility and verdict.error <= allowed:
+            self.best = self.feasible = verdict
+
+    def fits(self, rank: int) -> bool:
+        """Whether factors at this rank stay within ``max_fill``; if not, say so."""
+        n = self.goal.n
+        fill = self._graph_fill * rank**2 + n * rank * (rank - 1) // 2
+        given = self.options.max_fill
+        most = _MAX_FILL if given is None else given
+        if fill <= most:
+            return True
+        self.message = (
+            f"At rank {rank} the Newton factor would hold about {fill:.1e} nonzeros, more than "
+            f"max_fill = {most:.1e}: the graph is too well connected for a "
+            "sparse factorization. Use fewer neighbours or landmarks, or raise max_fill."
+        )
+        return False
+
+    def _warm(self, at: InteriorPoint, R: Matrix, weights: Vector) -> Iterate:
+        """Where to begin near an answer: as far from the boundary as its gap is wide."""
+        verdict = judge(self.goal, R, weights, self.options.tol, self.options.seed)
+        self._take(verdict)
+        away = max(verdict.error, self.options.tol) if np.isfinite(verdict.error) else 1.0
+        return at.near(R, weights, min(_WARMEST, _WARM_SHARE * away) * self._share(R))
+
+    def _look(self, at: InteriorPoint, first: Iterate) -> None:
+        """Take a verdict on the first point where somebody waits: early ones are often worse."""
+        if self._watched:
+            self._judge(at, first)
+
+    def judge_current(self) -> None:
+        """Take a verdict on the point reached so far, for instance after an interruption."""
+        if self._at is not None and self._at.point is not None:
+            self._take(self._verdict(self._at, self._at.point))
+
+    def _settle(
+        self, at: InteriorPoint, point: Iterate, accuracies: tuple[float, ...]
+    ) -> tuple[Iterate, Verdict]:
+        """Run to one accuracy after the other, unless a look between shows too small a rank."""
+        for accuracy in accuracies:
+            point = at.run(point, accuracy)
+            verdict = self._judge(at, point)
+            low = verdict.connectivity
+            too_low = low.escape.shape[1] > 0 and verdict.gap > _UNEXPLAINED * accuracy
+            if self.finished or (too_low and point.x.shape[1] < self._max_rank):
+                break
+        return point, verdict
+
+    def _grow(
+        self, program: EdgeProgram, point: Iterate, verdict: Verdict
+    ) -> tuple[InteriorPoint, Iterate] | None:
+        """Continue in the escape directions as new columns; None when there are none to add."""
+        rank = point.x.shape[1]
+        directions = verdict.connectivity.escape[:, : max(0, self._max_rank - rank)]
+        wider = rank + directions.shape[1]
+        if wider == rank or not self.fits(wider):
+            return None
+        i, j = program.edges.T
+        lengths = (directions[i] - directions[j]) ** 2 / program.sqdist[:, None]
+        columns = directions * np.sqrt(_FIRST_LENGTH / lengths.max(axis=0))
+        at = self._open(program, wider)
+        product = min(_PRODUCT, _OF_GAP * verdict.gap) * self._share(point.x)
+        return at, at.resume(point, product, columns)
+
+    def _judge(self, at: InteriorPoint, point: Iterate) -> Verdict:
+        return self._take(self._verdict(at, point))
+
+    def _verdict(self, at: InteriorPoint, point: Iterate) -> Verdict:
+        weights = at.rows.weights(point.y)
+        options = self.options
+        return judge(self.goal, point.x, weights, options.tol, options.seed, self.journal.late)
+
+    def _take(self, verdict: Verdict) -> Verdict:
+        self.latest = verdict
+        if self.best is None or verdict.error < self.best.error:
+            self.best = verdict
+        if self._is_better(verdict):
+            self.feasible = verdict
+            if self.keep is not None:
+                self.keep(verdict)
+        if self.proved is None or verdict.bound < self.proved.bound:
+            self.proved = verdict
+        self._tell(self.feasible or self.best, self.proved)
+        return verdict
+
+    def _is_better(self, verdict: Verdict) -> bool:
+        """Whether a point is the best feasible one so far.
+
+        Without a way to make it exactly feasible, a larger value may only be a larger violation.
+        """
+        if self._shrinkable:
+            return self.feasible is None or verdict.value > self.feasible.value
+        if verdict.infeasibility > self.options.tol:
+            return False
+        return self.feasible is None or verdict.infeasibility < self.feasible.infeasibility
+
+    def _tell(self, point: Verdict, proof: Verdict) -> None:
+        """Enter the best bound and its distance from the best value in the journal."""
+        if np.isfinite(proof.bound) and point.value:
+            gap = abs(proof.bound - point.value) / abs(point.value)
+            self.journal.certify(proof.bound, gap)
+
+    def _open(self, program: EdgeProgram, rank: int) -> InteriorPoint:
+        self._at = InteriorPoint(program, rank, self.journal)
+        return self._at
+
+    def _share(self, R: Matrix) -> float:
+        """Objective per row."""
+        return self.goal.objective.value(R) / self.goal.m
+
+
+def _pataki(m: int) -> int:
+    """Rank above which a solution never needs to go: r (r + 1) / 2 <= m."""
+    return int((np.sqrt(8 * m + 1) - 1) / 2) + 1

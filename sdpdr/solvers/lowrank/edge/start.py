@@ -1,0 +1,184 @@
+"""Before the first iteration, and after the last: a bounded variance, a start, limits held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse import csr_matrix
+from scipy.sparse.linalg import splu
+
+from sdpdr.base.errors import DisconnectedGraphError, ModelError
+from sdpdr.linalg.walks import connected_components, dijkstra
+from sdpdr.solvers.lowrank.edge.certificate import heavy_weights
+from sdpdr.solvers.lowrank.edge.interior_point import centred
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
+
+_SIGNIFICANT = 0.03  # share of the leading eigenvalue below which an Isomap direction is noise
+
+
+def require_bounded(program: EdgeProgram) -> None:
+    """Raise an error when variance can grow without limit.
+
+    Raises
+    ------
+    DisconnectedGraphError
+        When edges with an upper limit do not join all points.
+    ModelError
+        When prices are too low to hold the points together.
+
+    Examples
+    --------
+    >>> require_bounded(EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, price=0.6))
+    """
+    limited = np.isfinite(program.upper)
+    i, j = program.edges[limited].T
+    graph = csr_matrix((np.ones(len(i)), (i, j)), shape=(program.n, program.n))
+    count, label = connected_components(graph)
+    if count > 1:
+        parts = sorted((np.flatnonzero(label == k) for k in range(count)), key=len, reverse=True)
+        raise DisconnectedGraphError(
+            f"the edges with an upper limit join the {program.n} points into {count} separate "
+            f"parts (largest: {len(parts[0])} points), which may drift apart for ever; use more "
+            "neighbours, add edges between the parts, or solve each part alone.",
+            parts,
+        )
+    if np.isfinite(program.price[limited]).any():
+        strength = heavy_weights(program)[1]
+        if strength < 1:
+            raise ModelError(
+                "prices are too low to hold the points together, so variance is unbounded: the "
+                "Laplacian weighted with the prices has second smallest eigenvalue "
+                f"{strength:.3g}, and needs at least 1. Multiply prices by {1 / strength:.3g} "
+                "or more, or use a stiffness."
+            )
+
+
+def isomap_start(
+    program: EdgeProgram, rank: int | None = None, n_landmarks: int = 100, seed: int = 0
+) -> Matrix:
+    r"""Embed by landmark Isomap: classical scaling of graph distances to a few landmarks.
+
+    With :math:`G` the squared shortest-path lengths from the landmarks, :math:`\bar g` their
+    mean over landmarks, and :math:`V \Lambda V^T` the leading part of the doubly centred block
+    of G, every point gets :math:`-\tfrac12 (g_i - \bar g)^T V \Lambda^{-1/2}`.
+
+    Parameters
+    ----------
+    program : EdgeProgram
+        Lengths of the paths are the square roots of ``sqdist``.
+    rank : int, optional
+        Columns wanted; those Isomap cannot fill hold small noise. Default: the significant
+        directions and one more, between three and six (never more than n - 1).
+    n_landmarks : int, default 100
+    seed : int, default 0
+
+    Returns
+    -------
+    (n, rank) array, centred for the masses of the program.
+
+    References
+    ----------
+    de Silva and Tenenbaum (2003), landmark multidimensional scaling.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=[1.0, 1.0])
+    >>> np.abs(isomap_start(path, rank=1).round(6).ravel()).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    rng = np.random.default_rng(seed)
+    landmarks = rng.choice(program.n, min(n_landmarks, program.n), replace=False)
+    i, j = program.edges.T
+    graph = csr_matrix((np.sqrt(program.sqdist), (i, j)), shape=(program.n, program.n))
+    sqdist = dijkstra(graph, indices=landmarks) ** 2
+    mean = sqdist[:, landmarks].mean(axis=0)
+    block = -0.5 * (sqdist[:, landmarks] - mean - mean[:, None] + mean.mean())
+    spectrum, basis = np.linalg.eigh(block)
+    spectrum, basis = spectrum[::-1], basis[:, ::-1]
+    significant = int((spectrum > _SIGNIFICANT * spectrum[0]).sum())
+    if rank is None:
+        rank = min(max(significant + 1, 3), 6)
+    rank = min(rank, program.n - 1)
+    used = min(rank, int((spectrum > 1e-8 * spectrum[0]).sum()))
+    R = np.empty((program.n, rank))
+    R[:, :used] = -0.5 * (sqdist.T - mean) @ (basis[:, :used] / np.sqrt(spectrum[:used]))
+    R[:, used:] = 1e-3 * R[:, :used].std() * rng.standard_normal((program.n, rank - used))
+    return np.asarray(R - program.mass @ R / program.mass.sum())
+
+
+_STEPS = 25
+# Rows of lengths become dependent where exact lengths have no interior; then steps only halve the
+# distance, and need all the digits there are.
+_DAMPING = 1e-15
+_NEAR = 1e-6  # share of the length within which a limit counts as active
+_REACHED = 1e-14
+
+
+def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda: False) -> Matrix:
+    r"""A point nearby that keeps all hard limits, by Gauss-Newton steps of least length.
+
+    With large multipliers a violation of 1e-8 is worth more than the gap aimed at: the value is
+    then too good to be true, and beyond the bound. Each step solves :math:`J X = r` for the
+    smallest X, with J the derivatives of the relative squared lengths that are at their limit
+    or beyond, and r what they miss it by.
+
+    Parameters
+    ----------
+    program : EdgeProgram
+    R : (n, r) array
+    late : callable, optional
+        Says when time is up; no further step is then begun.
+
+    Returns
+    -------
+    (n, r) array
+        The point with the smallest violation on the way, R itself if none is smaller.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, lower=1.0)
+    >>> R = restored(path, np.array([[-0.50001], [0.5]]))
+    >>> round(float(np.ptp(R)), 12)
+    1.0
+    """
+    best, least = R, np.inf
+    for _ in range(_STEPS):
+        active, missing, worst = _missing(program, R)
+        if worst < least:
+            best, least = R, worst
+        if worst <= _REACHED or not active.any() or late():
+            break
+        J = _derivatives(program, R, active)
+        normal = sp.csc_array(J @ J.T + _DAMPING * sp.eye_array(J.shape[0]))
+        try:
+            step = J.T @ splu(normal).solve(missing)
+        except RuntimeError:  # dependent to the last digit
+            break
+        R = centred(R + step.reshape(R.shape), program.mass)
+    return best
+
+
+def _missing(program: EdgeProgram, R: Matrix) -> tuple[np.ndarray, Vector, float]:
+    """Edges at a hard limit or beyond, what they miss it by, and the largest violation."""
+    i, j = program.edges.T
+    hard = np.isinf(program.price) & np.isinf(program.stiffness)
+    q = np.sum(np.square(R[i] - R[j]), axis=1)
+    near = _NEAR * program.sqdist
+    low, high = q < program.lower + near, q > program.upper - near
+    active = hard & (low | high)
+    limit = np.where(high, program.upper, program.lower)
+    beyond = np.maximum(np.maximum(q - program.upper, program.lower - q), 0.0)
+    worst = float(np.max(np.where(hard, beyond, 0.0) / program.sqdist))
+    return active, ((limit - q) / program.sqdist)[active], worst
+
+
+def _derivatives(program: EdgeProgram, R: Matrix, active: np.ndarray) -> sp.csr_array:
+    edges = program.edges[active]
+    rank = R.shape[1]
+    slope = 2.0 * (R[edges[:, 0]] - R[edges[:, 1]]) / program.sqdist[active, None]
+    columns = edges[:, :, None] * rank + np.arange(rank)
+    values = np.stack([slope, -slope], axis=1)
+    starts = np.arange(0, 2 * rank * len(edges) + 1, 2 * rank)
+    return sp.csr_array((values.ravel(), columns.ravel(), starts), shape=(len(edges), R.size))

@@ -1,0 +1,1 @@
+"""Any program over factors: an augmented Lagrangian."""

@@ -1,0 +1,157 @@
+"""From the standard form to a problem over factors."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import NotAcceptedError
+from sdpdr.linalg import Diagonal, LinearMap, SvecMap, VectorMap
+from sdpdr.linalg.svec import svec_size
+from sdpdr.program.face import null_vectors
+from sdpdr.program.point import PsdVariable, VectorVariable
+from sdpdr.program.sdp import SDP, Expression
+from sdpdr.solvers.lowrank.general.forms import Forms
+from sdpdr.solvers.lowrank.general.parts import Part, part_of
+from sdpdr.solvers.lowrank.general.problem import Block, Problem, Units, free_vectors, hidden_rows
+
+# Order up to which the slack of a matrix inequality is worth a matrix variable of its own.
+LARGEST_LMI = 120
+
+
+def why_not(sdp: SDP) -> str | None:
+    """None if the program can be written over factors, else the reason why not."""
+    large = [lmi for lmi in sdp.lmis if lmi.order > LARGEST_LMI]
+    if large:
+        return (
+            f"matrix inequality {large[0].label!r} has order {large[0].order}, and its slack "
+            f"would be a dense matrix variable (at most {LARGEST_LMI})"
+        )
+    if not sdp.psd_variables and not sdp.lmis:
+        return "there is no matrix variable, so it is a linear program"
+    return None
+
+
+def compile_problem(sdp: SDP) -> Problem:
+    """Write a program over factors.
+
+    Parameters
+    ----------
+    sdp : SDP
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    NotAcceptedError
+        With the reason, in words.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> problem = compile_problem(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
+    >>> problem.m, problem.blocks[0].face.shape
+    (2, (3, 1))
+    """
+    refusal = why_not(sdp)
+    if refusal:
+        raise NotAcceptedError(refusal)
+    hidden = {r.label for r in hidden_rows(sdp)}
+    rows = [r for r in sdp.rows if r.label not in hidden]
+    stacks: list[tuple[Expression, int]] = [(sdp.objective, 1)]
+    stacks += [(r.lhs, r.m) for r in rows]
+    stacks += [(lmi.lhs, svec_size(lmi.order)) for lmi in sdp.lmis]
+    labels = [r.label for r in rows] + [lmi.label for lmi in sdp.lmis]
+    offsets = np.cumsum([m for _, m in stacks])
+    slices = {
+        label: slice(int(offsets[k] - 1), int(offsets[k + 1] - 1)) for k, label in enumerate(labels)
+    }
+    parts = {v.name: _column(v, stacks) for v in sdp.psd_variables}
+    scalars = [v for v in sdp.vector_variables if v.nonnegative]
+    parts |= {v.name: _column(v, stacks) for v in scalars}
+    sizes = {v.name: (v.n, False) for v in sdp.psd_variables}
+    sizes |= {v.name: (v.size, True) for v in scalars}
+    total = int(offsets[-1])
+    for lmi in sdp.lmis:
+        name = f"{lmi.label}.slack"
+        parts[name] = _taken_off(lmi.order, slices[lmi.label].start + 1, total)
+        sizes[name] = (lmi.order, False)
+    columns = [_matrix_on(v, stacks) for v in free_vectors(sdp)]
+    free = sp.csr_array(sp.hstack([sp.csr_array((total, 0)), *columns], format="csr"))
+    curvature = np.concatenate([np.zeros(0), *[_curvature(v) for v in free_vectors(sdp)]])
+    rhs = np.concatenate(
+        [np.zeros(0), *[r.rhs for r in rows], *[-lmi.constant for lmi in sdp.lmis]]
+    )
+    equal = [np.full(r.m, r.relation == "==") for r in rows]
+    equal += [np.ones(svec_size(lmi.order), dtype=bool) for lmi in sdp.lmis]
+    units = _units([*parts.values()], free, rhs)
+    scale = np.concatenate([[1.0 / units.objective], 1.0 / units.rows]) * units.unknown
+    rescale = sp.diags_array(scale, format="csr")
+    faces = {v.name: _orthonormal(null_vectors(sdp, v.name)) for v in sdp.psd_variables}
+    blocks = [
+        Block(name, n, Forms(parts[name].mixed(rescale)), faces.get(name, np.zeros((n, 0))), alone)
+        for name, (n, alone) in sizes.items()
+    ]
+    return Problem(
+        sdp=sdp,
+        blocks=tuple(blocks),
+        free=sp.csr_array(rescale @ free),
+        curvature=curvature * units.unknown**2 / units.objective,
+        rhs=rhs / units.rows,
+        equal=np.concatenate([np.zeros(0, dtype=bool), *equal]),
+        slices=slices,
+        units=units,
+    )
+
+
+def _curvature(variable: VectorVariable) -> Array:
+    return np.zeros(variable.size) if variable.curvature is None else variable.curvature
+
+
+def _column(variable: PsdVariable | VectorVariable, stacks: list[tuple[Expression, int]]) -> Part:
+    """All rows on one variable; scalars as the diagonal of a matrix."""
+    n = variable.n if isinstance(variable, PsdVariable) else variable.size
+    parts = []
+    for expression, m in stacks:
+        found = expression.get(variable.name)
+        if isinstance(found, LinearMap):
+            parts.append(part_of(found))
+        elif isinstance(found, VectorMap):
+            parts.append(part_of(found.matrix() @ Diagonal(n)))
+        else:
+            parts.append(Part.nothing(n, m))
+    return Part.stacked(parts)
+
+
+def _matrix_on(variable: VectorVariable, stacks: list[tuple[Expression, int]]) -> sp.csr_array:
+    found = [(expression.get(variable.name), m) for expression, m in stacks]
+    blocks = [sp.csr_array((m, variable.size)) if b is None else b.matrix() for b, m in found]
+    return sp.csr_array(sp.vstack(blocks, format="csr"))
+
+
+def _taken_off(order: int, first: int, total: int) -> Part:
+    """Rows ``-svec(T)`` from row ``first`` on, and nothing elsewhere."""
+    size = svec_size(order)
+    before, after = Part.nothing(order, first), Part.nothing(order, total - first - size)
+    minus = SvecMap(order, -sp.eye_array(size, format="csr"))
+    return Part.stacked([before, part_of(minus), after])
+
+
+def _units(parts: list[Part], free: sp.csr_array, rhs: Array) -> Units:
+    """Units in which rows, right sides and the objective are near one."""
+    squares = sum(p.squared_norms() for p in parts) + np.asarray(free.multiply(free).sum(axis=1))
+    norms = np.sqrt(squares)
+    size = np.where(norms[1:] > 0.0, norms[1:], 1.0)
+    ratio = np.abs(rhs) / size
+    unknown = float(np.median(ratio[ratio > 0.0])) if np.any(ratio > 0.0) else 1.0
+    rows = np.maximum(size * unknown, np.abs(rhs))
+    objective = float(norms[0]) * unknown if norms[0] > 0.0 else 1.0
+    return Units(unknown, objective, rows)
+
+
+def _orthonormal(columns: sp.csr_array) -> Array:
+    dense: Array = columns.toarray()
+    return np.asarray(np.linalg.qr(dense)[0])

@@ -1,0 +1,220 @@
+"""The front door of the general low-rank engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.program.point import Factor, Point
+from sdpdr.program.sdp import SDP
+from sdpdr.solvers.lowrank.frame import Journal, Options, Result, ending
+from sdpdr.solvers.lowrank.general.compile import compile_problem
+from sdpdr.solvers.lowrank.general.lagrangian import Layout
+from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.ranks import first_ranks, first_vector
+from sdpdr.solvers.lowrank.general.search import Search
+from sdpdr.solvers.lowrank.general.verdict import Verdict, broken, point_of
+from sdpdr.solvers.lowrank.interior.approach import approach
+from sdpdr.solvers.lowrank.interior.matrix import suits
+
+_STOPPED = ("stalled", "max_iter", "time_limit", "interrupted", "out_of_memory")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FactoredResult(Result):
+    """What the augmented Lagrangian found.
+
+    Attributes
+    ----------
+    point : Point
+        Matrix variables as factors; multipliers of all rows.
+    """
+
+    point: Point
+
+
+def solve_factored(
+    sdp: SDP,
+    options: Options | None = None,
+    start: Point | None = None,
+    interior: bool | None = None,
+) -> FactoredResult:
+    r"""Solve any program with sparse or low-rank data over factors :math:`X_k = R_k R_k^T`.
+
+    Inequalities with sparse rows go to an interior point (`sdpdr.solvers.lowrank.interior`). Where
+    it does not get there, and for the other programs, an augmented Lagrangian of the rows is
+    minimised over the factors by Newton's method (see
+    `sdpdr.solvers.lowrank.general.search.Search`). The rank starts small; it grows along
+    eigenvectors of the dual slack with negative eigenvalues and shrinks where columns vanish, and
+    every change is explained in the history. The multipliers prove a bound on the optimum,
+    whatever happened on the way.
+
+    Parameters
+    ----------
+    sdp : SDP
+        Free and non-negative scalars, equalities and inequalities are welcome; small matrix
+        inequalities get a matrix of slack.
+    options : Options, optional
+    start : Point, optional
+        Values (matrices as `Factor` or dense) and multipliers to start from, for instance those
+        of the solution of a neighbouring program. What is missing is filled in as usual.
+    interior : bool, optional
+        Whether the interior point of `sdpdr.solvers.lowrank.interior` is to be tried first. By
+        default where there are inequalities and its factorizations stay sparse.
+
+    Returns
+    -------
+    FactoredResult
+
+    Raises
+    ------
+    NotAcceptedError
+        If the program has no form over factors; the message says why.
+    ShapeError, DataError
+        When ``start`` does not fit the program or is not finite.
+
+    References
+    ----------
+    Burer and Monteiro, Math. Program. 95, 2003, and 103, 2005.
+
+    Examples
+    --------
+    The bound of Goemans and Williamson for the largest cut of a triangle:
+
+    >>> from sdpdr.linalg import Diagonal, InnerProduct
+    >>> from sdpdr.program import PsdVariable, Rows
+    >>> quarter = (3.0 * np.eye(3) - np.ones((3, 3))) / 4.0
+    >>> unit = Rows("unit", "==", {"X": Diagonal(3)}, np.ones(3))
+    >>> cut = SDP((PsdVariable("X", 3),), {"X": InnerProduct(-quarter)}, (unit,), maximize=True)
+    >>> result = solve_factored(cut)
+    >>> result.status, round(result.value, 6), round(result.bound, 6)
+    ('converged', 2.25, 2.25)
+    """
+    options = options or Options()
+    problem = compile_problem(sdp)
+    journal = Journal(options)
+    search = Search(problem, options, journal)
+    layout, vector, multipliers = _first_point(problem, options, start)
+    search.offer(point_of(layout, vector, multipliers).values)
+    try:
+        if interior is None:
+            interior = suits(problem)
+        if interior and approach(search, start, layout, vector, multipliers):
+            search.method = "interior point"
+        elif search.best is not None and journal.exhausted:
+            search.ending = journal.exhausted
+        else:
+            search.run(layout, vector, multipliers)
+    except KeyboardInterrupt:
+        search.ending = "interrupted"
+        search.judge_current(layout, vector, multipliers)
+    except MemoryError:
+        if search.best is None:
+            raise
+        search.ending = "out_of_memory"
+    return _result(search, sdp, journal)
+
+
+def _result(search: Search, sdp: SDP, journal: Journal) -> FactoredResult:
+    verdict, bound = search.best, None
+    if search.certified is not None:
+        verdict, bound = search.certified[:2]
+    assert verdict is not None
+    point = verdict.point()
+    if search.ending == "converged" and verdict is not search.best:
+        point = _better_point(search, verdict, sdp)
+    if search.ending in _STOPPED:
+        # What was best of two moments is still a point and a proof.
+        values = search.feasible[0] if search.feasible else point.values
+        duals, bound = search.proved or (point.duals, bound)
+        point = Point(values, duals)
+    return FactoredResult(
+        point=point,
+        status=search.ending,
+        value=sdp.report(sdp.primal_value(point.values)),
+        bound=bound,
+        message=_message(search, journal),
+        **journal.told(),
+    )
+
+
+def _better_point(search: Search, certified: Verdict, sdp: SDP) -> Point:
+    """Of the point of the best proof and the last one, which proves nothing, the more exact.
+
+    Where the last point met the tolerance but no bound came of its multipliers, an earlier point
+    that had one may break rows by more.
+    """
+    assert search.best is not None
+    before, last = certified.point(), search.best.point()
+    if broken(sdp, last.values) < broken(sdp, before.values):
+        return Point(last.values, before.duals)
+    return before
+
+
+def _message(search: Search, journal: Journal) -> str:
+    best, options = search.best, search.options
+    assert best is not None
+    proved = "the multipliers prove no bound"
+    if search.certified is not None:
+        gap = search.gap() if search.ending in _STOPPED else search.certified[2]
+        proved = f"certified gap {abs(gap):.1e}"
+    errors = (
+        f"violation {best.infeasibility:.0e}, stationarity {best.stationarity:.0e}, "
+        f"negative curvature {best.negativity:.0e}"
+    )
+    ranks = ", ".join(str(r) for r in best.layout.ranks[:4])
+    more = ", ..." if len(best.layout.ranks) > 4 else ""
+    return (
+        f"{search.method} over factors, rank {ranks}{more}: {proved}"
+        f"{ending(search.ending, options)} ({errors}; "
+        f"{journal.products} products, {journal.factorizations} factorizations)."
+    )
+
+
+def _first_point(
+    problem: Problem, options: Options, start: Point | None
+) -> tuple[Layout, Array, Array]:
+    ranks = first_ranks(problem, options)
+    layout, vector = Layout(problem, ranks), first_vector(problem, ranks, options.seed)
+    if start is None:
+        return layout, vector, np.zeros(problem.m)
+    factors, free = layout.split(vector)
+    given = [_given_factor(problem, start, k) for k in range(len(factors))]
+    factors = [old if new is None else new for old, new in zip(factors, given, strict=True)]
+    layout = Layout(problem, tuple(f.shape[1] for f in factors))
+    free = problem.free_values(start, free)
+    return layout, layout.project(layout.join(factors, free)), problem.multipliers_of(start)
+
+
+def _given_factor(problem: Problem, start: Point, k: int) -> Array | None:
+    """The k-th factor of a start in scaled units; None where the start has none."""
+    block = problem.blocks[k]
+    value = start.values.get(block.name)
+    if value is None:
+        return None
+    root = np.sqrt(problem.units.unknown)
+    array = value.factor if isinstance(value, Factor) else np.asarray(value, dtype=float)
+    if not np.isfinite(array).all():
+        raise DataError(f"start: the value of {block.name!r} is not finite.")
+    if block.scalar:
+        _require_shape(block.name, array.shape, (block.n,))
+        return np.sqrt(np.maximum(array, 0.0))[:, None] / root
+    if not isinstance(value, Factor):
+        _require_shape(block.name, array.shape, (block.n, block.n))
+        values, vectors = np.linalg.eigh((array + array.T) / 2.0)
+        kept = values > 1e-12 * max(float(values[-1]), 0.0)
+        array = vectors[:, kept] * np.sqrt(values[kept])
+    if array.ndim != 2 or array.shape[0] != block.n:
+        raise ShapeError(
+            f"start: the factor of {block.name!r} must have shape ({block.n}, r); it has "
+            f"{array.shape}."
+        )
+    return np.asarray(array / root) if array.shape[1] else np.zeros((block.n, 1))
+
+
+def _require_shape(name: str, found: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    if found != wanted:
+        raise ShapeError(f"start: the value of {name!r} must have shape {wanted}; it has {found}.")

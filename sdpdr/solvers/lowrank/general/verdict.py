@@ -1,0 +1,368 @@
+"""How good a point is: the dual slack's lowest eigenvalues, and parts of the relative gap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.spectral import smallest_eigenvalues
+from sdpdr.program.boxes import repair
+from sdpdr.program.certificate import certify
+from sdpdr.program.point import Point, Value
+from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.sizes import gap_scale
+from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
+from sdpdr.solvers.lowrank.general.problem import Problem
+
+# Up to this order all eigenvalues are found by a dense method, which takes about a second; and up
+# to this one where there is no time.
+_DENSE, _DENSE_QUICK = 1500, 300
+# Seconds of a dense method, over the cube of the order, on a slow machine.
+_SLOWEST = 1e-9
+
+
+def dense_seconds(orders: Iterable[int]) -> float:
+    """Most that the dense method is expected to take for matrices of such orders.
+
+    Examples
+    --------
+    >>> dense_seconds([100]) < 0.01 < dense_seconds([1500]), dense_seconds([2000])
+    (True, 0.0)
+    """
+    return sum((_SLOWEST * float(n) ** 3 for n in orders if n <= _DENSE), start=0.0)
+
+
+def lowest(
+    slack: Slack, face: Array, count: int, seed: int, *, quick: bool = False
+) -> tuple[Array, Array]:
+    """The smallest eigenvalues, ascending, and their vectors, orthogonal to the face.
+
+    Dense for moderate orders, by shifted Lanczos for sparse matrices, and
+    by plain Lanczos where there is a part of low rank, which is never multiplied out.
+
+    Parameters
+    ----------
+    slack : Slack
+    face : array of shape (n, p)
+        Orthonormal columns to leave out.
+    count : int
+    seed : int
+    quick : bool, default False
+        Use the dense method for small orders only, and look for one eigenvalue elsewhere.
+
+    Returns
+    -------
+    values : array of shape (k,), k <= count
+    vectors : array of shape (n, k)
+
+    Examples
+    --------
+    >>> from sdpdr.solvers.lowrank.general.forms import Slack
+    >>> none = np.zeros((0, 2))
+    >>> lowest(Slack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
+    array([-2.])
+    """
+    if slack.n <= (_DENSE_QUICK if quick else _DENSE):
+        return _dense(slack.toarray(), face, count)
+    if slack.weights.size == 0 and sp.issparse(slack.sparse):
+        return smallest_eigenvalues(slack.sparse, sp.csr_array(face), 1 if quick else count)
+    return _lanczos(slack, face, count, seed)
+
+
+def _dense(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
+    n, p = face.shape
+    if p:
+        matrix = matrix - face @ (face.T @ matrix)
+        matrix = matrix - (matrix @ face) @ face.T
+        # Beyond the rest of the spectrum, so that the face itself never comes first.
+        matrix += (1.0 + float(np.abs(matrix).sum(axis=1).max())) * (face @ face.T)
+    last = min(count, n - p) - 1
+    if last < 0:
+        return np.zeros(0), np.zeros((n, 0))
+    values, vectors = sl.eigh((matrix + matrix.T) / 2.0, subset_by_index=[0, last])
+    return np.asarray(values), np.asarray(vectors)
+
+
+def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, Array]:
+    def project(vector: Array) -> Array:
+        return np.asarray(vector - face @ (face.T @ vector))
+
+    def product(vector: Array) -> Array:
+        return project((slack @ project(np.ravel(vector))[:, None])[:, 0])
+
+    operator = spl.LinearOperator((slack.n, slack.n), matvec=product, dtype=float)
+    start = project(np.random.default_rng(seed).standard_normal(slack.n))
+    try:
+        values, vectors = spl.eigsh(operator, count, which="SA", v0=start, tol=1e-6, maxiter=600)
+    except spl.ArpackNoConvergence as partial:
+        values, vectors = partial.eigenvalues, partial.eigenvectors
+    order = np.argsort(values)
+    vectors = project(vectors[:, order])
+    size = np.linalg.norm(vectors, axis=0)
+    kept = size > 0.5  # the others lie in the face, where the operator vanishes
+    return np.asarray(values[order][kept]), np.asarray(vectors[:, kept] / size[kept])
+
+
+# Eigenvectors looked at, hence columns added at once.
+_DIRECTIONS = 6
+_LARGEST_DENSE = 2000
+# Trace that a matrix may still come to have if it is zero at present, in scaled units.
+_TRACE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    r"""An iterate and its errors.
+
+    Attributes
+    ----------
+    layout : Layout
+    vector : array
+    multipliers : array of shape (m,)
+    infeasibility : float
+        Largest violation of a scaled row.
+    products : float
+        :math:`|u^T h|` relative to the objective.
+    stationarity : float
+        :math:`|\nabla L|\,|x| / 2` relative to the objective.
+    negativity : float
+        Sum of :math:`\max(0, -\lambda_{\min}(S_k))\,\operatorname{tr} X_k` relative to it.
+    lows : list of (values, vectors)
+        Low ends of the spectra of the dual slacks.
+    """
+
+    layout: Layout
+    vector: Array
+    multipliers: Array
+    infeasibility: float
+    products: float
+    stationarity: float
+    negativity: float
+    lows: list[tuple[Array, Array]]
+
+    @property
+    def error(self) -> float:
+        """The largest of the four errors."""
+        return max(self.infeasibility, self.products, self.stationarity, self.negativity)
+
+    def point(self) -> Point:
+        """The iterate in the names and units of the program, slack filled, limits kept."""
+        return point_of(self.layout, self.vector, self.multipliers)
+
+    def proof(self, point: Point) -> tuple[float, float] | None:
+        """Bound from the multipliers and its relative gap, both as the person wrote it."""
+        sdp, blocks = self.layout.problem.sdp, self.layout.problem.blocks
+        if any(block.forms.weights.nnz and block.n > _LARGEST_DENSE for block in blocks):
+            # A proof would multiply out matrices that are kept as forms of low rank.
+            return None
+        bound = certify(sdp, point.duals).bound
+        if bound is None:
+            return None
+        value = sdp.report(sdp.primal_value(point.values))
+        signed = bound - value if sdp.maximize else value - bound
+        return bound, relative(signed, value, sdp)
+
+
+def relative(signed: float, value: float, sdp: SDP) -> float:
+    """A gap beside the value, or beside what counts as zero in the units of the program."""
+    scale = max(abs(value), gap_scale(sdp))
+    return signed / scale if scale > 0.0 else float(np.copysign(np.inf, signed)) if signed else 0.0
+
+
+def point_of(layout: Layout, vector: Array, multipliers: Array) -> Point:
+    """An iterate in the names and units of the program, slack filled, limits kept."""
+    problem = layout.problem
+    factors, free = layout.split(vector)
+    point = problem.to_point(tuple(factors), free, multipliers)
+    return Point(repair(problem.sdp, point.values), point.duals)
+
+
+def broken(sdp: SDP, values: Mapping[str, Value]) -> float:
+    """Largest violation of a row by values whose matrices are semidefinite.
+
+    Beside the largest right side of the row's group, or of all where those are zeros, so that it
+    does not change with the unit of length.
+    """
+    if sdp.lmis:
+        return float("inf")
+    worst = 0.0
+    overall = max((_largest(rows) for rows in sdp.rows), default=0.0) or 1.0
+    for rows in sdp.rows:
+        away = -np.asarray(sdp.slack(rows, values))
+        if rows.relation == "==":
+            away = np.abs(away)
+        worst = max(worst, float(np.max(away, initial=0.0)) / (_largest(rows) or overall))
+    return worst
+
+
+def _largest(rows: Rows) -> float:
+    return float(np.max(np.abs(rows.rhs), initial=0.0))
+
+
+def violation(local: Local) -> float:
+    """Largest violation of a row; an inequality may also err by being slack with a multiplier."""
+    function = local.function
+    idle = -function.multipliers / function.penalty
+    equal = function.layout.problem.equal
+    away = np.where(equal, local.excess, np.maximum(local.excess, idle))
+    return float(np.max(np.abs(away), initial=0.0))
+
+
+def scale_of(local: Local) -> float:
+    """What errors in the objective are compared with: the larger of both objectives."""
+    factors, _ = local.function.layout.split(local.vector)
+    traces = sum(float(np.sum(np.square(f))) for f in factors)
+    dual = abs(float(local.function.layout.problem.rhs @ local.estimate))
+    return max(abs(local.objective), dual, 1e-6 * traces, 1e-12)
+
+
+def stationarity(local: Local, gradient: Array) -> float:
+    """What the gradient adds to the gap, relative to the objective."""
+    size = float(np.linalg.norm(gradient) * np.linalg.norm(local.vector))
+    return 0.5 * size / scale_of(local)
+
+
+def judge(local: Local, seed: int, *, quick: bool = False) -> Verdict:
+    """Measure an iterate together with the multipliers it suggests.
+
+    Where it has to be quick, one eigenvector of large sparse slacks is looked at, not several.
+    """
+    scale = scale_of(local)
+    negativity, lows = negative_part(
+        local.function.layout, local.vector, local.slacks, scale, seed, quick=quick
+    )
+    return Verdict(
+        layout=local.function.layout,
+        vector=local.vector,
+        multipliers=local.estimate,
+        infeasibility=violation(local),
+        products=abs(float(local.estimate @ local.excess)) / scale,
+        stationarity=stationarity(local, local.gradient()),
+        negativity=negativity,
+        lows=lows,
+    )
+
+
+def judge_as_it_is(
+    layout: Layout, vector: Array, multipliers: Array, seed: int, *, quick: bool = False
+) -> Verdict:
+    """Measure unknowns together with multipliers that need no estimate.
+
+    Parameters
+    ----------
+    layout : Layout
+    vector : array
+    multipliers : array of shape (m,)
+        At least 0 on inequalities.
+    seed : int
+    quick : bool, default False
+        As in `judge`.
+    """
+    problem = layout.problem
+    values, y = layout.values(vector), np.append(1.0, multipliers)
+    excess = values[1:] - problem.rhs
+    factors, free = layout.split(vector)
+    slacks = [block.forms.slack(y) for block in problem.blocks]
+    objective = layout.objective(vector, values)
+    traces = sum(float(np.sum(np.square(f))) for f in factors)
+    dual = abs(float(problem.rhs @ multipliers))
+    scale = max(abs(objective), dual, 1e-6 * traces, 1e-12)
+    products = [2.0 * (s @ f) for s, f in zip(slacks, factors, strict=True)]
+    rest = problem.free.T @ y + problem.curvature * free
+    gradient = layout.project(layout.join(products, rest))
+    size = float(np.linalg.norm(gradient) * np.linalg.norm(vector))
+    negativity, lows = negative_part(layout, vector, slacks, scale, seed, quick=quick)
+    return Verdict(
+        layout=layout,
+        vector=vector,
+        multipliers=multipliers,
+        infeasibility=float(np.max(np.where(problem.equal, np.abs(excess), excess), initial=0.0)),
+        products=abs(float(multipliers @ excess)) / scale,
+        stationarity=0.5 * size / scale,
+        negativity=negativity,
+        lows=lows,
+    )
+
+
+def negative_part(
+    layout: Layout, vector: Array, slacks: list[Slack], scale: float, seed: int, *, quick: bool
+) -> tuple[float, list[tuple[Array, Array]]]:
+    """What negative eigenvalues of the dual slacks add to the gap, and the low ends themselves."""
+    factors, _ = layout.split(vector)
+    negativity, lows = 0.0, []
+    for block, slack, factor in zip(layout.problem.blocks, slacks, factors, strict=True):
+        if block.scalar:
+            diagonal = slack.diagonal()
+            order = np.argsort(diagonal)[:_DIRECTIONS]
+            low = diagonal[order], np.eye(block.n)[:, order]
+            trace = float(np.max(np.square(factor), initial=0.0))
+        else:
+            low = lowest(slack, block.face, _DIRECTIONS, seed, quick=quick)
+            trace = float(np.sum(np.square(factor)))
+        lows.append(low)
+        least = float(np.min(low[0], initial=0.0))
+        negativity += -least * max(trace, _TRACE) / scale
+    return negativity, lows
+
+
+def reported(problem: Problem, objective: float) -> float:
+    """A scaled objective as the person wrote it."""
+    return problem.sdp.report(objective * problem.units.objective + problem.sdp.constant)
+
+
+_VIOLATED = 1e-4  # violation from which on a proof of infeasibility is looked for
+_FAR = 1e7  # size of scaled unknowns that looks like running away
+_LARGER = 1e4  # trace that a feasible point would need, in terms of the present one
+_ROUNDING = 1e-6
+
+
+def refuted(local: Local) -> str | None:
+    """``"infeasible"``, ``"unbounded"``, or None if nothing is proved."""
+    if is_unbounded(local):
+        return "unbounded"
+    return "infeasible" if is_infeasible(local) else None
+
+
+def is_infeasible(local: Local) -> bool:
+    """Whether the violation proves that any feasible point is far larger than the present one."""
+    problem = local.function.layout.problem
+    y = np.where(problem.equal, local.excess, np.maximum(local.excess, 0.0))
+    size = float(np.linalg.norm(y))
+    if size <= _VIOLATED:
+        return False
+    y = y / size
+    promise = -float(problem.rhs @ y)
+    full = np.concatenate([[0.0], y])
+    on_free = float(np.linalg.norm(problem.free.T @ full))
+    if promise <= 0.0 or on_free > _ROUNDING * promise:
+        return False
+    factors, _ = local.function.layout.split(local.vector)
+    for block, factor in zip(problem.blocks, factors, strict=True):
+        slack = block.forms.slack(full)
+        low = slack.diagonal() if block.scalar else lowest(slack, block.face, 1, 0)[0]
+        trace = max(1.0, float(np.sum(np.square(factor))))
+        if -float(np.min(low, initial=0.0)) * _LARGER * trace > promise:
+            return False
+    return True
+
+
+def is_unbounded(local: Local) -> bool:
+    """Whether the iterate, seen from far away, is a ray of descent along all rows."""
+    layout = local.function.layout
+    problem = layout.problem
+    factors, free = layout.split(local.vector)
+    size = sum(float(np.sum(np.square(f))) for f in factors) + float(np.abs(free).sum())
+    if not size > _FAR:
+        return False
+    values = layout.values(layout.join([f / np.sqrt(size) for f in factors], free / size))
+    away = np.where(problem.equal, np.abs(values[1:]), np.maximum(values[1:], 0.0))
+    bent = float(problem.curvature @ np.square(free)) / size
+    gain = -float(values[0]) - bent
+    return bool(gain > 0.0 and np.max(away, initial=0.0) <= _ROUNDING * gain)

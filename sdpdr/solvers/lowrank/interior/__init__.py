@@ -1,0 +1,1 @@
+"""Any program with sparse rows over factors: a primal-dual interior point."""

@@ -1,0 +1,219 @@
+"""The interior point on a problem: ranks that grow, multipliers that are reinforced, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.program.point import Point
+from sdpdr.solvers.lowrank.direction import Iterate
+from sdpdr.solvers.lowrank.general.lagrangian import Layout
+from sdpdr.solvers.lowrank.general.problem import Block
+from sdpdr.solvers.lowrank.general.ranks import limit_of, pataki
+from sdpdr.solvers.lowrank.general.search import Search
+from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is
+from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.iteration import Interior
+from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
+from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.start import noisy, shape_from_lengths
+
+_SHRINK = 0.5  # of a shape: rows that break at full length hold at a smaller one
+_SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
+_ROUNDS = 6
+_MISSED = 10.0  # times the accuracy asked for, from which a run has not got there
+_MARGIN = 0.03  # that inequalities keep, over the tolerance
+_CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
+_FIRST_MOVE = 1e-2  # what a new column changes a row by
+_OF_GAP = 0.1  # complementarity to go on with in more columns, as a share of the gap
+_NOISE = 1e3  # of multipliers, over the complementarity left, that negative eigenvalues may be
+_REINFORCEMENTS = 8
+_SURPLUS = 1.05
+
+
+def approach(
+    search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
+) -> bool:
+    """Run the interior point; whether what it found is good enough.
+
+    Parameters
+    ----------
+    search : Search
+        Verdicts are left in it, good or not.
+    start : Point, optional
+        What the first layout and vector were made from.
+    layout : Layout
+    vector : array
+        First unknowns, used for factors without a shape.
+    multipliers : array of shape (m,)
+        Those of the start, zero where it has none.
+    """
+    if start is not None and multipliers.any():
+        verdict = judge_as_it_is(layout, vector, multipliers, search.options.seed)
+        if search.settles(verdict, always=True):
+            return True
+    return _Approach(search).run(start, layout, vector, multipliers)
+
+
+class _Approach:
+    """One search by interior points.
+
+    Parameters
+    ----------
+    search : Search
+    """
+
+    def __init__(self, search: Search) -> None:
+        self.search, self.problem, self.options = search, search.problem, search.options
+        self.boxed = Boxed.of(search.problem, _MARGIN * search.options.tol)
+
+    def run(self, start: Point | None, layout: Layout, vector: Array, multipliers: Array) -> bool:
+        """Solve, and go on in more columns, or more exactly, while that helps."""
+        factors = self._first(start, layout, vector)
+        size = abs(sum(float(b.block.forms.values(f)[0]) for b, f in self._pairs(factors)))
+        shrink = _SHRINK if start is None else 1.0
+        at = self._open(factors, size)
+        given = multipliers if multipliers.any() else None
+        point, accuracy = at.begin([shrink * f for f in factors], given), self.options.tol
+        for _ in range(_ROUNDS):
+            try:
+                point, errors = at.run(point, accuracy)
+            except KeyboardInterrupt:
+                if at.point is not None:
+                    self.search.settles(self._verdict(at, at.point), always=True)
+                raise
+            verdict = self._verdict(at, point)
+            if self.search.settles(verdict, always=True) or self._reinforced(verdict):
+                return True
+            if self.search.journal.exhausted:
+                return False
+            grown = self._grown(at, point, verdict)
+            if grown is not None:
+                at, point = grown
+            elif errors.worst > _MISSED * accuracy:
+                return False
+            else:
+                accuracy *= _SHARPER
+        return False
+
+    def _open(self, factors: list[Array], size: float) -> Interior:
+        ranks = tuple(f.shape[1] for f in factors)
+        return Interior(self.boxed, ranks, self.search.journal, size)
+
+    def _pairs(self, factors: list[Array]) -> Iterable[tuple[Points, Array]]:
+        return zip(self.boxed.blocks, factors, strict=True)
+
+    def _first(self, start: Point | None, layout: Layout, vector: Array) -> list[Array]:
+        """The first factors: those given, shapes, or random ones."""
+        given, _ = layout.split(vector)
+        factors, seed = [], self.options.seed
+        known = {v.name for v in self.problem.sdp.psd_variables}
+        for block, factor in zip(self.problem.blocks, given, strict=True):
+            if block.scalar:
+                continue
+            told = start is not None and block.name in start.values
+            shape = None
+            if not told and block.name in known:
+                shape = shape_from_lengths(self.problem.sdp, block.name, seed)
+            if shape is not None:
+                most = min(limit_of(block, self.options), pataki(self.problem.m))
+                rank = min(self.options.rank or max(INTERIOR_RANK, shape.shape[1] + 2), most)
+                scaled = shape / np.sqrt(self.problem.units.unknown)
+                factor = block.project(noisy(scaled, max(rank, 1), seed))
+            factors.append(factor)
+        return factors
+
+    def _verdict(self, at: Interior, point: Iterate) -> Verdict:
+        """What a point and its multipliers are worth on the whole problem."""
+        problem, factors, parts = self.problem, iter(at.factors(point)), []
+        scalars, place = at.scalars(point), problem.free.shape[1]
+        free = scalars[:place]
+        for block in problem.blocks:
+            if block.scalar:
+                part = np.maximum(scalars[place : place + block.n], 0.0)
+                parts.append(np.sqrt(part)[:, None])
+                place += block.n
+            else:
+                parts.append(next(factors))
+        layout = Layout(problem, tuple(p.shape[1] for p in parts))
+        y = point.y[: problem.m]
+        return self._judge(
+            layout, layout.join(parts, free), np.where(problem.equal, y, np.maximum(y, 0.0))
+        )
+
+    def _judge(self, layout: Layout, vector: Array, multipliers: Array) -> Verdict:
+        quick = self.search.journal.late()
+        return judge_as_it_is(layout, vector, multipliers, self.options.seed, quick=quick)
+
+    def _reinforced(self, verdict: Verdict) -> bool:
+        """Whether more weight on rows that lift the low eigenvectors gives a proof.
+
+        Multipliers of rows that say nearly the same are not unique, and those found may leave
+        a slack with an eigenvalue a little below zero. Raising those of inequalities by
+        :math:`t a`, with a their value at the eigenvector, lifts it by :math:`t |a|^2`.
+        """
+        for _ in range(_REINFORCEMENTS):
+            if self.search.journal.exhausted or verdict.infeasibility > self.options.tol:
+                return False
+            lift = np.zeros(self.problem.m)
+            for block, (values, vectors) in zip(self.problem.blocks, verdict.lows, strict=True):
+                for value, vector in zip(values, vectors.T, strict=True):
+                    if value < 0.0 and not block.scalar:
+                        lift += self._lift(block.forms.values(vector[:, None])[1:], -value)
+            if not lift.any():
+                return False
+            raised = verdict.multipliers + lift
+            verdict = self._judge(verdict.layout, verdict.vector, raised)
+            if self.search.settles(verdict, always=True):
+                return True
+        return False
+
+    def _lift(self, rows: Array, missing: float) -> Array:
+        a = np.where(self.problem.equal, 0.0, np.maximum(rows, 0.0))
+        square = float(a @ a)
+        return _SURPLUS * missing / square * a if square > 0.0 else a
+
+    def _grown(
+        self, at: Interior, point: Iterate, verdict: Verdict
+    ) -> tuple[Interior, Iterate] | None:
+        """The point with escape directions as new columns; None where there are none to add."""
+        noise = _NOISE * max(verdict.products, verdict.stationarity)
+        if verdict.negativity <= max(self.options.tol, noise):
+            return None
+        lows = [
+            low
+            for block, low in zip(self.problem.blocks, verdict.lows, strict=True)
+            if not block.scalar
+        ]
+        wider, words = [], []
+        for (points, factor), (values, vectors) in zip(
+            self._pairs(at.factors(point)), lows, strict=True
+        ):
+            room = max(0, limit_of(points.block, self.options) - factor.shape[1])
+            low = float(np.min(values, initial=0.0))
+            count = min(room, int(np.sum(values < _CLEAR * low))) if low < 0.0 else 0
+            columns = [_column(points.block, vectors[:, [k]]) for k in range(count)]
+            wider.append(np.hstack([factor, *columns]))
+            if columns:
+                words.append(
+                    f"rank of {points.block.name!r} grows from {factor.shape[1]} to "
+                    f"{wider[-1].shape[1]}: its dual slack has eigenvalue {low:.1e}."
+                )
+        if not words:
+            return None
+        self.search.journal.remark(" ".join(words))
+        new = self._open(wider, at.size)
+        new.use_price(at.price)
+        _, scalars = at.matrix.split(point.x)
+        x = new.matrix.join([b.extended(f) for b, f in self._pairs(wider)], scalars)
+        product = _OF_GAP * verdict.negativity * at.share(point)
+        moved = Iterate(x, point.y, point.slack_low, point.slack_high, mu=product)
+        return new, new.resumed(moved, product)
+
+
+def _column(block: Block, vector: Array) -> Array:
+    """A direction as a column that changes no row by more than a little."""
+    largest = float(np.max(np.abs(block.forms.values(vector)[1:]), initial=0.0))
+    return np.asarray(np.sqrt(_FIRST_MOVE / largest) * vector) if largest > 0.0 else vector

@@ -1,0 +1,368 @@
+"""The primal-dual iteration at fixed ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization
+from sdpdr.solvers.lowrank.frame import Journal
+from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
+
+_LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
+_PRICE = 100.0  # first price of exact rows, over the multiplier that is typical
+_LARGEST_PRICE = 1e8  # beyond which rows are taken to contradict each other, over the same
+_DEARER = 10.0
+_HELD = 1e-2  # the other errors, as a share of the violation, at which the price rises
+_INSIDE = 0.1  # first complementarity, over the typical multiplier
+_PACE = 0.1  # complementarity kept, as a share of the worse of the other two measures
+# Complementarity from which on it may grow again, how far stationarity has to be behind, and by how
+# much it grows.
+_LATE, _FAR, _BACK = 1e-6, 1e3, 10.0
+_WORTHY = 0.9  # share of the plain step's length that a corrected step must allow
+_CURVED = 0.3  # share of the largest violation that the curvature of rows may add
+_FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
+_EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
+_PATIENCE = 60
+_MOVED = 0.01  # share of the objective that counts as progress
+_SADDLE_SHIFT = 1.0  # that a point which is optimal but for its inertia does not get rid of
+_NEAR_SADDLE, _SADDLE_PATIENCE = 1e-4, 20
+_OUTGROWN = 5.0  # objective, over what was expected, at which multipliers are far too small
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Relative measures of how far an iterate is from optimality at its ranks.
+
+    ``violation`` is that of rows whose price is the method's own.
+    """
+
+    gap: float
+    residual: float
+    stationarity: float
+    violation: float
+
+    @property
+    def worst(self) -> float:
+        """The largest; stationarity, which matters to second order, counts a tenth."""
+        return max(self.gap, self.residual, 0.1 * self.stationarity)
+
+
+class Interior:
+    r"""Newton's method on the perturbed optimality conditions of a program with boxes.
+
+    With the rows h(x), the conditions of `sdpdr.solvers.lowrank.direction` are linearised and
+    slacks and multipliers eliminated, which leaves for the unknowns x the system
+
+    .. math:: M\, dx = -\nabla f(x) - J^T (y + \sigma g)
+
+    with the matrix M of `NewtonMatrix`, shifted until its inertia is that of a minimum.
+
+    Parameters
+    ----------
+    boxed : Boxed
+    ranks : tuple of int
+    journal : Journal
+    size : float
+        What the objective is expected to be in size, in scaled units.
+
+    Attributes
+    ----------
+    point : Iterate or None
+        The last point reached by `run`, whatever stopped it.
+
+    References
+    ----------
+    Nocedal and Wright (2006), section 19.3; Wächter and Biegler (2006) for the inertia rule.
+    """
+
+    def __init__(self, boxed: Boxed, ranks: tuple[int, ...], journal: Journal, size: float) -> None:
+        self.boxed, self.journal, self.size = boxed, journal, size
+        self.matrix = NewtonMatrix(boxed, ranks)
+        self.ranks = ranks
+        self.typical = _typical(boxed, size)
+        self.point: Iterate | None = None
+        self._last: tuple[Array, float, Array] | None = None
+        self.use_price(_PRICE * self.typical)
+
+    def use_price(self, price: float) -> None:
+        """Hold exact rows at this price."""
+        self.price = price
+        self.boxes = self.boxed.at_price(price)
+        self._has_low, self._has_high = np.isfinite(self.boxes.low), np.isfinite(self.boxes.high)
+        self._products = max(1, int(self._has_low.sum() + self._has_high.sum()))
+        self._own_low = self._has_low & np.isinf(self.boxed.low)
+        self._own_high = self._has_high & np.isinf(self.boxed.high)
+
+    # -- points ---------------------------------------------------------------------------------
+
+    def begin(self, factors: Sequence[Array], multipliers: Array | None = None) -> Iterate:
+        """A first point: typical multipliers, and slacks of equal products wide enough for rows."""
+        if multipliers is not None:
+            most = float(np.max(np.abs(multipliers), initial=0.0))
+            self.use_price(max(self.price, _DEARER * most))
+        boxed, boxes, typical = self.boxed, self.boxes, self.typical
+        given = np.where(boxed.low == 0.0, typical, 0.0) if multipliers is None else multipliers
+        y = np.append(given, np.zeros(boxed.m - given.size)) if given.size < boxed.m else given
+        signs, signed = boxed.signs, np.flatnonzero(np.diff(boxed.scalars[boxed.signs].indptr))
+        cost = boxed.cost[boxed.scalars[signs].indices[signed]]
+        y = y.copy()
+        y[signs] = np.where(cost > 0.0, 0.5 * cost, typical)
+        least = np.where(boxes.low < 0.0, 0.5 * boxes.low, np.minimum(1e-2 * typical, boxes.high))
+        y = np.clip(y, least, 0.5 * boxes.high)
+        mu = _INSIDE * typical
+        scalars = np.zeros(boxed.cost.size)
+        scalars[boxed.scalars[signs].indices] = mu / y[signs]
+        points = [b.extended(f) for b, f in zip(boxed.blocks, factors, strict=True)]
+        x = self.matrix.join(points, scalars)
+        low, high = mu / (y - boxes.low), mu / (boxes.high - y)
+        away = self._away(x, y)
+        low = np.where(self._has_low, np.maximum(low, high - away), 0.0)
+        high = np.where(self._has_high, np.maximum(high, low + away), 0.0)
+        low = np.where(self._has_low, np.maximum(low, high - away), 0.0)
+        return Iterate(x, y, low, high, mu=mu)
+
+    def resumed(self, point: Iterate, product: float) -> Iterate:
+        """A point with no product of slack and multiplier below a size, to go on from."""
+        boxes = self.boxes
+        room = np.where(np.isfinite(boxes.high - boxes.low), (boxes.high - boxes.low) / 2, np.inf)
+        opened = product / self.typical
+        low = np.where(self._has_low, np.maximum(point.slack_low, opened), 0.0)
+        high = np.where(self._has_high, np.maximum(point.slack_high, opened), 0.0)
+        inside = np.minimum(product / np.where(self._has_low, low, 1.0), room)
+        y = np.where(self._has_low, np.maximum(point.y, boxes.low + inside), point.y)
+        inside = np.minimum(product / np.where(self._has_high, high, 1.0), room)
+        y = np.where(self._has_high, np.minimum(y, boxes.high - inside), y)
+        return self._fitted(Iterate(point.x, y, low, high, mu=product))
+
+    def factors(self, point: Iterate) -> list[Array]:
+        """The factors of all matrix variables."""
+        points, _ = self.matrix.split(point.x)
+        return [b.factor(p) for b, p in zip(self.boxed.blocks, points, strict=True)]
+
+    def scalars(self, point: Iterate) -> Array:
+        """All scalars, the free ones first."""
+        left = self.matrix.split(point.x)[1]
+        return self.boxed.all_scalars(left, self._away(point.x, point.y), point.y)
+
+    def share(self, point: Iterate) -> float:
+        """Size of the objective for each product of slack and multiplier."""
+        return self._scale(point) / self._products
+
+    # -- iteration ------------------------------------------------------------------------------
+
+    def run(self, point: Iterate, tol: float) -> tuple[Iterate, Errors]:
+        """Iterate until optimal at these ranks, out of time, or no longer getting anywhere."""
+        best, since, value, at_saddle = np.inf, 0, np.inf, 0
+        while True:
+            self.point = point
+            away = self._away(point.x, point.y)
+            residual = away + point.slack_low - point.slack_high
+            entries, gradient, reduced = self._gradients(point)
+            errors = self._errors(point, away, residual, reduced)
+            self._note(point, errors)
+            moved = abs(self._values(point.x)[0] - value) > _MOVED * self._scale(point)
+            if moved or errors.worst < 0.99 * best:
+                since, value = 0, self._values(point.x)[0]
+            best, since = min(best, errors.worst), since + 1
+            if abs(self._values(point.x)[0]) > _OUTGROWN * self.size:
+                point = self._begun_anew(point)
+                continue
+            if errors.violation > 10.0 * tol and (
+                errors.worst < max(tol, _HELD * errors.violation)
+            ):
+                if self.price > _LARGEST_PRICE * self.typical:
+                    return point, errors
+                point, best = self._raised(point, errors), np.inf
+            elif errors.worst < tol:
+                return point, errors
+            near = max(errors.gap, errors.residual, errors.violation) < _NEAR_SADDLE
+            at_saddle = at_saddle + 1 if near and point.reg > _SADDLE_SHIFT else 0
+            if self.journal.exhausted or since > _PATIENCE or at_saddle > _SADDLE_PATIENCE:
+                return point, errors
+            # What is not finite any more ends the run below.
+            with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+                new = self._step(point, away, residual, entries, gradient, errors)
+            if new is None or not (np.isfinite(new.x).all() and np.isfinite(new.y).all()):
+                return point, errors
+            least = _FLOOR * tol * self._scale(new) / self._products
+            point = replace(new, mu=max(new.mu, least))
+
+    def _begun_anew(self, point: Iterate) -> Iterate:
+        """A first point again, where the objective is far larger than was expected."""
+        self.size = abs(self._values(point.x)[0])
+        self.typical = _typical(self.boxed, self.size)
+        self.use_price(max(self.price, _PRICE * self.typical))
+        return self.begin(self.factors(point))
+
+    def _raised(self, point: Iterate, errors: Errors) -> Iterate:
+        """The same point where exact rows cost more."""
+        self.use_price(_DEARER * self.price)
+        product = 1e-3 * errors.violation * self.price / _DEARER
+        return replace(point, mu=max(point.mu, product))
+
+    def _step(
+        self,
+        point: Iterate,
+        away: Array,
+        residual: Array,
+        entries: list[Array],
+        gradient: Array,
+        errors: Errors,
+    ) -> Iterate | None:
+        """One Newton step and, with the same factors, one that foresees what it would miss."""
+        self.matrix.linearize(point.x)
+        allowed = max(1.0, _CURVED * float(np.max(np.abs(away), initial=0.0)))
+        linear = Linearization(self.boxes, point, residual, allowed)
+        self.matrix.assemble(entries, linear.sigma)
+        shift = self._prepare(point.reg)
+        if shift is None:
+            return None
+        ahead = self._direction(point, gradient, linear)
+        linear.correct(ahead)
+        corrected = self._direction(point, gradient, linear)
+        if min(corrected.primal / ahead.primal, corrected.dual / ahead.dual) >= _WORTHY:
+            ahead = corrected
+        new = self._fitted(
+            Iterate(
+                point.x + ahead.primal * ahead.x,
+                point.y + ahead.dual * ahead.y,
+                point.slack_low + ahead.primal * ahead.slack_low,
+                point.slack_high + ahead.primal * ahead.slack_high,
+                mu=point.mu,
+                reg=shift,
+            )
+        )
+        aim = self._centring(new, min(ahead.primal, ahead.dual)) * self._mean_product(new)
+        # Where it has run far ahead all the same, it goes back.
+        ahead_by = errors.stationarity / max(errors.gap, np.finfo(float).tiny)
+        most = _BACK * point.mu if errors.gap < _LATE and ahead_by > _FAR else point.mu
+        return replace(new, mu=max(aim, min(most, self._pace(new, errors))))
+
+    def _direction(self, point: Iterate, gradient: Array, linear: Linearization) -> Direction:
+        """Solve with the last factors, and see how far the answer can be followed."""
+        matrix = self.matrix
+        dx = matrix.solve(-(gradient + matrix.adjoint @ (linear.sigma * linear.g)))
+        curve = np.zeros(self.boxed.m)
+        points, _ = matrix.split(dx)
+        for block, p in zip(self.boxed.blocks, points, strict=True):
+            curve[: self.boxed.problem.m] += block.forms.values(p)[1:]
+        return linear.direction(dx, matrix.slope @ dx, curve)
+
+    def _prepare(self, shift: float) -> float | None:
+        """Factor with the smallest shift tried that has the inertia of a minimum.
+
+        Returns the shift to begin with in the next iteration; None where no shift helped.
+        """
+        corrected = False
+        while shift <= _LARGEST_SHIFT:
+            negative = self.matrix.factorize(max(shift, _LEAST_SHIFT))
+            self.journal.factorizations += 1
+            if negative == self.matrix.negative:
+                return shift if corrected else shift / 3 if shift > _FIRST_SHIFT else 0.0
+            shift, corrected = max(8 * shift, _FIRST_SHIFT), True
+        return None
+
+    def _fitted(self, point: Iterate) -> Iterate:
+        """Slacks inside the limits widened to what the rows allow."""
+        away = self._away(point.x, point.y)
+        low = np.maximum(point.slack_low, point.slack_high - away)
+        high = np.maximum(point.slack_high, point.slack_low + away)
+        return replace(
+            point,
+            slack_low=np.where(self.boxed.low == 0.0, low, point.slack_low),
+            slack_high=np.where(self.boxed.high == 0.0, high, point.slack_high),
+        )
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def _values(self, x: Array) -> tuple[float, Array]:
+        """The objective and all rows; those of the last unknowns are remembered."""
+        if self._last is not None and self._last[0] is x:
+            return self._last[1:]
+        boxed, total = self.boxed, np.zeros(self.boxed.problem.m + 1)
+        points, scalars = self.matrix.split(x)
+        for block, p in zip(boxed.blocks, points, strict=True):
+            total += block.forms.values(p)
+        rows = boxed.scalars @ scalars
+        rows[: boxed.problem.m] += total[1:]
+        own = float(boxed.cost @ scalars + 0.5 * (boxed.curvature @ np.square(scalars)))
+        self._last = (x, float(total[0]) + own, np.asarray(rows))
+        return self._last[1:]
+
+    def _away(self, x: Array, y: Array) -> Array:
+        """What rows exceed their right sides by, beyond their compliance."""
+        return np.asarray(self._values(x)[1] - self.boxed.rhs - self.boxed.compliance * y)
+
+    def _gradients(self, point: Iterate) -> tuple[list[Array], Array, Array]:
+        """Entries of the dual slacks; the gradient on all points, and on the factors alone."""
+        boxed = self.boxed
+        points, scalars = self.matrix.split(point.x)
+        y = np.append(1.0, point.y[: boxed.problem.m])
+        slacks = [b.forms.slack(y) for b in boxed.blocks]
+        own = [2.0 * (s @ p) for s, p in zip(slacks, points, strict=True)]
+        rest = boxed.cost + boxed.curvature * scalars + boxed.scalars.T @ point.y
+        reduced = [b.reduced(g) for b, g in zip(boxed.blocks, own, strict=True)]
+        entries = [b.forms.entries_of(y) for b in boxed.blocks]
+        return entries, self.matrix.join(own, rest), self.matrix.join(reduced, rest)
+
+    def _errors(self, point: Iterate, away: Array, residual: Array, reduced: Array) -> Errors:
+        scale = self._scale(point)
+        size = float(np.linalg.norm(reduced) * np.linalg.norm(point.x))
+        above = np.max(away[self._own_high], initial=0.0)
+        below = np.max(-away[self._own_low], initial=0.0)
+        return Errors(
+            gap=self._mean_product(point) * self._products / scale,
+            residual=float(np.max(np.abs(residual), initial=0.0)),
+            stationarity=0.5 * size / scale,
+            violation=float(max(above, below)),
+        )
+
+    def _scale(self, point: Iterate) -> float:
+        """What errors in the objective are compared with."""
+        dual = abs(float(self.boxed.rhs @ point.y))
+        return max(abs(self._values(point.x)[0]), dual, self.size, 1e-12)
+
+    def _pace(self, point: Iterate, errors: Errors) -> float:
+        """Complementarity below which it must not run ahead of the other conditions."""
+        residual = self._away(point.x, point.y) + point.slack_low - point.slack_high
+        ahead = max(errors.stationarity, float(np.max(np.abs(residual), initial=0.0)))
+        return _PACE * min(1.0, ahead) * self._scale(point) / self._products
+
+    def _centring(self, point: Iterate, length: float) -> float:
+        """Share of the complementarity to aim at next, by the length of the last step."""
+        early = self._mean_product(point) * self._products > _EARLY * self._scale(point)
+        quick, fair, slow = (0.4, 0.6, 0.9) if early else (0.05, 0.2, 0.6)
+        return quick if length > 0.9 else fair if length > 0.5 else slow
+
+    def _mean_product(self, point: Iterate) -> float:
+        boxes, low, high = self.boxes, self._has_low, self._has_high
+        total = point.slack_low[low] @ (point.y - boxes.low)[low]
+        total += point.slack_high[high] @ (boxes.high - point.y)[high]
+        return float(total / self._products)
+
+    def _note(self, point: Iterate, errors: Errors) -> None:
+        problem = self.boxed.problem
+        value = self._values(point.x)[0] * problem.units.objective + problem.sdp.constant
+        self.journal.note(
+            value=problem.sdp.report(value),
+            mu=point.mu,
+            infeasibility=max(errors.violation, errors.residual),
+            stationarity=errors.stationarity,
+            regularization=point.reg,
+            rank=max(self.ranks, default=0),
+        )
+
+
+def _typical(boxed: Boxed, size: float) -> float:
+    """What multipliers are expected to be: those that pay for the objective, or the prices."""
+    paying = max(size, 1e-3) / max(float(np.abs(boxed.rhs).sum()), 1.0)
+    ends = np.concatenate([boxed.high, -boxed.low])
+    prices = ends[np.isfinite(ends) & (ends > 0.0)]
+    if not prices.size:
+        prices = boxed.cost[boxed.cost > 0.0]
+    return max(paying, 0.1 * float(np.median(prices))) if prices.size else paying

@@ -1,0 +1,254 @@
+r"""The Newton matrix of the interior point, on a pattern that is analysed once.
+
+Slacks and multipliers are eliminated, which leaves, with the slope J of the rows, their
+stiffnesses :math:`\sigma` and the dual slack S,
+
+.. math:: \begin{pmatrix}
+      2 S \otimes I_r + J_s^T D_s J_s + \delta I & J_l^T & N^T \\
+      J_l & -D_l^{-1} & 0 \\
+      N & 0 & -\epsilon I
+    \end{pmatrix}, \qquad D = \operatorname{diag}(\sigma).
+
+Rows that touch few unknowns (s) add a small clique each; long ones (l), and the linear equations N
+of `points`, stand beside as rows of their own. The step is one of descent where the matrix has as
+many negative eigenvalues as it has such rows.
+
+References
+----------
+Vanderbei, SIAM J. Optim. 5(1), 1995; Wächter and Biegler, Math. Program. 106, 2006, section 3.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.program.sdp import SDP
+from sdpdr.solvers.lowrank.general.hessian import Jacobian
+from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.interior.boxes import Boxed
+
+# Unknowns in a row beyond which it stands beside the matrix.
+_LONG = 80
+# Pivot of the linear equations.
+_EXACT = 1e-10
+# Multiplications of a factorization up to which it is made at all.
+MOST_WORK = 3e9
+# Columns at which it is counted: those of a first factor with a shape.
+INTERIOR_RANK = 8
+
+
+@dataclass(frozen=True, eq=False)
+class _Cliques:
+    """Rows with equally many unknowns: where their slopes stand, and all pairs of them."""
+
+    rows: Index
+    at: Index
+    first: Index
+    second: Index
+
+    def products(self, slopes: Array, stiffness: Array) -> Array:
+        """Of J^T D J, the numbers of all pairs, row by row."""
+        own = slopes[self.at]
+        stiff = stiffness[self.rows][:, None] * own
+        return np.asarray((own[:, self.first] * stiff[:, self.second]).ravel())
+
+
+class NewtonMatrix:
+    """Matrices of one program at fixed ranks, assembled, factored and solved with.
+
+    Parameters
+    ----------
+    boxed : Boxed
+    ranks : tuple of int
+
+    Attributes
+    ----------
+    size : int
+        Number of unknowns: points times rank, block by block, then the scalars.
+    negative : int
+        How many negative eigenvalues belong to rows and equations beside the matrix.
+    slope : sparse array of shape (m, size)
+        J at the unknowns that `linearize` was given.
+    """
+
+    def __init__(self, boxed: Boxed, ranks: tuple[int, ...]) -> None:
+        self.boxed = boxed
+        self.shapes = [(b.n, r) for b, r in zip(boxed.blocks, ranks, strict=True)]
+        self.ends = [int(e) for e in np.cumsum([0] + [n * r for n, r in self.shapes])]
+        self.size = self.ends[-1] + int(boxed.scalars.shape[1])
+        self._jacobians = [Jacobian(block.forms) for block in boxed.blocks]
+        row, column = self._slopes_at()
+        self._order = np.argsort(row, kind="stable")
+        count = np.bincount(row, minlength=boxed.m)
+        starts = np.concatenate([[0], np.cumsum(count)])
+        shape = (boxed.m, self.size)
+        self.slope = sp.csr_array((np.zeros(row.size), column[self._order], starts), shape=shape)
+        self._long = np.flatnonzero(count > _LONG)
+        self._beside = np.flatnonzero(count[row] > _LONG)
+        self._cliques = [_cliques(self._order, starts, count, w) for w in _widths(count)]
+        equations = [
+            int(block.equations.shape[0]) * r for block, r in zip(boxed.blocks, ranks, strict=True)
+        ]
+        self._exact = sum(equations)
+        self.negative = self._long.size + self._exact
+        self._total = self.size + self.negative
+        self._pattern(row, column, equations)
+
+    def split(self, x: Array) -> tuple[list[Array], Array]:
+        """Points of every block, and scalars, as views."""
+        spans = zip(pairwise(self.ends), self.shapes, strict=True)
+        return [x[a:b].reshape(shape) for (a, b), shape in spans], x[self.ends[-1] :]
+
+    def join(self, points: list[Array], scalars: Array) -> Array:
+        """One vector of them."""
+        return np.concatenate([*[p.ravel() for p in points], scalars])
+
+    def linearize(self, x: Array) -> None:
+        """Take the slopes of all rows at these unknowns."""
+        points, _ = self.split(x)
+        pairs = zip(self._jacobians, points, strict=True)
+        own = [jacobian.vectors(p).ravel() for jacobian, p in pairs]
+        self._slopes = np.concatenate([*own, self.boxed.scalars.data])
+        self.slope.data = self._slopes[self._order]
+        self.adjoint = sp.csr_array(self.slope.T)
+
+    def assemble(self, entries: list[Array], stiffness: Array) -> None:
+        """Compute all numbers but the diagonal, where rows and slacks do not reach it.
+
+        Parameters
+        ----------
+        entries : list of arrays
+            Of the dual slacks, as `Forms.entries_of` gives them.
+        stiffness : array of shape (m,)
+        """
+        curved = [np.repeat(2.0 * e, r) for e, (_, r) in zip(entries, self.shapes, strict=True)]
+        cliques = [c.products(self._slopes, stiffness) for c in self._cliques]
+        others = [*cliques, *curved, self._slopes[self._beside], *self._equations]
+        below = -1.0 / np.maximum(stiffness[self._long], np.finfo(float).tiny)
+        self._numbers = np.concatenate([*others, below, np.full(self._exact, -_EXACT)])
+
+    def factorize(self, shift: float) -> int:
+        """Factor with a multiple of the identity added; the number of negative eigenvalues."""
+        diagonal = np.full(self.size, shift)
+        diagonal[self.ends[-1] :] += self.boxed.curvature
+        numbers = np.concatenate([diagonal, self._numbers])
+        data: Array = np.bincount(self._to, numbers, minlength=self._count).astype(float)
+        return self._factor.factorize(data)
+
+    def solve(self, right: Array) -> Array:
+        """Solve with the last factors."""
+        longer = np.zeros(self._total)
+        longer[: self.size] = right
+        points, scalars = self.split(self._factor.solve(longer)[: self.size])
+        moved = [
+            block.extended(block.factor(p))
+            for block, p in zip(self.boxed.blocks, points, strict=True)
+        ]
+        return self.join(moved, scalars)
+
+    def nonzeros(self) -> int:
+        """Of the factor, by trying."""
+        data = np.full(self._count, 1e-3)
+        data[self._to[: self.size]] = float(self._total)
+        data[self._to[-self.negative :]] = -float(self._total)
+        self._factor.factorize(data)
+        return self._factor.nnz
+
+    def _slopes_at(self) -> tuple[Index, Index]:
+        """Row and unknown of every slope, in the order of `linearize`."""
+        rows, columns = [], []
+        for jacobian, (_, r), start in zip(self._jacobians, self.shapes, self.ends, strict=False):
+            rows.append(np.repeat(jacobian.row, r))
+            columns.append(_spread(start, jacobian.point, r))
+        scalars = self.boxed.scalars.tocoo()
+        row = np.concatenate([*rows, scalars.row]).astype(np.int64)
+        return row, np.concatenate([*columns, self.ends[-1] + scalars.col]).astype(np.int64)
+
+    def _pattern(self, row: Index, column: Index, equations: list[int]) -> None:
+        """Where every number goes, in the order of `factorize`."""
+        places = [(np.arange(self.size), np.arange(self.size))]
+        for c in self._cliques:
+            places.append((column[c.at[:, c.first]].ravel(), column[c.at[:, c.second]].ravel()))
+        for block, (_, r), start in zip(self.boxed.blocks, self.shapes, self.ends, strict=False):
+            places.append((_spread(start, block.forms.i, r), _spread(start, block.forms.j, r)))
+        below = self.size + np.searchsorted(self._long, row[self._beside])
+        places.append((column[self._beside], below))
+        self._equations, offset = [], self.size + self._long.size
+        for block, (_, r), start, count in zip(
+            self.boxed.blocks, self.shapes, self.ends, equations, strict=False
+        ):
+            found = block.equations.tocoo()
+            self._equations.append(np.repeat(found.data, r))
+            places.append((_spread(start, found.col, r), _spread(offset, found.row, r)))
+            offset += count
+        last = np.arange(self.size, self._total)
+        places.append((last, last))
+        one, other = (np.concatenate(part) for part in zip(*places, strict=True))
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        keys, self._to = np.unique(high * self._total + low, return_inverse=True)
+        self._count = int(keys.size)
+        starts = np.searchsorted(keys // self._total, np.arange(self._total + 1))
+        parts = (np.ones(keys.size), keys % self._total, starts)
+        upper = sp.csc_array(parts, shape=(self._total, self._total))
+        self._factor = symmetric_factor(upper)
+
+
+def _widths(count: Index) -> Index:
+    """Numbers of unknowns that short rows have."""
+    return np.unique(count[(count > 0) & (count <= _LONG)])
+
+
+def _cliques(order: Index, starts: Index, count: Index, width: int) -> _Cliques:
+    rows = np.flatnonzero(count == width)
+    first, second = np.triu_indices(width)
+    return _Cliques(rows, order[starts[rows][:, None] + np.arange(width)], first, second)
+
+
+def _spread(start: int, points: Index, r: int) -> Index:
+    """Unknowns of all columns of the points."""
+    return np.asarray((start + points.astype(np.int64)[:, None] * r + np.arange(r)).ravel())
+
+
+@dataclass(frozen=True)
+class InteriorWork:
+    """Multiplications of one factorization, and numbers in the factor."""
+
+    multiplications: float
+    numbers: float
+
+
+def has_inequalities(sdp: SDP) -> bool:
+    """Whether anything but equations binds a program: rows with <=, or scalars with a sign."""
+    return any(r.relation == "<=" for r in sdp.rows) or any(
+        v.nonnegative for v in sdp.vector_variables
+    )
+
+
+def work_at(problem: Problem, rank: int) -> InteriorWork:
+    """The work at a rank, from the fill at rank one.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
+    >>> problem = compile_problem(methods.mvu(graphs.path([1.0] * 9)).to_sdp())
+    >>> work_at(problem, 2).numbers == 4 * work_at(problem, 1).numbers
+    True
+    """
+    boxed = Boxed.of(problem)
+    matrix = NewtonMatrix(boxed, tuple(1 for _ in boxed.blocks))
+    numbers = float(matrix.nonzeros())
+    return InteriorWork(numbers**2 / matrix.size * rank**3, numbers * rank**2)
+
+
+def suits(problem: Problem) -> bool:
+    """Whether the interior point is the way to go: inequalities, and little fill."""
+    if not has_inequalities(problem.sdp):
+        return False
+    return work_at(problem, INTERIOR_RANK).multiplications <= MOST_WORK

@@ -1,0 +1,297 @@
+"""The interior point over factors: its matrix, its boxes, and programs with known optima."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sdpdr
+from sdpdr import blocks, graphs, methods, soften
+from sdpdr.errors import UnknownNameError
+from sdpdr.linalg import QuadraticForms, SquaredEdgeLengths
+from sdpdr.model import AtMost, Block, Var
+from sdpdr.program import dimacs_errors
+from sdpdr.solvers import LowRank
+from sdpdr.solvers.lowrank import Options, solve_factored
+from sdpdr.solvers.lowrank.frame import Journal
+from sdpdr.solvers.lowrank.general.compile import compile_problem
+from sdpdr.solvers.lowrank.general.forms import Forms
+from sdpdr.solvers.lowrank.general.parts import part_of
+from sdpdr.solvers.lowrank.general.problem import Block as Matrix
+from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.iteration import Interior
+from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
+from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.start import shape_from_lengths
+
+from .factored_programs import known_program
+
+
+@dataclass(frozen=True, eq=False)
+class Later(Block):
+    """Later points are further away: |y_t - y_{t+s}|^2 <= |y_t - y_{t+s+1}|^2."""
+
+    n: int
+    lags: int = 2
+
+    def terms(self):
+        """Differences of squared lengths."""
+        for s in range(1, self.lags + 1):
+            t = np.arange(self.n - s - 1)
+            near = SquaredEdgeLengths(self.n, np.column_stack([t, t + s]))
+            far = SquaredEdgeLengths(self.n, np.column_stack([t, t + s + 1]))
+            yield AtMost((near - far) @ Var("K"), 0.0)
+
+
+def spiral(n):
+    t = np.linspace(0.0, 5.0 * np.pi, n)
+    width = np.random.default_rng(0).uniform(0.0, 5.0, n)
+    return np.column_stack([t * np.cos(t), t * np.sin(t), width])
+
+
+def boxed_program(seed=0):
+    """Two matrices, an inequality of each kind of row, free and signed scalars."""
+    known = known_program(seed, scalars=2, free=2, curved=1)
+    return Boxed.of(compile_problem(known.sdp))
+
+
+def unknowns(boxed, matrix, seed=1):
+    rng = np.random.default_rng(seed)
+    ranks = [r for _, r in matrix.shapes]
+    pairs = zip(boxed.blocks, ranks, strict=True)
+    points = [b.extended(rng.standard_normal((b.block.n, r))) for b, r in pairs]
+    return matrix.join(points, rng.standard_normal(boxed.cost.size))
+
+
+# -- the matrix --------------------------------------------------------------------------------
+
+
+def test_slopes_are_the_derivative_of_the_rows():
+    boxed = boxed_program()
+    at = Interior(boxed, (2, 1), Journal(Options()), size=1.0)
+    x = unknowns(boxed, at.matrix)
+    direction = unknowns(boxed, at.matrix, seed=2)
+    at.matrix.linearize(x)
+    step = 1e-6
+    ahead, behind = at._values(x + step * direction)[1], at._values(x - step * direction)[1]
+    assert at.matrix.slope @ direction == pytest.approx((ahead - behind) / (2 * step), abs=1e-6)
+
+
+@pytest.mark.parametrize("longest", [80, 4], ids=["cliques", "beside"])
+def test_a_step_solves_the_equations_written_out(longest, monkeypatch):
+    """However many rows stand beside the matrix."""
+    monkeypatch.setattr("sdpdr.solvers.lowrank.interior.matrix._LONG", longest)
+    boxed = boxed_program()
+    matrix = NewtonMatrix(boxed, (2, 1))
+    x, rng = unknowns(boxed, matrix), np.random.default_rng(3)
+    stiffness, y = rng.uniform(0.5, 2.0, boxed.m), rng.standard_normal(boxed.problem.m)
+    matrix.linearize(x)
+    full = np.append(1.0, y)
+    matrix.assemble([b.forms.entries_of(full) for b in boxed.blocks], stiffness)
+    shift = 50.0
+    assert matrix.factorize(shift) == matrix.negative
+    slope = matrix.slope.toarray()
+    dense = slope.T @ (stiffness[:, None] * slope) + shift * np.eye(matrix.size)
+    for block, (n, r), start in zip(boxed.blocks, matrix.shapes, matrix.ends, strict=False):
+        curved = 2.0 * np.kron(block.forms.slack(full).toarray(), np.eye(r))
+        dense[start : start + n * r, start : start + n * r] += curved
+    dense[matrix.ends[-1] :, matrix.ends[-1] :] += np.diag(boxed.curvature)
+    right = rng.standard_normal(matrix.size)
+    assert matrix.solve(right) == pytest.approx(np.linalg.solve(dense, right), abs=1e-9)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6), n=st.integers(13, 30), rank=st.integers(1, 4))
+def test_long_vectors_as_points_change_no_value(seed, n, rank):
+    rng = np.random.default_rng(seed)
+    forms = Forms(part_of(QuadraticForms(rng.standard_normal((3, n)))))
+    face = np.linalg.qr(rng.standard_normal((n, 2)))[0]
+    points = Points.of(Matrix("K", n, forms, face, scalar=False))
+    factor = rng.standard_normal((n, rank))
+    extended = points.extended(factor)
+    inside = points.factor(extended)
+    assert points.forms.values(extended) == pytest.approx(forms.values(inside))
+    assert np.abs(points.equations @ extended).max() < 1e-10
+    y = rng.standard_normal(3)
+    gradient = points.reduced(points.forms.slack(y) @ extended)
+    expected = forms.slack(y) @ inside
+    assert gradient == pytest.approx(expected - face @ (face.T @ expected), abs=1e-9)
+
+
+# -- boxes -------------------------------------------------------------------------------------
+
+
+def test_prices_become_ends_of_boxes_and_squares_compliance():
+    path = graphs.path(np.ones(3))
+    lengths = blocks.Lengths(path, exact=True)
+    base = blocks.Gram(4) + blocks.Centered(4) + blocks.Variance(4)
+    absolute = Boxed.of(compile_problem((base + soften(lengths, 7.0)).to_sdp()))
+    assert absolute.cost.size == 0
+    assert absolute.high == pytest.approx(-absolute.low)
+    assert np.isfinite(absolute.high).all()
+    square = Boxed.of(compile_problem((base + soften(lengths, 7.0, square=True)).to_sdp()))
+    assert square.cost.size == 0
+    assert np.isinf(square.high).all()
+    assert (square.compliance > 0.0).all()
+
+
+def test_a_price_for_exact_rows_takes_the_place_of_infinite_ends_alone():
+    boxed = boxed_program()
+    priced = boxed.at_price(5.0)
+    exact = np.flatnonzero(boxed.problem.equal)
+    assert (priced.low[exact] >= -5.0).all()
+    assert (priced.high[exact] <= 5.0).all()
+    assert np.isinf(priced.high[boxed.signs]).all()
+
+
+# -- programs ----------------------------------------------------------------------------------
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10**6),
+    scalars=st.sampled_from([0, 3]),
+    free=st.sampled_from([0, 2]),
+    curved=st.sampled_from([0, 2]),
+)
+def test_complementary_pairs_are_found(seed, scalars, free, curved):
+    known = known_program(seed, scalars=scalars, free=free, curved=curved)
+    result = solve_factored(known.sdp, interior=True)
+    assert result.status == "converged", result.message
+    assert result.value == pytest.approx(known.value, rel=1e-6, abs=1e-6)
+    assert dimacs_errors(known.sdp, result.point).worst() <= 1e-6
+
+
+@pytest.mark.parametrize("unit", [2.0**-10, 1.0, 2.0**10])
+def test_a_chain_with_absolute_prices_is_straight_in_every_unit(unit):
+    """Its variance is n (n^2 - 1) / 12 for edges of length one, and its multipliers are known."""
+    n = 30
+    lengths = blocks.Lengths(graphs.path(np.full(n - 1, unit)), exact=True)
+    model = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n) + soften(lengths, float(n * n))
+    result = solve_factored(model.to_sdp(), Options(tol=1e-8), interior=True)
+    assert result.status == "converged"
+    assert "interior" in result.message
+    assert result.value == pytest.approx(unit**2 * n * (n**2 - 1) / 12, rel=1e-7)
+    k = np.arange(1, n)
+    multipliers = np.abs(next(iter(result.point.duals.values())))
+    assert multipliers == pytest.approx(k * (n - k) / 2, rel=1e-4)
+
+
+def test_differences_of_lengths_are_rows_like_any_other():
+    """Another solver agrees, and what the bound proves agrees with both."""
+    X = spiral(40)
+    model = methods.mvu(graphs.knn(X, n_neighbors=4)) + Later(40)
+    result = solve_factored(model.to_sdp(), Options(tol=1e-7), interior=True)
+    assert "interior" in result.message
+    assert result.gap <= 1e-7
+    assert sdpdr.solve(model, "clarabel").value == pytest.approx(result.value, rel=1e-5)
+
+
+def test_what_redundant_rows_hide_is_proved_by_raising_their_multipliers():
+    """Unfolding under order has rows that say nearly the same; the bound closes all the same."""
+    X = spiral(150)
+    model = methods.mvu(graphs.knn(X, n_neighbors=6)) + Later(150, lags=3)
+    solution = sdpdr.solve(model, LowRank(tol=1e-6), "factor")
+    assert solution.certified(1e-6)
+
+
+def test_rows_repeated_change_no_answer():
+    X = spiral(40)
+    model = methods.mvu(graphs.knn(X, n_neighbors=4)) + Later(40)
+    once = solve_factored(model.to_sdp(), Options(tol=1e-7), interior=True)
+    again = solve_factored((model + Later(40, lags=1)).to_sdp(), Options(tol=1e-7), interior=True)
+    assert again.value == pytest.approx(once.value, rel=1e-6)
+    assert again.gap <= 1e-7
+
+
+def test_rows_that_contradict_each_other_are_not_solved():
+    """A triangle with sides 1, 1 and 3, its lengths exact: no price is high enough."""
+    triangle = graphs.from_edges(3, [[0, 1], [1, 2], [0, 2]], [1.0, 1.0, 9.0])
+    result = solve_factored(methods.mvu(triangle, "equality").to_sdp(), interior=True)
+    assert result.status == "infeasible"
+
+
+def test_an_unbounded_program_is_not_solved():
+    apart = graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0])
+    model = (
+        blocks.Gram(4)
+        + blocks.Lengths(apart, exact=False)
+        + blocks.Centered(4)
+        + blocks.Variance(4)
+    )
+    result = solve_factored(model.to_sdp(), Options(max_iter=300), interior=True)
+    assert result.status != "converged"
+
+
+def test_separation_maps_of_two_hundred_points_are_certified():
+    rng = np.random.default_rng(0)
+    t = 1.5 * np.pi * (1.0 + 2.0 * rng.random(200))
+    X = np.column_stack([t * np.cos(t), 21.0 * rng.random(200), t * np.sin(t)])
+    model = methods.ism(graphs.knn(X, n_neighbors=5, connect="mst"), (X[:, 1] > 10.0).astype(int))
+    assert sdpdr.solve(model, "lowrank").certified(1e-6)
+
+
+# -- limits, starts, options -------------------------------------------------------------------
+
+
+def test_limits_end_the_iteration_with_a_point():
+    model = methods.mvu(graphs.knn(spiral(60), n_neighbors=4)) + Later(60)
+    for options in (Options(max_iter=5), Options(time_limit=0.0)):
+        result = solve_factored(model.to_sdp(), options, interior=True)
+        assert result.status in ("max_iter", "time_limit")
+        assert np.isfinite(result.value)
+
+
+def test_an_interruption_returns_the_point_reached():
+    def stop(record):
+        if record.iteration == 12:
+            raise KeyboardInterrupt
+
+    model = methods.mvu(graphs.knn(spiral(60), n_neighbors=4)) + Later(60)
+    result = solve_factored(model.to_sdp(), Options(callback=stop), interior=True)
+    assert result.status == "interrupted"
+    assert result.value > 0.0
+    assert result.bound is not None
+
+
+def test_square_prices_alone_leave_no_products():
+    """Every row gives way, so that no multiplier has an end."""
+    n = 12
+    lengths = blocks.Lengths(graphs.path(np.ones(n - 1)), exact=True)
+    base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
+    model = base + soften(lengths, 1e4, square=True)
+    result = solve_factored(model.to_sdp(), Options(tol=1e-8), interior=True)
+    assert result.status == "converged"
+    other = sdpdr.solve(model, "clarabel")
+    assert other.value == pytest.approx(result.value, rel=1e-6)
+
+
+def test_a_callback_sees_every_step():
+    seen = []
+    model = methods.mvu(graphs.knn(spiral(40), n_neighbors=4)) + Later(40)
+    result = solve_factored(model.to_sdp(), Options(callback=seen.append), interior=True)
+    assert [r.iteration for r in seen] == list(range(result.iterations))
+
+
+def test_an_answer_given_as_a_start_is_recognised():
+    sdp = (methods.mvu(graphs.knn(spiral(40), n_neighbors=4)) + Later(40)).to_sdp()
+    first = solve_factored(sdp, Options(tol=1e-7), interior=True)
+    again = solve_factored(sdp, Options(tol=1e-6), start=first.point, interior=True)
+    assert again.status == "converged"
+    assert again.iterations == 0
+
+
+def test_lengths_that_do_not_join_all_points_give_no_shape():
+    apart = graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0])
+    sdp = (blocks.Gram(4) + blocks.Lengths(apart, exact=False)).to_sdp()
+    assert shape_from_lengths(sdp, "K", seed=0) is None
+
+
+def test_an_engine_by_another_name_is_refused():
+    model = methods.mvu(graphs.path(np.ones(3)))
+    with pytest.raises(UnknownNameError, match="interior"):
+        sdpdr.solve(model, LowRank(options={"engine": "inside"}), "factor")
