@@ -54,11 +54,11 @@ class LinearMap(ABC):
 
     def adjoint(self, multipliers: Array) -> Matrix:
         """Symmetric matrix A*(y) with <A(K), y> = <K, A*(y)>; sparse where the map is."""
-        weights = self.matrix().T @ self._check_multipliers(multipliers)
-        index = np.flatnonzero(weights)
-        i, j = svec_pairs(index)
-        values = np.where(i == j, weights[index] / 2.0, weights[index] / SQRT2)
-        half = sp.coo_array((values, (i, j)), shape=(self.n, self.n))
+        rows, y = self.matrix().tocoo(), self._check_multipliers(multipliers)
+        i, j = svec_pairs(rows.col)
+        values = np.where(i == j, 0.5, 1.0 / SQRT2) * rows.data * y[rows.row]
+        half = sp.coo_array((values, (i, j)), shape=(self.n, self.n)).tocsr()
+        half.eliminate_zeros()
         return (half + half.T).tocsr()
 
     def pattern(self) -> Index:

@@ -163,10 +163,8 @@ def test_landmarks_are_bounded_by_what_is_left_when_blocks_are():
     narrow = sdpdr.solve(priced, form="landmark", landmarks=9)
     assert 0.0 < narrow.value <= whole * (1.0 + 1e-6)
     assert narrow.bound >= whole
-    # Rows that are not on edges take no part in the bound from shortest paths.
     alone = sdpdr.solve(free, form="landmark", landmarks=9)
-    assert narrow.bound == pytest.approx(alone.bound, rel=1e-6)
-    assert value(free) >= whole * (1.0 - 1e-6)
+    assert alone.bound >= value(free) >= whole * (1.0 - 1e-6)
 
 
 class Shorter(Block):

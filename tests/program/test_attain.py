@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sdpdr import graphs, methods
 from sdpdr.linalg import (
@@ -26,6 +28,7 @@ from sdpdr.program.attain import attain
 from sdpdr.program.attain.basis import Grounded, Pivoted
 from sdpdr.program.attain.box import Box, enclose, independent_rows
 from sdpdr.program.attain.cone import cone_program
+from sdpdr.program.attain.framed import framed
 
 SQRT5 = np.sqrt(5.0)
 PENTAGON = [(i, (i + 1) % 5) for i in range(5)]
@@ -227,3 +230,41 @@ def test_a_point_that_holds_every_inequality_is_attained_as_it_is():
     assert outside.value == pytest.approx(2.0, rel=1e-8)
     for found in (inside, outside):
         assert all(np.min(sdp.slack(r, found.values)) >= 0.0 for r in rows[:3])
+
+
+# -- fixed blocks ------------------------------------------------------------------------------
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1), size=st.integers(1, 4), off=st.sampled_from([0.0, 1e-9, 1e-5])
+)
+@settings(max_examples=30, deadline=None)
+def test_a_factor_is_moved_to_its_fixed_block(seed, size, off):
+    rng = np.random.default_rng(seed)
+    n = size + 3
+    base = rng.standard_normal((size, size + 1))
+    block = base @ base.T + 0.1 * np.eye(size)
+    pairs = np.column_stack(np.triu_indices(size))
+    fixed = Rows("fixed", "==", {"Z": Entries(n, pairs)}, block[tuple(pairs.T)])
+    sdp = SDP((PsdVariable("Z", n),), {"Z": InnerProduct(np.eye(n))}, (fixed,))
+    factor = rng.standard_normal((n, size + 2))
+    factor[:size] = np.linalg.cholesky(block) @ np.eye(size, size + 2)
+    factor[:size] += off * np.abs(factor[:size]).max() * rng.standard_normal((size, size + 2))
+    found = attain(sdp, Point({"Z": Factor(factor)}))
+    assert found.value == pytest.approx(np.sum(np.square(factor)), rel=1e-3)
+    moved = found.values["Z"].factor
+    assert moved[:size] @ moved[:size].T == pytest.approx(block, rel=1e-12, abs=1e-12)
+    assert np.array_equal(moved[size:], factor[size:])
+
+
+def test_a_point_far_from_its_fixed_block_is_not_moved():
+    fixed = Rows("fixed", "==", {"Z": Entries(2, [[0, 0]])}, np.array([4.0]))
+    sdp = SDP((PsdVariable("Z", 2),), {"Z": InnerProduct(np.eye(2))}, (fixed,))
+    assert framed(sdp, {"Z": Factor(np.array([[3.0], [1.0]]))}) is None
+    assert framed(sdp, {"Z": Factor(np.array([[0.0], [1.0]]))}) is None
+
+
+def test_an_entry_that_is_fixed_alone_frames_nothing():
+    fixed = Rows("fixed", "==", {"Z": Entries(2, [[0, 1]])}, np.array([1.0]))
+    sdp = SDP((PsdVariable("Z", 2),), {"Z": InnerProduct(np.eye(2))}, (fixed,))
+    assert framed(sdp, {"Z": Factor(np.ones((2, 1)))}) is None

@@ -26,7 +26,7 @@ from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 from sdpdr.solvers.lowrank.interior.points import Points
-from sdpdr.solvers.lowrank.interior.start import shape_from_lengths
+from sdpdr.solvers.lowrank.interior.start import shape_among_known, shape_from_lengths
 
 from .factored_programs import known_program
 
@@ -295,3 +295,40 @@ def test_an_engine_by_another_name_is_refused():
     model = methods.mvu(graphs.path(np.ones(3)))
     with pytest.raises(UnknownNameError, match="interior"):
         sdpdr.solve(model, LowRank(options={"engine": "inside"}), "factor")
+
+
+# -- known points ------------------------------------------------------------------------------
+
+
+def sensors(n, noise=0.0, seed=0, exact=False):
+    """Points in the unit square, a few of them known, with lengths between those that are near."""
+    rng = np.random.default_rng(seed)
+    places = rng.uniform(0.0, 1.0, (n, 2))
+    places[:4] = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    graph = graphs.radius(places, 1.6 * np.sqrt(np.log(n) / (np.pi * n)), connect="mst")
+    square = graph.sqdist * np.square(1.0 + noise * rng.standard_normal(graph.m))
+    anchors = np.arange(max(4, n // 10))
+    graph = graphs.from_edges(n, graph.edges, square)
+    lengths = blocks.AnchoredLengths(graph, anchors, places[anchors], exact=exact)
+    return places, anchors, blocks.Coordinates(n - anchors.size, 2), lengths
+
+
+def test_a_shape_among_known_points_comes_near_to_where_they_are():
+    places, anchors, coordinates, lengths = sensors(60)
+    shape = shape_among_known((coordinates + lengths).to_sdp(), "Z", seed=0)
+    assert shape[:2] == pytest.approx(np.eye(2), abs=1e-12)
+    # Paths are longer than the way as the crow flies, at the rim most of all.
+    away = np.linalg.norm(shape[2:] - places[anchors.size :], axis=1)
+    assert np.median(away) < 0.15
+
+
+@pytest.mark.parametrize("unit", [2.0**-8, 1.0, 2.0**8])
+def test_absolute_prices_among_known_points_are_proved_whatever_they_are(unit):
+    *_, coordinates, lengths = sensors(40, noise=0.05, exact=True)
+    model = coordinates + soften(lengths, unit)
+    found = sdpdr.solve(model, "lowrank")
+    other = sdpdr.solve(model, "clarabel")
+    assert found.certified(1e-6)
+    assert "interior" in found.claimed.message
+    assert found.value == pytest.approx(other.value, rel=1e-5)
+    assert found.bound <= other.attained * (1.0 + 1e-9)

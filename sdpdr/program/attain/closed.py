@@ -9,6 +9,9 @@ the feasible set holds with every point all the points between it and zero. A ma
 divided by the largest ratio of a row to its limit; slack takes what is left
 (`sdpdr.program.boxes`).
 
+*Framed.* Where the only equations without slack fix a principal block, a factor is moved to it
+(`sdpdr.program.attain.framed`).
+
 *Held.* Where the only equations state faces, a point on them that satisfies every inequality by
 more than its rounding is feasible as it is.
 
@@ -35,6 +38,7 @@ from sdpdr.linalg.products import InnerProduct
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.linalg.svec import SQRT2, svec_pairs
+from sdpdr.program.attain.framed import framed
 from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.limits import edge_lengths
@@ -53,6 +57,7 @@ _INWARDS = 1e-12
 _CLEARLY = 1e-9
 _NORMALISED = "the rows of a factor normalised, or scaled to the one number that is fixed"
 _SHRUNK = "shrunk until all upper limits hold"
+_FRAMED = "moved to the entries that are fixed"
 _HELD = "every inequality holds by more than its rounding"
 
 
@@ -69,7 +74,11 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
         return None if rigorous else _held(sdp, values, factors)
     if rigorous:
         return _shrunk_exactly(sdp, values, factors)
-    return _shrunk(sdp, values, factors) or _held(sdp, values, factors)
+    for argument in (_shrunk, _held, _framed):
+        found = argument(sdp, values, factors)
+        if found is not None:
+            return found
+    return None
 
 
 def made_psd(sdp: SDP, values: Values) -> Values:
@@ -291,6 +300,25 @@ def _held(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | No
     if any(np.any(sdp.slack(r, point) < _rounding(r, point)) for r in visible):
         return None
     return sdp.primal_value(point), {**point, **_returned(values, onto)}, _HELD
+
+
+def _framed(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:
+    """The point moved to a block that is fixed, where slack takes the rest or all holds."""
+    columns, moved = slack_columns(sdp), framed(sdp, factors)
+    if moved is None or columns is None:
+        return None
+    name, slacked = sdp.psd_variables[0].name, {c.label for c in columns}
+    point: dict[str, Value] = {**values, name: moved}
+    point.update(fill_slack(sdp, point, columns))
+    if not _holds(sdp, name, point, slacked):
+        return None
+    for rows in sdp.rows:
+        left, rounding = sdp.slack(rows, point), _rounding(rows, point)
+        if rows.label not in slacked and rows.relation == "<=" and np.any(left < rounding):
+            return None
+        if rows.label not in slacked and rows.relation == "==" and np.any(abs(left) > rounding):
+            return None
+    return sdp.primal_value(point), {**point, **_returned(values, {name: moved})}, _FRAMED
 
 
 def _rounding(rows: Rows, point: Values) -> Array:

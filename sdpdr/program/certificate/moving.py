@@ -8,9 +8,12 @@ matrices. Rows that fix a trace or a diagonal give such a v.
 large enough, and the smaller the violation, the smaller t. Where the cost C is positive definite
 itself (least trace, for instance) y0 = 0 will do, and y is only shrunk.
 
-Both are found by least squares: v from A*(v) = I, y0 from C + A*(y0) = beta I for several beta,
-each subject to the equations of the free scalars. Neither needs to solve these exactly, because
-only definiteness counts, and that is verified.
+A first guess at y0 costs no more than a product, the signs of A(I): rows with positive
+semidefinite forms (lengths, anchored lengths, diagonal entries) get a positive multiplier, as large
+as the price of their slack allows. Other points and directions are found by least squares: v from
+A*(v) = I, y0 from C + A*(y0) = beta I for several beta, each subject to the equations of the free
+scalars. Neither needs to solve these exactly, because only definiteness counts, and that is
+verified.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import svec, svec_size
+from sdpdr.linalg.svec import svec, svec_pairs, svec_size
 from sdpdr.program.boxes import dual_box
 from sdpdr.program.certificate.arithmetic import is_mass
 from sdpdr.program.certificate.free import Duals, free_columns, project, unstack, visible_rows
@@ -69,6 +72,10 @@ def moves(sdp: SDP) -> Iterator[Move]:
     zero = {r.label: np.zeros(r.m) for r in rows}
     if _is_interior(sdp, zero):
         yield Move(zero, True, "multipliers shrunk towards the cost")
+    for point in _matched(sdp, rows):
+        if _is_interior(sdp, point):
+            yield Move(point, True, "multipliers moved towards those that the rows' traces suggest")
+            break
     system = _system(sdp, rows)
     if system is None:
         return
@@ -81,6 +88,34 @@ def moves(sdp: SDP) -> Iterator[Move]:
         if _is_interior(sdp, point):
             yield Move(point, True, "multipliers moved towards a strictly feasible dual point")
             return
+
+
+def _matched(sdp: SDP, rows: list[Rows]) -> Iterator[dict[str, Array]]:
+    """Multiples of the signs of A(I), within the prices of slack."""
+    signs = {r.label: np.sign(_traces(sdp, r)) for r in rows}
+    if not any(np.any(sign) for sign in signs.values()):
+        return
+    box = dual_box(sdp) or {}
+    uppers = np.concatenate([np.zeros(0), *(upper for _, upper in box.values())])
+    prices = uppers[np.isfinite(uppers) & (uppers > 0.0)]
+    costs = [_size(sdp.cost(v.name)) for v in sdp.psd_variables]
+    unit = float(np.max(prices)) if prices.size else max(costs, default=0.0) or 1.0
+    for height in _HEIGHTS:
+        yield {
+            label: np.clip(height * unit * sign, *box.get(label, _ANY))
+            for label, sign in signs.items()
+        }
+
+
+def _traces(sdp: SDP, rows: Rows) -> Array:
+    """The rows at the identity."""
+    total = np.zeros(rows.m)
+    for v in sdp.psd_variables:
+        if v.name in rows.lhs:
+            entries = rows.lhs[v.name].matrix().tocoo()
+            i, j = svec_pairs(entries.col)
+            total += np.bincount(entries.row, np.where(i == j, entries.data, 0.0), rows.m)
+    return total
 
 
 def direction(sdp: SDP) -> Move | None:

@@ -21,6 +21,9 @@ class Options:
     tol : float, default 1e-8
         Relative certified gap aimed at; of the augmented Lagrangian also the accuracy of
         feasibility and stationarity.
+    enough : float, optional
+        Gap that the person asked for, of which ``tol`` is a part. The interior point for rows of
+        any kind, whose points keep all limits, stops at half of it.
     max_iter : int, default 3000
         Limit on Newton steps, over all ranks and stages.
     time_limit : float, optional
@@ -50,6 +53,7 @@ class Options:
     """
 
     tol: float = 1e-8
+    enough: float | None = None
     max_iter: int = 3000
     time_limit: float | None = None
     seed: int = 0

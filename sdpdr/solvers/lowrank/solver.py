@@ -239,6 +239,7 @@ class LowRank(Solver):
                 raise UnknownNameError("option of solver 'lowrank'", name, known | {"engine"})
         uniform: dict[str, Any] = {
             **self.tolerances(),
+            "enough": self.tol,
             "time_limit": self.time_limit,
             "seed": self.seed,
             "callback": None if progress is None else lambda record: progress(asdict(record)),

@@ -86,12 +86,14 @@ class Search:
             first = self._judge(local)
             self._prove(first, first.point(), always=True)
         penalty = _first_penalty(local)
-        accuracy, before, patience, least = _FIRST_ACCURACY, np.inf, _PATIENCE, np.inf
+        accuracy, before, patience = _FIRST_ACCURACY, np.inf, _PATIENCE
+        error, least = np.inf, np.inf  # of this run, whatever another engine had reached
         for _ in range(_ROUNDS):
             function = Lagrangian(local.function.layout, multipliers, penalty)
             local = self.inner.minimize(function.at(local.vector), accuracy)
             verdict = self._judge(local)
-            better = self.best is None or verdict.error < 0.5 * self.best.error
+            better = verdict.error < 0.5 * error
+            error = min(error, verdict.error)
             if verdict.infeasibility < _CLOSER * least:
                 better, least = True, verdict.infeasibility
             patience = _PATIENCE if better else patience - 1
@@ -131,12 +133,15 @@ class Search:
             return True
         return False
 
-    def settles(self, verdict: Verdict, *, always: bool = False) -> bool:
-        """Keep what a verdict offers and proves; whether it is good enough."""
+    def settles(self, verdict: Verdict, *, always: bool = False, gap: float = 0.0) -> bool:
+        """Keep what a verdict offers and proves; whether it is good enough.
+
+        A proven gap is, up to the tolerance or the ``gap`` given if that is larger.
+        """
         point = self._take(verdict)
         due = self._watched and verdict.error <= self._due
         always = always or due or bool(self.journal.exhausted)
-        proved = self._prove(verdict, point, always=always)
+        proved = self._prove(verdict, point, always=always, gap=gap)
         # What is proved and held needs no other measure.
         held = proved is True and verdict.infeasibility <= self.options.tol
         if held or (verdict.error <= self.options.tol and proved is None):
@@ -162,7 +167,9 @@ class Search:
             self.feasible = values, value
             post(lambda: Point(values))
 
-    def _prove(self, verdict: Verdict, point: Point, always: bool = False) -> bool | None:
+    def _prove(
+        self, verdict: Verdict, point: Point, always: bool = False, gap: float = 0.0
+    ) -> bool | None:
         """Whether a bound meets the tolerance; None if no argument gives a bound at all."""
         if verdict.error > 30.0 * self.options.tol and not always:
             return False
@@ -170,13 +177,13 @@ class Search:
         proof = verdict.proof(point)
         if proof is None:
             return None
-        bound, gap = proof
-        if self.certified is None or _merit(verdict, gap) < _merit(*self.certified[::2]):
-            self.certified = (verdict, bound, gap)
+        bound, found = proof
+        if self.certified is None or _merit(verdict, found) < _merit(*self.certified[::2]):
+            self.certified = (verdict, bound, found)
         if self.proved is None or self._is_better(self.proved[1], bound):
             self.proved = point.duals, bound
         self.journal.certify(self.proved[1], self.gap())
-        return abs(gap) <= self.options.tol
+        return abs(found) <= max(self.options.tol, gap)
 
     def gap(self) -> float:
         """Relative distance of the best value and the best bound."""

@@ -274,10 +274,7 @@ def judge_as_it_is(
     traces = sum(float(np.sum(np.square(f))) for f in factors)
     dual = abs(float(problem.rhs @ multipliers))
     scale = max(abs(objective), dual, 1e-6 * traces, 1e-12)
-    products = [2.0 * (s @ f) for s, f in zip(slacks, factors, strict=True)]
-    rest = problem.free.T @ y + problem.curvature * free
-    gradient = layout.project(layout.join(products, rest))
-    size = float(np.linalg.norm(gradient) * np.linalg.norm(vector))
+    size = _slope(layout, vector, slacks, problem.free.T @ y + problem.curvature * free)
     negativity, lows = negative_part(layout, vector, slacks, scale, seed, quick=quick)
     return Verdict(
         layout=layout,
@@ -285,10 +282,25 @@ def judge_as_it_is(
         multipliers=multipliers,
         infeasibility=float(np.max(np.where(problem.equal, np.abs(excess), excess), initial=0.0)),
         products=abs(float(multipliers @ excess)) / scale,
-        stationarity=0.5 * size / scale,
+        stationarity=size / scale,
         negativity=negativity,
         lows=lows,
     )
+
+
+def _slope(layout: Layout, vector: Array, slacks: list[Slack], on_free: Array) -> float:
+    """What the gradient may add to the gap: half its size times that of the unknowns.
+
+    Of a signed scalar it is the product with its slack. The gradient by its root, which vanishes
+    more slowly than the product, says too much.
+    """
+    factors, _ = layout.split(vector)
+    pairs = list(zip(layout.problem.blocks, slacks, factors, strict=True))
+    products = [np.zeros_like(f) if b.scalar else 2.0 * (s @ f) for b, s, f in pairs]
+    gradient = layout.project(layout.join(products, on_free))
+    size = 0.5 * float(np.linalg.norm(gradient) * np.linalg.norm(vector))
+    kept = (abs(s.diagonal()) @ np.square(f[:, 0]) for b, s, f in pairs if b.scalar)
+    return size + float(sum(kept))
 
 
 def negative_part(

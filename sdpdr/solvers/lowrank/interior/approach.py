@@ -9,6 +9,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
 from sdpdr.solvers.lowrank.direction import Iterate
+from sdpdr.solvers.lowrank.frame import Options
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.problem import Block
 from sdpdr.solvers.lowrank.general.ranks import limit_of, pataki
@@ -18,11 +19,13 @@ from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.points import Points
-from sdpdr.solvers.lowrank.interior.start import noisy, shape_from_lengths
+from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
 
 _SHRINK = 0.5  # of a shape: rows that break at full length hold at a smaller one
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
 _ROUNDS = 6
+_HOLDS = (0.0, 0.7)  # complementarity kept at saddles, in the first run and in another
+_ENOUGH = 0.5  # of the gap that the person asked for
 _MISSED = 10.0  # times the accuracy asked for, from which a run has not got there
 _MARGIN = 0.03  # that inequalities keep, over the tolerance
 _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
@@ -52,9 +55,20 @@ def approach(
     """
     if start is not None and multipliers.any():
         verdict = judge_as_it_is(layout, vector, multipliers, search.options.seed)
-        if search.settles(verdict, always=True):
+        if search.settles(verdict, always=True, gap=_content(search.options)):
             return True
-    return _Approach(search).run(start, layout, vector, multipliers)
+    for hold in _HOLDS:
+        if _Approach(search, hold).run(start, layout, vector, multipliers):
+            return True
+        if search.journal.exhausted:
+            return False
+        search.journal.remark("It begins anew, and keeps its barrier up where it meets a saddle.")
+    return False
+
+
+def _content(options: Options) -> float:
+    """The gap at which it ends."""
+    return max(options.tol, _ENOUGH * (options.enough or 0.0))
 
 
 class _Approach:
@@ -63,29 +77,34 @@ class _Approach:
     Parameters
     ----------
     search : Search
+    hold : float
+        As of `Interior`.
     """
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, hold: float) -> None:
         self.search, self.problem, self.options = search, search.problem, search.options
         self.boxed = Boxed.of(search.problem, _MARGIN * search.options.tol)
+        self.content, self.hold = _content(search.options), hold
 
     def run(self, start: Point | None, layout: Layout, vector: Array, multipliers: Array) -> bool:
         """Solve, and go on in more columns, or more exactly, while that helps."""
-        factors = self._first(start, layout, vector)
+        factors, shares = self._first(start, layout, vector)
         size = abs(sum(float(b.block.forms.values(f)[0]) for b, f in self._pairs(factors)))
-        shrink = _SHRINK if start is None else 1.0
         at = self._open(factors, size)
         given = multipliers if multipliers.any() else None
-        point, accuracy = at.begin([shrink * f for f in factors], given), self.options.tol
+        point, accuracy = (
+            at.begin([s * f for s, f in zip(shares, factors, strict=True)], given),
+            self.options.tol,
+        )
         for _ in range(_ROUNDS):
             try:
                 point, errors = at.run(point, accuracy)
             except KeyboardInterrupt:
                 if at.point is not None:
-                    self.search.settles(self._verdict(at, at.point), always=True)
+                    self._settles(self._verdict(at, at.point))
                 raise
             verdict = self._verdict(at, point)
-            if self.search.settles(verdict, always=True) or self._reinforced(verdict):
+            if self._settles(verdict) or self._reinforced(verdict):
                 return True
             if self.search.journal.exhausted:
                 return False
@@ -96,34 +115,51 @@ class _Approach:
                 return False
             else:
                 accuracy *= _SHARPER
+                at = self._nearer(at, accuracy)
         return False
+
+    def _nearer(self, at: Interior, accuracy: float) -> Interior:
+        """The same with inequalities nearer to their limits, whose margin costs what y says."""
+        self.boxed = Boxed.of(self.problem, _MARGIN * accuracy)
+        new = self._open([*map(np.zeros, at.matrix.shapes)], at.size)
+        new.use_price(at.price)
+        return new
 
     def _open(self, factors: list[Array], size: float) -> Interior:
         ranks = tuple(f.shape[1] for f in factors)
-        return Interior(self.boxed, ranks, self.search.journal, size)
+        return Interior(self.boxed, ranks, self.search.journal, size, self.hold)
 
     def _pairs(self, factors: list[Array]) -> Iterable[tuple[Points, Array]]:
         return zip(self.boxed.blocks, factors, strict=True)
 
-    def _first(self, start: Point | None, layout: Layout, vector: Array) -> list[Array]:
-        """The first factors: those given, shapes, or random ones."""
+    def _first(
+        self, start: Point | None, layout: Layout, vector: Array
+    ) -> tuple[list[Array], list[float]]:
+        """The first factors, given, shaped or random, and the shares of them to begin with."""
         given, _ = layout.split(vector)
-        factors, seed = [], self.options.seed
+        factors, shares = [], []
         known = {v.name for v in self.problem.sdp.psd_variables}
         for block, factor in zip(self.problem.blocks, given, strict=True):
             if block.scalar:
                 continue
             told = start is not None and block.name in start.values
-            shape = None
+            shape, share = None, _SHRINK if start is None else 1.0
             if not told and block.name in known:
-                shape = shape_from_lengths(self.problem.sdp, block.name, seed)
-            if shape is not None:
-                most = min(limit_of(block, self.options), pataki(self.problem.m))
-                rank = min(self.options.rank or max(INTERIOR_RANK, shape.shape[1] + 2), most)
-                scaled = shape / np.sqrt(self.problem.units.unknown)
-                factor = block.project(noisy(scaled, max(rank, 1), seed))
-            factors.append(factor)
-        return factors
+                sdp, seed = self.problem.sdp, self.options.seed
+                shape = shape_among_known(sdp, block.name, seed)
+                # Among known points a shape has its size.
+                share = share if shape is None else 1.0
+                shape = shape_from_lengths(sdp, block.name, seed) if shape is None else shape
+            factors.append(factor if shape is None else self._filled(block, shape))
+            shares.append(share)
+        return factors, shares
+
+    def _filled(self, block: Block, shape: Array) -> Array:
+        """A first factor from a shape, with a few more columns."""
+        most = min(limit_of(block, self.options), pataki(self.problem.m))
+        rank = min(self.options.rank or max(INTERIOR_RANK, shape.shape[1] + 2), most)
+        scaled = shape / np.sqrt(self.problem.units.unknown)
+        return block.project(noisy(scaled, max(rank, 1), self.options.seed))
 
     def _verdict(self, at: Interior, point: Iterate) -> Verdict:
         """What a point and its multipliers are worth on the whole problem."""
@@ -142,6 +178,9 @@ class _Approach:
         return self._judge(
             layout, layout.join(parts, free), np.where(problem.equal, y, np.maximum(y, 0.0))
         )
+
+    def _settles(self, verdict: Verdict) -> bool:
+        return self.search.settles(verdict, always=True, gap=self.content)
 
     def _judge(self, layout: Layout, vector: Array, multipliers: Array) -> Verdict:
         quick = self.search.journal.late()
@@ -166,7 +205,7 @@ class _Approach:
                 return False
             raised = verdict.multipliers + lift
             verdict = self._judge(verdict.layout, verdict.vector, raised)
-            if self.search.settles(verdict, always=True):
+            if self._settles(verdict):
                 return True
         return False
 

@@ -17,7 +17,7 @@ _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
 _PRICE = 100.0  # first price of exact rows, over the multiplier that is typical
 _LARGEST_PRICE = 1e8  # beyond which rows are taken to contradict each other, over the same
 _DEARER = 10.0
-_HELD = 1e-2  # the other errors, as a share of the violation, at which the price rises
+_HELD = 0.1  # the other errors, as a share of the violation, at which the price rises
 _INSIDE = 0.1  # first complementarity, over the typical multiplier
 _PACE = 0.1  # complementarity kept, as a share of the worse of the other two measures
 # Complementarity from which on it may grow again, how far stationarity has to be behind, and by how
@@ -29,8 +29,9 @@ _FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
 _PATIENCE = 60
 _MOVED = 0.01  # share of the objective that counts as progress
-_SADDLE_SHIFT = 1.0  # that a point which is optimal but for its inertia does not get rid of
-_NEAR_SADDLE, _SADDLE_PATIENCE = 1e-4, 20
+# Complementarity and errors of rows from which a point whose stationarity is not halved in so many
+# iterations, with a shift in each, is at a saddle.
+_FORMED, _KEPT, _SADDLE_PATIENCE = 1e-2, 1e-4, 25
 _OUTGROWN = 5.0  # objective, over what was expected, at which multipliers are far too small
 
 
@@ -69,6 +70,9 @@ class Interior:
     journal : Journal
     size : float
         What the objective is expected to be in size, in scaled units.
+    hold : float, default 0.0
+        Share of the complementarity that is kept while the matrix has to be shifted, so that a
+        point does not follow the barrier to a saddle.
 
     Attributes
     ----------
@@ -80,8 +84,15 @@ class Interior:
     Nocedal and Wright (2006), section 19.3; Wächter and Biegler (2006) for the inertia rule.
     """
 
-    def __init__(self, boxed: Boxed, ranks: tuple[int, ...], journal: Journal, size: float) -> None:
-        self.boxed, self.journal, self.size = boxed, journal, size
+    def __init__(
+        self,
+        boxed: Boxed,
+        ranks: tuple[int, ...],
+        journal: Journal,
+        size: float,
+        hold: float = 0.0,
+    ) -> None:
+        self.boxed, self.journal, self.size, self.hold = boxed, journal, size, hold
         self.matrix = NewtonMatrix(boxed, ranks)
         self.ranks = ranks
         self.typical = _typical(boxed, size)
@@ -157,7 +168,7 @@ class Interior:
 
     def run(self, point: Iterate, tol: float) -> tuple[Iterate, Errors]:
         """Iterate until optimal at these ranks, out of time, or no longer getting anywhere."""
-        best, since, value, at_saddle = np.inf, 0, np.inf, 0
+        best, since, value, at_saddle, steep = np.inf, 0, np.inf, 0, np.inf
         while True:
             self.point = point
             away = self._away(point.x, point.y)
@@ -180,8 +191,10 @@ class Interior:
                 point, best = self._raised(point, errors), np.inf
             elif errors.worst < tol:
                 return point, errors
-            near = max(errors.gap, errors.residual, errors.violation) < _NEAR_SADDLE
-            at_saddle = at_saddle + 1 if near and point.reg > _SADDLE_SHIFT else 0
+            near = errors.gap < _FORMED and max(errors.residual, errors.violation) < _KEPT
+            stuck = near and point.reg > 0.0 and errors.stationarity > max(errors.gap, 0.5 * steep)
+            at_saddle = at_saddle + 1 if stuck else 0
+            steep = steep if at_saddle > 1 else errors.stationarity
             if self.journal.exhausted or since > _PATIENCE or at_saddle > _SADDLE_PATIENCE:
                 return point, errors
             # What is not finite any more ends the run below.
@@ -241,7 +254,8 @@ class Interior:
         # Where it has run far ahead all the same, it goes back.
         ahead_by = errors.stationarity / max(errors.gap, np.finfo(float).tiny)
         most = _BACK * point.mu if errors.gap < _LATE and ahead_by > _FAR else point.mu
-        return replace(new, mu=max(aim, min(most, self._pace(new, errors))))
+        held = self.hold * min(point.mu, self._mean_product(new)) if shift > 0.0 else 0.0
+        return replace(new, mu=max(aim, held, min(most, self._pace(new, errors))))
 
     def _direction(self, point: Iterate, gradient: Array, linear: Linearization) -> Direction:
         """Solve with the last factors, and see how far the answer can be followed."""

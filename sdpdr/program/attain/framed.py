@@ -1,0 +1,111 @@
+r"""Points whose fixed principal block is met exactly, and whose other rows give way or hold.
+
+A matrix :math:`Z = \begin{pmatrix} B & X^T \\ X & Y \end{pmatrix}` with B given (coordinates of
+points among known ones, for instance) has a factor :math:`(P; Q)` with :math:`P P^T = B`. For any
+factor with :math:`G = P P^T` positive definite,
+
+.. math::  P \leftarrow L_B L_G^{-1} P, \qquad B = L_B L_B^T, \quad G = L_G L_G^T
+
+meets the block, moves P by no more than what it missed, and leaves Z semidefinite. The point meant
+is the one for which this is done exactly. Rows with slack of either sign take what they miss then,
+and the other inequalities have to hold by more than their rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg import LinearMap
+from sdpdr.linalg.magnitudes import is_written_exactly
+from sdpdr.linalg.svec import svec_pairs
+from sdpdr.program.boxes import slack_columns
+from sdpdr.program.face import exposing_rows
+from sdpdr.program.point import Factor
+from sdpdr.program.sdp import SDP, Rows
+
+# Largest block that is inverted, and how far from the block a point may be that is moved to it.
+_LARGEST, _NEAR = 200, 1e-3
+
+
+def framed(sdp: SDP, factors: Mapping[str, Factor]) -> Factor | None:
+    """The factor of the one matrix moved to its fixed block; None where there is no such block.
+
+    Parameters
+    ----------
+    sdp : SDP
+    factors : mapping from variable name to Factor
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import Entries, InnerProduct
+    >>> from sdpdr.program.point import PsdVariable
+    >>> fixed = Rows("fixed", "==", {"Z": Entries(2, [[0, 0]])}, np.array([4.0]))
+    >>> sdp = SDP((PsdVariable("Z", 2),), {"Z": InnerProduct(np.eye(2))}, (fixed,))
+    >>> framed(sdp, {"Z": Factor(np.array([[2.0001], [1.0]]))}).factor.tolist()
+    [[2.0], [1.0]]
+    """
+    block = fixed_block(sdp)
+    if block is None:
+        return None
+    (points, fixed), name = block, sdp.psd_variables[0].name
+    given = factors[name].factor
+    try:
+        here, there = np.linalg.cholesky(_gram(given[points])), np.linalg.cholesky(fixed)
+    except np.linalg.LinAlgError:
+        return None
+    if np.abs(_gram(given[points]) - fixed).max() > _NEAR * np.abs(fixed).max():
+        return None
+    moved = given.copy()
+    moved[points] = there @ np.linalg.solve(here, given[points])
+    return Factor(moved)
+
+
+def _gram(points: Array) -> Array:
+    return np.asarray(points @ points.T)
+
+
+def fixed_block(sdp: SDP) -> tuple[Index, Array] | None:
+    """Points all of whose products are fixed by the equations without slack, and these products.
+
+    Returns
+    -------
+    (points, block), arrays of shapes (p,) and (p, p), or None
+        None where there are several matrices, or other equations without slack.
+    """
+    if sdp.lmis or len(sdp.psd_variables) != 1:
+        return None
+    name, columns = sdp.psd_variables[0].name, slack_columns(sdp)
+    if columns is None or exposing_rows(sdp, name):
+        return None
+    slacked = {column.label for column in columns}
+    exact = [r for r in sdp.rows if r.relation == "==" and r.label not in slacked]
+    return _block_of(exact, name)
+
+
+def _block_of(exact: list[Rows], name: str) -> tuple[Index, Array] | None:
+    first, second, values = [], [], []
+    for rows in exact:
+        linear_map = rows.lhs.get(name)
+        if not isinstance(linear_map, LinearMap) or not is_written_exactly(linear_map):
+            return None
+        matrix = linear_map.matrix()
+        if set(rows.lhs) != {name} or np.any(np.diff(matrix.indptr) != 1):
+            return None
+        i, j = svec_pairs(matrix.indices)
+        scale = np.where(i == j, 1.0, np.sqrt(2.0)) * matrix.data
+        first.append(i)
+        second.append(j)
+        values.append(rows.rhs / scale)
+    if not first:
+        return None
+    i, j, value = map(np.concatenate, (first, second, values))
+    points = np.unique(np.append(i, j))
+    if points.size > _LARGEST or i.size != points.size * (points.size + 1) // 2:
+        return None
+    block = np.full((points.size, points.size), np.nan)
+    a, b = np.searchsorted(points, i), np.searchsorted(points, j)
+    block[a, b] = block[b, a] = value
+    return (points, block) if np.isfinite(block).all() else None
