@@ -67,6 +67,8 @@ class Copt(Solver):
     licence: ClassVar[str] = "commercial"
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi")
     is_native: ClassVar[bool] = True
+    # It prints where it looks for a licence, whatever it is told; of a worker nobody hears it.
+    is_dangerous: ClassVar[bool] = True
     # It has not been measured on the problem library.
     by_name_only: ClassVar[bool] = True
 
