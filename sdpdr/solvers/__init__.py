@@ -5,10 +5,12 @@ from types import ModuleType
 
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import FORMS, Availability, Outcome, Solver
+from sdpdr.solvers.copt import Copt
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.external_programs import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
+from sdpdr.solvers.low_rank_programs import Lorads, Sdplr
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.multiprecision import Multiprecision, Reference, reference
 from sdpdr.solvers.registry import SolverInfo, SolverTable, find, table
@@ -18,11 +20,13 @@ __all__ = [
     "FORMS",
     "Availability",
     "Clarabel",
+    "Copt",
     "Csdp",
     "Cvxopt",
     "Dsdp",
     "ExternalSolver",
     "Ipopt",
+    "Lorads",
     "LowRank",
     "Mosek",
     "Multiprecision",
@@ -32,6 +36,7 @@ __all__ = [
     "Scs",
     "Sdpa",
     "SdpaProgram",
+    "Sdplr",
     "Solver",
     "SolverInfo",
     "SolverTable",

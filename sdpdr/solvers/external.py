@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, ClassVar
 
 from sdpdr.base.files import undone_when_asked_to_end
@@ -57,6 +58,10 @@ class ExternalSolver(Solver):
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi")
     # To write a large file takes long.
     is_native: ClassVar[bool] = True
+    # Where its sources are, if Debian has no package of that name.
+    source: ClassVar[str] = ""
+    # What it is told by the environment.
+    environment: ClassVar[Mapping[str, str]] = {}
     # Words that make it tell its version and do nothing else.
     version_words: ClassVar[tuple[str, ...]] = ()
     # What to say of some of its own words for failures.
@@ -67,9 +72,20 @@ class ExternalSolver(Solver):
         """Whether the program is on the PATH."""
         path = shutil.which(cls.program)
         if path is None:
-            words = f"program {cls.program!r} is missing: apt-get install {cls.package}"
+            words = f"program {cls.program!r} is missing: {cls.remedy()}"
             return Availability(False, False, "", words)
         return Availability(True, True, _version((path, *cls.version_words)), "")
+
+    @classmethod
+    def remedy(cls) -> str:
+        """How to get it."""
+        if cls.source:
+            return f"build it from {cls.source} and put it on the PATH as {cls.program!r}"
+        return f"apt-get install {cls.package}"
+
+    def write(self, program: FiledProgram, path: Path) -> None:
+        """Write the file; for programs that do not take all that may be in one."""
+        program.write(path)
 
     @abstractmethod
     def command(self, folder: Path) -> list[str]:
@@ -92,7 +108,7 @@ class ExternalSolver(Solver):
         start = time.perf_counter()
         with undone_when_asked_to_end(), tempfile.TemporaryDirectory(prefix=".sdpdr-") as place:
             folder, program = Path(place), filed(sdp)
-            program.write(folder / PROBLEM)
+            self.write(program, folder / PROBLEM)
             seconds = {"compile": time.perf_counter() - start}
             start = time.perf_counter()
             try:
@@ -100,7 +116,7 @@ class ExternalSolver(Solver):
                 path = os.path.abspath(shutil.which(self.program) or self.program)
                 code = self._wait(folder, [path, *self.command(folder)], spent=seconds["compile"])
             except subprocess.TimeoutExpired:
-                late = stopped(self.name, self.time_limit)
+                late = self._late(folder, program)
                 return replace(late, seconds={**late.seconds, **seconds})
             except OSError as error:
                 claim = Claim("error", message=f"{self.name} could not be started: {error}")
@@ -112,11 +128,20 @@ class ExternalSolver(Solver):
         """Exit status of the program; all that it has started is ended with it."""
         limit = None if self.time_limit is None else max(0.0, self.time_limit - spent)
         with open(folder / SAID, "wb") as said:
-            child = _start(command, said, folder)
+            child = _start(command, said, folder, self.environment)
         try:
             return child.wait(limit)
         finally:
             _end_group(child)
+
+    def _late(self, folder: Path, program: FiledProgram) -> Outcome:
+        """The outcome of a run that was ended, with what it had written if that is whole."""
+        try:
+            point = program.point(self.answer(folder, program))
+        except _UNREADABLE:
+            return stopped(self.name, self.time_limit)
+        late = stopped(self.name, self.time_limit, "it had written a point by then")
+        return replace(late, point=point)
 
     def _outcome(
         self, code: int, folder: Path, program: FiledProgram, seconds: dict[str, float]
@@ -157,13 +182,16 @@ class ExternalSolver(Solver):
 
 
 def _start(
-    command: list[str], said: IO[bytes], folder: Path | None = None
+    command: list[str],
+    said: IO[bytes],
+    folder: Path | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> subprocess.Popen[bytes]:
     """Start a program in a process group of its own, so that it ends with all it has started."""
     return subprocess.Popen(
         command,
         cwd=folder,
-        env=os.environ | _THREADS,
+        env={**os.environ, **_THREADS, **environment},
         stdin=subprocess.DEVNULL,
         stdout=said,
         stderr=subprocess.STDOUT,

@@ -20,7 +20,15 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import FileFormatError
 from sdpdr.linalg.svec import smat
-from sdpdr.program.point import Point, PsdVariable, Value, Variable
+from sdpdr.program.point import (
+    Factor,
+    Point,
+    PsdVariable,
+    Value,
+    Variable,
+    VectorVariable,
+    as_dense,
+)
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa_file import write_sdpa
 from sdpdr.program.standard import equality_rows, to_equality_form, with_one_vector
@@ -40,12 +48,12 @@ class Answer:
     ----------
     x : array of shape (m,)
         Multipliers of the file's rows.
-    blocks : tuple of array
+    blocks : tuple of array or Factor
         Y, block by block: shape (n, n), or (n,) for the diagonal one.
     """
 
     x: Array
-    blocks: tuple[Array, ...]
+    blocks: tuple[Value, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,19 +112,20 @@ class FiledProgram:
     def shows_unbounded(self, answer: Answer) -> bool:
         """Whether Y is a direction in which the objective gains and the rows hardly change."""
         y = {v.name: np.zeros(0) for v in self.written.variables}
-        y |= dict(zip((v.name for v in self.blocks), answer.blocks, strict=True))
+        dense = (as_dense(block) for block in answer.blocks)
+        y |= dict(zip((v.name for v in self.blocks), dense, strict=True))
         gain = -float(self.written.evaluate(self.written.objective, y, 1)[0])
         moved = [self.written.evaluate(r.lhs, y, r.m) for r in self.written.rows]
         worst = float(np.abs(np.concatenate(moved)).max(initial=0.0))
         least = min(_least(y[v.name]) for v in self.blocks)
         return bool(gain > 0.0 and worst <= _RAY * gain and least >= -_RAY * gain)
 
-    def _found(self, answer: Answer) -> dict[str, Array]:
+    def _found(self, answer: Answer) -> dict[str, Value]:
         matrices = [v.name for v in self.equality.psd_variables if v.size]
         vectors = self.equality.vector_variables
         last = answer.blocks[-1] if len(answer.blocks) > len(matrices) else np.zeros(0)
-        parts = np.split(last, np.cumsum([v.size for v in vectors])[:-1])
-        found = dict(zip(matrices, answer.blocks, strict=False))
+        parts = np.split(as_dense(last), np.cumsum([v.size for v in vectors])[:-1])
+        found: dict[str, Value] = dict(zip(matrices, answer.blocks, strict=False))
         return found | {v.name: part for v, part in zip(vectors, parts, strict=False)}
 
     def _rows(self, x: Array) -> dict[str, Array]:
@@ -136,8 +145,18 @@ class FiledProgram:
         return self.reduced.lift(Point(values, duals))
 
 
-def filed(sdp: SDP) -> FiledProgram:
+def filed(sdp: SDP, *, keep_free: bool = False) -> FiledProgram:
     """Lay a program out so that the file has as few rows as possible, but at least one.
+
+    Parameters
+    ----------
+    sdp : SDP
+    keep_free : bool, default False
+        For solvers that take free scalars, and no file, which has no place for them.
+
+    Returns
+    -------
+    FiledProgram
 
     Examples
     --------
@@ -146,23 +165,33 @@ def filed(sdp: SDP) -> FiledProgram:
     >>> filed(sdp).n_rows, filed(Dual().apply(sdp).sdp).n_rows
     (5, 5)
     """
-    itself, dual = Composed(()).apply(sdp), Dual().apply(sdp)
-    chosen = min((itself, dual), key=lambda r: (equality_rows(r.sdp) == 0, equality_rows(r.sdp)))
-    equality = to_equality_form(chosen.sdp)
-    return FiledProgram(sdp, chosen, equality, with_one_vector(equality), chosen is dual)
+    # Counted before the dual is made, which of a large matrix takes gigabytes.
+    own, other = equality_rows(sdp), _equality_rows_of_dual(sdp)
+    is_dual = (other == 0, other) < (own == 0, own)
+    chosen = (Dual() if is_dual else Composed(())).apply(sdp)
+    equality = to_equality_form(chosen.sdp, keep_free=keep_free)
+    written = equality if keep_free else with_one_vector(equality)
+    return FiledProgram(sdp, chosen, equality, written, is_dual)
 
 
-def _value(variable: Variable, parts: Iterator[Variable], found: dict[str, Array]) -> Value:
+def _equality_rows_of_dual(sdp: SDP) -> int:
+    """How many rows the equality form of the dual has: one for every entry of a variable."""
+    quadratic = sum(v.size for v in sdp.vector_variables if v.curvature is not None)
+    return sum(v.size for v in sdp.variables) + quadratic
+
+
+def _value(variable: Variable, parts: Iterator[Variable], found: dict[str, Value]) -> Value:
     """A variable's value from those that stand for it in equality form, which follow in order."""
 
-    def next_part() -> Array:
-        return found.get(next(parts).name, np.zeros(0))
+    def value(part: Variable) -> Value:
+        return found.get(part.name, np.zeros(0))
 
-    if isinstance(variable, PsdVariable) or variable.nonnegative:
-        return next_part()
-    if variable.curvature is not None:
-        return np.array([next_part()[0, 1] for _ in range(variable.size)])
-    return next_part() - next_part()
+    if isinstance(variable, VectorVariable) and variable.curvature is not None:
+        return np.array([as_dense(value(next(parts)))[0, 1] for _ in range(variable.size)])
+    first = next(parts)
+    if first.name == variable.name:
+        return value(first)
+    return as_dense(value(first)) - as_dense(value(next(parts)))
 
 
 # -- solution files -----------------------------------------------------------------------------
@@ -219,6 +248,40 @@ def read_sdpa_result(text: str, program: FiledProgram) -> Answer:
     parts = np.split(flat, np.cumsum(counts)[:-1])
     blocks = (part.reshape(shape) for part, shape in zip(parts, program.shapes, strict=True))
     return Answer(x, tuple((y + y.T) / 2.0 for y in blocks))
+
+
+def read_factors(path: Path, program: FiledProgram) -> Answer:
+    """The solution file of SDPLR: multipliers, then a factor of every block, column by column.
+
+    Its multipliers have the sign of the other convention. A diagonal block holds the roots of its
+    entries, or is the diagonal of a matrix with a factor.
+
+    Raises
+    ------
+    FileFormatError
+        Where it is not complete.
+    """
+    lines = path.read_text(encoding="latin-1").splitlines()
+    if not lines or lines[0].split()[:2] != ["dual", "variable"]:
+        raise FileFormatError("it does not begin with the multipliers")
+    kinds = {1: ("s", "d"), 2: ("s",)}
+    at = 1 + program.n_rows
+    x, blocks = _numbers(lines[1:at], program.n_rows, "the multipliers"), list[Value]()
+    for number, shape in enumerate(program.shapes, start=1):
+        words = lines[at].split() if at < len(lines) else []
+        head = ["primal", "variable", str(number), *words[3:4], str(shape[0])]
+        if len(words) != 7 or words[:5] != head or words[3] not in kinds[len(shape)]:
+            raise FileFormatError(f"block {number} is not there")
+        rank = int(words[6]) if words[3] == "s" else 1
+        end = at + 1 + shape[0] * rank
+        root = _numbers(lines[at + 1 : end], shape[0] * rank, f"block {number}")
+        factor = Factor(root.reshape(rank, shape[0]).T)
+        blocks.append(factor if len(shape) == 2 else np.square(factor.factor).sum(axis=1))
+        at = end
+    # Without what follows, the last number may be half of one.
+    if at >= len(lines):
+        raise FileFormatError("its end is missing")
+    return Answer(-x, tuple(blocks))
 
 
 def _least(value: Matrix) -> float:

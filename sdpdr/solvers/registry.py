@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from sdpdr.base.errors import UnknownNameError
 from sdpdr.solvers.base import Solver
+from sdpdr.solvers.copt import Copt
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
 from sdpdr.solvers.external_programs import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
+from sdpdr.solvers.low_rank_programs import Lorads, Sdplr
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.multiprecision import Multiprecision
 
@@ -19,6 +21,7 @@ SOLVERS: Mapping[str, type[Solver]] = {
         LowRank,
         Ipopt,
         Mosek,
+        Copt,
         Sdpa,
         Clarabel,
         Cvxopt,
@@ -26,6 +29,8 @@ SOLVERS: Mapping[str, type[Solver]] = {
         Csdp,
         SdpaProgram,
         Dsdp,
+        Sdplr,
+        Lorads,
         Multiprecision,
     )
 }

@@ -157,6 +157,32 @@ TOLERANCES: Mapping[str, Rule] = MappingProxyType(
             _INTERIOR,
             floor=1e-9,
         ),
+        "sdplr": Rule(
+            ("Feasibility tolerance",),
+            10.0,
+            (1e-5,),
+            "residual of the rows, relative to the largest right side",
+            "It stops by the residual of its rows alone; its multipliers, which become a bound by "
+            "way of an eigenvalue, are about ten times as far off.",
+            floor=1e-10,
+        ),
+        "lorads": Rule(
+            ("phase2Tol",),
+            100.0,
+            (1e-5,),
+            "residuals and gap, relative to sums over the data",
+            "Its residuals are divided by the sums of all costs and of all right sides, which are "
+            "larger than ours. Below the floor it runs to its limit of iterations.",
+            floor=1e-9,
+        ),
+        "copt": Rule(
+            ("FeasTol", "DualTol"),
+            100.0,
+            (1e-6, 1e-6),
+            "residuals and gap, relative to the data",
+            f"{_INTERIOR} It takes nothing below the floor.",
+            floor=1e-9,
+        ),
         "multiprecision": Rule(
             ("tol",),
             1000.0,

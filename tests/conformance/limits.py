@@ -18,6 +18,9 @@ TOLERANCE = {
     "csdp": 2e-6,
     "sdpa-file": 5e-6,
     "dsdp": 5e-6,
+    "sdplr": 5e-5,
+    "lorads": 5e-5,
+    "copt": 2e-6,
     "multiprecision": 1e-6,
 }
 
@@ -36,6 +39,8 @@ class Limit:
     kind : {"refuses", "fails", "may fail"}
         Whether it turns the program down in words, never settles it, or settles it or not
         depending on rounding.
+    seconds : float, optional
+        Of those that would go on for minutes.
     """
 
     solver: str
@@ -43,6 +48,7 @@ class Limit:
     cases: tuple[str, ...]
     why: str
     kind: Literal["refuses", "fails", "may fail"] = "may fail"
+    seconds: float | None = None
 
     def covers(self, solver: str, form: str, case: str) -> bool:
         return solver == self.solver and form in self.forms and case.startswith(self.cases)
@@ -58,12 +64,14 @@ UNSETTLED = (
 )
 NO_INTERIOR = "as written, centring leaves the cone without interior; forms with the face do not"
 
+NO_MATRIX = "there is no matrix to write as a factor, and other solvers take linear programs"
+
 KNOWN_LIMITS = (
     Limit(
         "lowrank",
         ANY,
         ("linear program",),
-        "there is no matrix to write as a factor, and other solvers take linear programs",
+        NO_MATRIX,
         "refuses",
     ),
     Limit(
@@ -122,6 +130,23 @@ KNOWN_LIMITS = (
         ("nearest correlation", "sum of squares", "mvu square slack 30"),
         "a file holds free scalars as differences, so the multipliers that DSDP keeps feasible "
         "have no interior",
+    ),
+    Limit("sdplr", ANY, ("linear program",), NO_MATRIX, "refuses"),
+    Limit("lorads", ANY, ("linear program",), NO_MATRIX, "refuses"),
+    Limit("sdplr", ANY, UNSETTLED, "SDPLR looks for no proof that there is no solution"),
+    Limit("lorads", ANY, UNSETTLED, "LoRADS looks for no proof that there is no solution"),
+    Limit(
+        "sdplr",
+        ANY,
+        ("nearest correlation", "mvu square slack 30"),
+        "a file holds free scalars as differences, and SDPLR stops by the residual of its rows",
+    ),
+    Limit(
+        "lorads",
+        ANY,
+        ("mvu swiss roll", "mvu square slack"),
+        "its alternating steps run to their limit where rows are many for the order of the matrix",
+        seconds=10.0,
     ),
     Limit("cvxopt", frozenset({"cvxpy"}), ("mvu square slack",), NO_INTERIOR),
     Limit(

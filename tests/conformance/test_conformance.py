@@ -75,7 +75,8 @@ def test_every_solver_on_every_program(name, form, case):
         with pytest.raises(NotAcceptedError, match=rf"{name} \({form} form\): \w+"):
             sdpdr.solve(case.build(), name, form)
         return
-    solution = sdpdr.solve(case.build(), name, form)
+    seconds = None if known is None else known.seconds
+    solution = sdpdr.solve(case.build(), name, form, time_limit=seconds)
     if known is not None and known.kind == "fails":
         assert solution.status not in SETTLED, f"this limit is gone: {known.why}"
     elif known is None or solution.status in SETTLED:

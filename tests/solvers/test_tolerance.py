@@ -29,6 +29,9 @@ TOLD = {
     "sdpa-file": (1e-4, 1e-6, 1e-8, 1e-8, 1e-8),
     "csdp": (1e-4, 1e-6, 1e-8, 1e-9, 1e-9),
     "dsdp": (1e-4, 1e-6, 1e-8, 1e-9, 1e-9),
+    "sdplr": (1e-3, 1e-5, 1e-7, 1e-9, 1e-10),
+    "lorads": (1e-4, 1e-6, 1e-8, 1e-9, 1e-9),
+    "copt": (1e-4, 1e-6, 1e-8, 1e-9, 1e-9),
     "multiprecision": (1e-5, 1e-7, 1e-9, 1e-11, 1e-13),
     "ipopt": (1e-8, 1e-8, 1e-8, 1e-10, 1e-12),
     "lowrank": (1e-3, 1e-5, 1e-7, 1e-9, 1e-11),
@@ -147,7 +150,8 @@ def test_conic_solvers_left_alone_are_told_nothing(name):
 def written(name, folder, **fields):
     """Words of the command line and lines of the parameter file."""
     words = PROGRAMS[name](**fields).command(folder)
-    file = {"csdp": "param.csdp", "sdpa-file": "param.sdpa"}.get(name)
+    files = {"csdp": "param.csdp", "sdpa-file": "param.sdpa", "sdplr": "sdplr.params"}
+    file = files.get(name)
     return words, (folder / file).read_text().splitlines() if file else []
 
 
@@ -155,8 +159,9 @@ def written(name, folder, **fields):
 def test_programs_are_told_what_the_table_says(name, tmp_path):
     words, lines = written(name, tmp_path, tol=1e-5)
     for option, number in translate(name, 1e-5).items():
-        as_word = f"-{option}" in words and words[words.index(f"-{option}") + 1] == str(number)
-        assert as_word or {f"{option}={number}", f"{number} {option}"} & set(lines)
+        as_words = f"-{option} {number} " in f"{' '.join(words)} "
+        written_as = {f"{option}={number}", f"{number} {option}", f"{option} : {number}"}
+        assert as_words or written_as & set(lines)
 
 
 def test_programs_left_alone_keep_their_own_tolerances(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from sdpdr import datasets, graphs, methods
-from sdpdr.errors import UnknownNameError
+from sdpdr.errors import SolverLicenceError, UnknownNameError
 from sdpdr.lab.study.compare import compare
 from sdpdr.program import Status
 from sdpdr.program.point import Point
@@ -75,6 +75,16 @@ def test_a_solver_that_does_not_accept_is_a_row(model, monkeypatch):
     (row,) = compare(model, ["lowrank"]).rows()
     assert row["verified"] is None
     assert "it likes other programs" in row["reason"]
+
+
+def test_a_solver_that_wants_a_licence_for_so_large_a_program_is_a_row(model, monkeypatch):
+    def run(self, sdp, progress=None):
+        raise SolverLicenceError("takes 2 rows without a licence")
+
+    monkeypatch.setattr(Clarabel, "run", run)
+    (found,) = compare(model, ["clarabel"], ["gram"]).runs
+    assert found.solution is None
+    assert "without a licence" in found.reason
 
 
 def test_a_solver_that_fails_is_a_row_with_its_words(model, monkeypatch):

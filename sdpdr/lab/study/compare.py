@@ -18,7 +18,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from sdpdr.base.errors import NotAcceptedError, UnknownNameError
+from sdpdr.base.errors import NotAcceptedError, SolverLicenceError, UnknownNameError
 from sdpdr.base.files import write_text
 from sdpdr.base.progress import Progress
 from sdpdr.lab.study.page.outcomes import outcome_cell
@@ -251,7 +251,7 @@ def _run(
                 isolate=isolate,
                 progress=report,
             )
-        except NotAcceptedError as error:
+        except (NotAcceptedError, SolverLicenceError) as error:
             return Run(solver.name, form, reason=str(error))
     return Run(solver.name, form, solution, solution.claimed.message)
 

@@ -47,7 +47,7 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
 
 PACKAGES = (
     "sdpdr", "numpy", "scipy", "cvxpy", "clarabel", "scs", "qdldl", "cvxopt", "sdpa-python",
-    "mosek", "ipyopt", "mkl", "scikit-learn", "duckdb", "distributed",
+    "mosek", "coptpy", "ipyopt", "mkl", "scikit-learn", "duckdb", "distributed",
 )  # fmt: skip
 
 

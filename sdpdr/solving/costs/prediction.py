@@ -15,14 +15,22 @@ from sdpdr.solving.costs.work import RATES, Rate, has_detail, least_work, work
 # The solver whose constants are taken for those of one that was never measured, such as MOSEK.
 STAND_IN = "sdpa"
 # Programs near to a solver that was measured, for the forms in which they were not.
-LIKE = {"csdp": "sdpa", "sdpa-file": "sdpa", "dsdp": "sdpa", "multiprecision": "sdpa"}
+LIKE = {
+    "csdp": "sdpa",
+    "sdpa-file": "sdpa",
+    "dsdp": "sdpa",
+    "copt": "sdpa",
+    "multiprecision": "sdpa",
+}
+# Solvers that no other is like, whose cost nobody knows.
+UNLIKE = ("sdplr", "lorads")
 # Times the multiplications of the solver that it is like: hundreds of bits, in software.
 SLOWER = {"multiprecision": 200.0}
 # The same method by another way; where one falls short, so mostly does the other.
 METHOD = {"sdpa-file": "sdpa"}
-# Programs that are written to files.
-FILES = ("csdp", "sdpa-file", "dsdp")
-# Their files are the same for a program and for its dual, whose multipliers are the unknowns.
+# Solvers that get whichever of a program and its dual has fewer rows, most of them in files.
+FILES = ("csdp", "sdpa-file", "dsdp", "copt")
+# That is the same for a program and for its dual, whose multipliers are the unknowns.
 FILED = {"gram": "lmi", "chordal": "chordal-lmi"}
 # The share of success that it is trusted to have, so that whoever pays for it gets to use it.
 TRUST = 0.95
@@ -114,6 +122,8 @@ def predict(
     >>> low.seconds < dense.seconds
     True
     """
+    if solver in UNLIKE:
+        return None
     _, form = posed(solver, form)
     # Which engine of the low-rank solver runs differs by the program.
     variant = structure.engine if form == "factor" else form

@@ -1,0 +1,348 @@
+"""SDPLR and LoRADS: real ones where they are installed, and fakes that misbehave."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status, graphs, methods
+from sdpdr.blocks import Slack
+from sdpdr.errors import (
+    DataError,
+    FileFormatError,
+    NotAcceptedError,
+    SolverMissingError,
+    UnknownNameError,
+)
+from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
+from sdpdr.program import SDP, Factor, PsdVariable, Rows, VectorVariable, as_dense, read_sdpa
+from sdpdr.program.run import Verdict
+from sdpdr.program.standard import equality_rows
+from sdpdr.reduce import Dual
+from sdpdr.solvers import Lorads, Sdplr
+from sdpdr.solvers.external_files import filed, read_factors
+from sdpdr.solvers.low_rank_programs import with_matrices_alone
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the fakes are POSIX scripts")
+
+PROGRAMS = [Sdplr, Lorads]
+REAL = [
+    pytest.param(
+        cls,
+        marks=pytest.mark.skipif(
+            not cls.availability().usable, reason=f"{cls.program} is not installed"
+        ),
+        id=cls.name,
+    )
+    for cls in PROGRAMS
+]
+OPTIMUM = 5 / (4 * np.sin(np.pi / 5) ** 2)  # a ring of five unit edges unfolds to a pentagon
+
+
+@pytest.fixture
+def ring():
+    return methods.mvu(graphs.cycle(5))
+
+
+def largest_cut(n, seed=0):
+    """A cut of a sparse random graph: <C, X> with ones on the diagonal."""
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(n, 1)
+    chosen = rng.random(i.size) < 4.0 / n
+    i, j = i[chosen], j[chosen]
+    cost = SvecMap.from_entries(n, 1, np.zeros_like(i), i, j, np.ones(i.size))
+    at = np.arange(n)
+    diagonal = SvecMap.from_entries(n, n, at, at, at, np.ones(n))
+    rows = (Rows("ones", "==", {"X": diagonal}, np.ones(n)),)
+    return SDP((PsdVariable("X", n),), {"X": cost}, rows)
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Put a script in front of the PATH, under the name of each program."""
+    place = tmp_path / "bin"
+    place.mkdir()
+
+    # Asked for its version, it runs where there is no problem.
+    ask = "test -f problem.dat-s || exit 0"
+
+    def put(body, shell="/bin/sh"):
+        for cls in PROGRAMS:
+            script = place / cls.program
+            first = ask if shell == "/bin/sh" else ""
+            script.write_text(f"#!{shell}\n# LORADS_SOLUTION\n{first}\n{body}\n")
+            script.chmod(script.stat().st_mode | stat.S_IXUSR)
+
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return put
+
+
+# -- the real ones --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", REAL)
+def test_the_ring_unfolds_to_a_factor(cls, ring):
+    solution = sdpdr.solve(ring, cls(tol=1e-6))
+    assert solution.certified(1e-5)
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-5)
+    assert solution.bound == pytest.approx(OPTIMUM, rel=1e-5)
+    assert solution.claimed.value == pytest.approx(OPTIMUM, rel=1e-4)
+    assert solution.claimed.iterations > 0
+    assert solution.form == "gram"
+
+
+@pytest.mark.parametrize("cls", REAL)
+def test_a_cut_stays_a_factor_and_is_proved(cls):
+    sdp = largest_cut(60)
+    best = sdpdr.solve(sdp, "clarabel", tol=1e-7)
+    outcome = cls(tol=1e-6).run(sdp)
+    assert isinstance(outcome.point.values["X"], Factor)
+    solution = sdpdr.solve(sdp, cls(tol=1e-6))
+    assert solution.certified(1e-5)
+    assert solution.value == pytest.approx(best.value, rel=1e-5)
+
+
+@pytest.mark.parametrize("cls", REAL)
+@pytest.mark.parametrize("relation", ["equality", Slack(300.0, "absolute", True)], ids=repr)
+def test_every_kind_of_variable_finds_its_way_back(cls, relation):
+    model = methods.mvu(graphs.path([1.0, 2.0, 1.5]), relation)
+    best, found = sdpdr.solve(model, tol=1e-8), sdpdr.solve(model, cls())
+    assert found.value == pytest.approx(best.value, rel=1e-4)
+    assert found.residuals.worst() < 1e-4
+
+
+# -- missing, unfit, misused ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_a_missing_program_says_where_its_sources_are(cls, ring, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SolverMissingError, match=f"is missing: build it from {cls.source}"):
+        sdpdr.solve(ring, cls.name)
+    assert cls().run(ring.to_sdp()).verdict is Verdict.FAILED
+
+
+def test_lorads_as_published_is_not_taken(ring, fake, tmp_path):
+    fake("exit 0")
+    (tmp_path / "bin" / "lorads").write_text("#!/bin/sh\nexit 0\n")
+    with pytest.raises(SolverMissingError, match="writes no solution, as it is published"):
+        sdpdr.solve(ring, "lorads")
+
+
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_a_program_without_matrices_is_refused(cls, fake):
+    fake("exit 0")
+    limit = Rows("limit", "<=", {"z": VectorMap(np.eye(2))}, np.ones(2))
+    gain = VectorMap(-np.ones((1, 2)))
+    linear = SDP((VectorVariable("z", 2, nonnegative=True),), {"z": gain}, (limit,))
+    with pytest.raises(NotAcceptedError, match="no matrix variable"):
+        sdpdr.solve(linear, cls())
+
+
+def test_sdplr_refuses_limits_of_iterations_and_options_that_it_has_not(ring, fake):
+    fake("exit 0")
+    with pytest.raises(DataError, match="no limit of iterations"):
+        sdpdr.solve(ring, Sdplr(max_iter=5))
+    with pytest.raises(UnknownNameError, match="Did you mean 'Rank reduction'"):
+        sdpdr.solve(ring, Sdplr(options={"Rank reducton": 1}))
+
+
+def test_auto_leaves_them_alone_and_does_not_guess_their_cost(ring, fake):
+    fake("exit 1")
+    chosen = sdpdr.plan(ring)
+    assert not {plan.solver.name for plan in chosen.sequence} & {"sdplr", "lorads"}
+    costs = {c.solver: c.cost for c in chosen.candidates if c.solver in ("sdplr", "lorads")}
+    assert costs == {"sdplr": None, "lorads": None}
+
+
+# -- what they are told ---------------------------------------------------------------------------
+
+
+def test_parameters_of_sdplr_keep_their_places(tmp_path):
+    words = Sdplr(tol=1e-6, time_limit=50.0, options={"Rank reduction": 1}).command(tmp_path)
+    lines = (tmp_path / words[1]).read_text().splitlines()
+    assert [line.split(" : ")[1] for line in lines[:6]] == ["1", "1e-07", "0.001", "2.0", "1", "40"]
+    assert len(lines) == 14
+    Sdplr(defaults=True).command(tmp_path)
+    assert "Centrality tolerance : 0.1" in (tmp_path / words[1]).read_text()
+
+
+def test_lorads_is_told_limits_on_its_command_line(tmp_path):
+    words = " ".join(Lorads(max_iter=7, time_limit=0.1, options={"rhoFreq": 3}).command(tmp_path))
+    assert "--timeSecLimit 1 " in words
+    assert "--maxALMIter 7 --maxADMMIter 7 --rhoFreq 3" in words
+
+
+def test_scalars_become_a_diagonal_for_lorads(tmp_path):
+    sdp = methods.mvu(graphs.cycle(5)).to_sdp()
+    program = filed(sdp)
+    Lorads().write(program, tmp_path / "given.dat-s")
+    read = read_sdpa(tmp_path / "given.dat-s")
+    assert [v.n for v in read.psd_variables] == [5, 5]
+    assert not read.vector_variables
+    before = sdpdr.solve(program.written, "clarabel", tol=1e-8)
+    after = sdpdr.solve(with_matrices_alone(program.written), "clarabel", tol=1e-8)
+    assert after.value == pytest.approx(before.value, rel=1e-6)
+    diagonal = np.diag(as_dense(after.values["scalars"]))
+    assert (diagonal >= -1e-9).all()
+
+
+# -- solution files -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bounded():
+    """Over a matrix of order 2 and two scalars, in one row."""
+    row = Rows("r", "==", {"X": Trace(2), "z": VectorMap(np.ones((1, 2)))}, np.ones(1))
+    variables = (PsdVariable("X", 2), VectorVariable("z", 2, nonnegative=True))
+    return filed(SDP(variables, {"X": InnerProduct(np.eye(2))}, (row,)))
+
+
+HEAD = ["dual variable 1", "-3.0", "primal variable 1 s 2 2 2", "1", "2", "3", "4"]
+ROOTS = ["primal variable 2 d 2 1 1", "2", "-3"]
+DIAGONAL = ["primal variable 2 s 2 2 2", "1", "0", "2", "3"]
+END = ["special majiter 3"]
+
+
+@pytest.mark.parametrize(("block", "expected"), [(ROOTS, [4.0, 9.0]), (DIAGONAL, [5.0, 9.0])])
+def test_factors_are_read_column_by_column(tmp_path, bounded, block, expected):
+    path = tmp_path / "solution"
+    path.write_text("\n".join([*HEAD, *block, *END]) + "\n")
+    answer = read_factors(path, bounded)
+    np.testing.assert_array_equal(answer.x, [3.0])
+    np.testing.assert_array_equal(answer.blocks[0].factor, [[1.0, 3.0], [2.0, 4.0]])
+    np.testing.assert_array_equal(answer.blocks[1], expected)
+    point = bounded.point(answer)
+    assert isinstance(point.values["X"], Factor)
+    np.testing.assert_array_equal(point.values["z"], expected)
+
+
+@pytest.mark.parametrize("lines", range(len(HEAD + ROOTS)))
+def test_a_solution_cut_off_anywhere_is_refused(tmp_path, bounded, lines):
+    path = tmp_path / "solution"
+    path.write_text("\n".join([*HEAD, *ROOTS][: lines + 1]))
+    with pytest.raises((FileFormatError, ValueError)):
+        read_factors(path, bounded)
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [(0, "primal"), (1, "x"), (2, "primal variable 1 d 2 1 1"), (2, "primal variable 1 s 3 2 2")],
+)
+def test_a_solution_of_something_else_is_refused(tmp_path, bounded, line, instead):
+    lines = [*HEAD, *ROOTS, *END]
+    lines[line] = instead
+    path = tmp_path / "solution"
+    path.write_text("\n".join(lines))
+    with pytest.raises(FileFormatError):
+        read_factors(path, bounded)
+
+
+def test_a_large_matrix_never_becomes_its_dual(monkeypatch):
+    """The rows of the dual are counted as if it were made, and it is not."""
+    curved = VectorVariable("c", 2, curvature=np.array([1.0, 2.0]))
+    programs = [
+        largest_cut(12),
+        methods.mvu(graphs.cycle(5), Slack(30.0)).to_sdp(),
+        Dual().apply(largest_cut(5)).sdp,
+        SDP((curved, PsdVariable("X", 3)), {"X": Trace(3)}, ()),
+    ]
+    for sdp in programs:
+        rows = [equality_rows(one) for one in (sdp, Dual().apply(sdp).sdp)]
+        fewest = min(rows, key=lambda m: (m == 0, m))
+        assert filed(sdp).n_rows == fewest
+    monkeypatch.setattr(Dual, "apply", lambda *_: pytest.fail("the dual was made"))
+    assert filed(largest_cut(12)).n_rows == 12
+
+
+# -- fakes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("echo nonsense; exit 0", "exit status 0"),
+        ("exit 42", "exit status 42"),
+        ("kill -SEGV $$", "SIGSEGV"),
+        ("kill -KILL $$", "SIGKILL"),
+        ("head -c 300000 /dev/urandom > solution; cat solution", ""),
+        ("echo 'DIMACS error measures: x'; echo 'End Program `'", ""),
+        ("echo 'DIMACS error measures: 0'; echo 'End Program since time limit.'", "no solution"),
+        ("mkdir solution; echo 'DIMACS error measures: 0'; echo 'End Program `o`'", "no solution"),
+    ],
+)
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_whatever_a_program_does_is_a_failure_in_words(cls, body, words, ring, fake, tmp_path):
+    fake(body)
+    solution = sdpdr.solve(ring, cls())
+    assert solution.status is Status.FAILED
+    assert words in solution.claimed.message
+    assert solution.bound is None
+    assert not solution.values
+    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+
+
+LIAR = """import time
+lines = [line for line in open("problem.dat-s") if not line.startswith("*")]
+m, sizes = int(lines[0]), [int(s) for s in lines[2].split()]
+with open("solution", "w") as file:
+    print(f"dual variable {{m}}", *[{x}] * m, sep="\\n", file=file)
+    for b, size in enumerate(sizes, 1):
+        kind, n = ("d", -size) if size < 0 else ("s", size)
+        rank = n if kind == "s" else 1
+        print("primal variable", b, kind, n, rank, rank, file=file)
+        for k in range(n * rank):
+            print({scale} * (rank == 1 or k % (n + 1) == 0), file=file)
+    print("end", file=file)
+print("DIMACS error measures: 0.0 0.0")
+print("End Program due to reaching `Official terminate criteria`:", flush=True)
+{after}
+"""
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("x", [0.0, 0.3, -1.0, 1e9])
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_a_program_that_lies_is_found_out(cls, scale, x, ring, fake):
+    fake(LIAR.format(scale=scale, x=x, after=""), shell=sys.executable)
+    solution = sdpdr.solve(ring, cls())
+    assert solution.claimed.status in ("feasible to its tolerance", "Official terminate criteria")
+    assert solution.values
+    # Equal multipliers prove the value of a symmetric ring once they are scaled.
+    assert solution.certified() == (solution.status is Status.SOLVED)
+    assert solution.value <= OPTIMUM * (1.0 + 1e-9)
+    assert solution.bound is None or solution.bound >= OPTIMUM * (1.0 - 1e-9)
+
+
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_a_point_without_numbers_is_dropped(cls, ring, fake):
+    fake(LIAR.format(scale="float('nan')", x="float('nan')", after=""), shell=sys.executable)
+    solution = sdpdr.solve(ring, cls())
+    assert solution.status is Status.FAILED
+    assert "not finite" in solution.claimed.message
+
+
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_what_was_written_before_the_end_is_used(cls, ring, fake):
+    fake(LIAR.format(scale=0.1, x=1.0, after="time.sleep(600)"), shell=sys.executable)
+    outcome = replace(cls(), time_limit=5.0).run(ring.to_sdp())
+    assert outcome.verdict is Verdict.TIME_LIMIT
+    assert "had written a point" in outcome.claim.message
+    assert isinstance(outcome.point.values["K"], Factor)
+    assert outcome.point.duals
+
+
+@pytest.mark.parametrize("cls", PROGRAMS)
+def test_a_program_that_hangs_has_no_point(cls, ring, fake):
+    fake("sleep 600")
+    outcome = replace(cls(), time_limit=0.5).run(ring.to_sdp())
+    assert outcome.verdict is Verdict.TIME_LIMIT
+    assert not outcome.point.values
