@@ -11,6 +11,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.free import Certificate, Duals, has_no_objective
 from sdpdr.program.certificate.general import general
+from sdpdr.program.certificate.lifting import lifted
 from sdpdr.program.certificate.outweighing import outweighed
 from sdpdr.program.certificate.rational import rational
 from sdpdr.program.certificate.scaling import scaled_or_mixed
@@ -64,7 +65,11 @@ def certify(sdp: SDP, duals: Duals, *, rigorous: bool = False) -> Certificate:
         return Certificate(sdp.report(sdp.constant), text, rigorous)
     arithmetic: Arithmetic = Rigorous() if rigorous else Plain()
     y = {label: _without_noise(np.asarray(duals[label], dtype=float)) for label in labels}
-    found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic) or _better(sdp, y, arithmetic)
+    found = (
+        _unless_singular(lifted, sdp, y, arithmetic)
+        or _unless_singular(scaled_or_mixed, sdp, y, arithmetic)
+        or _better(sdp, y, arithmetic)
+    )
     return found if found.bound is not None else rational(sdp, y) or found
 
 

@@ -10,6 +10,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
+from sdpdr.solvers.lowrank.descent.approach import descend
 from sdpdr.solvers.lowrank.frame import Journal, Options, Result, ending
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
@@ -41,6 +42,7 @@ def solve_factored(
     options: Options | None = None,
     start: Point | None = None,
     interior: bool | None = None,
+    descent: bool | None = None,
 ) -> FactoredResult:
     r"""Solve any program with sparse or low-rank data over factors :math:`X_k = R_k R_k^T`.
 
@@ -100,6 +102,9 @@ def solve_factored(
     layout, vector, multipliers = _first_point(problem, options, start)
     search.offer(point_of(layout, vector, multipliers).values)
     try:
+        if descent and descend(search, layout, vector, multipliers):
+            search.method = "descent"
+            return _result(search, sdp, journal)
         if interior is None:
             interior = suits(problem)
         if interior and approach(search, start, layout, vector, multipliers):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,6 +113,8 @@ def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, A
 # Eigenvectors looked at, hence columns added at once.
 _DIRECTIONS = 6
 _LARGEST_DENSE = 2000
+# From a slack, a face and a factor to lowest eigenvalues, ascending, and their vectors.
+Look = Callable[[Slack, Array, Array], tuple[Array, Array]]
 # Trace that a matrix may still come to have if it is zero at present, in scaled units.
 _TRACE = 0.1
 
@@ -229,14 +231,21 @@ def stationarity(local: Local, gradient: Array) -> float:
     return 0.5 * size / scale_of(local)
 
 
-def judge(local: Local, seed: int, *, quick: bool = False) -> Verdict:
+def judge(local: Local, seed: int, *, quick: bool = False, look: Look | None = None) -> Verdict:
     """Measure an iterate together with the multipliers it suggests.
 
-    Where it has to be quick, one eigenvector of large sparse slacks is looked at, not several.
+    Parameters
+    ----------
+    local : Local
+    seed : int
+    quick : bool, default False
+        Look at one eigenvector of large sparse slacks, not at several.
+    look : callable, optional
+        Finds the low end of the spectrum of a dual slack; by default `lowest`.
     """
     scale = scale_of(local)
     negativity, lows = negative_part(
-        local.function.layout, local.vector, local.slacks, scale, seed, quick=quick
+        local.function.layout, local.vector, local.slacks, scale, seed, quick=quick, look=look
     )
     return Verdict(
         layout=local.function.layout,
@@ -292,7 +301,14 @@ def judge_as_it_is(
 
 
 def negative_part(
-    layout: Layout, vector: Array, slacks: list[Slack], scale: float, seed: int, *, quick: bool
+    layout: Layout,
+    vector: Array,
+    slacks: list[Slack],
+    scale: float,
+    seed: int,
+    *,
+    quick: bool,
+    look: Look | None = None,
 ) -> tuple[float, list[tuple[Array, Array]]]:
     """What negative eigenvalues of the dual slacks add to the gap, and the low ends themselves."""
     factors, _ = layout.split(vector)
@@ -304,7 +320,10 @@ def negative_part(
             low = diagonal[order], np.eye(block.n)[:, order]
             trace = float(np.max(np.square(factor), initial=0.0))
         else:
-            low = lowest(slack, block.face, _DIRECTIONS, seed, quick=quick)
+            if look is None:
+                low = lowest(slack, block.face, _DIRECTIONS, seed, quick=quick)
+            else:
+                low = look(slack, block.face, factor)
             trace = float(np.sum(np.square(factor)))
         lows.append(low)
         least = float(np.min(low[0], initial=0.0))
