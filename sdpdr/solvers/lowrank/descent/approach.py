@@ -11,12 +11,13 @@ from sdpdr.solvers.lowrank.descent.curvature import Curvature
 from sdpdr.solvers.lowrank.descent.local import SphereLagrangian, SphereLocal
 from sdpdr.solvers.lowrank.descent.low_end import low_end
 from sdpdr.solvers.lowrank.descent.spheres import Spheres
+from sdpdr.solvers.lowrank.descent.start import spectral
 from sdpdr.solvers.lowrank.descent.trust_region import Region, truncated
 from sdpdr.solvers.lowrank.general.forms import Slack
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
-from sdpdr.solvers.lowrank.general.search import Search
+from sdpdr.solvers.lowrank.general.search import Search, first_penalty
 from sdpdr.solvers.lowrank.general.verdict import (
     Verdict,
     judge,
@@ -26,14 +27,21 @@ from sdpdr.solvers.lowrank.general.verdict import (
     violation,
 )
 
+# First columns over log n.
+DESCENT_SHARE = 2.5
 _MOST_PRODUCTS = 1000  # in one step
 _MOST_STEPS = 200  # in one round
 _ROUNDING = 1e-13  # of values, relative to them
 _ROUNDS = 60
-_FIRST, _NEXT, _LAST = 1e-3, 1e-2, 0.1
+_FIRST, _NEXT, _LAST, _SHARPER = 1e-3, 1e-2, 1.0, 0.1
+# Of prices: what rows have to come closer by, and what they rise by where they do not.
+_PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
 _DIRECTIONS = 8
 # What multipliers are raised by: a multiple of what is seen to lack, and a share of the tolerance.
 _SURPLUS, _LIFT = 1.5, 0.03
+# Share of the trace below which a column gives way, over the stationarity.
+_IDLE = 1e-2
+_NEAR = 1e-2  # violation up to which columns are judged
 _NEGATIVE = 3.0  # times what the gradient explains, from which on eigenvalues are negative
 
 
@@ -65,33 +73,52 @@ class _Descent:
         self.jacobians = [Jacobian(block.forms) for block in search.problem.blocks]
 
     def run(self, layout: Layout, vector: Array, multipliers: Array) -> bool:
-        local = SphereLagrangian(layout, multipliers, 1.0, self.spheres).at(vector)
-        accuracy, last = _FIRST, _LAST * self.options.tol
+        """Minimise, judge, and change prices or columns, until what is found is good enough."""
+        local = self._function(layout, multipliers, 1.0).at(vector)
+        if self.spheres.free.any():
+            if not multipliers.any():
+                local = local.function.at(spectral(layout, vector, self.spheres, self.options.seed))
+            local = self._function(layout, multipliers, first_penalty(local)).at(local.vector)
+        accuracy, last, before = _FIRST, _LAST * self.options.tol, np.inf
         for _ in range(_ROUNDS):
             local = self.minimize(local, accuracy)
             verdict = self._judge(local)
-            done = verdict.stationarity <= last
-            if done and self.search.settles(verdict, always=True):
+            good = max(verdict.stationarity, verdict.infeasibility, verdict.products)
+            if good <= last and self.search.settles(verdict, always=True):
                 return True
             if self.search.journal.exhausted:
                 return False
-            if verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol):
-                changed = grown(local, verdict, self.options)
-            else:
-                changed = shrunk(local, 1e-9)
-                if done:
-                    last *= 0.1
-                accuracy = max(last, accuracy * _NEXT)
-            if changed is not None:
-                self.search.journal.remark(changed[2])
-                local = self._at(changed[0], changed[1], local)
+            wider = self._other_rank(local, verdict)
+            local, before = self._next(local, wider, before), verdict.infeasibility
+            if good <= last:
+                last *= _SHARPER
+            accuracy = max(last, min(accuracy, _NEXT * max(good, last)))
         return False
 
-    def _at(self, layout: Layout, vector: Array, local: SphereLocal) -> SphereLocal:
-        function = local.function
-        return SphereLagrangian(layout, function.multipliers, function.penalty, self.spheres).at(
-            vector
-        )
+    def _function(self, layout: Layout, multipliers: Array, penalty: float) -> SphereLagrangian:
+        return SphereLagrangian(layout, multipliers, penalty, self.spheres)
+
+    def _other_rank(self, local: SphereLocal, verdict: Verdict) -> tuple[Layout, Array] | None:
+        """The point with more columns, or with fewer; None where those it has are right."""
+        changed = None
+        if verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol):
+            changed = grown(local, verdict, self.options)
+        elif verdict.infeasibility <= _NEAR:
+            changed = shrunk(local, _IDLE * max(verdict.stationarity, verdict.infeasibility))
+        if changed is None:
+            return None
+        self.search.journal.remark(changed[2])
+        return changed[:2]
+
+    def _next(
+        self, local: SphereLocal, wider: tuple[Layout, Array] | None, before: float
+    ) -> SphereLocal:
+        """The next function: multipliers as estimated, and a higher price where rows stay away."""
+        layout, vector = wider or (local.function.layout, local.vector)
+        penalty = local.function.penalty
+        if violation(local) > max(_PROGRESS * before, 0.3 * self.options.tol):
+            penalty = min(_FACTOR * penalty, _LARGEST)
+        return self._function(layout, local.estimate, penalty).at(vector)
 
     def _judge(self, local: SphereLocal) -> Verdict:
         def look(slack: Slack, face: Array, factor: Array) -> tuple[Array, Array]:

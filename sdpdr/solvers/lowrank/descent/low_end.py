@@ -62,7 +62,7 @@ def low_end(slack: Slack, face: Array, factor: Array, count: int, seed: int) -> 
     if n <= _DENSE:
         return lowest(slack, face, count, seed)
     left, size, _ = np.linalg.svd(factor, full_matrices=False)
-    own = left[:, size > _NOTHING * max(float(size[0]), np.finfo(float).tiny)]
+    own = left[:, size > _NOTHING * max(float(size.max(initial=0.0)), np.finfo(float).tiny)]
     beside = _beside(slack, np.hstack([face, own]), count, seed)
     space = np.linalg.qr(np.hstack([own, beside]))[0]
     small = space.T @ (slack @ space)

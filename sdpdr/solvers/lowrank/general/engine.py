@@ -10,7 +10,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
-from sdpdr.solvers.lowrank.descent.approach import descend
+from sdpdr.solvers.lowrank.descent.approach import DESCENT_SHARE, descend
 from sdpdr.solvers.lowrank.frame import Journal, Options, Result, ending
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
@@ -99,7 +99,8 @@ def solve_factored(
     problem = compile_problem(sdp)
     journal = Journal(options)
     search = Search(problem, options, journal)
-    layout, vector, multipliers = _first_point(problem, options, start)
+    share = DESCENT_SHARE if descent else 2.0
+    layout, vector, multipliers = _first_point(problem, options, start, share)
     search.offer(point_of(layout, vector, multipliers).values)
     try:
         if descent and descend(search, layout, vector, multipliers):
@@ -180,9 +181,9 @@ def _message(search: Search, journal: Journal) -> str:
 
 
 def _first_point(
-    problem: Problem, options: Options, start: Point | None
+    problem: Problem, options: Options, start: Point | None, share: float
 ) -> tuple[Layout, Array, Array]:
-    ranks = first_ranks(problem, options)
+    ranks = first_ranks(problem, options, share)
     layout, vector = Layout(problem, ranks), first_vector(problem, ranks, options.seed)
     if start is None:
         return layout, vector, np.zeros(problem.m)

@@ -85,7 +85,7 @@ class Search:
         if self._watched:
             first = self._judge(local)
             self._prove(first, first.point(), always=True)
-        penalty = _first_penalty(local)
+        penalty = first_penalty(local)
         accuracy, before, patience, least = _FIRST_ACCURACY, np.inf, _PATIENCE, np.inf
         for _ in range(_ROUNDS):
             function = Lagrangian(local.function.layout, multipliers, penalty)
@@ -212,7 +212,7 @@ def _merit(verdict: Verdict, gap: float) -> float:
     return max(abs(gap), verdict.infeasibility)
 
 
-def _first_penalty(local: Local) -> float:
+def first_penalty(local: Local) -> float:
     """A penalty under which a violation costs about ten times what the objective offers."""
     away = np.where(local.function.layout.problem.equal, local.excess, np.maximum(local.excess, 0))
     size = max(0.5 * float(away @ away), 1e-3)
