@@ -12,7 +12,7 @@ from sdpdr.linalg import mkl
 from sdpdr.linalg.factorization import require_sound_qdldl, symmetric_factor
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import gamma
-from sdpdr.linalg.walks import dijkstra
+from sdpdr.linalg.walks import breadth
 
 # Operations on an entry of L beyond its inner product: a pivot's reciprocal and two products.
 _OPERATIONS = 4
@@ -166,24 +166,13 @@ def _best_factor(matrix: sp.csr_array, p: int) -> Factorization | _LargeFactor |
     n = matrix.shape[0]
     if n >= _LARGE:
         return _LargeFactor(matrix)
-    if n <= _WIDE or _width(matrix) <= _WIDE:
+    if n <= _WIDE or breadth(matrix) <= _WIDE:
         return Factorization(matrix)
     if mkl.available():
         # In place of the look at every pivot: what rounding could decide is not positive.
         rounding = n * np.finfo(float).eps * float(np.max(np.abs(matrix.diagonal())))
         return _LargeFactor(matrix - rounding * sp.eye_array(n, format="csr"))
     return _DenseFactor(matrix) if p == 0 and n <= _DENSE else Factorization(matrix)
-
-
-def _width(matrix: sp.csr_array) -> int:
-    """Most nodes at one distance from the node of most neighbours: what fill cannot be below.
-
-    On an expander, such as a random graph, nearly all nodes are equally far from any one, and
-    elimination ends with a dense block of that order; along a strip or on a torus few are.
-    """
-    root = int(np.argmax(np.diff(matrix.indptr)))
-    steps = dijkstra(abs(matrix), root, unweighted=True)
-    return int(np.max(np.bincount(steps[np.isfinite(steps)].astype(np.int64))))
 
 
 class _DenseFactor:

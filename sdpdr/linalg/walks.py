@@ -55,6 +55,29 @@ def dijkstra(lengths: Any, indices: ArrayLike, *, directed: bool = False, **opti
     return csgraph.dijkstra(short_indices(lengths), directed=directed, indices=indices, **options)
 
 
+def breadth(graph: sp.csr_array) -> int:
+    """Most nodes at one distance from the node of most neighbours: what fill hardly falls below.
+
+    On an expander, such as a random graph, nearly all nodes are equally far from any one, and
+    elimination ends with a dense block of about that order; along a strip or on a torus few are.
+
+    Parameters
+    ----------
+    graph : sparse array of shape (n, n)
+        Symmetric; an edge wherever an entry is stored.
+
+    Examples
+    --------
+    >>> breadth(sp.csr_array(np.ones((5, 5)))), breadth(sp.csr_array(np.diag(np.ones(8), 1)))
+    (4, 1)
+    """
+    edges = sp.csr_array(graph)
+    edges = sp.csr_array((np.ones(edges.nnz), edges.indices, edges.indptr), shape=edges.shape)
+    root = int(np.argmax(np.diff(edges.indptr)))
+    steps = dijkstra(edges, root, unweighted=True)
+    return int(np.max(np.bincount(steps[np.isfinite(steps)].astype(np.int64))))
+
+
 def short_indices(graph: Any) -> Any:
     """The graph with 32-bit indices, enough for two thousand million edges.
 

@@ -1,4 +1,17 @@
-"""The outer loop of a descent: accuracy, prices of rows, columns that come and go, verdicts."""
+r"""The outer loop of a descent: accuracy, prices of rows, columns that come and go, verdicts.
+
+Without rows at a price there is a single function, minimised first roughly and then exactly, with
+more columns where the dual slack has negative eigenvalues. With them it is an augmented
+Lagrangian, :math:`u = y + \sigma h` after each round, and a higher price where rows did not come
+closer.
+
+References
+----------
+Burer and Monteiro, Math. Program. 95, 2003, and 103, 2005; Han, Li, Lin, Ge, Ye and others, "A
+low-rank ADMM splitting approach for semidefinite programming", 2024, for the logarithmic rank;
+Wang and Hu, "Solving low-rank semidefinite programs via manifold optimization", J. Sci. Comput.
+104, 2025, for the manifold and the prices together.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +20,55 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.descent.curvature import Curvature
 from sdpdr.solvers.lowrank.descent.local import SphereLagrangian, SphereLocal
 from sdpdr.solvers.lowrank.descent.low_end import low_end
+from sdpdr.solvers.lowrank.descent.minimizer import Minimizer
 from sdpdr.solvers.lowrank.descent.spheres import Spheres
 from sdpdr.solvers.lowrank.descent.start import spectral
-from sdpdr.solvers.lowrank.descent.trust_region import Region, truncated
+from sdpdr.solvers.lowrank.general import verdict as refute
 from sdpdr.solvers.lowrank.general.forms import Slack
-from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
+from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
 from sdpdr.solvers.lowrank.general.search import Search, first_penalty
 from sdpdr.solvers.lowrank.general.verdict import (
     Verdict,
     judge,
-    reported,
+    judge_as_it_is,
     scale_of,
-    stationarity,
     violation,
 )
 
-# First columns over log n.
-DESCENT_SHARE = 2.5
-_MOST_PRODUCTS = 1000  # in one step
-_MOST_STEPS = 200  # in one round
-_ROUNDING = 1e-13  # of values, relative to them
 _ROUNDS = 60
-_FIRST, _NEXT, _LAST, _SHARPER = 1e-3, 1e-2, 1.0, 0.1
+_PATIENCE = 4  # rounds in a row in which no error halves, and rows do not come closer
+_CLOSER, _MISSED = 0.7, 10.0
+_FIRST, _NEXT = 1e-3, 1e-2  # accuracy of the first round, and of others beside the error
+_SHARPER = 0.1  # accuracy where a proof was in vain
 # Of prices: what rows have to come closer by, and what they rise by where they do not.
 _PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
 _DIRECTIONS = 8
 # What multipliers are raised by: a multiple of what is seen to lack, and a share of the tolerance.
 _SURPLUS, _LIFT = 1.5, 0.03
-# Share of the trace below which a column gives way, over the stationarity.
-_IDLE = 1e-2
+# Share of the trace below which a column gives way, over the error, without and with prices: the
+# multipliers of rows at a price depend on thin columns.
+_IDLE, _IDLE_PRICED = 0.1, 1e-4
 _NEAR = 1e-2  # violation up to which columns are judged
 _NEGATIVE = 3.0  # times what the gradient explains, from which on eigenvalues are negative
+# Order up to which eigenvalues are computed more exactly where a proof was in vain.
+_EXACT = 4000
+# First columns over log n, without and with prices.
+_SHARES = 2.5, 1.5
 
 
-def descend(search: Search, layout: Layout, vector: Array, multipliers: Array) -> bool:
-    """Go down from a point; whether what was found is good enough.
+def first_share(problem: Problem) -> float:
+    """How many columns to begin with, over the logarithm of the order."""
+    return _SHARES[1] if Spheres(problem).free.any() else _SHARES[0]
+
+
+def descend(
+    search: Search, layout: Layout, vector: Array, multipliers: Array
+) -> tuple[Layout, Array, Array] | None:
+    """Go down from a point; None if what was found is good enough, else where to go on from.
 
     Parameters
     ----------
@@ -55,8 +77,14 @@ def descend(search: Search, layout: Layout, vector: Array, multipliers: Array) -
     layout : Layout
     vector : array
     multipliers : array of shape (m,)
+        Those of a start, zero where there is none.
     """
-    return _Descent(search).run(layout, vector, multipliers)
+    if multipliers.any():
+        given = judge_as_it_is(layout, vector, multipliers, search.options.seed)
+        if search.settles(given, always=True):
+            return None
+    descent = _Descent(search)
+    return None if descent.run(layout, vector, multipliers) else descent.reached
 
 
 class _Descent:
@@ -65,110 +93,108 @@ class _Descent:
     Parameters
     ----------
     search : Search
+
+    Attributes
+    ----------
+    reached : tuple of (Layout, vector, multipliers)
     """
 
     def __init__(self, search: Search) -> None:
-        self.search, self.problem, self.options = search, search.problem, search.options
-        self.spheres = Spheres(search.problem)
-        self.jacobians = [Jacobian(block.forms) for block in search.problem.blocks]
+        self.search, self.options = search, search.options
+        self.spheres, self.minimizer = Spheres(search.problem), Minimizer(search.inner)
+        self.priced = bool(self.spheres.free.any())
 
     def run(self, layout: Layout, vector: Array, multipliers: Array) -> bool:
         """Minimise, judge, and change prices or columns, until what is found is good enough."""
-        local = self._function(layout, multipliers, 1.0).at(vector)
-        if self.spheres.free.any():
-            if not multipliers.any():
-                local = local.function.at(spectral(layout, vector, self.spheres, self.options.seed))
-            local = self._function(layout, multipliers, first_penalty(local)).at(local.vector)
-        accuracy, last, before = _FIRST, _LAST * self.options.tol, np.inf
+        local = self._first(layout, vector, multipliers)
+        accuracy, last = _FIRST, self.options.tol
+        away, best, patience = np.inf, np.inf, _PATIENCE
         for _ in range(_ROUNDS):
-            local = self.minimize(local, accuracy)
+            local = self.minimizer.minimize(local, accuracy)
             verdict = self._judge(local)
-            good = max(verdict.stationarity, verdict.infeasibility, verdict.products)
-            if good <= last and self.search.settles(verdict, always=True):
+            self.reached = verdict.layout, verdict.vector, verdict.multipliers
+            error = max(verdict.stationarity, verdict.infeasibility, verdict.products)
+            stopped = self.search.journal.exhausted
+            if (error <= last or stopped) and self.search.settles(verdict, always=True):
                 return True
-            if self.search.journal.exhausted:
+            if stopped:
                 return False
-            wider = self._other_rank(local, verdict)
-            local, before = self._next(local, wider, before), verdict.infeasibility
-            if good <= last:
+            if error <= last:
                 last *= _SHARPER
-            accuracy = max(last, min(accuracy, _NEXT * max(good, last)))
+                verdict = self._judge(local, exactly=True)
+            reached = verdict.stationarity <= _MISSED * accuracy
+            closer = reached and verdict.infeasibility < _CLOSER * away
+            better = verdict.error < 0.5 * best or closer
+            patience = _PATIENCE if better else patience - 1
+            if not better and self._is_refuted(local):
+                return True
+            if patience == 0:
+                return False
+            best = min(best, verdict.error)
+            # A round that did not reach its accuracy says nothing about prices.
+            local = self._next(local, verdict, away if reached else np.inf)
+            away = verdict.infeasibility
+            accuracy = max(last, min(accuracy, _NEXT * max(error, last)))
         return False
+
+    def _first(self, layout: Layout, vector: Array, multipliers: Array) -> SphereLocal:
+        if not self.priced:
+            return self._function(layout, multipliers, 1.0).at(vector)
+        if self.search.start is None:
+            vector = spectral(layout, vector, self.spheres, self.options.seed)
+        local = self._function(layout, multipliers, 1.0).at(vector)
+        return self._function(layout, multipliers, first_penalty(local)).at(local.vector)
 
     def _function(self, layout: Layout, multipliers: Array, penalty: float) -> SphereLagrangian:
         return SphereLagrangian(layout, multipliers, penalty, self.spheres)
 
-    def _other_rank(self, local: SphereLocal, verdict: Verdict) -> tuple[Layout, Array] | None:
-        """The point with more columns, or with fewer; None where those it has are right."""
-        changed = None
-        if verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol):
-            changed = grown(local, verdict, self.options)
-        elif verdict.infeasibility <= _NEAR:
-            changed = shrunk(local, _IDLE * max(verdict.stationarity, verdict.infeasibility))
-        if changed is None:
-            return None
-        self.search.journal.remark(changed[2])
-        return changed[:2]
+    def _is_refuted(self, local: SphereLocal) -> bool:
+        """Whether there is no feasible point, or no limit; the search is told."""
+        found = refute.refuted(local) if self.priced else None
+        if found is not None:
+            self.search.ending = found
+        return found is not None
 
-    def _next(
-        self, local: SphereLocal, wider: tuple[Layout, Array] | None, before: float
-    ) -> SphereLocal:
-        """The next function: multipliers as estimated, and a higher price where rows stay away."""
-        layout, vector = wider or (local.function.layout, local.vector)
+    def _next(self, local: SphereLocal, verdict: Verdict, before: float) -> SphereLocal:
+        """The next function: multipliers as estimated, columns and prices as they have to be."""
+        layout, vector = local.function.layout, local.vector
+        changed = self._other_rank(local, verdict)
+        if changed is not None:
+            layout, vector, words = changed
+            self.search.journal.remark(words)
         penalty = local.function.penalty
         if violation(local) > max(_PROGRESS * before, 0.3 * self.options.tol):
             penalty = min(_FACTOR * penalty, _LARGEST)
         return self._function(layout, local.estimate, penalty).at(vector)
 
-    def _judge(self, local: SphereLocal) -> Verdict:
+    def _other_rank(self, local: SphereLocal, verdict: Verdict) -> tuple[Layout, Array, str] | None:
+        """The point with more columns, or with fewer; None where those it has are right."""
+        if verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol):
+            return grown(local, verdict, self.options)
+        if verdict.infeasibility > _NEAR:
+            return None
+        share = _IDLE_PRICED if self.priced else _IDLE
+        return shrunk(local, share * max(verdict.stationarity, verdict.infeasibility))
+
+    def _judge(self, local: SphereLocal, *, exactly: bool = False) -> Verdict:
+        """The errors of a point, with multipliers of spheres raised so that they prove a bound."""
+
         def look(slack: Slack, face: Array, factor: Array) -> tuple[Array, Array]:
             return low_end(slack, face, factor, _DIRECTIONS, self.options.seed)
 
-        verdict = judge(local, self.options.seed, look=look)
+        exactly = exactly and max(b.n for b in self.search.problem.blocks) <= _EXACT
+        verdict = judge(local, self.options.seed, look=None if exactly else look)
         return replace(verdict, multipliers=self._lifted(local, verdict))
 
     def _lifted(self, local: SphereLocal, verdict: Verdict) -> Array:
-        """Multipliers of spheres raised by what the dual slacks lack, so that they prove a bound.
+        """Multipliers raised by what the dual slacks are seen to lack, and a little more.
 
-        By a little more than what is seen, since Ritz values do not lie below eigenvalues.
+        Ritz values do not lie below eigenvalues.
         """
         raised = verdict.multipliers.copy()
         for groups, (values, _) in zip(self.spheres.blocks, verdict.lows, strict=True):
-            if not groups.rows.size:
-                continue
-            lack = max(0.0, -float(np.min(values, initial=0.0)))
-            share = _LIFT * self.options.tol * scale_of(local) / float(groups.square.sum())
-            raised[groups.rows] += (_SURPLUS * lack + share) * groups.square / groups.rhs
+            if groups.rows.size:
+                lack = max(0.0, -float(np.min(values, initial=0.0)))
+                share = _LIFT * self.options.tol * scale_of(local) / float(groups.square.sum())
+                raised[groups.rows] += (_SURPLUS * lack + share) * groups.square / groups.rhs
         return raised
-
-    def minimize(self, local: SphereLocal, accuracy: float) -> SphereLocal:
-        """Go down until the gradient adds less than ``accuracy`` to the gap."""
-        journal, region, curvature = self.search.journal, Region(), None
-        for _ in range(_MOST_STEPS):
-            gradient = local.gradient()
-            size = stationarity(local, gradient)
-            if size <= accuracy or journal.exhausted:
-                break
-            if curvature is None:
-                curvature = Curvature(local, self.jacobians)
-            step = truncated(
-                curvature,
-                gradient,
-                region.radius,
-                min(0.1, float(np.sqrt(size))),
-                _MOST_PRODUCTS,
-                journal.late,
-            )
-            journal.products += step.products
-            trial = local.function.at(local.vector + step.change)
-            rounding = _ROUNDING * max(abs(local.value), abs(trial.value))
-            if region.learn(step, local.value - trial.value, rounding):
-                local, curvature = trial, None
-            journal.note(
-                value=reported(self.problem, local.objective),
-                penalty=local.function.penalty,
-                infeasibility=violation(local),
-                stationarity=size,
-                rank=max(local.function.layout.ranks),
-            )
-        return local

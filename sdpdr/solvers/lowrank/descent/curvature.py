@@ -8,6 +8,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.descent.local import SphereLocal
+from sdpdr.solvers.lowrank.descent.thin import thin_preconditioner
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.precondition import block_preconditioner
 
@@ -23,13 +24,17 @@ class Curvature:
     local : SphereLocal
     jacobians : list of Jacobian
         One for each matrix variable; used where some rows have a price.
+    deep : bool, default False
+        Whether thin columns are worth a factorization of the dual slack.
     """
 
-    def __init__(self, local: SphereLocal, jacobians: list[Jacobian]) -> None:
+    def __init__(
+        self, local: SphereLocal, jacobians: list[Jacobian], *, deep: bool = False
+    ) -> None:
         self._local, self._layout = local, local.function.layout
         self._spheres = local.function.spheres
         self._hessian = Hessian(local, jacobians) if self._spheres.free.any() else None
-        self.inverse = self._approximate_inverse()
+        self.inverse = self._approximate_inverse(deep)
 
     def tangent(self, change: Array) -> Array:
         """The tangent part of a change."""
@@ -43,10 +48,11 @@ class Curvature:
         curved = [2.0 * (s @ p) for s, p in zip(self._local.slacks, parts, strict=True)]
         return self.tangent(self._layout.join(curved, self._layout.problem.curvature * free))
 
-    def _approximate_inverse(self) -> Callable[[Array], Array]:
+    def _approximate_inverse(self, deep: bool) -> Callable[[Array], Array]:
         """The inverse of diagonal blocks; without rows at a price, of one number for each point."""
         if self._hessian is not None:
-            solve = block_preconditioner(self._hessian)
+            better = thin_preconditioner(self._hessian) if deep else None
+            solve = better or block_preconditioner(self._hessian)
             return lambda change: self.tangent(solve(self.tangent(change)))
         scales = []
         for slack, (_, r) in zip(self._local.slacks, self._layout.shapes, strict=True):

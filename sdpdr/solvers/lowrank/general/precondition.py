@@ -37,7 +37,7 @@ def block_preconditioner(hessian: Hessian) -> Solve:
     local, layout = hessian.local, hessian.local.function.layout
     factors, _ = layout.split(local.vector)
     inverses = [
-        np.linalg.inv(_blocks(hessian, jacobian, factor, slack.diagonal()))
+        np.linalg.inv(diagonal_blocks(hessian, jacobian, factor, slack.diagonal()))
         for jacobian, slack, factor in zip(hessian.jacobians, local.slacks, factors, strict=True)
     ]
     on_free = 1.0 / _free_diagonal(hessian)
@@ -50,7 +50,22 @@ def block_preconditioner(hessian: Hessian) -> Solve:
     return solve
 
 
-def _blocks(hessian: Hessian, jacobian: Jacobian, factor: Array, diagonal: Array) -> Array:
+def diagonal_blocks(hessian: Hessian, jacobian: Jacobian, factor: Array, diagonal: Array) -> Array:
+    """The r x r blocks of the second derivative, positive definite, for every point of a factor.
+
+    Parameters
+    ----------
+    hessian : Hessian
+    jacobian : Jacobian
+        Of the matrix variable.
+    factor : array of shape (n, r)
+    diagonal : array of shape (n,)
+        Of its dual slack.
+
+    Returns
+    -------
+    array of shape (n, r, r)
+    """
     n, r = factor.shape
     blocks = np.zeros((n, r, r))
     blocks += _outer_products(jacobian, factor, hessian.kept)

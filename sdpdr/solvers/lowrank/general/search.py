@@ -51,6 +51,8 @@ class Search:
     problem : Problem
     options : Options
     journal : Journal
+    start : Point, optional
+        What was given to begin with.
 
     Attributes
     ----------
@@ -68,8 +70,11 @@ class Search:
         What found the answer.
     """
 
-    def __init__(self, problem: Problem, options: Options, journal: Journal) -> None:
+    def __init__(
+        self, problem: Problem, options: Options, journal: Journal, start: Point | None = None
+    ) -> None:
         self.problem, self.options, self.journal = problem, options, journal
+        self.start = start
         self.best: Verdict | None = None
         self.certified: tuple[Verdict, float, float] | None = None
         self.feasible: tuple[Mapping[str, Value], float] | None = None
