@@ -172,7 +172,7 @@ class Search:
         if verdict.error > 30.0 * self.options.tol and not always:
             return False
         self._due = _NEXT_PROOF * verdict.error
-        proof = verdict.proof(point)
+        proof = verdict.proof(point, self.options.tol)
         if proof is None:
             return None
         bound, gap = proof

@@ -158,16 +158,21 @@ class Verdict:
         """The iterate in the names and units of the program, slack filled, limits kept."""
         return point_of(self.layout, self.vector, self.multipliers)
 
-    def proof(self, point: Point) -> tuple[float, float] | None:
-        """Bound from the multipliers and its relative gap, both as the person wrote it."""
+    def proof(self, point: Point, tol: float) -> tuple[float, float] | None:
+        """Bound from the multipliers and its relative gap, both as the person wrote it.
+
+        With a gap of no more than the tolerance no better bound is looked for.
+        """
         sdp, blocks = self.layout.problem.sdp, self.layout.problem.blocks
         if any(block.forms.weights.nnz and block.n > _LARGEST_DENSE for block in blocks):
             # A proof would multiply out matrices that are kept as forms of low rank.
             return None
-        bound = certify(sdp, point.duals).bound
+        value = sdp.report(sdp.primal_value(point.values))
+        away = tol * max(abs(value), gap_scale(sdp))
+        goal = value + away if sdp.maximize else value - away
+        bound = certify(sdp, point.duals, goal=goal).bound
         if bound is None:
             return None
-        value = sdp.report(sdp.primal_value(point.values))
         signed = bound - value if sdp.maximize else value - bound
         return bound, relative(signed, value, sdp)
 
