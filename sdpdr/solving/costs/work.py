@@ -201,7 +201,7 @@ def work(solver: str, form: str, structure: Structure) -> Work:
         If there is no such form of the program.
     """
     if form == "factor":
-        engines = {"edges": _sparse, "interior": _interior}
+        engines = {"edges": _sparse, "interior": _interior, "descent": _descending}
         return engines.get(structure.engine, _factored)(structure)
     shape = structure.shape(form)
     if (solver, form) == ("clarabel", "lmi") and not structure.trees.refusal():
@@ -224,6 +224,13 @@ def _interior(structure: Structure) -> Work:
     assert found is not None
     assembled = 30.0 * structure.data * RANK**2
     return Work(found.multiplications + assembled, 3.0 * found.numbers)
+
+
+def _descending(structure: Structure) -> Work:
+    """Conjugate gradients on spheres and on an augmented Lagrangian, without a factorization."""
+    n, m = sum(v.n for v in structure.sdp.psd_variables), structure.rows
+    rank = min(np.sqrt(2.0 * m) + 1.0, 2.5 * np.log(n + 2.0))
+    return Work(1000.0 * (structure.data + 10.0 * n) * rank, 30.0 * structure.data * rank)
 
 
 def _factored(structure: Structure) -> Work:
