@@ -60,7 +60,7 @@ def corrected(
     >>> bool(2.0 <= value < 2.0 + 1e-8)
     True
     """
-    if sdp.lmis or sdp.vector_variables or len(sdp.psd_variables) != 1:
+    if sdp.lmis or sdp.vector_variables or len(sdp.psd_variables) != 1 or not sdp.rows:
         return None
     name = sdp.psd_variables[0].name
     asked = None if exposing_rows(sdp, name) else _asked(sdp, name)

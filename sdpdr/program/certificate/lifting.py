@@ -23,8 +23,7 @@ from sdpdr.program.certificate.arithmetic import Arithmetic
 from sdpdr.program.certificate.free import Certificate, Duals
 from sdpdr.program.sdp import SDP, Rows
 
-# A loss, relative to the dual value, that no other argument needs to improve on; lifts are tried
-# up to there.
+# A loss, relative to the dual value, that no other argument needs to improve on.
 _GOOD = 1e-9
 
 
@@ -34,16 +33,15 @@ def lifted(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate | None
     if lift is None:
         return None
     claimed = sdp.dual_value(duals)
-    sizes = [np.abs(sdp.dual_slack(v.name, duals).diagonal()) for v in sdp.psd_variables]
-    size = max(float(np.max(s, initial=0.0)) for s in sizes)
-    n = max(v.n for v in sdp.psd_variables)
-    for margin in (0.0, *arithmetic.margins(n)):
-        y = {label: v + margin * size * lift[label] for label, v in duals.items()}
-        if not sdp.dual_value(y) >= claimed - _GOOD * abs(claimed):
-            return None
+    price = claimed - sdp.dual_value({label: v + lift[label] for label, v in duals.items()})
+    most = _GOOD * abs(claimed) / price if price > 0.0 else 0.0
+    for t in (0.0, most):
+        y = {label: v + t * lift[label] for label, v in duals.items()}
         value = Account(sdp, arithmetic).value(y)
         if value is not None:
             words = f"multipliers of rows that fix diagonals, lifted; {arithmetic.words}"
+            if t == 0.0:
+                words = f"multipliers that satisfy all equations; {arithmetic.words}"
             return Certificate(sdp.report(value), words, arithmetic.rigorous, y)
     return None
 

@@ -23,8 +23,9 @@ from sdpdr.solvers.lowrank.general.verdict import lowest
 
 # Order up to which all eigenvalues are computed.
 _DENSE = 250
-# Products, and numbers that all Lanczos vectors together may hold.
-_STEPS, _MOST_NUMBERS = 120, 40_000_000
+# Products, numbers that all Lanczos vectors together may hold, and how often it is seen whether
+# the lowest Ritz value is known to within a share of itself.
+_STEPS, _MOST_NUMBERS, _EVERY, _KNOWN = 240, 40_000_000, 40, 0.1
 # Singular values of the factor below this share of the largest belong to the complement.
 _NOTHING = 1e-6
 _BREAKDOWN = 1e-12
@@ -91,5 +92,14 @@ def _beside(slack: Slack, basis: Array, count: int, seed: int) -> Array:
         vectors[k] = vector / size
         vector = np.asarray((slack @ vectors[k][:, None])[:, 0])
         alphas.append(float(vectors[k] @ vector))
-    _, mixed = sl.eigh_tridiagonal(alphas, betas[: len(alphas) - 1])
-    return np.asarray(vectors.T @ mixed[:, :count])
+        if k % _EVERY == _EVERY - 1 and _is_known(alphas, betas):
+            break
+    values, mixed = sl.eigh_tridiagonal(alphas, betas[: len(alphas) - 1])
+    return np.asarray(vectors[: values.size].T @ mixed[:, :count])
+
+
+def _is_known(alphas: list[float], betas: list[float]) -> bool:
+    """Whether the residual of the lowest Ritz value is small beside it."""
+    values, mixed = sl.eigh_tridiagonal(alphas, betas)
+    residual = abs(float(mixed[-1, 0])) * max(betas[-1], 0.0)
+    return residual <= _KNOWN * abs(float(values[0]))
