@@ -1,4 +1,4 @@
-"""Our own solver: every matrix variable as K = R R^T with few columns, by one of three engines."""
+"""Our own solver: every matrix variable as K = R R^T with few columns, by one of four engines."""
 
 from __future__ import annotations
 
@@ -64,10 +64,11 @@ class LowRank(Solver):
     Variance, spread of pairs or side information under limits on squared edge lengths goes to the
     interior-point method of `sdpdr.solvers.lowrank.edge` where its factorizations stay sparse.
     Other programs with inequalities go to that of `sdpdr.solvers.lowrank.interior`, for rows of any
-    kind, and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. The
-    claim's message says which one ran, and why.
+    kind, equations whose factorizations fill in to the descent of `sdpdr.solvers.lowrank.descent`,
+    and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. The claim's
+    message says which one ran, and why.
 
-    Its own options are ``engine`` ("auto", "edges", "interior" or "general") and those of
+    Its own options are ``engine`` ("auto", "edges", "interior", "descent" or "general") and those of
     `sdpdr.solvers.lowrank.Options`.
     """
 

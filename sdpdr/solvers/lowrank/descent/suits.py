@@ -12,7 +12,7 @@ from sdpdr.solvers.lowrank.general.problem import Block, Problem
 
 # Order from which on fill matters, and the part of all points that are equally far from one where
 # little is left of sparsity once some are eliminated.
-_LARGE, _WIDE = 200, 0.25
+_LARGE, _WIDE = 200, 0.4
 
 
 def equations_alone(sdp: SDP) -> bool:
