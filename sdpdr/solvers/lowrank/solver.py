@@ -68,8 +68,8 @@ class LowRank(Solver):
     and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. The claim's
     message says which one ran, and why.
 
-    Its own options are ``engine`` ("auto", "edges", "interior", "descent" or "general") and those of
-    `sdpdr.solvers.lowrank.Options`.
+    Its own options are ``engine`` ("auto", "edges", "interior", "descent" or "general") and those
+    of `sdpdr.solvers.lowrank.Options`.
     """
 
     name: ClassVar[str] = "lowrank"

@@ -48,7 +48,7 @@ _SHARPER = 0.1  # accuracy where a proof was in vain
 _PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
 _DIRECTIONS = 8
 # What multipliers are raised by: a multiple of what is seen to lack, and a share of the tolerance.
-_SURPLUS, _LIFT = 1.5, 0.03
+_SURPLUS, _LIFT = 1.5, 0.1
 # Share of the trace below which a column gives way, over the error, without and with prices: the
 # multipliers of rows at a price depend on thin columns.
 _IDLE, _IDLE_PRICED = 0.1, 1e-4
