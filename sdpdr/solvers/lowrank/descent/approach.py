@@ -43,7 +43,8 @@ _ROUNDS = 60
 _PATIENCE = 4  # rounds in a row in which no error halves, and rows do not come closer
 _CLOSER, _MISSED = 0.7, 10.0
 _FIRST, _NEXT = 1e-3, 1e-2  # accuracy of the first round, and of others beside the error
-_SHARPER = 0.1  # accuracy where a proof was in vain
+_SHARPER = 0.1  # accuracy where a proof was in vain, or would be
+_NEARLY = 10.0  # times the tolerance that negative eigenvalues may be due to that
 # Of prices: what rows have to come closer by, and what they rise by where they do not.
 _PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
 _DIRECTIONS = 8
@@ -115,11 +116,12 @@ class _Descent:
             self.reached = verdict.layout, verdict.vector, verdict.multipliers
             error = max(verdict.stationarity, verdict.infeasibility, verdict.products)
             stopped = self.search.journal.exhausted
-            if (error <= last or stopped) and self.search.settles(verdict, always=True):
+            # A proof costs factorizations: it is left until nothing speaks against it.
+            if (verdict.error <= last or stopped) and self.search.settles(verdict, always=True):
                 return True
             if stopped:
                 return False
-            if error <= last:
+            if error <= last and verdict.negativity <= _NEARLY * self.options.tol:
                 last *= _SHARPER
                 verdict = self._judge(local, exactly=True)
             reached = verdict.stationarity <= _MISSED * accuracy
