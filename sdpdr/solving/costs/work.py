@@ -235,7 +235,9 @@ def _descending(structure: Structure) -> Work:
     """Conjugate gradients on spheres and on an augmented Lagrangian, without a factorization."""
     n, m = sum(v.n for v in structure.sdp.psd_variables), structure.rows
     rank = min(np.sqrt(2.0 * m) + 1.0, 2.5 * np.log(n + 2.0))
-    return Work(1000.0 * (structure.data + 10.0 * n) * rank, 30.0 * structure.data * rank)
+    # Rows beyond one for each point have prices, and prices take several rounds to settle.
+    products = 1000.0 if m <= n else 5000.0
+    return Work(products * (structure.data + 10.0 * n) * rank, 30.0 * structure.data * rank)
 
 
 def _factored(structure: Structure) -> Work:
