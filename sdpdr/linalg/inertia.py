@@ -8,14 +8,19 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
+from sdpdr.linalg import mkl
 from sdpdr.linalg.factorization import require_sound_qdldl, symmetric_factor
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import gamma
+from sdpdr.linalg.walks import breadth
 
 # Operations on an entry of L beyond its inner product: a pivot's reciprocal and two products.
 _OPERATIONS = 4
 # Order from which speed matters more than a look at every pivot.
 _LARGE = 20_000
+# Nodes at one distance from another beyond which columns are collected into dense blocks, and the
+# order up to which the whole matrix is one where no library does that.
+_WIDE, _DENSE = 400, 8000
 
 
 class Factorization:
@@ -130,8 +135,7 @@ class RestrictedFactor:
 
     def __init__(self, matrix: Matrix, columns: Array) -> None:
         n, p = columns.shape
-        self._factor: Factorization | _LargeFactor
-        self._factor = Factorization(matrix) if n < _LARGE else _LargeFactor(matrix)
+        self._factor = _best_factor(sp.csr_array(matrix), p)
         self._columns = columns
         negative = self._factor.n_negative
         self.is_positive = negative == 0
@@ -155,6 +159,40 @@ class RestrictedFactor:
         if self._columns.shape[1] == 0:
             return x
         return x + self._solved @ np.linalg.solve(self._schur, self._columns.T @ x)
+
+
+def _best_factor(matrix: sp.csr_array, p: int) -> Factorization | _LargeFactor | _DenseFactor:
+    """The factorization that is fastest; with p = 0 it need not count beyond the first negative."""
+    n = matrix.shape[0]
+    if n >= _LARGE:
+        return _LargeFactor(matrix)
+    if n <= _WIDE or breadth(matrix) <= _WIDE:
+        return Factorization(matrix)
+    if mkl.available():
+        # In place of the look at every pivot: what rounding could decide is not positive.
+        rounding = n * np.finfo(float).eps * float(np.max(np.abs(matrix.diagonal())))
+        return _LargeFactor(matrix - rounding * sp.eye_array(n, format="csr"))
+    return _DenseFactor(matrix) if p == 0 and n <= _DENSE else Factorization(matrix)
+
+
+class _DenseFactor:
+    """A Cholesky factorization of the whole matrix, where it exists."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        dense = matrix.toarray()
+        rounding = len(dense) * np.finfo(float).eps * np.max(np.abs(dense.diagonal()))
+        self.n_negative = 0
+        try:
+            self._root = sl.cholesky(dense, lower=True, overwrite_a=True)
+        except (np.linalg.LinAlgError, ValueError):
+            self.n_negative = 1
+            return
+        if not np.all(np.square(self._root.diagonal()) > rounding):
+            raise ArithmeticError("the matrix is singular to working precision: a pivot vanishes")
+
+    def solve(self, right: Array) -> Array:
+        """Solution of A x = right; shape (n,), only where no eigenvalue is negative."""
+        return np.asarray(sl.cho_solve((self._root, True), right))
 
 
 class _LargeFactor:

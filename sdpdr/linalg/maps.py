@@ -19,6 +19,9 @@ from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows
 from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_pairs, svec_size, unscaled
 
+# Numbers for every column from which on a vector with all of them is worth its memory.
+_FULL = 0.1
+
 
 class LinearMap(ABC):
     """A linear map from symmetric n x n matrices to R^m.
@@ -54,11 +57,10 @@ class LinearMap(ABC):
 
     def adjoint(self, multipliers: Array) -> Matrix:
         """Symmetric matrix A*(y) with <A(K), y> = <K, A*(y)>; sparse where the map is."""
-        rows, y = self.matrix().tocoo(), self._check_multipliers(multipliers)
-        i, j = svec_pairs(rows.col)
-        values = np.where(i == j, 0.5, 1.0 / SQRT2) * rows.data * y[rows.row]
-        half = sp.coo_array((values, (i, j)), shape=(self.n, self.n)).tocsr()
-        half.eliminate_zeros()
+        index, weights = _combination(self.matrix(), self._check_multipliers(multipliers))
+        i, j = svec_pairs(index)
+        values = np.where(i == j, weights / 2.0, weights / SQRT2)
+        half = sp.coo_array((values, (i, j)), shape=(self.n, self.n))
         return (half + half.T).tocsr()
 
     def pattern(self) -> Index:
@@ -131,6 +133,23 @@ class LinearMap(ABC):
 
     # NumPy and SciPy must leave `T @ A` and `t * A` to the methods above.
     __array_ufunc__ = None
+
+
+def _combination(rows: sp.csr_array, multipliers: Array) -> tuple[Index, Array]:
+    """Places and numbers of the combination of rows that are not zero.
+
+    Where rows are nearly empty, no vector with a number for every column is made: of a matrix of
+    order 10,000 it would hold fifty million.
+    """
+    if rows.nnz > _FULL * rows.shape[1]:
+        combined = np.asarray(rows.T @ multipliers)
+        index = np.flatnonzero(combined)
+        return index, combined[index]
+    present, place = np.unique(rows.indices, return_inverse=True)
+    terms = rows.data * np.repeat(multipliers, np.diff(rows.indptr))
+    sums = np.bincount(place, terms, minlength=present.size).astype(float)
+    kept = sums != 0.0
+    return present[kept].astype(np.int64), sums[kept]
 
 
 class SvecMap(LinearMap):

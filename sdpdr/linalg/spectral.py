@@ -144,10 +144,10 @@ def smallest_eigenvalues(matrix: sp.csr_array, null: Matrix, count: int) -> tupl
     """
     n, columns = matrix.shape[0], sp.csr_array(null)
     identity = sp.eye_array(n, format="csr")
-    shift = _shift_below(matrix, identity, columns)
+    shift, factor = _shift_below(matrix, identity, columns)
     for tol in (1e-10, 1e-7, 1e-5):
         try:
-            values, vectors = _shifted(matrix, identity, columns, shift, tol, count)
+            values, vectors = _shifted(matrix, identity, columns, shift, tol, count, factor)
         except spl.ArpackNoConvergence:
             continue
         order = np.argsort(values)
@@ -183,12 +183,12 @@ def _smallest_sparse(
         found = _smallest_near(sp.csr_array(matrix), identity, columns, near)
         if found is not None:
             return found
-    shift = _shift_below(sp.csr_array(matrix), identity, columns)
+    shift, factor = _shift_below(sp.csr_array(matrix), identity, columns)
     # Large entries leave noise in the solves, which a sharp tolerance cannot get below; the error
     # of the eigenvalue is about the square of the tolerance all the same.
     for tol in (1e-10, 1e-7, 1e-5):
         try:
-            return _first(*_shifted(matrix, identity, columns, shift, tol))
+            return _first(*_shifted(matrix, identity, columns, shift, tol, 1, factor))
         except spl.ArpackNoConvergence:
             continue
     # A tight cluster at the low end; the shift is a lower bound.
@@ -217,7 +217,7 @@ def _smallest_near(
 def _smallest_apart(matrix: Outer, null: Matrix) -> tuple[float, Array]:
     n = matrix.shape[0]
     identity, columns = sp.eye_array(n, format="csr"), null.toarray() if sp.issparse(null) else null
-    shift = _shift_below(matrix, identity, sp.csr_array(columns))
+    shift, _ = _shift_below(matrix, identity, sp.csr_array(columns))
     shifted, beside = matrix - shift * identity, matrix.padded(columns)
     bordered = sp.block_array([[shifted.bordered(), beside], [beside.T, None]], format="csc")
     solve = lu(bordered).solve
@@ -236,24 +236,42 @@ def _smallest_apart(matrix: Outer, null: Matrix) -> tuple[float, Array]:
     return shift, np.zeros(n)
 
 
-def _shift_below(matrix: Matrix, mass: sp.csr_array, null: sp.csr_array) -> float:
+def _shift_below(
+    matrix: Matrix, mass: sp.csr_array, null: sp.csr_array
+) -> tuple[float, RestrictedFactor | None]:
     """A number just below the smallest eigenvalue of the pencil, or just below zero.
 
-    The closer the shift, the faster Lanczos; inertia tells which side of it the eigenvalue is.
+    The closer the shift, the faster Lanczos; inertia tells which side of it the eigenvalue is. With
+    it comes the factorization there, where one was made that can solve.
     """
     scale = float(np.max(np.abs(matrix.diagonal()) / np.abs(mass.diagonal()).clip(1e-300)))
     shift, above = -1e-10 * max(scale, 1e-300), 0.0
-    while not is_positive_on(matrix - shift * mass, null):
+    while True:
+        positive, factor = _is_positive(matrix - shift * mass, null)
+        if positive:
+            break
         shift, above = 10.0 * shift, shift
         if not np.isfinite(shift):
             raise ArithmeticError("the mass must be positive definite on the complement of null")
     while above and shift < 1.2 * above:
         middle = -float(np.sqrt(shift * above))
-        if is_positive_on(matrix - middle * mass, null):
-            shift = middle
+        positive, other = _is_positive(matrix - middle * mass, null)
+        if positive:
+            shift, factor = middle, other
         else:
             above = middle
-    return shift
+    return shift, factor
+
+
+def _is_positive(matrix: Matrix, null: sp.csr_array) -> tuple[bool, RestrictedFactor | None]:
+    """Whether a matrix is positive beside ``null``; its factorization where nothing is left out."""
+    if isinstance(matrix, Outer) or null.shape[1]:
+        return is_positive_on(matrix, null), None
+    try:
+        factor = RestrictedFactor(matrix, np.zeros((matrix.shape[0], 0)))
+    except ArithmeticError:
+        return False, None
+    return factor.is_positive, factor
 
 
 def _first(values: Array, vectors: Array) -> tuple[float, Array]:
@@ -267,8 +285,12 @@ def _shifted(
     shift: float,
     tol: float,
     count: int = 1,
+    factor: RestrictedFactor | None = None,
 ) -> tuple[Array, Array]:
     """Eigenvalues nearest above ``shift`` of the pencil, restricted to the complement of null."""
+    if factor is not None:
+        none = np.zeros((matrix.shape[0], 0))
+        return _inverted(matrix, mass, none, shift, factor.solve, tol, count)
     n, p = null.shape
     shifted = sp.csr_array(matrix - shift * mass)
     columns = null.toarray()

@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csgraph
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+# Times the median number of neighbours from which on a node is a hub.
+_HUB = 8.0
+
 
 def connected_components(graph: Any) -> tuple[int, NDArray[np.int32]]:
     """Number of components of an undirected graph, and the component of each node.
@@ -53,6 +56,33 @@ def dijkstra(lengths: Any, indices: ArrayLike, *, directed: bool = False, **opti
     array([0., 1., 3.])
     """
     return csgraph.dijkstra(short_indices(lengths), directed=directed, indices=indices, **options)
+
+
+def breadth(graph: sp.csr_array) -> int:
+    """Most nodes at one distance from the node of most neighbours: what fill hardly falls below.
+
+    On an expander, such as a random graph, nearly all nodes are equally far from any one, and
+    elimination ends with a dense block of about that order; along a strip or on a torus few are.
+    Hubs, which elimination leaves for last and which make all distances short, do not count.
+
+    Parameters
+    ----------
+    graph : sparse array of shape (n, n)
+        Symmetric; an edge wherever an entry is stored.
+
+    Examples
+    --------
+    >>> breadth(sp.csr_array(np.ones((5, 5)))), breadth(sp.csr_array(np.diag(np.ones(8), 1)))
+    (4, 1)
+    """
+    edges = sp.csr_array(graph)
+    edges = sp.csr_array((np.ones(edges.nnz), edges.indices, edges.indptr), shape=edges.shape)
+    count = np.diff(edges.indptr)
+    kept = np.flatnonzero(count <= _HUB * max(1.0, float(np.median(count))))
+    edges = edges[kept][:, kept]
+    root = int(np.argmax(np.diff(edges.indptr)))
+    steps = dijkstra(edges, root, unweighted=True)
+    return int(np.max(np.bincount(steps[np.isfinite(steps)].astype(np.int64))))
 
 
 def short_indices(graph: Any) -> Any:

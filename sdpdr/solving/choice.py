@@ -370,6 +370,8 @@ def _why_form(form: str, structure: Structure) -> str:
                 "its rows are sparse inequalities, for which a low-rank interior point factors "
                 "sparse matrices"
             )
+        if structure.engine == "descent":
+            return "its rows are equations, for which a descent over factors factors nothing"
         if not structure.is_edge_program:
             return "as factors of low rank the matrices stay small"
         return (

@@ -79,7 +79,7 @@ def grade(
     with clock("certify"):
         values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
         given = Point(values, complete_multipliers(sdp, point.duals))
-        certificate, point = _certified(sdp, given)
+        certificate, point = _certified(sdp, given, goal=_good_enough(sdp, given, solver.tol))
         attained = Attained(None, "no proof was asked for", values)
         if attainable:
             attained = _attained(sdp, given, certificate, solver.tol, deadline=deadline)
@@ -154,11 +154,22 @@ def _ray(
     return found, ""
 
 
-def _certified(sdp: SDP, point: Point, rigorous: bool = False) -> tuple[Certificate, Point]:
+def _good_enough(sdp: SDP, point: Point, tol: float) -> float | None:
+    """A bound that leaves most of the tolerance to what is attained; None without a point."""
+    if not point.values:
+        return None
+    value = sdp.report(sdp.primal_value(point.values))
+    away = 0.3 * tol * abs(value)
+    return value + away if sdp.maximize else value - away
+
+
+def _certified(
+    sdp: SDP, point: Point, rigorous: bool = False, goal: float | None = None
+) -> tuple[Certificate, Point]:
     """A bound, and the point with the multipliers that prove it."""
     if not point.duals and (sdp.rows or sdp.lmis):
         return Certificate(None, "the solver returned no multipliers"), point
-    certificate = certify(sdp, point.duals, rigorous=rigorous)
+    certificate = certify(sdp, point.duals, rigorous=rigorous, goal=goal)
     if not certificate.duals:
         return certificate, point
     duals = complete_multipliers(sdp, {**point.duals, **certificate.duals})

@@ -12,6 +12,9 @@ divided by the largest ratio of a row to its limit; slack takes what is left
 *Framed.* Where the only equations without slack fix a principal block, a factor is moved to it
 (`sdpdr.program.attain.framed`).
 
+*Corrected.* Where rows read single entries beside the diagonal, these are corrected, and the
+diagonal is raised until the correction is positive semidefinite (`corrected`).
+
 *Held.* Where the only equations state faces, a point on them that satisfies every inequality by
 more than its rounding is feasible as it is.
 
@@ -38,6 +41,7 @@ from sdpdr.linalg.products import InnerProduct
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.linalg.svec import SQRT2, svec_pairs
+from sdpdr.program.attain.corrected import corrected
 from sdpdr.program.attain.framed import framed
 from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.face import exposing_rows, null_vectors
@@ -68,6 +72,8 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
     factors = {v.name: as_factor(values[v.name]) for v in sdp.psd_variables}
     if not sdp.vector_variables:
         found = _normalised(sdp, values, factors, rigorous)
+        if found is None and not rigorous:
+            found = corrected(sdp, values, factors)
         if found is not None:
             return found
     if len(sdp.psd_variables) > 1:

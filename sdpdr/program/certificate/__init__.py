@@ -2,6 +2,9 @@ r"""Bounds on the optimal value that we prove ourselves, from any solver's multi
 
 Only the multipliers y of a solver are used, never its word. Arguments are tried in turn:
 
+*Lifting* (`lifting`), for programs whose rows fix diagonals or traces: multipliers that lack
+little are raised along them.
+
 *Scaling* and *mixing* (`scaling`), for programs that reward every direction, as unfolding does:
 multipliers are divided by the smallest eigenvalue of a pencil, the Laplacian bound
 U = d^T w / lambda_2(L(w)), or mixed with the largest ones that the price of slack allows.

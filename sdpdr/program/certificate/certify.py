@@ -11,6 +11,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.free import Certificate, Duals, has_no_objective
 from sdpdr.program.certificate.general import general
+from sdpdr.program.certificate.lifting import lifted
 from sdpdr.program.certificate.outweighing import outweighed
 from sdpdr.program.certificate.rational import rational
 from sdpdr.program.certificate.scaling import scaled_or_mixed
@@ -21,7 +22,9 @@ _NOISE = 1e-100
 _Found = TypeVar("_Found")
 
 
-def certify(sdp: SDP, duals: Duals, *, rigorous: bool = False) -> Certificate:
+def certify(
+    sdp: SDP, duals: Duals, *, rigorous: bool = False, goal: float | None = None
+) -> Certificate:
     r"""Prove a bound on the optimal value of a program from multipliers of any quality.
 
     Parameters
@@ -34,6 +37,9 @@ def certify(sdp: SDP, duals: Duals, *, rigorous: bool = False) -> Certificate:
         Account for all rounding, so that the bound is a theorem about the program whose data are
         the doubles stored, in exact arithmetic. It is looser by about 1e-10 for small programs
         and 1e-8 for ten thousand points, and takes a few factorizations more.
+    goal : float, optional
+        A bound that is good enough, in the sense of the person. Where a single factorization proves
+        as much (`lifting`), no other argument is tried.
 
     Returns
     -------
@@ -64,8 +70,17 @@ def certify(sdp: SDP, duals: Duals, *, rigorous: bool = False) -> Certificate:
         return Certificate(sdp.report(sdp.constant), text, rigorous)
     arithmetic: Arithmetic = Rigorous() if rigorous else Plain()
     y = {label: _without_noise(np.asarray(duals[label], dtype=float)) for label in labels}
+    quick = None if goal is None else _unless_singular(lifted, sdp, y, arithmetic)
+    if quick is not None and _is_enough(sdp, quick, goal):
+        return quick
     found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic) or _better(sdp, y, arithmetic)
     return found if found.bound is not None else rational(sdp, y) or found
+
+
+def _is_enough(sdp: SDP, found: Certificate, goal: float | None) -> bool:
+    if found.bound is None or goal is None:
+        return False
+    return found.bound <= goal if sdp.maximize else found.bound >= goal
 
 
 def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic) -> Certificate:

@@ -1,4 +1,4 @@
-"""Our own solver: matrices as R R^T with few columns, by one of three engines."""
+"""Our own solver: matrices as R R^T with few columns, by one of four engines."""
 
 from __future__ import annotations
 

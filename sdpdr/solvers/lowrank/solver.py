@@ -1,4 +1,4 @@
-"""Our own solver: every matrix variable as K = R R^T with few columns, by one of three engines."""
+"""Our own solver: every matrix variable as K = R R^T with few columns, by one of four engines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _VERDICTS = {
     "interrupted": Verdict.INTERRUPTED,
     "out_of_memory": Verdict.FAILED,
 }
-ENGINES = ("auto", "edges", "interior", "general")
+ENGINES = ("auto", "edges", "interior", "descent", "general")
 # Nonzeros in a column of the edge engine's Newton factor beyond which conjugate gradients are
 # faster (see benchmarks/fill.py), and the rank at which they are counted.
 EDGE_COLUMN = 800
@@ -64,11 +64,12 @@ class LowRank(Solver):
     Variance, spread of pairs or side information under limits on squared edge lengths goes to the
     interior-point method of `sdpdr.solvers.lowrank.edge` where its factorizations stay sparse.
     Other programs with inequalities go to that of `sdpdr.solvers.lowrank.interior`, for rows of any
-    kind, and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. The
-    claim's message says which one ran, and why.
+    kind, equations whose factorizations fill in to the descent of `sdpdr.solvers.lowrank.descent`,
+    and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. The claim's
+    message says which one ran, and why.
 
-    Its own options are ``engine`` ("auto", "edges", "interior" or "general") and those of
-    `sdpdr.solvers.lowrank.Options`.
+    Its own options are ``engine`` ("auto", "edges", "interior", "descent" or "general") and those
+    of `sdpdr.solvers.lowrank.Options`.
     """
 
     name: ClassVar[str] = "lowrank"
@@ -85,7 +86,7 @@ class LowRank(Solver):
         refusal = why_not(sdp)
         return (
             refusal
-            if refusal is None or self._engine() in ("interior", "general")
+            if refusal is None or self._engine() in ("interior", "descent", "general")
             else edges.why_not(sdp) and refusal
         )
 
@@ -152,7 +153,7 @@ class LowRank(Solver):
         except (NotAcceptedError, ModelError, DataError) as refusal:
             if engine == "edges":
                 raise NotAcceptedError(str(refusal)) from refusal
-            asked = engine in ("interior", "general")
+            asked = engine in ("interior", "descent", "general")
             return None, False, _ASKED if asked else f"It is not an edge program: {refusal}"
         if engine != "auto":
             return form, engine == "edges", _ASKED
@@ -216,7 +217,8 @@ class LowRank(Solver):
         begin = time.perf_counter()
         options = self._options(progress)
         interior = {"interior": True, "general": False}.get(self._engine())
-        result = solve_factored(sdp, options, start, interior)
+        descent = {"descent": True, "general": False, "interior": False}.get(self._engine())
+        result = solve_factored(sdp, options, start, interior, descent)
         return Outcome(
             point=result.point,
             verdict=_VERDICTS[result.status],

@@ -16,6 +16,7 @@ from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.reduce.chordal_pattern import Trees, find_trees
 from sdpdr.reduce.face import Face
+from sdpdr.solvers.lowrank.descent.suits import equations_alone, reason
 from sdpdr.solvers.lowrank.edge import form as edges
 from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 from sdpdr.solvers.lowrank.general.compile import compile_problem, why_not
@@ -169,10 +170,22 @@ class Structure:
         found = work_at(compile_problem(self.sdp), INTERIOR_RANK)
         return found if found.multiplications <= MOST_WORK else None
 
+    @cached_property
+    def descends(self) -> bool:
+        """Whether the low-rank solver tries a descent first."""
+        if not equations_alone(self.sdp) or self.is_edge_program or not self.data <= LARGEST_DATA:
+            return False
+        try:
+            return bool(reason(compile_problem(self.sdp)))
+        except NotAcceptedError:
+            return False
+
     @property
     def engine(self) -> str:
-        """Which engine of the low-rank solver it goes to: "edges", "interior", or its kind."""
-        return "interior" if self.kind != "edges" and self.interior is not None else self.kind
+        """Which engine of the low-rank solver it goes to, or its kind where that is the general."""
+        if self.kind != "edges" and self.interior is not None:
+            return "interior"
+        return "descent" if self.descends else self.kind
 
     @property
     def kind(self) -> str:

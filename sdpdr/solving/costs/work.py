@@ -181,7 +181,7 @@ def has_detail(solver: str, form: str, structure: Structure) -> bool:
 def least_work(solver: str, form: str, structure: Structure) -> Work:
     """A lower bound on the work, found from sizes alone."""
     if form == "factor":
-        return Work(0.0, 0.0) if has_detail(solver, form, structure) else _factored(structure)
+        return Work(0.0, 0.0) if has_detail(solver, form, structure) else _engine(structure)
     whole = {"chordal-lmi": "lmi", "chordal": "gram"}
     shape = structure.shape(whole.get(form, form))
     if has_detail(solver, form, structure):
@@ -201,14 +201,19 @@ def work(solver: str, form: str, structure: Structure) -> Work:
         If there is no such form of the program.
     """
     if form == "factor":
-        engines = {"edges": _sparse, "interior": _interior}
-        return engines.get(structure.engine, _factored)(structure)
+        return _engine(structure)
     shape = structure.shape(form)
     if (solver, form) == ("clarabel", "lmi") and not structure.trees.refusal():
         split = replace(shape, orders=structure.shape("chordal-lmi").orders, touching=())
         blocks = dense_blocks(split)
         return replace(blocks, multiplications=blocks.multiplications + LOOK * shape.entries)
     return ALGORITHMS.get(solver, schur)(shape)
+
+
+def _engine(structure: Structure) -> Work:
+    """What the engine does that the low-rank solver would take."""
+    engines = {"edges": _sparse, "interior": _interior, "descent": _descending}
+    return engines.get(structure.engine, _factored)(structure)
 
 
 def _sparse(structure: Structure) -> Work:
@@ -224,6 +229,15 @@ def _interior(structure: Structure) -> Work:
     assert found is not None
     assembled = 30.0 * structure.data * RANK**2
     return Work(found.multiplications + assembled, 3.0 * found.numbers)
+
+
+def _descending(structure: Structure) -> Work:
+    """Conjugate gradients on spheres and on an augmented Lagrangian, without a factorization."""
+    n, m = sum(v.n for v in structure.sdp.psd_variables), structure.rows
+    rank = min(np.sqrt(2.0 * m) + 1.0, 2.5 * np.log(n + 2.0))
+    # Rows beyond one for each point have prices, and prices take several rounds to settle.
+    products = 1000.0 if m <= n else 5000.0
+    return Work(products * (structure.data + 10.0 * n) * rank, 30.0 * structure.data * rank)
 
 
 def _factored(structure: Structure) -> Work:

@@ -10,6 +10,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
+from sdpdr.solvers.lowrank.descent.approach import descend, first_share
+from sdpdr.solvers.lowrank.descent.suits import reason
 from sdpdr.solvers.lowrank.frame import Journal, Options, Result, ending
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
@@ -41,11 +43,13 @@ def solve_factored(
     options: Options | None = None,
     start: Point | None = None,
     interior: bool | None = None,
+    descent: bool | None = None,
 ) -> FactoredResult:
     r"""Solve any program with sparse or low-rank data over factors :math:`X_k = R_k R_k^T`.
 
-    Inequalities with sparse rows go to an interior point (`sdpdr.solvers.lowrank.interior`). Where
-    it does not get there, and for the other programs, an augmented Lagrangian of the rows is
+    Equations on matrices alone go to a descent (`sdpdr.solvers.lowrank.descent`), inequalities with
+    sparse rows to an interior point (`sdpdr.solvers.lowrank.interior`). Where these do not get
+    there, and for the other programs, an augmented Lagrangian of the rows is
     minimised over the factors by Newton's method (see
     `sdpdr.solvers.lowrank.general.search.Search`). The rank starts small; it grows along
     eigenvectors of the dual slack with negative eigenvalues and shrinks where columns vanish, and
@@ -64,6 +68,9 @@ def solve_factored(
     interior : bool, optional
         Whether the interior point of `sdpdr.solvers.lowrank.interior` is to be tried first. By
         default where there are inequalities and its factorizations stay sparse.
+    descent : bool, optional
+        Whether the descent of `sdpdr.solvers.lowrank.descent` is to be tried first. By default
+        where there are matrices and equations alone.
 
     Returns
     -------
@@ -96,12 +103,23 @@ def solve_factored(
     options = options or Options()
     problem = compile_problem(sdp)
     journal = Journal(options)
-    search = Search(problem, options, journal)
-    layout, vector, multipliers = _first_point(problem, options, start)
+    search = Search(problem, options, journal, start)
+    why = ""
+    if descent is None:
+        why = "" if interior is not None else reason(problem)
+        descent = bool(why)
+    share = first_share(problem) if descent else 2.0
+    layout, vector, multipliers = _first_point(problem, options, start, share)
     search.offer(point_of(layout, vector, multipliers).values)
     try:
+        if descent:
+            left = descend(search, layout, vector, multipliers)
+            if left is None:
+                search.method = "descent"
+                return _result(search, sdp, journal, why)
+            layout, vector, multipliers = left
         if interior is None:
-            interior = suits(problem)
+            interior = not descent and suits(problem)
         if interior and approach(search, start, layout, vector, multipliers):
             search.method = "interior point"
         elif search.best is not None and journal.exhausted:
@@ -115,10 +133,10 @@ def solve_factored(
         if search.best is None:
             raise
         search.ending = "out_of_memory"
-    return _result(search, sdp, journal)
+    return _result(search, sdp, journal, why)
 
 
-def _result(search: Search, sdp: SDP, journal: Journal) -> FactoredResult:
+def _result(search: Search, sdp: SDP, journal: Journal, why: str) -> FactoredResult:
     verdict, bound = search.best, None
     if search.certified is not None:
         verdict, bound = search.certified[:2]
@@ -136,7 +154,7 @@ def _result(search: Search, sdp: SDP, journal: Journal) -> FactoredResult:
         status=search.ending,
         value=sdp.report(sdp.primal_value(point.values)),
         bound=bound,
-        message=_message(search, journal),
+        message=f"{_message(search, journal)} {why}".strip(),
         **journal.told(),
     )
 
@@ -175,9 +193,9 @@ def _message(search: Search, journal: Journal) -> str:
 
 
 def _first_point(
-    problem: Problem, options: Options, start: Point | None
+    problem: Problem, options: Options, start: Point | None, share: float
 ) -> tuple[Layout, Array, Array]:
-    ranks = first_ranks(problem, options)
+    ranks = first_ranks(problem, options, share)
     layout, vector = Layout(problem, ranks), first_vector(problem, ranks, options.seed)
     if start is None:
         return layout, vector, np.zeros(problem.m)

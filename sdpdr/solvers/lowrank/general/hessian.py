@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.lagrangian import Local
 
@@ -52,6 +52,12 @@ class Jacobian:
         self._mix = sp.csr_array((values, (pair, other)), shape=(keys.size, forms.n))
         self._starts = np.searchsorted(self.row, np.arange(self.m + 1))
         self.has_forms = bool(forms.weights[1:].nnz)
+        self.is_single: NDArray[np.bool_] = np.diff(self._mix.indptr) == 1
+
+    def singles(self, chosen: NDArray[np.bool_]) -> tuple[Index, Index, Array]:
+        """Of pairs with ``is_single``: the point, the other one, and a with g = a R_other."""
+        at = self._mix.indptr[:-1][chosen]
+        return self.point[chosen], self._mix.indices[at].astype(np.int64), self._mix.data[at]
 
     def vectors(self, factor: Array) -> Array:
         """The vectors g of all pairs; shape (q, r)."""

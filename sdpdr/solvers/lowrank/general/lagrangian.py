@@ -52,6 +52,8 @@ class Layout:
 
     def join(self, factors: list[Array], free: Array) -> Array:
         """One vector of them."""
+        if len(factors) == 1 and not free.size:
+            return np.asarray(factors[0].ravel())
         return np.concatenate([*[f.ravel() for f in factors], free])
 
     def project(self, vector: Array) -> Array:

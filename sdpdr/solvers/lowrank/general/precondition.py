@@ -18,6 +18,8 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg as sl
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
@@ -35,7 +37,7 @@ def block_preconditioner(hessian: Hessian) -> Solve:
     local, layout = hessian.local, hessian.local.function.layout
     factors, _ = layout.split(local.vector)
     inverses = [
-        np.linalg.inv(_blocks(hessian, jacobian, factor, slack.diagonal()))
+        np.linalg.inv(diagonal_blocks(hessian, jacobian, factor, slack.diagonal()))
         for jacobian, slack, factor in zip(hessian.jacobians, local.slacks, factors, strict=True)
     ]
     on_free = 1.0 / _free_diagonal(hessian)
@@ -48,21 +50,55 @@ def block_preconditioner(hessian: Hessian) -> Solve:
     return solve
 
 
-def _blocks(hessian: Hessian, jacobian: Jacobian, factor: Array, diagonal: Array) -> Array:
+def diagonal_blocks(hessian: Hessian, jacobian: Jacobian, factor: Array, diagonal: Array) -> Array:
+    """The r x r blocks of the second derivative, positive definite, for every point of a factor.
+
+    Parameters
+    ----------
+    hessian : Hessian
+    jacobian : Jacobian
+        Of the matrix variable.
+    factor : array of shape (n, r)
+    diagonal : array of shape (n,)
+        Of its dual slack.
+
+    Returns
+    -------
+    array of shape (n, r, r)
+    """
     n, r = factor.shape
     blocks = np.zeros((n, r, r))
-    kept = hessian.kept[jacobian.row]
-    point, g = jacobian.point[kept], jacobian.vectors(factor)[kept]
-    order = np.argsort(point, kind="stable")
-    present, first = np.unique(point[order], return_index=True)
-    if present.size:
-        outer = g[order][:, :, None] * g[order][:, None, :]
-        blocks[present] = hessian.local.function.penalty * np.add.reduceat(outer, first, axis=0)
+    blocks += _outer_products(jacobian, factor, hessian.kept)
+    blocks *= hessian.local.function.penalty
     curved = 2.0 * np.abs(diagonal)
     typical = float(np.mean(curved)) + float(np.einsum("iaa->", blocks)) / (n * r)
     curved = np.maximum(curved, _FLOOR * typical + np.finfo(float).tiny)
     blocks[:, np.arange(r), np.arange(r)] += curved[:, None]
     return blocks
+
+
+def _outer_products(jacobian: Jacobian, factor: Array, kept: NDArray[np.bool_]) -> Array:
+    """The sum of g g^T over all rows of a point, for every point; shape (n, r, r).
+
+    Where a row ties a point to one other, as an entry of K does, :math:`g = a R_j`, and all sums
+    are one sparse matrix times the outer products of the points.
+    """
+    n, r = factor.shape
+    total = np.zeros((n, r, r))
+    single = kept[jacobian.row] & jacobian.is_single
+    if single.any():
+        row, other, number = jacobian.singles(single)
+        weights = sp.csr_array((np.square(number), (row, other)), shape=(n, n))
+        outer = (factor[:, :, None] * factor[:, None, :]).reshape(n, r * r)
+        total += np.asarray(weights @ outer).reshape(n, r, r)
+    others = kept[jacobian.row] & ~jacobian.is_single
+    if others.any():
+        point, g = jacobian.point[others], jacobian.vectors(factor)[others]
+        order = np.argsort(point, kind="stable")
+        present, first = np.unique(point[order], return_index=True)
+        products = g[order][:, :, None] * g[order][:, None, :]
+        total[present] += np.add.reduceat(products, first, axis=0)
+    return total
 
 
 def _free_diagonal(hessian: Hessian) -> Array:

@@ -27,15 +27,23 @@ _OUTGROWN = 0.1  # share of the squared length of a new column below which an ol
 _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
 
 
-def first_ranks(problem: Problem, options: Options) -> tuple[int, ...]:
-    """Columns to start with: about 2 log n, below the bound of Barvinok and Pataki."""
-    return tuple(_first_rank(block, problem.m, options) for block in problem.blocks)
+def first_ranks(problem: Problem, options: Options, share: float = 2.0) -> tuple[int, ...]:
+    """Columns to start with: about 2 log n, below the bound of Barvinok and Pataki.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : Options
+    share : float, default 2.0
+        In place of the 2.
+    """
+    return tuple(_first_rank(block, problem.m, options, share) for block in problem.blocks)
 
 
-def _first_rank(block: Block, m: int, options: Options) -> int:
+def _first_rank(block: Block, m: int, options: Options, share: float) -> int:
     wanted = options.rank
     if wanted is None:
-        wanted = min(pataki(m), max(_LEAST, int(np.ceil(2.0 * np.log(block.n + 1.0)))))
+        wanted = min(pataki(m), max(_LEAST, int(np.ceil(share * np.log(block.n + 1.0)))))
     return max(1, min(wanted, limit_of(block, options)))
 
 

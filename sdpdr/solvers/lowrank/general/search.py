@@ -51,6 +51,8 @@ class Search:
     problem : Problem
     options : Options
     journal : Journal
+    start : Point, optional
+        What was given to begin with.
 
     Attributes
     ----------
@@ -68,8 +70,11 @@ class Search:
         What found the answer.
     """
 
-    def __init__(self, problem: Problem, options: Options, journal: Journal) -> None:
+    def __init__(
+        self, problem: Problem, options: Options, journal: Journal, start: Point | None = None
+    ) -> None:
         self.problem, self.options, self.journal = problem, options, journal
+        self.start = start
         self.best: Verdict | None = None
         self.certified: tuple[Verdict, float, float] | None = None
         self.feasible: tuple[Mapping[str, Value], float] | None = None
@@ -85,7 +90,7 @@ class Search:
         if self._watched:
             first = self._judge(local)
             self._prove(first, first.point(), always=True)
-        penalty = _first_penalty(local)
+        penalty = first_penalty(local)
         accuracy, before, patience = _FIRST_ACCURACY, np.inf, _PATIENCE
         error, least = np.inf, np.inf  # of this run, whatever another engine had reached
         for _ in range(_ROUNDS):
@@ -174,7 +179,7 @@ class Search:
         if verdict.error > 30.0 * self.options.tol and not always:
             return False
         self._due = _NEXT_PROOF * verdict.error
-        proof = verdict.proof(point)
+        proof = verdict.proof(point, max(self.options.tol, gap))
         if proof is None:
             return None
         bound, found = proof
@@ -219,7 +224,7 @@ def _merit(verdict: Verdict, gap: float) -> float:
     return max(abs(gap), verdict.infeasibility)
 
 
-def _first_penalty(local: Local) -> float:
+def first_penalty(local: Local) -> float:
     """A penalty under which a violation costs about ten times what the objective offers."""
     away = np.where(local.function.layout.problem.equal, local.excess, np.maximum(local.excess, 0))
     size = max(0.5 * float(away @ away), 1e-3)

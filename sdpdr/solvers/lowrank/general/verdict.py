@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,6 +113,8 @@ def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, A
 # Eigenvectors looked at, hence columns added at once.
 _DIRECTIONS = 6
 _LARGEST_DENSE = 2000
+# From a slack, a face and a factor to lowest eigenvalues, ascending, and their vectors.
+Look = Callable[[Slack, Array, Array], tuple[Array, Array]]
 # Trace that a matrix may still come to have if it is zero at present, in scaled units.
 _TRACE = 0.1
 
@@ -156,16 +158,21 @@ class Verdict:
         """The iterate in the names and units of the program, slack filled, limits kept."""
         return point_of(self.layout, self.vector, self.multipliers)
 
-    def proof(self, point: Point) -> tuple[float, float] | None:
-        """Bound from the multipliers and its relative gap, both as the person wrote it."""
+    def proof(self, point: Point, tol: float) -> tuple[float, float] | None:
+        """Bound from the multipliers and its relative gap, both as the person wrote it.
+
+        With a gap of no more than the tolerance no better bound is looked for.
+        """
         sdp, blocks = self.layout.problem.sdp, self.layout.problem.blocks
         if any(block.forms.weights.nnz and block.n > _LARGEST_DENSE for block in blocks):
             # A proof would multiply out matrices that are kept as forms of low rank.
             return None
-        bound = certify(sdp, point.duals).bound
+        value = sdp.report(sdp.primal_value(point.values))
+        away = tol * max(abs(value), gap_scale(sdp))
+        goal = value + away if sdp.maximize else value - away
+        bound = certify(sdp, point.duals, goal=goal).bound
         if bound is None:
             return None
-        value = sdp.report(sdp.primal_value(point.values))
         signed = bound - value if sdp.maximize else value - bound
         return bound, relative(signed, value, sdp)
 
@@ -229,14 +236,21 @@ def stationarity(local: Local, gradient: Array) -> float:
     return 0.5 * size / scale_of(local)
 
 
-def judge(local: Local, seed: int, *, quick: bool = False) -> Verdict:
+def judge(local: Local, seed: int, *, quick: bool = False, look: Look | None = None) -> Verdict:
     """Measure an iterate together with the multipliers it suggests.
 
-    Where it has to be quick, one eigenvector of large sparse slacks is looked at, not several.
+    Parameters
+    ----------
+    local : Local
+    seed : int
+    quick : bool, default False
+        Look at one eigenvector of large sparse slacks, not at several.
+    look : callable, optional
+        Finds the low end of the spectrum of a dual slack; by default `lowest`.
     """
     scale = scale_of(local)
     negativity, lows = negative_part(
-        local.function.layout, local.vector, local.slacks, scale, seed, quick=quick
+        local.function.layout, local.vector, local.slacks, scale, seed, quick=quick, look=look
     )
     return Verdict(
         layout=local.function.layout,
@@ -304,7 +318,14 @@ def _slope(layout: Layout, vector: Array, slacks: list[Slack], on_free: Array) -
 
 
 def negative_part(
-    layout: Layout, vector: Array, slacks: list[Slack], scale: float, seed: int, *, quick: bool
+    layout: Layout,
+    vector: Array,
+    slacks: list[Slack],
+    scale: float,
+    seed: int,
+    *,
+    quick: bool,
+    look: Look | None = None,
 ) -> tuple[float, list[tuple[Array, Array]]]:
     """What negative eigenvalues of the dual slacks add to the gap, and the low ends themselves."""
     factors, _ = layout.split(vector)
@@ -316,7 +337,10 @@ def negative_part(
             low = diagonal[order], np.eye(block.n)[:, order]
             trace = float(np.max(np.square(factor), initial=0.0))
         else:
-            low = lowest(slack, block.face, _DIRECTIONS, seed, quick=quick)
+            if look is None:
+                low = lowest(slack, block.face, _DIRECTIONS, seed, quick=quick)
+            else:
+                low = look(slack, block.face, factor)
             trace = float(np.sum(np.square(factor)))
         lows.append(low)
         least = float(np.min(low[0], initial=0.0))

@@ -1,0 +1,1 @@
+"""Descent over factors by trust regions, for equations whose factorizations would fill in."""

@@ -1,0 +1,202 @@
+r"""The outer loop of a descent: accuracy, prices of rows, columns that come and go, verdicts.
+
+Without rows at a price there is a single function, minimised first roughly and then exactly, with
+more columns where the dual slack has negative eigenvalues. With them it is an augmented
+Lagrangian, :math:`u = y + \sigma h` after each round, and a higher price where rows did not come
+closer.
+
+References
+----------
+Burer and Monteiro, Math. Program. 95, 2003, and 103, 2005; Han, Li, Lin, Ge, Ye and others, "A
+low-rank ADMM splitting approach for semidefinite programming", 2024, for the logarithmic rank;
+Wang and Hu, "Solving low-rank semidefinite programs via manifold optimization", J. Sci. Comput.
+104, 2025, for the manifold and the prices together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.solvers.lowrank.descent.local import SphereLagrangian, SphereLocal
+from sdpdr.solvers.lowrank.descent.low_end import low_end
+from sdpdr.solvers.lowrank.descent.minimizer import Minimizer
+from sdpdr.solvers.lowrank.descent.spheres import Spheres
+from sdpdr.solvers.lowrank.descent.start import spectral
+from sdpdr.solvers.lowrank.general import verdict as refute
+from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.lagrangian import Layout
+from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
+from sdpdr.solvers.lowrank.general.search import Search, first_penalty
+from sdpdr.solvers.lowrank.general.verdict import (
+    Verdict,
+    judge,
+    judge_as_it_is,
+    scale_of,
+    violation,
+)
+
+_ROUNDS = 60
+_PATIENCE = 4  # rounds in a row in which no error halves, and rows do not come closer
+_CLOSER, _MISSED = 0.7, 10.0
+_FIRST, _NEXT = 1e-3, 1e-2  # accuracy of the first round, and of others beside the error
+_SHARPER = 0.1  # accuracy where a proof was in vain, or would be
+_NEARLY = 10.0  # times the tolerance that negative eigenvalues may be due to that
+# Of prices: what rows have to come closer by, and what they rise by where they do not.
+_PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
+_DIRECTIONS = 8
+# What multipliers are raised by: a multiple of what is seen to lack, and a share of the tolerance.
+_SURPLUS, _LIFT = 1.5, 0.1
+# Share of the trace below which a column gives way, over the error, without and with prices: the
+# multipliers of rows at a price depend on thin columns.
+_IDLE, _IDLE_PRICED = 0.1, 1e-4
+_NEAR = 1e-2  # violation up to which columns are judged
+_NEGATIVE = 3.0  # times what the gradient explains, from which on eigenvalues are negative
+# Order up to which eigenvalues are computed more exactly where a proof was in vain.
+_EXACT = 4000
+# First columns over log n, without and with prices.
+_SHARES = 2.5, 1.5
+
+
+def first_share(problem: Problem) -> float:
+    """How many columns to begin with, over the logarithm of the order."""
+    return _SHARES[1] if Spheres(problem).free.any() else _SHARES[0]
+
+
+def descend(
+    search: Search, layout: Layout, vector: Array, multipliers: Array
+) -> tuple[Layout, Array, Array] | None:
+    """Go down from a point; None if what was found is good enough, else where to go on from.
+
+    Parameters
+    ----------
+    search : Search
+        Verdicts are left in it, good or not.
+    layout : Layout
+    vector : array
+    multipliers : array of shape (m,)
+        Those of a start, zero where there is none.
+    """
+    if multipliers.any():
+        given = judge_as_it_is(layout, vector, multipliers, search.options.seed)
+        if search.settles(given, always=True):
+            return None
+    descent = _Descent(search)
+    return None if descent.run(layout, vector, multipliers) else descent.reached
+
+
+class _Descent:
+    """One search by descent.
+
+    Parameters
+    ----------
+    search : Search
+
+    Attributes
+    ----------
+    reached : tuple of (Layout, vector, multipliers)
+    """
+
+    def __init__(self, search: Search) -> None:
+        self.search, self.options = search, search.options
+        self.spheres, self.minimizer = Spheres(search.problem), Minimizer(search.inner)
+        self.priced = bool(self.spheres.free.any())
+
+    def run(self, layout: Layout, vector: Array, multipliers: Array) -> bool:
+        """Minimise, judge, and change prices or columns, until what is found is good enough."""
+        local = self._first(layout, vector, multipliers)
+        accuracy, last = _FIRST, self.options.tol
+        away, best, patience = np.inf, np.inf, _PATIENCE
+        for _ in range(_ROUNDS):
+            local = self.minimizer.minimize(local, accuracy)
+            verdict = self._judge(local)
+            self.reached = verdict.layout, verdict.vector, verdict.multipliers
+            error = max(verdict.stationarity, verdict.infeasibility, verdict.products)
+            stopped = self.search.journal.exhausted
+            # A proof costs factorizations: it is left until nothing speaks against it.
+            if (verdict.error <= last or stopped) and self.search.settles(verdict, always=True):
+                return True
+            if stopped:
+                return False
+            if error <= last and verdict.negativity <= _NEARLY * self.options.tol:
+                last *= _SHARPER
+                verdict = self._judge(local, exactly=True)
+            reached = verdict.stationarity <= _MISSED * accuracy
+            closer = reached and verdict.infeasibility < _CLOSER * away
+            better = verdict.error < 0.5 * best or closer
+            patience = _PATIENCE if better else patience - 1
+            if not better and self._is_refuted(local):
+                return True
+            if patience == 0:
+                return False
+            best = min(best, verdict.error)
+            # A round that did not reach its accuracy says nothing about prices.
+            local = self._next(local, verdict, away if reached else np.inf)
+            away = verdict.infeasibility
+            accuracy = max(last, min(accuracy, _NEXT * max(error, last)))
+        return False
+
+    def _first(self, layout: Layout, vector: Array, multipliers: Array) -> SphereLocal:
+        if not self.priced:
+            return self._function(layout, multipliers, 1.0).at(vector)
+        if self.search.start is None:
+            vector = spectral(layout, vector, self.spheres, self.options.seed)
+        local = self._function(layout, multipliers, 1.0).at(vector)
+        return self._function(layout, multipliers, first_penalty(local)).at(local.vector)
+
+    def _function(self, layout: Layout, multipliers: Array, penalty: float) -> SphereLagrangian:
+        return SphereLagrangian(layout, multipliers, penalty, self.spheres)
+
+    def _is_refuted(self, local: SphereLocal) -> bool:
+        """Whether there is no feasible point, or no limit; the search is told."""
+        found = refute.refuted(local) if self.priced else None
+        if found is not None:
+            self.search.ending = found
+        return found is not None
+
+    def _next(self, local: SphereLocal, verdict: Verdict, before: float) -> SphereLocal:
+        """The next function: multipliers as estimated, columns and prices as they have to be."""
+        layout, vector = local.function.layout, local.vector
+        changed = self._other_rank(local, verdict)
+        if changed is not None:
+            layout, vector, words = changed
+            self.search.journal.remark(words)
+        penalty = local.function.penalty
+        if violation(local) > max(_PROGRESS * before, 0.3 * self.options.tol):
+            penalty = min(_FACTOR * penalty, _LARGEST)
+        return self._function(layout, local.estimate, penalty).at(vector)
+
+    def _other_rank(self, local: SphereLocal, verdict: Verdict) -> tuple[Layout, Array, str] | None:
+        """The point with more columns, or with fewer; None where those it has are right."""
+        if verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol):
+            return grown(local, verdict, self.options)
+        if verdict.infeasibility > _NEAR:
+            return None
+        share = _IDLE_PRICED if self.priced else _IDLE
+        return shrunk(local, share * max(verdict.stationarity, verdict.infeasibility))
+
+    def _judge(self, local: SphereLocal, *, exactly: bool = False) -> Verdict:
+        """The errors of a point, with multipliers of spheres raised so that they prove a bound."""
+
+        def look(slack: Slack, face: Array, factor: Array) -> tuple[Array, Array]:
+            return low_end(slack, face, factor, _DIRECTIONS, self.options.seed)
+
+        exactly = exactly and max(b.n for b in self.search.problem.blocks) <= _EXACT
+        verdict = judge(local, self.options.seed, look=None if exactly else look)
+        return replace(verdict, multipliers=self._lifted(local, verdict))
+
+    def _lifted(self, local: SphereLocal, verdict: Verdict) -> Array:
+        """Multipliers raised by what the dual slacks are seen to lack, and a little more.
+
+        Ritz values do not lie below eigenvalues.
+        """
+        raised = verdict.multipliers.copy()
+        for groups, (values, _) in zip(self.spheres.blocks, verdict.lows, strict=True):
+            if groups.rows.size:
+                lack = max(0.0, -float(np.min(values, initial=0.0)))
+                share = _LIFT * self.options.tol * scale_of(local) / float(groups.square.sum())
+                raised[groups.rows] += (_SURPLUS * lack + share) * groups.square / groups.rhs
+        return raised

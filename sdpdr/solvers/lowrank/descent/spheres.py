@@ -1,0 +1,178 @@
+r"""Rows that fix a sum of squared lengths, kept exactly: the factor moves on a product of spheres.
+
+A row :math:`a \sum_{i \in G} K_{ii} = b` says that the points of the group G together have the
+length :math:`\rho = \sqrt{b / a}`. A single diagonal entry (max-cut, correlation) is a group of one
+point, a trace a group of all. Groups without a point in common form a product of spheres, with
+
+- tangent directions :math:`\sum_{i \in G} R_i^T D_i = 0`,
+- the retraction :math:`R_G \mapsto \rho R_G / \|R_G\|`,
+- multipliers in closed form, those under which the gradient is tangent: with :math:`S_0` the dual
+  slack without these rows, :math:`y = - \langle R, S_0 R \rangle_G / b`.
+
+They need neither a penalty nor an estimate, which is what makes max-cut a smooth problem without
+constraints.
+
+References
+----------
+Boumal, Voroninski and Bandeira, "The non-convex Burer-Monteiro approach works on smooth
+semidefinite programs", NeurIPS 2016; Absil, Mahony and Sepulchre, Optimization Algorithms on
+Matrix Manifolds, 2008, chapters 3 and 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.solvers.lowrank.general.lagrangian import Layout
+from sdpdr.solvers.lowrank.general.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Points of one block whose lengths are fixed together.
+
+    Attributes
+    ----------
+    rows : array of int, shape (k,)
+        Of the problem.
+    member : array of int, shape (n,)
+        Group of every point; k where it has none.
+    square : array of shape (k,)
+        Squared lengths.
+    rhs : array of shape (k,)
+        Right sides of the rows.
+    """
+
+    rows: Index
+    member: Index
+    square: Array
+    rhs: Array
+
+    def inner(self, one: Array, other: Array) -> Array:
+        """Inner products group by group; shape (k,)."""
+        products = np.einsum("ik,ik->i", one, other)
+        count = self.rows.size
+        return np.bincount(self.member, products, minlength=count + 1)[:count].astype(float)
+
+    def tangent(self, factor: Array, change: Array) -> Array:
+        """The part of a change that keeps all lengths to first order."""
+        share = np.append(self.inner(factor, change) / self.square, 0.0)
+        along = share[self.member][:, None] * factor
+        return np.asarray(np.subtract(change, along, out=along))
+
+    def retracted(self, factor: Array) -> Array:
+        """The factor with the lengths that its groups must have."""
+        found = self.inner(factor, factor)
+        scale = np.sqrt(self.square / np.maximum(found, np.finfo(float).tiny))
+        return np.asarray(factor * np.append(scale, 1.0)[self.member][:, None])
+
+    def multipliers(self, factor: Array, product: Array) -> Array:
+        """Of the rows, given the product of the dual slack without them and the factor."""
+        return -self.inner(factor, product) / self.rhs
+
+
+class Spheres:
+    """All groups of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Attributes
+    ----------
+    blocks : list of Groups
+    free : array of bool, shape (m,)
+        Rows that are not kept, and need a price.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import Diagonal, InnerProduct
+    >>> from sdpdr.program import PsdVariable, Rows
+    >>> from sdpdr.program.sdp import SDP
+    >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
+    >>> unit = Rows("unit", "==", {"X": Diagonal(3)}, np.ones(3))
+    >>> sdp = SDP((PsdVariable("X", 3),), {"X": InnerProduct(np.ones((3, 3)))}, (unit,))
+    >>> Spheres(compile_problem(sdp)).free
+    array([False, False, False])
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.blocks = [_groups(problem, k) for k in range(len(problem.blocks))]
+        self.free: NDArray[np.bool_] = np.ones(problem.m, dtype=bool)
+        for groups in self.blocks:
+            self.free[groups.rows] = False
+
+    @property
+    def are_points(self) -> bool:
+        """Whether every group is a single point, so that numbers for points commute with it all."""
+        return all(
+            np.max(np.bincount(g.member)[: g.rows.size], initial=1) == 1 for g in self.blocks
+        )
+
+    def tangent(self, layout: Layout, vector: Array, change: Array) -> Array:
+        """The part of a change that keeps all lengths, in the faces."""
+        factors, _ = layout.split(vector)
+        changes, free = layout.split(layout.project(change))
+        triples = zip(self.blocks, factors, changes, strict=True)
+        return layout.join([g.tangent(f, d) if g.rows.size else d for g, f, d in triples], free)
+
+    def retracted(self, layout: Layout, vector: Array) -> Array:
+        """The nearest unknowns with all lengths."""
+        factors, free = layout.split(layout.project(vector))
+        pairs = zip(self.blocks, factors, strict=True)
+        return layout.join([g.retracted(f) if g.rows.size else f for g, f in pairs], free)
+
+
+def _groups(problem: Problem, k: int) -> Groups:
+    block = problem.blocks[k]
+    row, point, coefficient = _diagonal_rows(problem, k)
+    taken = np.full(block.n, -1)
+    order, first, count = np.unique(row, return_index=True, return_counts=True)
+    # Rows on single points first, so that a trace beside them is left to a price.
+    for place in np.argsort(count, kind="stable"):
+        points = point[first[place] : first[place] + count[place]]
+        if np.all(taken[points] < 0):
+            taken[points] = place
+    kept = np.unique(taken[taken >= 0])
+    rows = order[kept]
+    member = np.where(taken < 0, kept.size, np.searchsorted(kept, taken))
+    rhs = problem.rhs[rows]
+    return Groups(rows, member, rhs / coefficient[first[kept]], rhs)
+
+
+def _diagonal_rows(problem: Problem, k: int) -> tuple[Index, Index, Array]:
+    """Row, point and coefficient of rows that are a multiple of a partial trace, row by row."""
+    block = problem.blocks[k]
+    matrix = block.forms.matrix[1:].tocsr()
+    able = _stand_alone(problem, k) & problem.equal & (problem.rhs > 0.0)
+    if block.scalar or block.face.shape[1]:
+        able[:] = False
+    entries = matrix.tocoo()
+    i, j = block.forms.i[entries.col], block.forms.j[entries.col]
+    able[entries.row[(i != j) | (entries.data <= 0.0)]] = False
+    high, low = np.zeros(problem.m), np.full(problem.m, np.inf)
+    np.maximum.at(high, entries.row, entries.data)
+    np.minimum.at(low, entries.row, entries.data)
+    # A point that is named twice has a coefficient of its own, and is no part of a sphere.
+    able &= (high == low) & (high > 0.0)
+    kept = able[entries.row]
+    order = np.argsort(entries.row[kept], kind="stable")
+    return (
+        entries.row[kept][order].astype(np.int64),
+        i[kept][order].astype(np.int64),
+        np.asarray(entries.data[kept][order]),
+    )
+
+
+def _stand_alone(problem: Problem, k: int) -> NDArray[np.bool_]:
+    """Rows that have no part but entries of the k-th block."""
+    alone = np.diff(problem.free[1:].tocsr().indptr) == 0
+    for place, block in enumerate(problem.blocks):
+        alone &= np.diff(block.forms.weights[1:].tocsr().indptr) == 0
+        if place != k:
+            alone &= np.diff(block.forms.matrix[1:].tocsr().indptr) == 0
+    return np.asarray(alone)
