@@ -31,7 +31,7 @@ from sdpdr.program.sdp import SDP, Rows
 
 WORDS = "entries corrected, and the diagonal raised by as much"
 # What the correction may be, beside the largest diagonal entry.
-_LITTLE = 1e-3
+_LITTLE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,9 @@ class _Asked:
 def corrected(
     sdp: SDP, values: Mapping[str, Value], factors: Mapping[str, Factor]
 ) -> tuple[float, Mapping[str, Value], str] | None:
-    """Value of the minimisation, the point before its correction, and words; None elsewhere.
+    """Value of the minimisation, the point, and words; None elsewhere.
+
+    A factor is returned as it is, since its correction has full rank; a dense matrix corrected.
 
     Examples
     --------
@@ -78,12 +80,18 @@ def corrected(
     diagonal = np.bincount(asked.i, raised, n) + np.bincount(asked.j, raised, n)
     if not np.max(diagonal, initial=0.0) <= _LITTLE * float(np.max(np.square(norms), initial=0.0)):
         return None
-    value = sdp.primal_value({**values, name: factors[name]}) - sdp.constant
+    point: dict[str, Value] = {**values, name: factors[name]}
+    value = sdp.primal_value(point) - sdp.constant
     value += float(np.asarray(cost.diagonal()) @ diagonal)
     value += 2.0 * float(_entries(cost, asked.i, asked.j) @ missed)
+    scale = 1.0
     if np.isfinite(asked.trace):
-        value *= asked.trace / float(np.sum(np.square(norms)) + np.sum(diagonal))
-    return value + sdp.constant, {**values, name: factors[name]}, WORDS
+        scale = asked.trace / float(np.sum(np.square(norms)) + np.sum(diagonal))
+    if not isinstance(values[name], Factor):
+        gram = factors[name].dense() + np.diag(diagonal)
+        gram[asked.i, asked.j] = gram[asked.j, asked.i] = asked.entry
+        point[name] = scale * gram
+    return scale * value + sdp.constant, point, WORDS
 
 
 def _entries(matrix: Any, i: Index, j: Index) -> Array:
