@@ -44,6 +44,7 @@ _PATIENCE = 4  # rounds in a row in which no error halves, and rows do not come 
 _CLOSER, _MISSED = 0.7, 10.0
 _FIRST, _NEXT = 1e-3, 1e-2  # accuracy of the first round, and of others beside the error
 _SHARPER = 0.1  # accuracy where a proof was in vain, or would be
+_HELD = 0.1  # violation beside that: many small ones add up when a point is made feasible
 _NEARLY = 10.0  # times the tolerance that negative eigenvalues may be due to that
 # Of prices: what rows have to come closer by, and what they rise by where they do not.
 _PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
@@ -117,11 +118,13 @@ class _Descent:
             error = max(verdict.stationarity, verdict.infeasibility, verdict.products)
             stopped = self.search.journal.exhausted
             # A proof costs factorizations: it is left until nothing speaks against it.
-            if (verdict.error <= last or stopped) and self.search.settles(verdict, always=True):
+            held = verdict.infeasibility <= _HELD * last
+            done = held and verdict.error <= last
+            if (done or stopped) and self.search.settles(verdict, always=True):
                 return True
             if stopped:
                 return False
-            if error <= last and verdict.negativity <= _NEARLY * self.options.tol:
+            if held and error <= last and verdict.negativity <= _NEARLY * self.options.tol:
                 last *= _SHARPER
                 verdict = self._judge(local, exactly=True)
             reached = verdict.stationarity <= _MISSED * accuracy
