@@ -10,13 +10,13 @@ own, within half a minute. Seconds are those of the processor, proofs included.
 from __future__ import annotations
 
 import argparse
-import resource
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 import numpy as np
+import psutil
 from tables import write_table
 
 import sdpdr
@@ -158,9 +158,10 @@ def solved(make: Callable[[int], Model], n: int, solver: str, sink: Connection) 
 
 
 def processor_seconds() -> float:
-    """Of this process and of those that it has waited for."""
-    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in both)
+    """Of this process and of all below it that are alive: workers stay, and wait for the next."""
+    own = psutil.Process()
+    times = [p.cpu_times() for p in (own, *own.children(recursive=True))]
+    return sum(t.user + t.system for t in times)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape
 _SHRINK = 0.5  # of a shape: rows that break at full length hold at a smaller one
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
 _ROUNDS = 6
+_STEPS = 400  # in all, after which no further run begins
 _HOLDS = (0.0, 0.7)  # complementarity kept at saddles, in the first run and in another
 _ENOUGH = 0.5  # of the gap that the person asked for
 _MISSED = 10.0  # times the accuracy asked for, from which a run has not got there
@@ -60,10 +61,15 @@ def approach(
     for hold in _HOLDS:
         if _Approach(search, hold).run(start, layout, vector, multipliers):
             return True
-        if search.journal.exhausted:
+        if search.journal.exhausted or _spent(search):
             return False
         search.journal.remark("It begins anew, and keeps its barrier up where it meets a saddle.")
     return False
+
+
+def _spent(search: Search) -> bool:
+    """Whether the other engine should have its turn."""
+    return len(search.journal.records) >= _STEPS
 
 
 def _content(options: Options) -> float:
@@ -106,7 +112,7 @@ class _Approach:
             verdict = self._verdict(at, point)
             if self._settles(verdict) or self._reinforced(verdict):
                 return True
-            if self.search.journal.exhausted:
+            if self.search.journal.exhausted or _spent(self.search):
                 return False
             grown = self._grown(at, point, verdict)
             if grown is not None:
