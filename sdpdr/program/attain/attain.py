@@ -126,7 +126,7 @@ def attain(
     tol = max(tol, _FINEST)
     closed = closed_form(sdp, point.values, rigorous)
     search = partial(_searched, sdp, point, sdp.report(goal), tol, rigorous, deadline)
-    if closed is None:
+    if closed is None or not np.isfinite(closed[0]):
         return search()
     value, values, words = closed
     found = Attained(sdp.report(value), words, values, rigorous=rigorous)

@@ -42,7 +42,7 @@ from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program.attain.corrected import corrected
-from sdpdr.program.attain.framed import framed
+from sdpdr.program.attain.framed import clarity, fixed_block, framed
 from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.limits import edge_lengths
@@ -310,21 +310,40 @@ def _held(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | No
 
 def _framed(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:
     """The point moved to a block that is fixed, where slack takes the rest or all holds."""
-    columns, moved = slack_columns(sdp), framed(sdp, factors)
-    if moved is None or columns is None:
+    columns, block, moved = slack_columns(sdp), fixed_block(sdp), framed(sdp, factors)
+    if moved is None or columns is None or block is None:
         return None
     name, slacked = sdp.psd_variables[0].name, {c.label for c in columns}
+    alone: dict[str, Value] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
+    alone[name] = moved
     point: dict[str, Value] = {**values, name: moved}
     point.update(fill_slack(sdp, point, columns))
     if not _holds(sdp, name, point, slacked):
         return None
     for rows in sdp.rows:
-        left, rounding = sdp.slack(rows, point), _rounding(rows, point)
-        if rows.label not in slacked and rows.relation == "<=" and np.any(left < rounding):
-            return None
-        if rows.label not in slacked and rows.relation == "==" and np.any(abs(left) > rounding):
+        if rows.relation == "==" and rows.label not in slacked:
+            if np.any(abs(sdp.slack(rows, point)) > _rounding(rows, point)):
+                return None
+        elif not _is_left_room(sdp, rows, alone, columns, clarity(block[1])):
             return None
     return sdp.primal_value(point), {**point, **_returned(values, {name: moved})}, _FRAMED
+
+
+def _is_left_room(
+    sdp: SDP, rows: Rows, alone: Values, columns: list[SlackColumn], share: float
+) -> bool:
+    """Whether every row can be met by its slack, or holds by more than rounding without any.
+
+    Rounding counts over ``share``.
+    """
+    left, rounding = sdp.slack(rows, alone), _rounding(rows, alone) / share
+    lowered, raised = np.zeros(rows.m, dtype=bool), np.full(rows.m, rows.relation == "<=")
+    for column in columns:
+        if column.label == rows.label:
+            curved = column.curvature is not None
+            lowered[column.row[curved | (column.coefficient < 0.0)]] = True
+            raised[column.row[curved | (column.coefficient > 0.0)]] = True
+    return bool(np.all((lowered | (left >= rounding)) & (raised | (left <= -rounding))))
 
 
 def _rounding(rows: Rows, point: Values) -> Array:

@@ -129,7 +129,7 @@ def _asked(sdp: SDP, name: str) -> _Asked | None:
             trace = float(rows.rhs[e] / numbers[0])
     place, entry = np.concatenate(places), np.concatenate(entries)
     twice = np.unique(place).size < place.size
-    if twice or not trace > 0.0 or (np.isfinite(trace) and np.any(entry)):
+    if twice or not place.size or not trace > 0.0 or (np.isfinite(trace) and np.any(entry)):
         return None
     return _Asked(*svec_pairs(place), entry, trace)
 

@@ -8,7 +8,8 @@ factor with :math:`G = P P^T` positive definite,
 
 meets the block, moves P by no more than what it missed, and leaves Z semidefinite. The point meant
 is the one for which this is done exactly. Rows with slack of either sign take what they miss then,
-and the other inequalities have to hold by more than their rounding.
+and the other inequalities have to hold by more than their rounding, which the inverse of L_G
+magnifies. A block that is nearly singular, and may be indefinite but for rounding, is left alone.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from sdpdr.program.sdp import SDP, Rows
 
 # Largest block that is inverted, and how far from the block a point may be that is moved to it.
 _LARGEST, _NEAR = 200, 1e-3
+# Least eigenvalue of a block with a unit diagonal that rounding leaves what it is.
+_CLEARLY = 1e-6
 
 
 def framed(sdp: SDP, factors: Mapping[str, Factor]) -> Factor | None:
@@ -73,7 +76,8 @@ def fixed_block(sdp: SDP) -> tuple[Index, Array] | None:
     Returns
     -------
     (points, block), arrays of shapes (p,) and (p, p), or None
-        None where there are several matrices, or other equations without slack.
+        None where there are several matrices, or other equations without slack, or where the block
+        is not clearly positive definite.
     """
     if sdp.lmis or len(sdp.psd_variables) != 1:
         return None
@@ -108,4 +112,20 @@ def _block_of(exact: list[Rows], name: str) -> tuple[Index, Array] | None:
     block = np.full((points.size, points.size), np.nan)
     a, b = np.searchsorted(points, i), np.searchsorted(points, j)
     block[a, b] = block[b, a] = value
-    return (points, block) if np.isfinite(block).all() else None
+    return (points, block) if clarity(block) > _CLEARLY else None
+
+
+def clarity(block: Array) -> float:
+    """The least eigenvalue of a block in units of its diagonal; 0 where it is not positive.
+
+    Examples
+    --------
+    >>> clarity(np.array([[4.0, 1.0], [1.0, 1.0]])), clarity(np.zeros((1, 1)))
+    (0.5, 0.0)
+    """
+    diagonal = np.diagonal(block)
+    if not block.size or not np.isfinite(block).all() or not np.all(diagonal > 0.0):
+        return 0.0
+    units = np.sqrt(diagonal)
+    scaled = block / units[:, None] / units
+    return max(0.0, float(np.linalg.eigvalsh(scaled)[0])) if np.isfinite(scaled).all() else 0.0

@@ -131,7 +131,7 @@ class _Descent:
             closer = reached and verdict.infeasibility < _CLOSER * away
             better = verdict.error < 0.5 * best or closer
             patience = _PATIENCE if better else patience - 1
-            if not better and self._is_refuted(local):
+            if not better and self._is_refuted(local, verdict):
                 return True
             if patience == 0:
                 return False
@@ -153,10 +153,10 @@ class _Descent:
     def _function(self, layout: Layout, multipliers: Array, penalty: float) -> SphereLagrangian:
         return SphereLagrangian(layout, multipliers, penalty, self.spheres)
 
-    def _is_refuted(self, local: SphereLocal) -> bool:
+    def _is_refuted(self, local: SphereLocal, verdict: Verdict) -> bool:
         """Whether there is no feasible point, or no limit; the search is told."""
         found = refute.refuted(local) if self.priced else None
-        if found is not None:
+        if found is not None and not self.search.settles(verdict):
             self.search.ending = found
         return found is not None
 

@@ -78,6 +78,7 @@ def truncated(
     solved = curvature.inverse(residual)
     rho = first = float(residual @ solved)
     direction = -solved
+    # Products, since powers of numbers that run away are errors.
     step2, overlap, size2 = 0.0, 0.0, rho
     at_border, count = False, 0
     while count < max(limit, 1):
@@ -87,10 +88,10 @@ def truncated(
         length = rho / bend if bend != 0.0 else np.inf
         if not np.isfinite(radius):
             radius = _FIRST * abs(length if np.isfinite(length) else 1.0) * float(np.sqrt(size2))
-        next2 = step2 + 2.0 * length * overlap + length**2 * size2
-        at_border = bend <= 0.0 or next2 >= radius**2
+        next2 = step2 + 2.0 * length * overlap + length * length * size2
+        at_border = bend <= 0.0 or next2 >= radius * radius
         if at_border:
-            root = np.sqrt(max(overlap**2 + size2 * (radius**2 - step2), 0.0))
+            root = np.sqrt(max(overlap * overlap + size2 * (radius * radius - step2), 0.0))
             length = float(root - overlap) / size2
         step, residual = daxpy(direction, step, a=length), daxpy(product, residual, a=length)
         if at_border:
@@ -102,7 +103,7 @@ def truncated(
             break
         beta = rho_next / rho
         overlap = beta * (overlap + length * size2)
-        size2, rho = rho_next + beta**2 * size2, rho_next
+        size2, rho = rho_next + beta * beta * size2, rho_next
         direction *= beta
         direction -= solved
     # The residual is the gradient of the model at the step.

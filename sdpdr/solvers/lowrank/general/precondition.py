@@ -72,7 +72,7 @@ def diagonal_blocks(hessian: Hessian, jacobian: Jacobian, factor: Array, diagona
     blocks *= hessian.local.function.penalty
     curved = 2.0 * np.abs(diagonal)
     typical = float(np.mean(curved)) + float(np.einsum("iaa->", blocks)) / (n * r)
-    curved = np.maximum(curved, _FLOOR * typical + np.finfo(float).tiny)
+    curved = np.maximum(curved, _FLOOR * typical + np.finfo(float).eps)
     blocks[:, np.arange(r), np.arange(r)] += curved[:, None]
     return blocks
 
@@ -105,7 +105,7 @@ def _free_diagonal(hessian: Hessian) -> Array:
     problem, sigma = hessian.local.function.layout.problem, hessian.local.function.penalty
     squares = np.asarray(hessian.free.multiply(hessian.free).sum(axis=0)).ravel()
     diagonal = problem.curvature + sigma * squares
-    return np.maximum(diagonal, _FLOOR * np.max(diagonal, initial=0.0) + np.finfo(float).tiny)
+    return np.maximum(diagonal, _FLOOR * np.max(diagonal, initial=0.0) + np.finfo(float).eps)
 
 
 def saddle_cost(hessian: Hessian) -> float:
@@ -186,7 +186,8 @@ def _add_schur(
 
 def _shifted_inverse(slack: Array, face: Array, shift: float) -> Array:
     """Inverse of twice the slack plus a shift on the complement of the face, zero on the face."""
-    size = 2.0 * float(np.abs(slack).max()) + np.finfo(float).tiny
+    # In scaled units; the inverse of less would not be finite where the slack vanishes.
+    size = 2.0 * float(np.abs(slack).max()) + np.finfo(float).eps
     matrix = 2.0 * slack
     if face.shape[1]:
         beside = matrix - face @ (face.T @ matrix)

@@ -109,6 +109,8 @@ class _Approach:
                 if at.point is not None:
                     self._settles(self._verdict(at, at.point))
                 raise
+            if at.runs_away(point):
+                return False
             verdict = self._verdict(at, point)
             if self._settles(verdict) or self._reinforced(verdict):
                 return True

@@ -17,7 +17,7 @@ Nocedal and Wright, sections 17.2 and 19.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,6 +38,10 @@ class Folded:
     cost: Array
     curvature: Array
     signed: NDArray[np.bool_]
+
+    def among(self, kept: Index) -> Folded:
+        """Some of them."""
+        return Folded(**{f.name: getattr(self, f.name)[kept] for f in fields(self)})
 
     def values(self, excess: Array, multipliers: Array) -> Array:
         """What the scalars have to be, by what is left of the rows beside their right sides."""
@@ -102,14 +106,13 @@ class Boxed:
         cost, rows = matrix[[0]].toarray().ravel(), sp.csc_array(matrix[1:])
         rows.eliminate_zeros()
         folded = _foldable(rows, cost, curvature, signed)
-        low = np.where(problem.equal, -np.inf, 0.0)
-        high, compliance = np.full(problem.m, np.inf), np.zeros(problem.m)
+        low, high = _box(problem, folded)
+        if np.any(high <= low):
+            # A box without width has no inside: the scalars that make it one stay unknowns.
+            folded = folded.among(np.flatnonzero((high > low)[folded.row]))
+            low, high = _box(problem, folded)
+        compliance = np.zeros(problem.m)
         rhs = np.where(problem.equal, problem.rhs, problem.rhs - margin)
-        end = -folded.cost / folded.coefficient
-        above, below = folded.signed & (folded.coefficient < 0), folded.signed
-        np.minimum.at(high, folded.row[above], end[above])
-        below = below & (folded.coefficient > 0)
-        np.maximum.at(low, folded.row[below], end[below])
         bent = ~folded.signed
         give = folded.coefficient[bent] / folded.curvature[bent]
         np.add.at(compliance, folded.row[bent], give * folded.coefficient[bent])
@@ -155,6 +158,17 @@ class Boxed:
         values[self.kept] = left
         values[self.folded.place] = self.folded.values(excess, multipliers)
         return values
+
+
+def _box(problem: Problem, folded: Folded) -> tuple[Array, Array]:
+    """Lower and upper ends of multipliers, as far as scalars with signs tell."""
+    low, high = np.where(problem.equal, -np.inf, 0.0), np.full(problem.m, np.inf)
+    end = -folded.cost / folded.coefficient
+    above = folded.signed & (folded.coefficient < 0)
+    np.minimum.at(high, folded.row[above], end[above])
+    below = folded.signed & (folded.coefficient > 0)
+    np.maximum.at(low, folded.row[below], end[below])
+    return low, high
 
 
 def _scalars(problem: Problem) -> tuple[sp.csr_array, Array, NDArray[np.bool_]]:

@@ -33,6 +33,7 @@ _MOVED = 0.01  # share of the objective that counts as progress
 # iterations, with a shift in each, is at a saddle.
 _FORMED, _KEPT, _SADDLE_PATIENCE = 1e-2, 1e-4, 25
 _OUTGROWN = 5.0  # objective, over what was expected, at which multipliers are far too small
+_ENDLESS = 1e30  # objective, in scaled units, of what has no limit
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,10 @@ class Interior:
         """Size of the objective for each product of slack and multiplier."""
         return self._scale(point) / self._products
 
+    def runs_away(self, point: Iterate) -> bool:
+        """Whether the objective is so large that nothing can be said of the point."""
+        return not abs(self._values(point.x)[0]) <= _ENDLESS
+
     # -- iteration ------------------------------------------------------------------------------
 
     def run(self, point: Iterate, tol: float) -> tuple[Iterate, Errors]:
@@ -180,6 +185,8 @@ class Interior:
             if moved or errors.worst < 0.99 * best:
                 since, value = 0, self._values(point.x)[0]
             best, since = min(best, errors.worst), since + 1
+            if self.runs_away(point):
+                return point, errors
             if abs(self._values(point.x)[0]) > _OUTGROWN * self.size:
                 point = self._begun_anew(point)
                 continue
