@@ -170,7 +170,7 @@ def _best_factor(matrix: sp.csr_array, p: int) -> Factorization | _LargeFactor |
         return Factorization(matrix)
     if mkl.available():
         # In place of the look at every pivot: what rounding could decide is not positive.
-        rounding = n * np.finfo(float).eps * float(np.max(np.abs(matrix.diagonal())))
+        rounding = n * np.finfo(float).eps * float(abs(matrix).max())
         return _LargeFactor(matrix - rounding * sp.eye_array(n, format="csr"))
     return _DenseFactor(matrix) if p == 0 and n <= _DENSE else Factorization(matrix)
 

@@ -26,7 +26,7 @@ them as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import scipy.sparse as sp
@@ -334,9 +334,9 @@ def _is_left_room(
 ) -> bool:
     """Whether every row can be met by its slack, or holds by more than rounding without any.
 
-    Rounding counts over ``share``.
+    Rounding counts over ``share``, and beside the points themselves: the block moves some of them.
     """
-    left, rounding = sdp.slack(rows, alone), _rounding(rows, alone) / share
+    left, rounding = sdp.slack(rows, alone), _rounding(rows, alone, magnitudes) / share
     lowered, raised = np.zeros(rows.m, dtype=bool), np.full(rows.m, rows.relation == "<=")
     for column in columns:
         if column.label == rows.label:
@@ -346,7 +346,9 @@ def _is_left_room(
     return bool(np.all((lowered | (left >= rounding)) & (raised | (left <= -rounding))))
 
 
-def _rounding(rows: Rows, point: Values) -> Array:
+def _rounding(
+    rows: Rows, point: Values, sizes: Callable[[LinearMap, Array], Array] | None = None
+) -> Array:
     """What rounding may amount to in the rows of a group, amply."""
     size = np.abs(rows.rhs)
     for key, linear_map in rows.lhs.items():
@@ -354,7 +356,7 @@ def _rounding(rows: Rows, point: Values) -> Array:
         if isinstance(linear_map, LinearMap):
             assert isinstance(value, Factor)
             terms = row_terms(linear_map) + value.factor.shape[1] + 8
-            size = size + terms * _added(linear_map, value.factor)
+            size = size + terms * (sizes or _added)(linear_map, value.factor)
         else:
             size = size + abs(linear_map.matrix()) @ np.abs(np.asarray(value))
     return np.asarray(_ROUNDINGS * UNIT * size)
