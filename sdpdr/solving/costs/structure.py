@@ -16,7 +16,7 @@ from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.reduce.chordal_pattern import Trees, find_trees
 from sdpdr.reduce.face import Face
-from sdpdr.solvers.lowrank.descent.suits import equations_alone, reason
+from sdpdr.solvers.lowrank.descent.spheres import equations_alone, reason
 from sdpdr.solvers.lowrank.edge import form as edges
 from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 from sdpdr.solvers.lowrank.general.compile import compile_problem, why_not

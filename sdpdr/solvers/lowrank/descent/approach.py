@@ -21,10 +21,9 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.descent.local import SphereLagrangian, SphereLocal
-from sdpdr.solvers.lowrank.descent.low_end import low_end
-from sdpdr.solvers.lowrank.descent.minimizer import Minimizer
+from sdpdr.solvers.lowrank.descent.low_end import low_end, spectral
 from sdpdr.solvers.lowrank.descent.spheres import Spheres
-from sdpdr.solvers.lowrank.descent.start import spectral
+from sdpdr.solvers.lowrank.descent.trust_region import Minimizer
 from sdpdr.solvers.lowrank.general import verdict as refute
 from sdpdr.solvers.lowrank.general.forms import Slack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout

@@ -1,4 +1,4 @@
-r"""The low end of the spectrum of a dual slack that nearly vanishes on a known factor.
+r"""The low end of the spectrum of a dual slack that nearly vanishes on a known factor; a start.
 
 At a stationary point S R = 0, so that the lowest eigenvalues of an optimal S are as many zeros as
 R has columns, and Lanczos iterations do not tell such a cluster apart. On the complement of the
@@ -18,7 +18,9 @@ import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
+from sdpdr.solvers.lowrank.descent.spheres import Spheres
 from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.verdict import lowest
 
 # Order up to which all eigenvalues are computed.
@@ -103,3 +105,50 @@ def _is_known(alphas: list[float], betas: list[float]) -> bool:
     values, mixed = sl.eigh_tridiagonal(alphas, betas)
     residual = abs(float(mixed[-1, 0])) * max(betas[-1], 0.0)
     return residual <= _KNOWN * abs(float(values[0]))
+
+
+# Of the random factor in the first one, so that no direction is missing.
+_NOISE = 1e-2
+
+
+def spectral(layout: Layout, vector: Array, spheres: Spheres, seed: int) -> Array:
+    r"""First unknowns with factors along low eigenvectors; those that have none are left.
+
+    The slope of :math:`\tfrac12 |A(K) - b|^2` at K = 0 is :math:`-A^*(b)`. Its part on the lowest
+    few eigenvectors, :math:`\sum_k (-\lambda_k) v_k v_k^T`, scaled to meet the rows as well as it
+    can, is what spectral starts of matrix completion are.
+
+    Parameters
+    ----------
+    layout : Layout
+    vector : array
+        Random unknowns, some of which is kept as noise.
+    spheres : Spheres
+        Whose rows do not count.
+    seed : int
+
+    References
+    ----------
+    Keshavan, Montanari and Oh, "Matrix completion from a few entries", IEEE Trans. Inform. Theory
+    56(6), 2010.
+    """
+    problem = layout.problem
+    factors, free = layout.split(vector)
+    right = np.where(spheres.free, problem.rhs, 0.0)
+    found = []
+    for block, factor in zip(problem.blocks, factors, strict=True):
+        added = factor
+        if not block.scalar:
+            slack = block.forms.slack(np.append(0.0, -right))
+            values, vectors = low_end(slack, block.face, factor[:, :0], factor.shape[1], seed)
+            columns = np.zeros_like(factor)
+            columns[:, : values.size] = vectors * np.sqrt(np.maximum(-values, 0.0))
+            size = float(np.linalg.norm(columns))
+            noise = _NOISE * size / max(float(np.linalg.norm(factor)), 1e-300)
+            added = columns + noise * factor if size > 0.0 else factor
+        found.append(added)
+    moved = layout.project(layout.join(found, free))
+    left = layout.values(moved)[1:]
+    square = float(left @ left)
+    fit = float(left @ problem.rhs) / square if square > 0.0 else 1.0
+    return moved * np.sqrt(min(max(fit, 1e-6), 1e6))

@@ -19,7 +19,12 @@ import numpy as np
 from scipy.linalg.blas import daxpy
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.descent.curvature import Curvature
+from sdpdr.solvers.lowrank.descent.local import SphereLocal
+from sdpdr.solvers.lowrank.descent.thin import thin_preconditioner
+from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
+from sdpdr.solvers.lowrank.general.inner import Inner
+from sdpdr.solvers.lowrank.general.precondition import block_preconditioner
+from sdpdr.solvers.lowrank.general.verdict import is_unbounded, reported, stationarity, violation
 
 # Of the step along the first direction alone: the first region.
 _FIRST = 10.0
@@ -141,3 +146,115 @@ class Region:
         elif ratio > _GOOD and step.at_border:
             self.radius *= _GROW
         return bool(ratio > _ACCEPTED)
+
+
+# Share of the typical diagonal that the approximation keeps at least.
+_FLOOR = 1e-3
+
+
+class Curvature:
+    """The second derivative at a point, restricted to tangent directions.
+
+    Parameters
+    ----------
+    local : SphereLocal
+    jacobians : list of Jacobian
+        One for each matrix variable; used where some rows have a price.
+    deep : bool, default False
+        Whether thin columns are worth a factorization of the dual slack.
+    """
+
+    def __init__(
+        self, local: SphereLocal, jacobians: list[Jacobian], *, deep: bool = False
+    ) -> None:
+        self._local, self._layout = local, local.function.layout
+        self._spheres = local.function.spheres
+        self._hessian = Hessian(local, jacobians) if self._spheres.free.any() else None
+        self.inverse = self._approximate_inverse(deep)
+
+    def tangent(self, change: Array) -> Array:
+        """The tangent part of a change."""
+        return self._spheres.tangent(self._layout, self._local.vector, change)
+
+    def __matmul__(self, change: Array) -> Array:
+        """The product with a tangent direction."""
+        if self._hessian is not None:
+            return self.tangent(self._hessian @ change)
+        parts, free = self._layout.split(change)
+        curved = [2.0 * (s @ p) for s, p in zip(self._local.slacks, parts, strict=True)]
+        return self.tangent(self._layout.join(curved, self._layout.problem.curvature * free))
+
+    def _approximate_inverse(self, deep: bool) -> Callable[[Array], Array]:
+        """The inverse of diagonal blocks; without rows at a price, of one number for each point."""
+        if self._hessian is not None:
+            better = thin_preconditioner(self._hessian) if deep else None
+            solve = better or block_preconditioner(self._hessian)
+            return lambda change: self.tangent(solve(self.tangent(change)))
+        scales = []
+        for slack, (_, r) in zip(self._local.slacks, self._layout.shapes, strict=True):
+            size = 2.0 * np.abs(slack.diagonal())
+            size = np.maximum(size, _FLOOR * float(np.mean(size)) + np.finfo(float).tiny)
+            scales.append(np.repeat(1.0 / size, r))
+        curvature = self._layout.problem.curvature
+        scale = np.concatenate([*scales, 1.0 / np.where(curvature > 0.0, curvature, 1.0)])
+        if self._spheres.are_points:
+            return lambda change: np.asarray(scale * change)
+        return lambda change: self.tangent(scale * change)
+
+
+_MOST_STEPS = 200  # in one round
+_MOST_PRODUCTS = 1000  # in one step
+_MANY = 60  # products in one step, from which on the next is worth a factorization
+_ROUNDING = 1e-13  # of values, relative to them
+_LOOSEST = 0.1  # residual of conjugate gradients
+
+
+class Minimizer:
+    """Minimises functions on the spheres of one problem.
+
+    Parameters
+    ----------
+    inner : Inner
+        Whose journal is kept, and whose latest point the one reached is.
+    """
+
+    def __init__(self, inner: Inner) -> None:
+        self._inner, self._journal = inner, inner.journal
+        self._deep = False
+        self._jacobians = [Jacobian(block.forms) for block in inner.problem.blocks]
+
+    def minimize(self, local: SphereLocal, accuracy: float) -> SphereLocal:
+        """Go down until the gradient adds less than ``accuracy`` to the gap."""
+        region, curvature = Region(), None
+        self._inner.latest = local
+        for _ in range(_MOST_STEPS):
+            gradient = local.gradient()
+            size = stationarity(local, gradient)
+            if size <= accuracy or self._journal.exhausted or is_unbounded(local):
+                break
+            curvature = curvature or Curvature(local, self._jacobians, deep=self._deep)
+            goal = min(_LOOSEST, float(np.sqrt(size)))
+            step = truncated(
+                curvature, gradient, region.radius, goal, _MOST_PRODUCTS, self._journal.late
+            )
+            self._journal.products += step.products
+            self._deep = self._deep or step.products > _MANY
+            trial = local.function.at(local.vector + step.change)
+            rounding = _ROUNDING * max(abs(local.value), abs(trial.value))
+            if region.learn(step, local.value - trial.value, rounding):
+                local, curvature = trial, None
+                self._inner.latest = local
+            self._note(local, size)
+            if not step.promise > rounding:
+                # What is left to gain is less than numbers can tell.
+                break
+        return local
+
+    def _note(self, local: SphereLocal, size: float) -> None:
+        self._journal.note(
+            value=reported(self._inner.problem, local.objective),
+            penalty=local.function.penalty if local.active.any() else None,
+            infeasibility=violation(local),
+            stationarity=size,
+            rank=max(local.function.layout.ranks),
+        )

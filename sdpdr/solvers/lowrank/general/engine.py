@@ -11,7 +11,7 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.descent.approach import descend, first_share
-from sdpdr.solvers.lowrank.descent.suits import reason
+from sdpdr.solvers.lowrank.descent.spheres import reason
 from sdpdr.solvers.lowrank.frame import Journal, Options, Result, ending
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
