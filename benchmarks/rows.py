@@ -121,7 +121,8 @@ def main() -> None:
         notes = (
             "Seconds of the processor, and the relative distance of what is proved attainable from "
             "what is proved to bound it, at tolerance 1e-6; a dash, with the status, where one of "
-            f"both is missing at the end or after {LIMIT:.0f} seconds.",
+            f"both is missing at the end or after {LIMIT:.0f} seconds by the clock, on a busy "
+            "machine.",
         )
         write_table("rows", head, rows, command="python benchmarks/rows.py", notes=notes)
 
