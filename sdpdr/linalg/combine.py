@@ -26,6 +26,7 @@ class Stacked(LinearMap):
         self.maps = tuple(maps)
         self.n = _common("order", [a.n for a in self.maps])
         self.m = sum(a.m for a in self.maps)
+        self.is_dense = any(a.is_dense for a in self.maps)
 
     def _split(self, values: Array) -> list[Array]:
         return np.split(values, np.cumsum([a.m for a in self.maps])[:-1])
@@ -69,6 +70,7 @@ class Summed(LinearMap):
         self.maps = tuple(maps)
         self.n = _common("order", [a.n for a in self.maps])
         self.m = _common("number of rows", [a.m for a in self.maps])
+        self.is_dense = any(a.is_dense for a in self.maps)
 
     def matrix(self) -> sp.csr_array:
         """The sum of the matrices."""
@@ -119,6 +121,7 @@ class Combined(LinearMap):
                 f"they have shape {self.weights.shape}."
             )
         self.n, self.m = inner.n, int(self.weights.shape[0])
+        self.is_dense = inner.is_dense
 
     def matrix(self) -> sp.csr_array:
         """The product of T with the inner matrix."""

@@ -32,10 +32,14 @@ class LinearMap(ABC):
         Order of the matrices it acts on.
     m : int
         Number of rows (values it yields).
+    is_dense : bool
+        Whether `matrix` has of the order of n^2 entries by nature, for every n: nothing that is
+        meant for large programs forms it.
     """
 
     n: int
     m: int
+    is_dense: bool = False
 
     @abstractmethod
     def matrix(self) -> sp.csr_array:

@@ -100,6 +100,8 @@ class Products(LinearMap):
         u; all ones by default.
     """
 
+    is_dense = True
+
     def __init__(self, n: int, vector: Any = None) -> None:
         self._weighted = vector is not None
         n = as_whole("the order of a matrix", n)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import cvxpy as cp
 import numpy as np
+from cvxpy.lin_ops.lin_utils import ID_COUNTER
 from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
 from cvxpy.reductions.solvers.conic_solvers.cvxopt_conif import CVXOPT
 
@@ -79,6 +80,19 @@ _MOMENT, _EARLY = 1e-3, 0.9
 _GIVING_UP = (cp.SolverError, ArithmeticError, ValueError, RuntimeError)
 
 
+def _count_from_above(problem: cp.Problem) -> None:
+    """Keep what cvxpy makes from now on from sharing the identity of what is in the problem.
+
+    It numbers variables and constraints within a process; a problem that was made in another one
+    and solved in a worker brings numbers that the worker has still to give.
+    """
+    named = [*problem.variables(), *problem.parameters(), *problem.constraints]
+    for constraint in problem.constraints:
+        named.extend(constraint.dual_variables)
+    highest = max((each.id for each in named), default=0)
+    ID_COUNTER.count = max(ID_COUNTER.count, highest + 1)
+
+
 @dataclass(frozen=True)
 class CvxpySolver(Solver):
     """A solver that cvxpy knows (options as in `Solver`)."""
@@ -107,6 +121,7 @@ class CvxpySolver(Solver):
         """Solve a cvxpy problem and read its point; the value is that of its minimisation."""
         problem, start = rendered.problem, time.perf_counter()
         native_code_runs()
+        _count_from_above(problem)
         options = {**self.native_options(), **self.options}
         try:
             # Our own grading replaces warnings that a solution may be inaccurate.

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sdpdr import graphs, methods
+import sdpdr
+from sdpdr import datasets, graphs, methods
 from sdpdr.blocks import Band, Slack
 from sdpdr.errors import DuplicatePointsWarning
-from sdpdr.linalg import InnerProduct, SvecMap, Trace
+from sdpdr.linalg import Diagonal, InnerProduct, Products, Stacked, SvecMap, Trace
 from sdpdr.program import SDP, Factor, PsdVariable, Rows, certify
 from sdpdr.program.boxes import dual_box, repair
 
@@ -262,3 +263,19 @@ def test_repair_fills_in_the_cheapest_slack(penalty, relative):
 def test_repair_of_a_point_without_values_returns_it():
     sdp = methods.mvu(graphs.path([1.0])).to_sdp()
     assert repair(sdp, {}) == {}
+
+
+@pytest.mark.parametrize("dense", [Products(4), 2.0 * Products(4), Products(4) - Diagonal(4)])
+def test_maps_that_are_dense_by_nature_say_so_however_they_are_combined(dense):
+    assert dense.is_dense
+    assert Stacked([Trace(4), dense]).is_dense
+    assert not (2.0 * Trace(4)).is_dense
+
+
+def test_unfolding_is_certified_without_the_dense_matrix_of_its_centring(monkeypatch):
+    def refuse(self):
+        raise AssertionError("the dense matrix of the centring rows was formed")
+
+    model = methods.mvu(graphs.knn(datasets.swiss_roll(300, seed=0)[0], n_neighbors=6))
+    monkeypatch.setattr(Products, "matrix", refuse)
+    assert sdpdr.solve(model, "lowrank").certified()

@@ -77,7 +77,10 @@ def _partial_traces(rows: Rows, name: str) -> tuple[Index, Index, Array]:
     """Where each row begins, its points, and its coefficient: 0 unless it is a partial trace."""
     linear_map = rows.lhs[name]
     assert isinstance(linear_map, LinearMap)
-    if isinstance(linear_map, BilinearForms) and np.any(np.diff(linear_map.left.indptr) != 1):
+    off_diagonal = isinstance(linear_map, BilinearForms) and np.any(
+        np.diff(linear_map.left.indptr) != 1
+    )
+    if off_diagonal or linear_map.is_dense:
         return np.zeros(rows.m + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(rows.m)
     matrix = linear_map.matrix()
     if not matrix.has_canonical_format:
