@@ -31,12 +31,15 @@ class SymmetricFactor(ABC):
     upper : csc_array of shape (n, n)
         Upper triangle with sorted indices and every diagonal entry present. Its pattern is
         analysed once; its numbers may be anything.
+    pairs : bool, default True
+        Whether pivots may be 2 by 2 where the library has them. Matrices that are definite but
+        for a few eigenvalues do without, a fifth faster.
     """
 
     backend: str
 
     @abstractmethod
-    def __init__(self, upper: sp.csc_array) -> None: ...
+    def __init__(self, upper: sp.csc_array, pairs: bool = True) -> None: ...
 
     @abstractmethod
     def factorize(self, data: Array) -> int:
@@ -83,7 +86,7 @@ def require_sound_qdldl() -> None:
 class _Qdldl(SymmetricFactor):
     backend = "qdldl"
 
-    def __init__(self, upper: sp.csc_array) -> None:
+    def __init__(self, upper: sp.csc_array, pairs: bool = True) -> None:
         require_sound_qdldl()
         self._matrix = sp.csc_matrix(upper)  # the binding does not know arrays
         self._solver: qdldl.Solver | None = None
@@ -110,13 +113,13 @@ class _Qdldl(SymmetricFactor):
 class _Mkl(SymmetricFactor):
     backend = "mkl"
 
-    def __init__(self, upper: sp.csc_array) -> None:
+    def __init__(self, upper: sp.csc_array, pairs: bool = True) -> None:
         # PARDISO reads rows of the upper triangle; those are the columns of the lower one.
         places = sp.csc_array((np.arange(upper.nnz), upper.indices, upper.indptr), upper.shape)
         rows = places.T.tocsc()
         rows.sort_indices()
         self._order = rows.data
-        self._pardiso = mkl.Pardiso(rows.indptr, rows.indices)
+        self._pardiso = mkl.Pardiso(rows.indptr, rows.indices, pairs)
         self._factored = False
 
     def factorize(self, data: Array) -> int:
@@ -133,7 +136,9 @@ class _Mkl(SymmetricFactor):
         return self._pardiso.nnz
 
 
-def symmetric_factor(upper: sp.csc_array, backend: str = "auto") -> SymmetricFactor:
+def symmetric_factor(
+    upper: sp.csc_array, backend: str = "auto", *, pairs: bool = True
+) -> SymmetricFactor:
     """Prepare the factorization of matrices on one pattern.
 
     Parameters
@@ -142,6 +147,8 @@ def symmetric_factor(upper: sp.csc_array, backend: str = "auto") -> SymmetricFac
         See `SymmetricFactor`.
     backend : {"auto", "mkl", "qdldl"}, default "auto"
         Which library; "auto" takes ``mkl`` where it is installed.
+    pairs : bool, default True
+        See `SymmetricFactor`.
 
     Raises
     ------
@@ -162,7 +169,8 @@ def symmetric_factor(upper: sp.csc_array, backend: str = "auto") -> SymmetricFac
         raise UnknownNameError("factorization backend", backend, BACKENDS)
     if backend == "mkl" and not mkl.available():
         raise PackageMissingError("package 'mkl' is missing: pip install \"sdpdr[mkl]\"")
-    return _Qdldl(upper) if backend == "qdldl" or not mkl.available() else _Mkl(upper)
+    kind = _Qdldl if backend == "qdldl" or not mkl.available() else _Mkl
+    return kind(upper, pairs)
 
 
 def _ready(solver: object) -> qdldl.Solver:

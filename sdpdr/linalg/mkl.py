@@ -37,6 +37,8 @@ class Pardiso:
     ----------
     indptr, indices : arrays of int
         Upper triangle by rows, every diagonal entry present.
+    pairs : bool
+        Whether pivots may be 2 by 2.
 
     Raises
     ------
@@ -49,7 +51,7 @@ class Pardiso:
     Future Generation Computer Systems 20 (2004).
     """
 
-    def __init__(self, indptr: _Numbers, indices: _Numbers) -> None:
+    def __init__(self, indptr: _Numbers, indices: _Numbers, pairs: bool = True) -> None:
         self.n = len(indptr) - 1
         self._indptr, self._indices = indptr.astype(np.int32), indices.astype(np.int32)
         self._data = np.zeros(len(indices))
@@ -57,7 +59,7 @@ class Pardiso:
         p[0] = 1  # the values below, not the defaults
         p[1] = 2  # nested dissection
         p[9] = _PERTURBATION
-        p[20] = 1  # pivots of order one and two
+        p[20] = int(pairs)
         p[34] = 1  # indices from zero
         self._begin()
 

@@ -13,12 +13,22 @@ with the optimality conditions, a slack t for each finite end of the box,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
 
 from sdpdr.base.arrays import Array
 
 _TO_BOUNDARY = 0.995
+_WORTHY = 0.9  # share of the plain step's length that a corrected step must allow
+# Directions with better centred products, each a solution with the factors at hand.
+_CENTRINGS = 2
+_FURTHER = 0.5  # what each of them aims at beyond the length of the last
+_LONGER = 0.05  # what it must gain, in both lengths together
+_LONG = 0.9  # length from which no more is tried
+_OFF_CENTRE = 10.0  # factor between a product and the barrier that is left alone
 
 
 class Boxes(Protocol):
@@ -70,6 +80,28 @@ class Direction:
     primal: float
     dual: float
 
+    @property
+    def length(self) -> float:
+        """The shorter of both lengths."""
+        return min(self.primal, self.dual)
+
+    def followed(self, point: Iterate, reg: float) -> Iterate:
+        """The point at the end of the steps."""
+        return Iterate(
+            point.x + self.primal * self.x,
+            point.y + self.dual * self.y,
+            point.slack_low + self.primal * self.slack_low,
+            point.slack_high + self.primal * self.slack_high,
+            mu=point.mu,
+            reg=reg,
+        )
+
+
+def share_to_keep(length: float, early: bool) -> float:
+    """Share of the complementarity to aim at next, by the length of the last step."""
+    quick, fair, slow = (0.4, 0.6, 0.9) if early else (0.05, 0.2, 0.6)
+    return quick if length > 0.9 else fair if length > 0.5 else slow
+
 
 class Linearization:
     r"""The optimality conditions at an iterate, linear in a change (see the module's text).
@@ -99,8 +131,51 @@ class Linearization:
 
     def _aim(self, residual: Array, barrier_low: Array, barrier_high: Array) -> None:
         self._barrier_low, self._barrier_high = barrier_low, barrier_high
+        self._aimed = residual
         slacks = self._point.slack_low - self._point.slack_high
         self.g = residual - slacks + barrier_low - barrier_high
+
+    def best(self, solve: Callable[[Linearization], Direction]) -> Direction:
+        """The direction to follow: Newton's, with what it misses foreseen, and better centred.
+
+        Parameters
+        ----------
+        solve : callable
+            Solves the conditions as they stand, with factors that all attempts share.
+
+        References
+        ----------
+        Gondzio, Multiple centrality corrections in a primal-dual method for linear programming,
+        Computational Optimization and Applications 6 (1996).
+        """
+        ahead = solve(self)
+        self.correct(ahead)
+        corrected = solve(self)
+        if min(corrected.primal / ahead.primal, corrected.dual / ahead.dual) < _WORTHY:
+            return ahead
+        ahead = corrected
+        for _ in range(_CENTRINGS):
+            if ahead.length > _LONG:
+                break
+            self.centre(ahead)
+            centred = solve(self)
+            if centred.primal + centred.dual < ahead.primal + ahead.dual + _LONGER:
+                break
+            ahead = centred
+        return ahead
+
+    def centre(self, ahead: Direction) -> None:
+        """Ask for products near the barrier where a longer step would make them far from it."""
+        point = self._point
+        primal, dual = min(1.0, ahead.primal + _FURTHER), min(1.0, ahead.dual + _FURTHER)
+        with np.errstate(invalid="ignore"):  # ends at infinity have no slack, and no product
+            low = (point.slack_low + primal * ahead.slack_low) * (self._z_low + dual * ahead.y)
+            high = (point.slack_high + primal * ahead.slack_high) * (self._z_high - dual * ahead.y)
+        self._aim(
+            self._aimed,
+            self._barrier_low + _towards(low, point.mu) / self._z_low,
+            self._barrier_high + _towards(high, point.mu) / self._z_high,
+        )
 
     def correct(self, ahead: Direction) -> None:
         """Foresee the second-order terms of a step of the lengths found.
@@ -136,6 +211,13 @@ class Linearization:
     def _exceeds(self, primal: float, curve: Array) -> bool:
         left = abs((1 - primal) * self._residual + primal**2 * curve)
         return bool(left.max(initial=0.0) > self._allowed)
+
+
+def _towards(product: Array, mu: float) -> Array:
+    """What brings products into a range around the barrier; no more than its upper end."""
+    finite = np.where(np.isfinite(product), product, mu)
+    missing = np.clip(finite, mu / _OFF_CENTRE, mu * _OFF_CENTRE) - finite
+    return np.asarray(np.maximum(missing, -mu * _OFF_CENTRE))
 
 
 def _longest(value: Array, change: Array) -> float:

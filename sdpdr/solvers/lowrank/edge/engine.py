@@ -13,7 +13,7 @@ from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge
 from sdpdr.solvers.lowrank.edge.interior_point import centred
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, EdgeResult, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.search import Search
-from sdpdr.solvers.lowrank.edge.start import isomap_start, require_bounded
+from sdpdr.solvers.lowrank.edge.start import isomap_start, relaxed, require_bounded
 from sdpdr.solvers.lowrank.frame import Journal, Options, ending
 
 _FIRST_STIFFNESS = 1e3  # relative to the typical weight of an edge
@@ -205,7 +205,7 @@ def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) 
     if start is None:
         if rank is None and np.isfinite(program.lower).any():
             rank = program.n - 1 if program.n <= _SMALL else _RANK_WITH_LOWER_LIMITS
-        return _SHRINK * isomap_start(program, rank, seed=options.seed)
+        return relaxed(program, _SHRINK * isomap_start(program, rank, seed=options.seed))
     if start.ndim != 2 or len(start) != program.n:
         raise ShapeError(f"start has shape {start.shape}; expected ({program.n}, r).")
     if not np.isfinite(start).all() or not start.any():

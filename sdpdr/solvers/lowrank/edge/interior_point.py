@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization
+from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.rows import Rows
@@ -19,12 +20,12 @@ _LARGEST_REG = 1e10
 _ROUNDING = 1e-15
 _OPENED = 10.0  # slack that a resumed row gets, over complementarity per mean multiplier
 _PACE = 0.1  # complementarity kept, as a share of the worse of the other two measures
-_WORTHY = 0.9  # share of the plain step's length that a corrected step must allow
-_FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
+_FLOOR = 0.2  # complementarity aimed at, as a share of the tolerance
 _SADDLE_REG = 0.1  # shift that a point which is optimal but for its inertia does not get rid of
 _SADDLE_PATIENCE = 4
 _PATIENCE = 150  # iterations without progress; unrolling a long roll takes about 70
 _HUGE = 1e300
+_LOST = 1e-3  # size of a column, as a share of the largest, that counts for nothing
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
 
 
@@ -106,7 +107,7 @@ class InteriorPoint:
         y = np.clip(y, 0.5 * np.maximum(rows.low, -_HUGE), 0.5 * np.minimum(rows.high, _HUGE))
         low, high = 0.1 * size / (y - rows.low), 0.1 * size / (rows.high - y)
         low, high = np.where(rows.low == 0, 0.1, low), np.where(rows.high == 0, 0.1, high)
-        point = self._fitted(R, y, low, high, mu=0.0)
+        point = self._fitted(Iterate(R, y, low, high, mu=0.0))
         return replace(point, mu=0.1 * self._mean_product(point))
 
     def resume(self, point: Iterate, product: float, columns: Matrix | None = None) -> Iterate:
@@ -125,7 +126,7 @@ class InteriorPoint:
         floor = rows.low + np.minimum(product / low, (rows.high - rows.low) / 2)
         ceiling = rows.high - np.minimum(product / high, (rows.high - rows.low) / 2)
         y = np.clip(point.y, np.where(self._has_low, floor, -np.inf), ceiling)
-        return self._fitted(R, y, low, high, mu=product)
+        return self._fitted(Iterate(R, y, low, high, mu=product))
 
     def near(self, R: Matrix, weights: Vector, product: float) -> Iterate:
         """Begin near a factor and its edge weights, with products of a given size."""
@@ -135,8 +136,18 @@ class InteriorPoint:
         point = Iterate(R, y, np.maximum(-away, 0.0), np.maximum(away, 0.0), product)
         return self.resume(point, product)
 
-    def run(self, point: Iterate, tol: float) -> Iterate:
-        """Iterate until optimal at this rank, out of time, or no longer getting anywhere."""
+    def run(self, point: Iterate, tol: float, final: float | None = None) -> Iterate:
+        """Iterate until optimal at this rank, out of time, or no longer getting anywhere.
+
+        Parameters
+        ----------
+        point : Iterate
+        tol : float
+            Accuracy to stop at.
+        final : float, optional
+            Accuracy asked for in the end. Where the factor has lost a column, the rank is large
+            enough, and the barrier falls on towards it; elsewhere it waits at ``tol``.
+        """
         best, since_best, at_saddle = np.inf, 0, 0
         while True:
             self.point = point
@@ -154,8 +165,9 @@ class InteriorPoint:
                 return point
             new = self._step(point, delta, residual)
             # Far below the tolerance there is nothing to gain, and a hard barrier holds folds.
-            least = _FLOOR * tol * self._value(point.x) / len(point.y)
-            new = replace(new, mu=max(new.mu, least))
+            aim = tol if final is None or _has_full_rank(point.x) else final
+            least = _FLOOR * aim * self._value(point.x) / len(point.y)
+            new = replace(new, mu=max(new.mu, min(point.mu, least)))
             if not (np.isfinite(new.x).all() and np.isfinite(new.y).all()):
                 return point
             point = new
@@ -168,20 +180,9 @@ class InteriorPoint:
         reg = self._prepare(point.reg)
         if reg > _LARGEST_REG:
             return replace(point, reg=reg)
-        ahead = self._direction(point, delta, weights, linear)
-        linear.correct(ahead)
-        corrected = self._direction(point, delta, weights, linear)
-        if min(corrected.primal / ahead.primal, corrected.dual / ahead.dual) >= _WORTHY:
-            ahead = corrected
-        new = self._fitted(
-            point.x + ahead.primal * ahead.x,
-            point.y + ahead.dual * ahead.y,
-            point.slack_low + ahead.primal * ahead.slack_low,
-            point.slack_high + ahead.primal * ahead.slack_high,
-            reg=reg,
-        )
-        length = min(ahead.primal, ahead.dual)
-        aim = self._centring(new, length) * self._mean_product(new)
+        ahead = linear.best(partial(self._direction, point, delta, weights))
+        new = self._fitted(ahead.followed(point, reg))
+        aim = share_to_keep(ahead.length, self._early(new)) * self._mean_product(new)
         return replace(new, mu=max(aim, min(point.mu, self._pace(new))))
 
     def _direction(
@@ -210,26 +211,22 @@ class InteriorPoint:
         ahead = min(1.0, max(measure.stationarity, measure.infeasibility))
         return _PACE * ahead * self._value(point.x) / len(point.y)
 
-    def _centring(self, point: Iterate, length: float) -> float:
-        """Share of the complementarity to aim at next, by the length of the last step.
+    def _early(self, point: Iterate) -> bool:
+        """Whether the shape is still being found, where lengths have limits from below.
 
-        While the shape is still being found, a slow descent keeps away from the folded shapes
-        that are saddle points.
+        A slow descent then keeps away from the folded shapes that are saddle points.
         """
-        early = self._mean_product(point) * len(point.y) > _EARLY * self._value(point.x)
-        quick, fair, slow = (0.4, 0.6, 0.9) if early else (0.05, 0.2, 0.6)
-        return quick if length > 0.9 else fair if length > 0.5 else slow
+        if not self._signed:
+            return False
+        return self._mean_product(point) * len(point.y) > _EARLY * self._value(point.x)
 
-    def _fitted(
-        self, R: Matrix, y: Vector, low: Vector, high: Vector, mu: float = 0.0, reg: float = 0.0
-    ) -> Iterate:
+    def _fitted(self, point: Iterate) -> Iterate:
         """Point whose slacks inside the limits are widened to what the true lengths allow."""
-        rows = self.rows
-        away = rows.lengths(self._difference @ R) - rows.target - rows.compliance * y
+        rows, low, high = self.rows, point.slack_low, point.slack_high
+        away = rows.lengths(self._difference @ point.x) - rows.target - rows.compliance * point.y
         low = np.where(rows.low == 0, np.maximum(low, high - away), low)
         high = np.where(rows.high == 0, np.maximum(high, low + away), high)
-        low, high = low * self._has_low, high * self._has_high
-        return Iterate(R, y, low, high, mu, reg)
+        return replace(point, slack_low=low * self._has_low, slack_high=high * self._has_high)
 
     def _prepare(self, reg: float) -> float:
         """Factor with the smallest tried regularization that has the inertia of a minimum.
@@ -243,7 +240,7 @@ class InteriorPoint:
             negative = self._newton.factorize(shift)
             self.journal.factorizations += 1
             if negative == (self._newton.rank if shift < 0 else 0):
-                return reg if corrected else reg / 3 if reg > _FIRST_REG else 0.0
+                return reg if corrected or not reg else max(reg / 3, _FIRST_REG)
             reg, corrected = max(8 * reg, _FIRST_REG), True
         return reg
 
@@ -284,6 +281,11 @@ class InteriorPoint:
 
     def _value(self, R: Matrix) -> float:
         return self.program.objective.value(R)
+
+
+def _has_full_rank(R: Matrix) -> bool:
+    spectrum = np.linalg.eigvalsh(R.T @ R)
+    return bool(spectrum[0] > _LOST**2 * spectrum[-1])
 
 
 def centred(R: Matrix, mass: Vector) -> Matrix:

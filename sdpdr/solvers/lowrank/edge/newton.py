@@ -68,7 +68,7 @@ class BlockLaplacian:
             (np.ones(2 * m), (edges.T.ravel(), np.tile(np.arange(m), 2))), shape=(n, m)
         )
         self._matrix, self._source = _pattern(edges, n, rank)
-        self._factor = symmetric_factor(csc_array(self._matrix))
+        self._factor = symmetric_factor(csc_array(self._matrix), pairs=False)
 
     def assemble(self, weights: Vector, stiffness: Vector, delta: Matrix) -> None:
         """Compute the edge blocks 2 w I + 4 sigma delta delta^T and their sums at the nodes."""

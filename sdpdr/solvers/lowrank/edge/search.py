@@ -189,7 +189,7 @@ class Search:
     ) -> tuple[Iterate, Verdict]:
         """Run to one accuracy after the other, unless a look between shows too small a rank."""
         for accuracy in accuracies:
-            point = at.run(point, accuracy)
+            point = at.run(point, accuracy, min(accuracy, self.options.tol / 4))
             verdict = self._judge(at, point)
             low = verdict.connectivity
             too_low = low.escape.shape[1] > 0 and verdict.gap > _UNEXPLAINED * accuracy

@@ -108,6 +108,60 @@ def isomap_start(
     return np.asarray(R - program.mass @ R / program.mass.sum())
 
 
+_SWEEPS = 40
+_SWEEP = 0.75  # share of the way that an edge is moved into its limits in one sweep
+_MOMENTUM = 0.75  # share of the last move that is made again: without it three times the sweeps
+
+
+def relaxed(program: EdgeProgram, R: Matrix) -> Matrix:
+    r"""Shorten and lengthen edges towards their limits, all at once, again and again.
+
+    Isomap has the shape and its paths have noise: single edges come out ten times too long, and an
+    interior-point method spends most of its iterations on them. In a sweep every edge outside its
+    limits asks its ends to move along it, the shorter it is the more urgently, and every point
+    moves by the weighted mean of what is asked of it. A sweep costs as much as one gradient.
+
+    Parameters
+    ----------
+    program : EdgeProgram
+    R : (n, r) array
+
+    Returns
+    -------
+    (n, r) array
+
+    References
+    ----------
+    Müller, Heidelberger, Hennix, Ratcliff, Position based dynamics, Journal of Visual
+    Communication and Image Representation 18 (2007), for the sweeps of computer graphics.
+
+    Examples
+    --------
+    >>> pair = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0)
+    >>> 0.8 < float(np.ptp(relaxed(pair, np.array([[-5.0], [5.0]])))) <= 1.0
+    True
+    """
+    m = program.m
+    signs, column = np.repeat([1.0, -1.0], m), np.tile(np.arange(m), 2)
+    incidence = csr_matrix((signs, (program.edges.T.ravel(), column)), shape=(program.n, m))
+    difference, joined = incidence.T.tocsr(), abs(incidence)
+    urgency = 1.0 / np.sqrt(program.sqdist)
+    moved = np.zeros_like(R)
+    for _ in range(_SWEEPS):
+        delta = difference @ R
+        square = np.maximum(np.einsum("ij,ij->i", delta, delta), np.finfo(float).tiny)
+        allowed = np.clip(square, program.lower, program.upper)
+        asks = np.where(allowed == square, 0.0, urgency)
+        if not asks.any():
+            break
+        excess = asks * (1.0 - np.sqrt(allowed / square))
+        asked = incidence @ (excess[:, None] * delta)
+        asked /= np.maximum(joined @ asks, np.finfo(float).tiny)[:, None]
+        moved = _MOMENTUM * moved - _SWEEP * asked
+        R = R + moved
+    return np.asarray(R - program.mass @ R / program.mass.sum())
+
+
 _STEPS = 25
 # Rows of lengths become dependent where exact lengths have no interior; then steps only halve the
 # distance, and need all the digits there are.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization
+from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
@@ -23,7 +24,6 @@ _PACE = 0.1  # complementarity kept, as a share of the worse of the other two me
 # Complementarity from which on it may grow again, how far stationarity has to be behind, and by how
 # much it grows.
 _LATE, _FAR, _BACK = 1e-6, 1e3, 10.0
-_WORTHY = 0.9  # share of the plain step's length that a corrected step must allow
 _CURVED = 0.3  # share of the largest violation that the curvature of rows may add
 _FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
@@ -242,29 +242,16 @@ class Interior:
         shift = self._prepare(point.reg)
         if shift is None:
             return None
-        ahead = self._direction(point, gradient, linear)
-        linear.correct(ahead)
-        corrected = self._direction(point, gradient, linear)
-        if min(corrected.primal / ahead.primal, corrected.dual / ahead.dual) >= _WORTHY:
-            ahead = corrected
-        new = self._fitted(
-            Iterate(
-                point.x + ahead.primal * ahead.x,
-                point.y + ahead.dual * ahead.y,
-                point.slack_low + ahead.primal * ahead.slack_low,
-                point.slack_high + ahead.primal * ahead.slack_high,
-                mu=point.mu,
-                reg=shift,
-            )
-        )
-        aim = self._centring(new, min(ahead.primal, ahead.dual)) * self._mean_product(new)
+        ahead = linear.best(partial(self._direction, gradient))
+        new = self._fitted(ahead.followed(point, shift))
+        aim = share_to_keep(ahead.length, self._early(new)) * self._mean_product(new)
         # Where it has run far ahead all the same, it goes back.
         ahead_by = errors.stationarity / max(errors.gap, np.finfo(float).tiny)
         most = _BACK * point.mu if errors.gap < _LATE and ahead_by > _FAR else point.mu
         held = self.hold * min(point.mu, self._mean_product(new)) if shift > 0.0 else 0.0
         return replace(new, mu=max(aim, held, min(most, self._pace(new, errors))))
 
-    def _direction(self, point: Iterate, gradient: Array, linear: Linearization) -> Direction:
+    def _direction(self, gradient: Array, linear: Linearization) -> Direction:
         """Solve with the last factors, and see how far the answer can be followed."""
         matrix = self.matrix
         dx = matrix.solve(-(gradient + matrix.adjoint @ (linear.sigma * linear.g)))
@@ -354,11 +341,9 @@ class Interior:
         ahead = max(errors.stationarity, float(np.max(np.abs(residual), initial=0.0)))
         return _PACE * min(1.0, ahead) * self._scale(point) / self._products
 
-    def _centring(self, point: Iterate, length: float) -> float:
-        """Share of the complementarity to aim at next, by the length of the last step."""
-        early = self._mean_product(point) * self._products > _EARLY * self._scale(point)
-        quick, fair, slow = (0.4, 0.6, 0.9) if early else (0.05, 0.2, 0.6)
-        return quick if length > 0.9 else fair if length > 0.5 else slow
+    def _early(self, point: Iterate) -> bool:
+        """Whether shapes are still being found."""
+        return self._mean_product(point) * self._products > _EARLY * self._scale(point)
 
     def _mean_product(self, point: Iterate) -> float:
         boxes, low, high = self.boxes, self._has_low, self._has_high
