@@ -30,8 +30,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Matrix
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.program.face import exposing_rows, null_vectors
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.face import exposing_rows, null_vectors, stated_labels
+from sdpdr.program.point import Factor, Point, Value, diagonal_of
 from sdpdr.program.sdp import SDP
 
 
@@ -80,9 +80,7 @@ def dimacs_errors(sdp: SDP, point: Point) -> Residuals:
     -------
     Residuals
     """
-    has_primal = all(v.name in point.values for v in sdp.variables)
-    labels = [r.label for r in sdp.rows] + [lmi.label for lmi in sdp.lmis]
-    has_dual = all(label in point.duals for label in labels)
+    has_primal, has_dual = sdp.is_point(point.values), sdp.is_dual_point(point.duals)
     primal = _primal_errors(sdp, point) if has_primal else (np.nan, np.nan)
     slacks = _dual_slacks(sdp, point) if has_dual else {}
     dual = _dual_errors(sdp, point, slacks) if has_dual else (np.nan, np.nan)
@@ -100,7 +98,8 @@ def _primal_errors(sdp: SDP, point: Point) -> tuple[float, float]:
     for r in sdp.rows:
         slack = sdp.slack(r, point.values)
         if r.label in exposing:
-            slack = slack / max(1.0, _largest_entry(point.values[exposing[r.label]]))
+            # The largest entry of a positive semidefinite matrix lies on its diagonal.
+            slack = slack / max(1.0, _largest(diagonal_of(point.values[exposing[r.label]])))
         rows.append(float(np.linalg.norm(slack if r.relation == "==" else np.minimum(slack, 0.0))))
         scale = max(scale, 1.0 + float(np.max(np.abs(r.rhs), initial=0.0)))
     cone = [0.0]
@@ -116,12 +115,9 @@ def _primal_errors(sdp: SDP, point: Point) -> tuple[float, float]:
 
 def _dual_slacks(sdp: SDP, point: Point) -> dict[str, Matrix]:
     """S_k (without the rows that expose a face) and s, by variable."""
-    slacks: dict[str, Matrix] = {}
-    for v in sdp.variables:
-        hidden = {r.label for r in exposing_rows(sdp, v.name)}
-        kept = {label: y for label, y in point.duals.items() if label not in hidden}
-        slacks[v.name] = sdp.dual_slack(v.name, kept)
-    return slacks
+    hidden = stated_labels(sdp)
+    kept = {label: y for label, y in point.duals.items() if label not in hidden}
+    return {v.name: sdp.dual_slack(v.name, kept) for v in sdp.variables}
 
 
 def _dual_errors(sdp: SDP, point: Point, slacks: dict[str, Matrix]) -> tuple[float, float]:
@@ -133,7 +129,7 @@ def _dual_errors(sdp: SDP, point: Point, slacks: dict[str, Matrix]) -> tuple[flo
         s = np.asarray(slacks[w.name])
         if w.nonnegative:
             cone.append(-float(np.min(s, initial=0.0)))
-        elif w.curvature is None:
+        elif w.is_free:
             free.append(float(np.linalg.norm(s)))
     for r in sdp.rows:
         if r.relation == "<=":
@@ -163,13 +159,6 @@ def _products(sdp: SDP, point: Point, slacks: dict[str, Matrix]) -> float:
 
 def _smallest(value: Value) -> float:
     return 0.0 if isinstance(value, Factor) else float(np.linalg.eigvalsh(np.asarray(value))[0])
-
-
-def _largest_entry(value: Value) -> float:
-    """Of a positive semidefinite matrix, hence on its diagonal."""
-    if isinstance(value, Factor):
-        return float(np.max(np.sum(np.square(value.factor), axis=1), initial=0.0))
-    return float(np.max(np.abs(np.diagonal(np.asarray(value))), initial=0.0))
 
 
 def _largest(matrix: Matrix) -> float:

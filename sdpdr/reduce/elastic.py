@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.program.face import exposing_rows
+from sdpdr.program.face import visible_rows
 from sdpdr.program.point import Point, Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Rows
 from sdpdr.reduce.base import Reduced, Reduction
@@ -80,13 +80,11 @@ class Elastic(Reduction):
 
 def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
     """Groups of rows on matrices alone that zero does not satisfy."""
-    exposing = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
     matrices = {v.name for v in sdp.psd_variables}
     return tuple(
         r
-        for r in sdp.rows
-        if r.label not in exposing
-        and set(r.lhs) <= matrices
+        for r in visible_rows(sdp)
+        if set(r.lhs) <= matrices
         and (bool(np.any(r.rhs)) if r.relation == "==" else bool(np.any(r.rhs < 0.0)))
     )
 

@@ -25,7 +25,7 @@ from sdpdr.linalg import (
     Summed,
     VectorMap,
 )
-from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
+from sdpdr.program.face import complete_multipliers, null_vectors, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.sizes import row_norms
@@ -94,8 +94,7 @@ class Landmark(Reduction):
     def _reduce(self, sdp: SDP) -> Reduced:
         name = sdp.psd_variables[0].name
         basis = on_face(sdp, np.asarray(self.basis, dtype=float))
-        hidden = {r.label for r in exposing_rows(sdp, name)}
-        seen = [r for r in sdp.rows if r.label not in hidden]
+        seen = visible_rows(sdp)
         force = {r.label: self._in_force(r, basis) for r in seen}
         kept = [_taken(r, force[r.label]) for r in seen]
         scalars = {v.name: _used(v, kept, sdp) for v in sdp.vector_variables}

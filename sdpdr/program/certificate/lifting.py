@@ -35,15 +35,13 @@ def lifted(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate | None
     claimed = sdp.dual_value(duals)
     price = claimed - sdp.dual_value({label: v + lift[label] for label, v in duals.items()})
     most = _GOOD * abs(claimed) / price if price > 0.0 else 0.0
-    for t in (0.0, most):
-        y = {label: v + t * lift[label] for label, v in duals.items()}
-        value = Account(sdp, arithmetic).value(y)
-        if value is not None:
-            words = f"multipliers of rows that fix diagonals, lifted; {arithmetic.words}"
-            if t == 0.0:
-                words = f"multipliers that satisfy all equations; {arithmetic.words}"
-            return Certificate(sdp.report(value), words, arithmetic.rigorous, y)
-    return None
+    higher = {label: v + most * lift[label] for label, v in duals.items()}
+    account = Account(sdp, arithmetic)
+    return account.certificate(
+        [duals], f"multipliers that satisfy all equations; {arithmetic.words}"
+    ) or account.certificate(
+        [higher], f"multipliers of rows that fix diagonals, lifted; {arithmetic.words}"
+    )
 
 
 def unit_lift(sdp: SDP) -> dict[str, Array] | None:

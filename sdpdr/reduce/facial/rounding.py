@@ -10,8 +10,8 @@ import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.exact_rows import Vector, add
+from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import VectorVariable
-from sdpdr.reduce.facial.exact import Echelon
 from sdpdr.reduce.facial.faces import Faces, Line, Multiplier
 from sdpdr.reduce.facial.scan import Found, Place
 
