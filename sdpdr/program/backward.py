@@ -11,6 +11,7 @@ from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.program.face import null_vectors, stated_labels
 from sdpdr.program.point import Factor, Value
+from sdpdr.program.residuals import in_cones, multipliers_in_cones
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.sizes import row_norms
 
@@ -46,17 +47,8 @@ def backward_error(sdp: SDP, values: Mapping[str, Value]) -> float:
     """
     if not sdp.is_point(values):
         return float("nan")
-    errors = [0.0, *(_row_error(sdp, r, values) for r in sdp.rows)]
-    for v in sdp.psd_variables:
-        value = values[v.name]
-        if not isinstance(value, Factor):
-            errors.append(_negative_part(_eigenvalues(value)))
-    for w in sdp.vector_variables:
-        if w.nonnegative:
-            errors.append(_negative_part(np.asarray(values[w.name])))
-    for lmi in sdp.lmis:
-        errors.append(_negative_part(_eigenvalues(sdp.lmi_value(lmi, values))))
-    return max(errors)
+    errors = [_row_error(sdp, r, values) for r in sdp.rows]
+    return max([0.0, *errors, *map(_negative_part, in_cones(sdp, values))])
 
 
 def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
@@ -102,9 +94,7 @@ def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
         missed = np.maximum(-left, 0.0) if w.nonnegative else np.abs(left)
         sizes = np.asarray(_sizes(sdp, w.name, duals))
         errors += [_share(float(a), float(b)) for a, b in zip(missed, sizes, strict=True)]
-    errors += [_negative_part(duals[r.label]) for r in sdp.rows if r.relation == "<="]
-    errors += [_negative_part(_eigenvalues(duals[lmi.label])) for lmi in sdp.lmis]
-    return max(errors)
+    return max([*errors, *map(_negative_part, multipliers_in_cones(sdp, duals))])
 
 
 def _sizes(sdp: SDP, name: str, duals: Mapping[str, Array]) -> Matrix:
@@ -117,10 +107,6 @@ def _sizes(sdp: SDP, name: str, duals: Mapping[str, Array]) -> Matrix:
 
 def _share(part: float, whole: float) -> float:
     return 0.0 if part == 0.0 else part / whole if whole > 0.0 else float("inf")
-
-
-def _eigenvalues(matrix: Array) -> Array:
-    return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 
 def _negative_part(numbers: Array) -> float:
@@ -136,8 +122,7 @@ def _largest(value: Value) -> float:
 
 
 def _row_error(sdp: SDP, rows: Rows, values: Mapping[str, Value]) -> float:
-    slack = sdp.slack(rows, values)
-    missed = np.abs(slack) if rows.relation == "==" else np.maximum(-slack, 0.0)
+    missed = sdp.missed(rows, values)
     size = np.abs(rows.rhs)
     homogeneous = size == 0.0
     if np.any(homogeneous & (missed > 0.0)):

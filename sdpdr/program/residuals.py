@@ -22,12 +22,13 @@ to the entries of K where these exceed one, because rounding grows with them and
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Matrix
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.program.face import exposing_rows, null_vectors, stated_labels
@@ -96,21 +97,37 @@ def _primal_errors(sdp: SDP, point: Point) -> tuple[float, float]:
     rows, scale = [0.0], 1.0
     exposing = {r.label: v.name for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
     for r in sdp.rows:
-        slack = sdp.slack(r, point.values)
+        missed = sdp.missed(r, point.values)
         if r.label in exposing:
             # The largest entry of a positive semidefinite matrix lies on its diagonal.
-            slack = slack / max(1.0, _largest(diagonal_of(point.values[exposing[r.label]])))
-        rows.append(float(np.linalg.norm(slack if r.relation == "==" else np.minimum(slack, 0.0))))
+            missed = missed / max(1.0, _largest(diagonal_of(point.values[exposing[r.label]])))
+        rows.append(float(np.linalg.norm(missed)))
         scale = max(scale, 1.0 + float(np.max(np.abs(r.rhs), initial=0.0)))
-    cone = [0.0]
+    cone = max([0.0, *(-_lowest(part) for part in in_cones(sdp, point.values))])
+    return float(np.linalg.norm(rows)) / scale, cone / scale
+
+
+def in_cones(sdp: SDP, values: Mapping[str, Value]) -> Iterator[Array]:
+    """What must not be negative at a point: scalars, and eigenvalues of matrices.
+
+    Those of a factor never are, and are left out.
+    """
     for v in sdp.psd_variables:
-        cone.append(-_smallest(point.values[v.name]))
-    for w in sdp.vector_variables:
-        if w.nonnegative:
-            cone.append(-float(np.min(np.asarray(point.values[w.name]), initial=0.0)))
-    for lmi in sdp.lmis:
-        cone.append(-_smallest(sdp.lmi_value(lmi, point.values)))
-    return float(np.linalg.norm(rows)) / scale, max(cone) / scale
+        value = values[v.name]
+        if not isinstance(value, Factor):
+            yield _eigenvalues(value)
+    yield from (np.asarray(values[w.name]) for w in sdp.vector_variables if w.nonnegative)
+    yield from (_eigenvalues(sdp.lmi_value(lmi, values)) for lmi in sdp.lmis)
+
+
+def multipliers_in_cones(sdp: SDP, duals: Mapping[str, Array]) -> Iterator[Array]:
+    """What must not be negative of multipliers, those of inequalities and eigenvalues."""
+    yield from (duals[r.label] for r in sdp.rows if r.relation == "<=")
+    yield from (_eigenvalues(duals[lmi.label]) for lmi in sdp.lmis)
+
+
+def _eigenvalues(matrix: Array) -> Array:
+    return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 
 def _dual_slacks(sdp: SDP, point: Point) -> dict[str, Matrix]:
@@ -128,14 +145,10 @@ def _dual_errors(sdp: SDP, point: Point, slacks: dict[str, Matrix]) -> tuple[flo
     for w in sdp.vector_variables:
         s = np.asarray(slacks[w.name])
         if w.nonnegative:
-            cone.append(-float(np.min(s, initial=0.0)))
+            cone.append(-_lowest(s))
         elif w.is_free:
             free.append(float(np.linalg.norm(s)))
-    for r in sdp.rows:
-        if r.relation == "<=":
-            cone.append(-float(np.min(point.duals[r.label], initial=0.0)))
-    for lmi in sdp.lmis:
-        cone.append(-_smallest(point.duals[lmi.label]))
+    cone += [-_lowest(part) for part in multipliers_in_cones(sdp, point.duals)]
     return float(np.linalg.norm(free)) / scale, max(cone) / scale
 
 
@@ -157,8 +170,8 @@ def _products(sdp: SDP, point: Point, slacks: dict[str, Matrix]) -> float:
     return total
 
 
-def _smallest(value: Value) -> float:
-    return 0.0 if isinstance(value, Factor) else float(np.linalg.eigvalsh(np.asarray(value))[0])
+def _lowest(numbers: Array) -> float:
+    return float(np.min(numbers, initial=0.0))
 
 
 def _largest(matrix: Matrix) -> float:

@@ -95,6 +95,11 @@ class Rows:
         """Number of rows."""
         return int(self.rhs.size)
 
+    @property
+    def hold_at_zero(self) -> NDArray[np.bool_]:
+        """Which rows hold where all variables are zero."""
+        return np.asarray(self.rhs == 0.0 if self.relation == "==" else self.rhs >= 0.0)
+
     def take(self, mask: NDArray[np.bool_]) -> Rows:
         """The rows of a mask."""
         if mask.all():
@@ -378,6 +383,11 @@ class SDP:
     def slack(self, rows: Rows, values: Mapping[str, Value]) -> Array:
         """``rhs - lhs`` of a group of rows at a point."""
         return np.asarray(rows.rhs - self.evaluate(rows.lhs, values, rows.m))
+
+    def missed(self, rows: Rows, values: Mapping[str, Value]) -> Array:
+        """By how much rows of a group are missed at a point; zero where they hold."""
+        slack = self.slack(rows, values)
+        return np.abs(slack) if rows.relation == "==" else np.maximum(-slack, 0.0)
 
     def lmi_value(self, lmi: Lmi, values: Mapping[str, Value]) -> Array:
         """The matrix that an LMI says is positive semidefinite, at a point."""

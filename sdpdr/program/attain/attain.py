@@ -156,7 +156,7 @@ def _why_hopeless(sdp: SDP, point: Point) -> str | None:
     if not all(is_face_known(sdp, v.name) for v in sdp.psd_variables):
         return f"{_UNPROVED}: null vectors that rows state nearly depend on others"
     for r in sdp.rows:
-        if not r.lhs and not np.all(r.rhs == 0.0 if r.relation == "==" else r.rhs >= 0.0):
+        if not r.lhs and not r.hold_at_zero.all():
             return f"no point is feasible: the rows {r.label!r} have no variables and do not hold"
     return None
 

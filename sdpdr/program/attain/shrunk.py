@@ -177,7 +177,6 @@ def holds_with_slack(sdp: SDP, name: str, point: Values, slacked: set[str]) -> b
     for rows in sdp.rows:
         if rows.label not in slacked:
             continue
-        left = sdp.slack(rows, point)
         # What rounding may amount to, and what it may be without saying anything else of the row.
         size, scale = np.abs(rows.rhs), np.abs(rows.rhs)
         for key, linear_map in rows.lhs.items():
@@ -186,8 +185,7 @@ def holds_with_slack(sdp: SDP, name: str, point: Values, slacked: set[str]) -> b
             else:
                 scale = scale + abs(linear_map.matrix()) @ np.abs(np.asarray(point[key]))
         rounding = ROUNDINGS * float(gamma(factor.factor.shape[1] + 8)) * (size + scale)
-        missed = np.abs(left) if rows.relation == "==" else -left
-        if np.any(missed > np.minimum(rounding, _CLEARLY * scale)):
+        if np.any(sdp.missed(rows, point) > np.minimum(rounding, _CLEARLY * scale)):
             return False
     return True
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.linalg import BilinearForms, LinearMap
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.certificate.account import Account
@@ -77,10 +77,7 @@ def _partial_traces(rows: Rows, name: str) -> tuple[Index, Index, Array]:
     assert isinstance(linear_map, LinearMap)
     if isinstance(linear_map, BilinearForms) and np.any(np.diff(linear_map.left.indptr) != 1):
         return np.zeros(rows.m + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(rows.m)
-    matrix = linear_map.matrix()
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
+    matrix = own_rows(linear_map.matrix())
     i, j = svec_pairs(matrix.indices)
     row = np.repeat(np.arange(rows.m), np.diff(matrix.indptr))
     high, low = np.zeros(rows.m), np.full(rows.m, np.inf)
