@@ -9,9 +9,9 @@ import numpy as np
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import svec
-from sdpdr.program.face import exposing_rows, null_vectors
+from sdpdr.program.face import null_vectors, stated_labels
 from sdpdr.program.point import Factor, Value
+from sdpdr.program.residuals import in_cones, multipliers_in_cones
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.sizes import row_norms
 
@@ -45,19 +45,10 @@ def backward_error(sdp: SDP, values: Mapping[str, Value]) -> float:
     >>> round(backward_error(sdp, {"K": too_long}), 9)
     0.21
     """
-    if not all(v.name in values for v in sdp.variables):
+    if not sdp.is_point(values):
         return float("nan")
-    errors = [0.0, *(_row_error(sdp, r, values) for r in sdp.rows)]
-    for v in sdp.psd_variables:
-        value = values[v.name]
-        if not isinstance(value, Factor):
-            errors.append(_negative_part(_eigenvalues(value)))
-    for w in sdp.vector_variables:
-        if w.nonnegative:
-            errors.append(_negative_part(np.asarray(values[w.name])))
-    for lmi in sdp.lmis:
-        errors.append(_negative_part(_eigenvalues(sdp.lmi_value(lmi, values))))
-    return max(errors)
+    errors = [_row_error(sdp, r, values) for r in sdp.rows]
+    return max([0.0, *errors, *map(_negative_part, in_cones(sdp, values))])
 
 
 def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
@@ -87,46 +78,35 @@ def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
     >>> dual_backward_error(sdp, {"trace": np.array([-3.0])})  # 1 - 3, beside 1 + 3
     0.5
     """
-    labels = [r.label for r in sdp.rows] + [lmi.label for lmi in sdp.lmis]
-    if not all(label in duals for label in labels):
+    if not sdp.is_dual_point(duals):
         return float("nan")
-    errors = [0.0]
+    errors, hidden = [0.0], stated_labels(sdp)
+    seen = {label: y for label, y in duals.items() if label not in hidden}
     for v in sdp.psd_variables:
-        null, hidden = null_vectors(sdp, v.name), {r.label for r in exposing_rows(sdp, v.name)}
-        seen = {label: y for label, y in duals.items() if label not in hidden}
-        lowest = smallest_eigenvalue(sdp.dual_slack(v.name, seen), null)[0]
+        slack = sdp.dual_slack(v.name, seen)
+        lowest = smallest_eigenvalue(slack, null_vectors(sdp, v.name))[0]
         size = float(np.max(np.abs(_sizes(sdp, v.name, seen).diagonal()), initial=0.0))
         errors.append(_share(max(0.0, -lowest), size))
     for w in sdp.vector_variables:
         if w.curvature is not None:
             continue
-        slack = np.asarray(sdp.dual_slack(w.name, duals))
-        missed = np.maximum(-slack, 0.0) if w.nonnegative else np.abs(slack)
+        left = np.asarray(sdp.dual_slack(w.name, duals))
+        missed = np.maximum(-left, 0.0) if w.nonnegative else np.abs(left)
         sizes = np.asarray(_sizes(sdp, w.name, duals))
         errors += [_share(float(a), float(b)) for a, b in zip(missed, sizes, strict=True)]
-    errors += [_negative_part(duals[r.label]) for r in sdp.rows if r.relation == "<="]
-    errors += [_negative_part(_eigenvalues(duals[lmi.label])) for lmi in sdp.lmis]
-    return max(errors)
+    return max([*errors, *map(_negative_part, multipliers_in_cones(sdp, duals))])
 
 
 def _sizes(sdp: SDP, name: str, duals: Mapping[str, Array]) -> Matrix:
     """Sizes of the terms that a variable's dual slack is the sum of."""
     total = abs(sdp.cost(name))
-    for r in sdp.rows:
-        if name in r.lhs and r.label in duals:
-            total = total + adjoint_magnitude(r.lhs[name], duals[r.label])
-    for lmi in sdp.lmis:
-        if name in lmi.lhs:
-            total = total + adjoint_magnitude(lmi.lhs[name], svec(duals[lmi.label]))
+    for linear_map, y in sdp.column(name, duals):
+        total = total + adjoint_magnitude(linear_map, y)
     return total
 
 
 def _share(part: float, whole: float) -> float:
     return 0.0 if part == 0.0 else part / whole if whole > 0.0 else float("inf")
-
-
-def _eigenvalues(matrix: Array) -> Array:
-    return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 
 def _negative_part(numbers: Array) -> float:
@@ -142,8 +122,7 @@ def _largest(value: Value) -> float:
 
 
 def _row_error(sdp: SDP, rows: Rows, values: Mapping[str, Value]) -> float:
-    slack = sdp.slack(rows, values)
-    missed = np.abs(slack) if rows.relation == "==" else np.maximum(-slack, 0.0)
+    missed = sdp.missed(rows, values)
     size = np.abs(rows.rhs)
     homogeneous = size == 0.0
     if np.any(homogeneous & (missed > 0.0)):

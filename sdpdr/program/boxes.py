@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.program.point import Factor, Value
+from sdpdr.program.point import Value, divided
 from sdpdr.program.rescale import rescale
 from sdpdr.program.sdp import SDP, Rows
+
+# Lower and upper limits of multipliers, by label.
+Box: TypeAlias = Mapping[str, tuple[Array, Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +54,8 @@ def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
                 continue
             entries = rows.lhs[v.name].matrix().tocoo()
             keep = entries.data != 0.0
-            np.add.at(seen, entries.col[keep], 1)
             scalar = entries.col[keep]
-            cost = np.asarray(sdp.cost(v.name))[scalar]
-            curvature = None if v.curvature is None else v.curvature[scalar]
+            np.add.at(seen, scalar, 1)
             found.append(
                 SlackColumn(
                     variable=v.name,
@@ -61,16 +63,16 @@ def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
                     row=entries.row[keep],
                     scalar=scalar,
                     coefficient=entries.data[keep],
-                    cost=cost,
-                    curvature=curvature,
+                    cost=np.asarray(sdp.cost(v.name))[scalar],
+                    curvature=None if v.curvature is None else v.curvature[scalar],
                 )
             )
-        if np.any(seen != 1) or (not v.nonnegative and v.curvature is None):
+        if np.any(seen != 1) or v.is_free:
             return None
     return found
 
 
-def dual_box(sdp: SDP) -> Mapping[str, tuple[Array, Array]] | None:
+def dual_box(sdp: SDP) -> Box | None:
     """Lower and upper limits of every row's multiplier; None where they are not a box.
 
     A non-negative slack z with cost c and coefficient a in its row demands c + a y >= 0.
@@ -93,6 +95,11 @@ def dual_box(sdp: SDP) -> Mapping[str, tuple[Array, Array]] | None:
     return box
 
 
+def within(box: Box, y: Mapping[str, Array]) -> dict[str, Array]:
+    """Multipliers moved into a box where they lie outside; all are free that it does not name."""
+    return {k: np.clip(part, *box[k]) if k in box else part for k, part in y.items()}
+
+
 def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     """The nearest point that is exactly feasible, where a closed form knows one.
 
@@ -101,7 +108,7 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     with a fixed diagonal, or one fixed number, are scaled (`sdpdr.program.rescale`). In any
     other case the point is returned as it is, and its residuals tell.
     """
-    if not all(v.name in values for v in sdp.variables):
+    if not sdp.is_point(values):
         return values
     values = rescale(sdp, values)
     columns = slack_columns(sdp)
@@ -124,10 +131,7 @@ def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[
             return values
         lhs = r.rhs - sdp.slack(r, values)
         excess = max(excess, float(np.max(lhs / r.rhs, initial=0.0)))
-    value = values[name]
-    if isinstance(value, Factor):
-        return {**values, name: Factor(value.factor / np.sqrt(excess))}
-    return {**values, name: np.asarray(value) / excess}
+    return {**values, name: divided(values[name], excess)}
 
 
 def fill_slack(
@@ -135,10 +139,10 @@ def fill_slack(
 ) -> dict[str, Value]:
     """The cheapest slack that satisfies the rows."""
     filled: dict[str, Array] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
+    alone = {**values, **{name: np.zeros_like(z) for name, z in filled.items()}}
     by_label: dict[str, Rows] = {r.label: r for r in sdp.rows}
     for column in columns:
         rows = by_label[column.label]
-        alone = {**values, **{name: np.zeros_like(z) for name, z in filled.items()}}
         missing = sdp.slack(rows, alone)[column.row]
         wanted = missing / column.coefficient
         if rows.relation == "<=":

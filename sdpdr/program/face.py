@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 import numpy as np
 import scipy.linalg as sl
@@ -11,10 +10,8 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import Combined, LinearMap, Products, QuadraticForms, Stacked
+from sdpdr.program.echelon import Span, exact_columns
 from sdpdr.program.sdp import SDP, Rows
-
-# Products of entries in an elimination with fractions beyond which it takes too long.
-_LARGEST = 1_000_000
 
 
 def exposing_rows(sdp: SDP, name: str) -> tuple[Rows, ...]:
@@ -33,6 +30,17 @@ def exposing_rows(sdp: SDP, name: str) -> tuple[Rows, ...]:
         if linear_map.null_vectors(rows.rhs).shape[1]:
             found.append(rows)
     return tuple(found)
+
+
+def stated_labels(sdp: SDP) -> set[str]:
+    """Labels of all groups of rows that state a face of some variable."""
+    return {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
+
+
+def visible_rows(sdp: SDP) -> list[Rows]:
+    """Rows whose multipliers matter: all but those that merely state a face."""
+    hidden = stated_labels(sdp)
+    return [r for r in sdp.rows if r.label not in hidden]
 
 
 def _says_face(linear_map: LinearMap) -> bool:
@@ -82,29 +90,11 @@ def is_face_known(sdp: SDP, name: str) -> bool:
     columns = _stated(sdp, name)
     if columns is None or columns.shape[1] == 1:
         return True
-    left_out = columns.shape[1] - null_vectors(sdp, name).shape[1]
-    return not left_out or _rank(columns) == columns.shape[1] - left_out
-
-
-def _rank(columns: sp.csr_array) -> int:
-    """The rank over the rationals; the number of columns where that would take too long."""
-    basis: dict[int, dict[int, Fraction]] = {}
-    by_column = sp.csr_array(columns.T)
-    if by_column.nnz * columns.shape[1] > _LARGEST:
-        return int(columns.shape[1])
-    for k in range(columns.shape[1]):
-        part = slice(by_column.indptr[k], by_column.indptr[k + 1])
-        entries = zip(by_column.indices[part], by_column.data[part], strict=True)
-        rest = {int(i): Fraction(a) for i, a in entries if a}
-        for pivot, held in basis.items():
-            share = rest.get(pivot, Fraction(0))
-            for i, a in held.items() if share else ():
-                rest[i] = rest.get(i, Fraction(0)) - share * a
-        rest = {i: a for i, a in rest.items() if a}
-        if rest:
-            pivot = min(rest)
-            basis[pivot] = {i: a / rest[pivot] for i, a in rest.items()}
-    return len(basis)
+    known = null_vectors(sdp, name).shape[1]
+    if known == columns.shape[1]:
+        return True
+    span, vectors = Span(), exact_columns(columns)
+    return vectors is not None and sum(map(span.insert, vectors)) == known
 
 
 def complete_multipliers(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Array]:

@@ -34,7 +34,7 @@ from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.linalg.walks import dijkstra
-from sdpdr.program.face import exposing_rows
+from sdpdr.program.face import exposing_rows, visible_rows
 from sdpdr.program.sdp import SDP, Rows
 
 # Lengths of paths are sums of as many rounded numbers as a path has edges.
@@ -148,11 +148,9 @@ class Limits:
             v.name: (np.full(v.size, 0.0 if v.nonnegative else -np.inf), np.full(v.size, np.inf))
             for v in sdp.vector_variables
         }
-        hidden = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
         self._groups = [
-            _Group(sdp, r, sign)
-            for r in sdp.rows
-            if r.label not in hidden
+            _Group(r, sign)
+            for r in visible_rows(sdp)
             for sign in ((1.0, -1.0) if r.relation == "==" else (1.0,))
         ]
         for _ in range(_ROUNDS):
@@ -245,7 +243,7 @@ class Limits:
 class _Group:
     """A group of rows as upper limits: sign * lhs <= sign * rhs."""
 
-    def __init__(self, sdp: SDP, rows: Rows, sign: float) -> None:
+    def __init__(self, rows: Rows, sign: float) -> None:
         self.rhs = sign * rows.rhs
         self.vectors: dict[str, sp.csr_array] = {}
         self.surplus: dict[str, sp.csr_array] = {}

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, as_real
+from sdpdr.base.arrays import Array, Matrix, as_real
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg.svec import svec_size
 
@@ -65,6 +65,11 @@ class VectorVariable:
         if curvature.shape != (self.size,) or not np.all(curvature > 0):
             raise ModelError(f"variable {self.name!r}: curvature must be {self.size} positives.")
         object.__setattr__(self, "curvature", curvature)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether its costs are linear and its signs free, so that its dual slack must vanish."""
+        return not self.nonnegative and self.curvature is None
 
 
 def _size(name: str, what: str, size: int) -> int:
@@ -134,6 +139,34 @@ Value: TypeAlias = "Array | Factor"
 def as_dense(value: Value) -> Array:
     """The matrix itself, whether given dense or as a factor."""
     return value.dense() if isinstance(value, Factor) else np.asarray(as_real(value))
+
+
+def diagonal_of(value: Value) -> Array:
+    """The diagonal of a matrix, whether given dense or as a factor."""
+    if isinstance(value, Factor):
+        return np.asarray(np.sum(np.square(value.factor), axis=1))
+    return np.diagonal(np.asarray(value)).copy()
+
+
+def congruent(value: Value, basis: Matrix) -> Value:
+    """The matrix V X V^T, as a factor where X is given as one.
+
+    Examples
+    --------
+    >>> congruent(np.ones((1, 1)), np.array([[1.0], [2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    if isinstance(value, Factor):
+        return Factor(np.asarray(basis @ value.factor))
+    return np.asarray(basis @ (basis @ np.asarray(value)).T)
+
+
+def divided(value: Value, by: float) -> Value:
+    """A matrix, whether given dense or as a factor, over a positive number."""
+    if isinstance(value, Factor):
+        return Factor(value.factor / np.sqrt(by))
+    return np.asarray(value) / by
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg import BilinearForms, LinearMap
 from sdpdr.linalg.magnitudes import is_written_exactly, least_share
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.program.point import Factor, Value
+from sdpdr.program.point import Factor, Value, diagonal_of
 from sdpdr.program.sdp import SDP, Rows
 
 _Values = Mapping[str, Value]
@@ -75,7 +75,7 @@ def rescaled_by(
 def _diagonal(groups: list[Rows], name: str, n: int, values: _Values) -> Array | None:
     """Factors of the rows of a factor, where all that is asked for is a diagonal."""
     factors, seen = np.ones(n), np.zeros(n, dtype=bool)
-    present = _diagonal_of(values[name])
+    present = diagonal_of(values[name])
     for rows in groups:
         if rows.m == 0:
             continue
@@ -120,12 +120,6 @@ def _single(groups: list[Rows], name: str, values: _Values) -> float | None:
     )
     ratio = float(rows.rhs[e]) / float(reached[0]) if reached[0] else 0.0
     return float(np.sqrt(ratio)) if 0.0 < ratio < np.inf else None
-
-
-def _diagonal_of(value: Value) -> Array:
-    if isinstance(value, Factor):
-        return np.asarray(np.sum(np.square(value.factor), axis=1))
-    return np.asarray(np.diagonal(value)).copy()
 
 
 def _congruent(value: Value, factors: Array) -> Value:

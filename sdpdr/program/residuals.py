@@ -22,16 +22,17 @@ to the entries of K where these exceed one, because rounding grows with them and
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Matrix
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.program.face import exposing_rows, null_vectors
-from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.face import exposing_rows, null_vectors, stated_labels
+from sdpdr.program.point import Factor, Point, Value, diagonal_of
 from sdpdr.program.sdp import SDP
 
 
@@ -80,9 +81,7 @@ def dimacs_errors(sdp: SDP, point: Point) -> Residuals:
     -------
     Residuals
     """
-    has_primal = all(v.name in point.values for v in sdp.variables)
-    labels = [r.label for r in sdp.rows] + [lmi.label for lmi in sdp.lmis]
-    has_dual = all(label in point.duals for label in labels)
+    has_primal, has_dual = sdp.is_point(point.values), sdp.is_dual_point(point.duals)
     primal = _primal_errors(sdp, point) if has_primal else (np.nan, np.nan)
     slacks = _dual_slacks(sdp, point) if has_dual else {}
     dual = _dual_errors(sdp, point, slacks) if has_dual else (np.nan, np.nan)
@@ -98,30 +97,44 @@ def _primal_errors(sdp: SDP, point: Point) -> tuple[float, float]:
     rows, scale = [0.0], 1.0
     exposing = {r.label: v.name for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
     for r in sdp.rows:
-        slack = sdp.slack(r, point.values)
+        missed = sdp.missed(r, point.values)
         if r.label in exposing:
-            slack = slack / max(1.0, _largest_entry(point.values[exposing[r.label]]))
-        rows.append(float(np.linalg.norm(slack if r.relation == "==" else np.minimum(slack, 0.0))))
+            # The largest entry of a positive semidefinite matrix lies on its diagonal.
+            missed = missed / max(1.0, _largest(diagonal_of(point.values[exposing[r.label]])))
+        rows.append(float(np.linalg.norm(missed)))
         scale = max(scale, 1.0 + float(np.max(np.abs(r.rhs), initial=0.0)))
-    cone = [0.0]
+    cone = max([0.0, *(-_lowest(part) for part in in_cones(sdp, point.values))])
+    return float(np.linalg.norm(rows)) / scale, cone / scale
+
+
+def in_cones(sdp: SDP, values: Mapping[str, Value]) -> Iterator[Array]:
+    """What must not be negative at a point: scalars, and eigenvalues of matrices.
+
+    Those of a factor never are, and are left out.
+    """
     for v in sdp.psd_variables:
-        cone.append(-_smallest(point.values[v.name]))
-    for w in sdp.vector_variables:
-        if w.nonnegative:
-            cone.append(-float(np.min(np.asarray(point.values[w.name]), initial=0.0)))
-    for lmi in sdp.lmis:
-        cone.append(-_smallest(sdp.lmi_value(lmi, point.values)))
-    return float(np.linalg.norm(rows)) / scale, max(cone) / scale
+        value = values[v.name]
+        if not isinstance(value, Factor):
+            yield _eigenvalues(value)
+    yield from (np.asarray(values[w.name]) for w in sdp.vector_variables if w.nonnegative)
+    yield from (_eigenvalues(sdp.lmi_value(lmi, values)) for lmi in sdp.lmis)
+
+
+def multipliers_in_cones(sdp: SDP, duals: Mapping[str, Array]) -> Iterator[Array]:
+    """What must not be negative of multipliers, those of inequalities and eigenvalues."""
+    yield from (duals[r.label] for r in sdp.rows if r.relation == "<=")
+    yield from (_eigenvalues(duals[lmi.label]) for lmi in sdp.lmis)
+
+
+def _eigenvalues(matrix: Array) -> Array:
+    return np.asarray(np.linalg.eigvalsh(matrix), dtype=float)
 
 
 def _dual_slacks(sdp: SDP, point: Point) -> dict[str, Matrix]:
     """S_k (without the rows that expose a face) and s, by variable."""
-    slacks: dict[str, Matrix] = {}
-    for v in sdp.variables:
-        hidden = {r.label for r in exposing_rows(sdp, v.name)}
-        kept = {label: y for label, y in point.duals.items() if label not in hidden}
-        slacks[v.name] = sdp.dual_slack(v.name, kept)
-    return slacks
+    hidden = stated_labels(sdp)
+    kept = {label: y for label, y in point.duals.items() if label not in hidden}
+    return {v.name: sdp.dual_slack(v.name, kept) for v in sdp.variables}
 
 
 def _dual_errors(sdp: SDP, point: Point, slacks: dict[str, Matrix]) -> tuple[float, float]:
@@ -132,14 +145,10 @@ def _dual_errors(sdp: SDP, point: Point, slacks: dict[str, Matrix]) -> tuple[flo
     for w in sdp.vector_variables:
         s = np.asarray(slacks[w.name])
         if w.nonnegative:
-            cone.append(-float(np.min(s, initial=0.0)))
-        elif w.curvature is None:
+            cone.append(-_lowest(s))
+        elif w.is_free:
             free.append(float(np.linalg.norm(s)))
-    for r in sdp.rows:
-        if r.relation == "<=":
-            cone.append(-float(np.min(point.duals[r.label], initial=0.0)))
-    for lmi in sdp.lmis:
-        cone.append(-_smallest(point.duals[lmi.label]))
+    cone += [-_lowest(part) for part in multipliers_in_cones(sdp, point.duals)]
     return float(np.linalg.norm(free)) / scale, max(cone) / scale
 
 
@@ -161,15 +170,8 @@ def _products(sdp: SDP, point: Point, slacks: dict[str, Matrix]) -> float:
     return total
 
 
-def _smallest(value: Value) -> float:
-    return 0.0 if isinstance(value, Factor) else float(np.linalg.eigvalsh(np.asarray(value))[0])
-
-
-def _largest_entry(value: Value) -> float:
-    """Of a positive semidefinite matrix, hence on its diagonal."""
-    if isinstance(value, Factor):
-        return float(np.max(np.sum(np.square(value.factor), axis=1), initial=0.0))
-    return float(np.max(np.abs(np.diagonal(np.asarray(value))), initial=0.0))
+def _lowest(numbers: Array) -> float:
+    return float(np.min(numbers, initial=0.0))
 
 
 def _largest(matrix: Matrix) -> float:

@@ -95,6 +95,11 @@ class Rows:
         """Number of rows."""
         return int(self.rhs.size)
 
+    @property
+    def hold_at_zero(self) -> NDArray[np.bool_]:
+        """Which rows hold where all variables are zero."""
+        return np.asarray(self.rhs == 0.0 if self.relation == "==" else self.rhs >= 0.0)
+
     def take(self, mask: NDArray[np.bool_]) -> Rows:
         """The rows of a mask."""
         if mask.all():
@@ -193,9 +198,8 @@ class SDP:
         if len(set(names)) != len(names):
             raise ModelError(f"variable names must differ; they are {names}.")
         object.__setattr__(self, "_by_name", {v.name: v for v in self.variables})
-        labels = [r.label for r in self.rows] + [lmi.label for lmi in self.lmis]
-        if len(set(labels)) != len(labels):
-            raise ModelError(f"row labels must differ; they are {labels}.")
+        if len(set(self.labels)) != len(self.labels):
+            raise ModelError(f"row labels must differ; they are {self.labels}.")
         self._check("objective", self.objective, 1)
         for r in self.rows:
             self._check(r.label, r.lhs, r.m)
@@ -252,9 +256,43 @@ class SDP:
         return tuple(v for v in self.variables if isinstance(v, VectorVariable))
 
     @property
+    def labels(self) -> list[str]:
+        """Labels of all rows and matrix inequalities."""
+        return [r.label for r in self.rows] + [lmi.label for lmi in self.lmis]
+
+    @property
     def n_rows(self) -> int:
         """Number of scalar rows."""
         return sum(r.m for r in self.rows)
+
+    def expressions(self) -> Iterator[Expression]:
+        """The objective and all left sides."""
+        yield self.objective
+        yield from (r.lhs for r in self.rows)
+        yield from (lmi.lhs for lmi in self.lmis)
+
+    def column(
+        self, name: str, duals: Mapping[str, Array]
+    ) -> Iterator[tuple[LinearMap | VectorMap, Array]]:
+        """The maps on a variable in rows and matrix inequalities that have multipliers, with these.
+
+        Multipliers of a matrix inequality come as the vector ``-svec(Z)``, so that the dual slack
+        is the cost and the sum of all adjoints.
+        """
+        for r in self.rows:
+            if name in r.lhs and r.label in duals:
+                yield r.lhs[name], duals[r.label]
+        for lmi in self.lmis:
+            if name in lmi.lhs and lmi.label in duals:
+                yield lmi.lhs[name], -svec(duals[lmi.label])
+
+    def is_point(self, values: Mapping[str, Value]) -> bool:
+        """Whether all variables have values."""
+        return all(v.name in values for v in self.variables)
+
+    def is_dual_point(self, duals: Mapping[str, Array]) -> bool:
+        """Whether all rows and matrix inequalities have multipliers."""
+        return all(label in duals for label in self.labels)
 
     def cost(self, name: str) -> Matrix:
         """C_k of a matrix variable (sparse where possible), or c of a vector."""
@@ -346,6 +384,11 @@ class SDP:
         """``rhs - lhs`` of a group of rows at a point."""
         return np.asarray(rows.rhs - self.evaluate(rows.lhs, values, rows.m))
 
+    def missed(self, rows: Rows, values: Mapping[str, Value]) -> Array:
+        """By how much rows of a group are missed at a point; zero where they hold."""
+        slack = self.slack(rows, values)
+        return np.abs(slack) if rows.relation == "==" else np.maximum(-slack, 0.0)
+
     def lmi_value(self, lmi: Lmi, values: Mapping[str, Value]) -> Array:
         """The matrix that an LMI says is positive semidefinite, at a point."""
         return smat(lmi.constant + self.evaluate(lmi.lhs, values, svec_size(lmi.order)))
@@ -353,19 +396,9 @@ class SDP:
     def dual_slack(self, name: str, duals: Mapping[str, Array]) -> Matrix:
         """S_k = C_k + A_k*(y) - G_k*(Z) of a matrix variable, or s of a vector."""
         total = self.cost(name)
-        for linear_map, y in self._column(name, duals):
+        for linear_map, y in self.column(name, duals):
             total = total + linear_map.adjoint(y)
         return total
-
-    def _column(
-        self, name: str, duals: Mapping[str, Array]
-    ) -> Iterator[tuple[LinearMap | VectorMap, Array]]:
-        for r in self.rows:
-            if name in r.lhs and r.label in duals:
-                yield r.lhs[name], duals[r.label]
-        for lmi in self.lmis:
-            if name in lmi.lhs and lmi.label in duals:
-                yield lmi.lhs[name], -svec(duals[lmi.label])
 
     def dual_value(self, duals: Mapping[str, Array]) -> float:
         """Objective of the dual of the minimisation, whether or not the point is feasible."""

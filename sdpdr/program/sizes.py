@@ -21,7 +21,7 @@ from sdpdr.base.errors import ModelError
 from sdpdr.linalg import BilinearForms, Combined, InnerProduct, LinearMap, Products, VectorMap
 from sdpdr.linalg.magnitudes import row_extents
 from sdpdr.linalg.outer import Outer
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.sdp import SDP, Expression, Rows
 
 
 def gap_scale(sdp: SDP) -> float:
@@ -66,6 +66,12 @@ def row_norms(linear_map: LinearMap | VectorMap) -> Array:
         return np.abs(weights.data) * row_norms(linear_map.inner)[weights.indices]
     matrix = linear_map.matrix()
     return np.sqrt(_row_sums(matrix * matrix))
+
+
+def row_sizes(rows: Rows) -> Array:
+    """The size of the coefficients of every row on all variables; 1 where there are none."""
+    squares = sum((np.square(row_norms(a)) for a in rows.lhs.values()), np.zeros(rows.m))
+    return np.where(squares > 0.0, np.sqrt(squares), 1.0)
 
 
 def _entry_sizes(lhs: Expression, rhs: Array) -> Array:

@@ -183,10 +183,7 @@ def _substitute(sdp: SDP, old: str, new: Mapping[Variable, Image]) -> SDP:
         return kept | {name: a for name, a in images.items() if a.matrix().nnz}
 
     variables = [w for v in sdp.variables for w in (new if v.name == old else (v,))]
-    rows = [replace(r, lhs=change(r.lhs)) for r in sdp.rows]
-    return replace(
-        sdp, variables=tuple(variables), objective=change(sdp.objective), rows=tuple(rows)
-    )
+    return sdp.rewritten(change, variables)
 
 
 def fresh_name(name: str, taken: Collection[str]) -> str:

@@ -4,10 +4,9 @@ from sdpdr.reduce.balance import Balance
 from sdpdr.reduce.base import Composed, Dual, Reduced, Reduction
 from sdpdr.reduce.chordal import Chordal
 from sdpdr.reduce.dedupe import Dedupe
-from sdpdr.reduce.elastic import Elastic
 from sdpdr.reduce.face import Face
 from sdpdr.reduce.facial import Exposure, FacialReduction, exposures_from, facial_reduction
-from sdpdr.reduce.landmark import Landmark
+from sdpdr.reduce.landmark import Elastic, Landmark
 from sdpdr.reduce.scale import Scale
 
 __all__ = [

@@ -8,7 +8,6 @@ variables, which cannot undo it where lengths of a millimetre meet those of a mi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,12 +16,11 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg import LinearMap
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.point import Factor, Point, PsdVariable, Value
-from sdpdr.program.sdp import SDP, Expression
-from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.program.point import Point, PsdVariable
+from sdpdr.program.sdp import SDP
+from sdpdr.reduce.base import Reduced, Reduction, in_bases, out_of_bases
 
 # Binary digits between the largest and the smallest unit from which it is worth while.
 _WIDE = 12.0
@@ -50,16 +48,13 @@ class Balance(Reduction):
 
     def _reduce(self, sdp: SDP) -> Reduced:
         found = {v.name: _units(sdp, v) for v in sdp.psd_variables}
-        units = {name: d for name, d in found.items() if d is not None}
-        changed = sdp.rewritten(lambda side: _changed(side, units))
-
-        def lift(point: Point) -> Point:
-            return Point(_times(point.values, units), point.duals)
-
-        def push(point: Point) -> Point:
-            return Point(_times(point.values, {k: 1.0 / d for k, d in units.items()}), point.duals)
-
-        return Reduced(changed, lift, push=push)
+        units = {k: sp.diags_array(d, format="csr") for k, d in found.items() if d is not None}
+        inverse = {k: sp.diags_array(1.0 / d.diagonal(), format="csr") for k, d in units.items()}
+        return Reduced(
+            sdp.rewritten(lambda side: in_bases(side, units)),
+            lambda point: Point(out_of_bases(point.values, units), point.duals),
+            push=lambda point: Point(out_of_bases(point.values, inverse), point.duals),
+        )
 
 
 def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
@@ -91,23 +86,3 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     if np.ptp(sizes - design @ fitted) > _ALIKE * np.ptp(sizes - mean[rows]):
         return None
     return np.asarray(np.exp2(-np.round(exponents)))
-
-
-def _changed(expression: Expression, units: Mapping[str, Array]) -> Expression:
-    return {
-        name: a.congruence(sp.diags_array(units[name], format="csr"))
-        if name in units and isinstance(a, LinearMap)
-        else a
-        for name, a in expression.items()
-    }
-
-
-def _times(values: Mapping[str, Value], units: Mapping[str, Array]) -> dict[str, Value]:
-    found = dict(values)
-    for name, d in units.items():
-        value = found.get(name)
-        if isinstance(value, Factor):
-            found[name] = Factor(value.factor * d[:, None])
-        elif value is not None:
-            found[name] = np.asarray(value) * d[:, None] * d[None, :]
-    return found

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from sdpdr.base.arrays import Array
+import numpy as np
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
+from sdpdr.linalg import LinearMap
 from sdpdr.program.dual import dual_of
-from sdpdr.program.point import Point, Value, as_dense
+from sdpdr.program.point import Point, Value, as_dense, congruent
 from sdpdr.program.run import Verdict
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, Expression
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +100,26 @@ class Reduction(ABC):
         return cls.__module__.startswith(f"{__name__.partition('.')[0]}.")
 
 
+def in_bases(expression: Expression, bases: Mapping[str, Matrix]) -> Expression:
+    """The maps of an expression where X = V M V^T, with a basis V for some of the matrices."""
+    return {
+        name: a.congruence(bases[name]) if name in bases and isinstance(a, LinearMap) else a
+        for name, a in expression.items()
+    }
+
+
+def out_of_bases(values: Mapping[str, Value], bases: Mapping[str, Matrix]) -> dict[str, Value]:
+    """Values X = V M V^T of all matrices that have a basis V; others as they are."""
+    return {name: congruent(x, bases[name]) if name in bases else x for name, x in values.items()}
+
+
+def among_zeros(y: Array, kept: NDArray[np.bool_]) -> Array:
+    """Multipliers of the rows kept, with zeros for the others."""
+    full = np.zeros(kept.size)
+    full[kept] = y
+    return full
+
+
 def _checked(name: str, reduced: Reduced) -> dict[str, Any]:
     """The ways back of a reduction that somebody wrote, which say what they should return."""
 
@@ -147,29 +173,24 @@ class Composed(Reduction):
                 ) from error
             sdp = taken[-1].sdp
 
-        def lift(point: Point) -> Point:
-            for reduced in reversed(taken):
-                point = reduced.lift(point)
-            return point
+        back = taken[::-1]
+        pushes = [reduced.push for reduced in taken if reduced.push is not None]
+        return Reduced(
+            sdp,
+            _in_turn([reduced.lift for reduced in back]),
+            _in_turn([reduced.lift_value for reduced in back]),
+            _in_turn(pushes) if len(pushes) == len(taken) else None,
+            _in_turn([reduced.lift_verdict for reduced in back]),
+        )
 
-        def lift_value(value: float) -> float:
-            for reduced in reversed(taken):
-                value = reduced.lift_value(value)
-            return value
 
-        def push(point: Point) -> Point:
-            for reduced in taken:
-                assert reduced.push is not None
-                point = reduced.push(point)
-            return point
+def _in_turn(ways: Sequence[Callable[[_T], _T]]) -> Callable[[_T], _T]:
+    def all_the_way(given: _T) -> _T:
+        for way in ways:
+            given = way(given)
+        return given
 
-        def lift_verdict(verdict: Verdict) -> Verdict:
-            for reduced in reversed(taken):
-                verdict = reduced.lift_verdict(verdict)
-            return verdict
-
-        known = all(reduced.push is not None for reduced in taken)
-        return Reduced(sdp, lift, lift_value, push if known else None, lift_verdict)
+    return all_the_way
 
 
 @dataclass(frozen=True)
@@ -195,8 +216,7 @@ def _lift(sdp: SDP, point: Point) -> Point:
     values: dict[str, Value] = {
         v.name: point.duals[v.name] for v in sdp.variables if v.name in point.duals
     }
-    labels = [r.label for r in sdp.rows] + [lmi.label for lmi in sdp.lmis]
     duals: dict[str, Array] = {
-        label: as_dense(point.values[label]) for label in labels if label in point.values
+        label: as_dense(point.values[label]) for label in sdp.labels if label in point.values
     }
     return Point(values, duals)

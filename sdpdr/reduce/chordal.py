@@ -166,16 +166,14 @@ def _decompose_variables(sdp: SDP, blocks: Mapping[str, Blocks]) -> SDP:
                 parts[_block(name, k)] = part
         return parts
 
-    rows = [replace(r, lhs=split(r.lhs)) for r in sdp.rows]
-    for name, b in blocks.items():
-        rows += [_agreement(name, b, k) for k, s in enumerate(b.tree.separators) if s.size]
-    return replace(
-        sdp,
-        variables=tuple(block for v in sdp.variables for block in _variables(v, blocks)),
-        objective=split(sdp.objective),
-        rows=tuple(rows),
-        lmis=tuple(replace(lmi, lhs=split(lmi.lhs)) for lmi in sdp.lmis),
-    )
+    agreements = [
+        _agreement(name, b, k)
+        for name, b in blocks.items()
+        for k, shared in enumerate(b.tree.separators)
+        if shared.size
+    ]
+    split_up = sdp.rewritten(split, [b for v in sdp.variables for b in _variables(v, blocks)])
+    return replace(split_up, rows=(*split_up.rows, *agreements))
 
 
 def _variables(variable: Variable, blocks: Mapping[str, Blocks]) -> Iterator[Variable]:

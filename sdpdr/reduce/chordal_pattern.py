@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
 from sdpdr.linalg.cliques import CliqueTree, clique_tree
@@ -64,10 +65,7 @@ def find_trees(sdp: SDP, cost: CliqueCost | None = None) -> Trees:
             trees.reasons[v.name] = found + _hint(sdp, v.name)
     for lmi in sdp.lmis:
         entries = [("its constant", np.flatnonzero(lmi.constant))]
-        entries += [
-            (f"variable {name!r}", _stored(a.matrix().tocsc().indices, a.matrix().tocsc().data))
-            for name, a in lmi.lhs.items()
-        ]
+        entries += [(f"variable {k!r}", _stored(a.matrix().tocsc())) for k, a in lmi.lhs.items()]
         found = _tree(lmi.order, entries, cost)
         if isinstance(found, CliqueTree):
             trees.lmis[lmi.label] = found
@@ -83,12 +81,11 @@ def _readers(sdp: SDP, name: str) -> Iterator[tuple[str, Index]]:
     parts += [(f"{lmi.label!r}", lmi.lhs) for lmi in sdp.lmis]
     for who, expression in parts:
         if name in expression:
-            matrix = expression[name].matrix()
-            yield who, _stored(matrix.indices, matrix.data)
+            yield who, _stored(expression[name].matrix())
 
 
-def _stored(indices: Index, data: np.ndarray) -> Index:
-    return np.unique(indices[data != 0.0]).astype(np.int64)
+def _stored(matrix: sp.csr_array | sp.csc_array) -> Index:
+    return np.unique(matrix.indices[matrix.data != 0.0]).astype(np.int64)
 
 
 def _tree(n: int, readers: list[tuple[str, Index]], cost: CliqueCost) -> CliqueTree | str:

@@ -15,10 +15,11 @@ from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import Number, exact_terms
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.program.face import exposing_rows
+from sdpdr.program.certificate.free import unstack
+from sdpdr.program.face import exposing_rows, visible_rows
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP, Rows
-from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.base import Reduced, Reduction, among_zeros
 
 # Relative difference of two right sides that is a contradiction, not a matter of accuracy.
 TOLERANCE = 1e-9
@@ -48,8 +49,7 @@ class Dedupe(Reduction):
     name: ClassVar[str] = "dedupe"
 
     def _reduce(self, sdp: SDP) -> Reduced:
-        hidden = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
-        groups = [r for r in sdp.rows if r.label not in hidden]
+        groups = visible_rows(sdp)
         repeated = _repeated_faces(sdp)
         kept = {r.label: np.full(r.m, r.label not in repeated) for r in sdp.rows}
         for relation in ("==", "<="):
@@ -65,9 +65,7 @@ class Dedupe(Reduction):
             duals = dict(point.duals)
             for label, mask in kept.items():
                 if label in duals or not mask.any():
-                    full = np.zeros(mask.size)
-                    full[mask] = duals.get(label, np.zeros(0))
-                    duals[label] = full
+                    duals[label] = among_zeros(duals.get(label, np.zeros(0)), mask)
             return Point(point.values, duals)
 
         def push(point: Point) -> Point:
@@ -157,8 +155,7 @@ def _by_label(groups: list[Rows], weights: dict[int, float]) -> dict[str, Array]
     y[list(weights)] = list(weights.values())
     if groups[0].relation == "==":
         y *= -np.sign(y @ np.concatenate([r.rhs for r in groups]))
-    parts = np.split(y, np.cumsum([r.m for r in groups])[:-1])
-    return {r.label: part for r, part in zip(groups, parts, strict=True)}
+    return unstack(groups, y)
 
 
 def _exact_row(sdp: SDP, groups: list[Rows], e: int) -> tuple[dict[Place, Number], Fraction]:
@@ -185,14 +182,11 @@ def _contradiction(sides: Array, owner: list[str]) -> str:
 
 def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     """The rows on all variables side by side."""
-    parts = [sp.csr_array((rows.m, 0))]
-    for v in sdp.variables:
-        width = v.size
-        if v.name in rows.lhs:
-            parts.append(rows.lhs[v.name].matrix())
-        else:
-            parts.append(sp.csr_array((rows.m, width)))
-    return sp.hstack(parts, format="csr")
+    parts = [
+        rows.lhs[v.name].matrix() if v.name in rows.lhs else sp.csr_array((rows.m, v.size))
+        for v in sdp.variables
+    ]
+    return sp.hstack([sp.csr_array((rows.m, 0)), *parts], format="csr")
 
 
 def _says_something(rhs: Array, equality: bool, tolerance: float) -> Mask:

@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import InfeasibleError, UnknownNameError
-from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.walks import connected_components, spanning_forest
-from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
-from sdpdr.program.point import Factor, Point, PsdVariable, Value
-from sdpdr.program.sdp import SDP, Expression, Rows
+from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors, visible_rows
+from sdpdr.program.point import Point, PsdVariable
+from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.sizes import row_norms
-from sdpdr.reduce.base import Reduced, Reduction
+from sdpdr.reduce.base import Reduced, Reduction, among_zeros, in_bases, out_of_bases
 from sdpdr.reduce.vanishing import remainders
 
 # A row that is this much smaller on the face than off it may be rounding.
@@ -68,8 +67,7 @@ class Face(Reduction):
         bases = {
             v.name: self._basis(sdp, v) for v in sdp.psd_variables if exposing_rows(sdp, v.name)
         }
-        dropped = {r.label: r for name in bases for r in exposing_rows(sdp, name)}
-        seen = [r for r in sdp.rows if r.label not in dropped]
+        seen = visible_rows(sdp)
         kept = {r.label: _visible(r, bases, sdp) for r in seen}
         variables = tuple(
             PsdVariable(v.name, bases[v.name].shape[1]) if v.name in bases else v
@@ -78,21 +76,21 @@ class Face(Reduction):
         reduced = replace(
             sdp,
             variables=variables,
-            objective=_restrict(sdp.objective, bases),
-            rows=tuple(_reduced(r, kept[r.label], bases) for r in seen if kept[r.label].any()),
-            lmis=tuple(replace(lmi, lhs=_restrict(lmi.lhs, bases)) for lmi in sdp.lmis),
+            objective=in_bases(sdp.objective, bases),
+            rows=tuple(
+                replace(r, lhs=in_bases(r.lhs, bases)).take(kept[r.label])
+                for r in seen
+                if kept[r.label].any()
+            ),
+            lmis=tuple(replace(lmi, lhs=in_bases(lmi.lhs, bases)) for lmi in sdp.lmis),
         )
 
         def lift(point: Point) -> Point:
-            values = dict(point.values)
-            for name, basis in bases.items():
-                if name in values:
-                    values[name] = _expand(values[name], basis)
             duals = dict(point.duals)
             for label, mask in kept.items():
                 if point.duals and not (mask.size and mask.all()):
-                    duals[label] = np.zeros(mask.size)
-                    duals[label][mask] = point.duals.get(label, np.zeros(0))
+                    duals[label] = among_zeros(point.duals.get(label, np.zeros(0)), mask)
+            values = out_of_bases(point.values, bases)
             return Point(values, complete_multipliers(sdp, duals))
 
         return Reduced(reduced, lift)
@@ -121,7 +119,7 @@ def _visible(rows: Rows, bases: dict[str, Matrix], sdp: SDP) -> NDArray[np.bool_
     if not rows.lhs or not set(rows.lhs) <= set(bases):
         return np.ones(rows.m, dtype=bool)
     before = sum(row_norms(a) for a in rows.lhs.values())
-    after = sum(row_norms(a) for a in _restrict(rows.lhs, bases).values())
+    after = sum(row_norms(a) for a in in_bases(rows.lhs, bases).values())
     kept = np.asarray(after > _VANISHED * before)
     small = np.flatnonzero(~kept)
     if not small.size:
@@ -141,24 +139,10 @@ def _visible(rows: Rows, bases: dict[str, Matrix], sdp: SDP) -> NDArray[np.bool_
     return kept
 
 
-def _reduced(rows: Rows, kept: NDArray[np.bool_], bases: dict[str, Matrix]) -> Rows:
-    lhs = _restrict(rows.lhs, bases)
-    if kept.all():
-        return replace(rows, lhs=lhs)
-    return replace(rows, lhs={k: _chosen(a, kept) for k, a in lhs.items()}, rhs=rows.rhs[kept])
-
-
-def _chosen(linear_map: LinearMap | VectorMap, kept: NDArray[np.bool_]) -> LinearMap | VectorMap:
-    if isinstance(linear_map, VectorMap):
-        return VectorMap(linear_map.matrix()[np.flatnonzero(kept)])
-    return linear_map[kept]
-
-
 def _pattern(sdp: SDP, variable: PsdVariable) -> Index:
-    hidden = {r.label for r in exposing_rows(sdp, variable.name)}
-    maps: list[Any] = [r.lhs.get(variable.name) for r in sdp.rows if r.label not in hidden]
-    maps += [lmi.lhs.get(variable.name) for lmi in sdp.lmis]
-    pairs = [a.pattern() for a in maps if a is not None]
+    sides = [r.lhs for r in visible_rows(sdp)] + [lmi.lhs for lmi in sdp.lmis]
+    maps: list[Any] = [lhs[variable.name] for lhs in sides if variable.name in lhs]
+    pairs = [a.pattern() for a in maps]
     return np.unique(np.vstack(pairs), axis=0) if pairs else np.empty((0, 2), dtype=np.int64)
 
 
@@ -177,18 +161,3 @@ def _tree_basis(n: int, pattern: Index, u: Array) -> sp.csr_array:
     values = np.concatenate([1.0 / u[i], -1.0 / u[j]])
     rows, columns = np.concatenate([i, j]), np.concatenate([column, column])
     return sp.csr_array((values, (rows, columns)), shape=(n, n - 1))
-
-
-def _restrict(expression: Expression, bases: dict[str, Matrix]) -> Expression:
-    restricted: dict[str, LinearMap | VectorMap] = {}
-    for name, linear_map in expression.items():
-        if name in bases and isinstance(linear_map, LinearMap):
-            linear_map = linear_map.congruence(bases[name])
-        restricted[name] = linear_map
-    return restricted
-
-
-def _expand(value: Value, basis: Matrix) -> Value:
-    if isinstance(value, Factor):
-        return Factor(np.asarray(basis @ value.factor))
-    return np.asarray(basis @ (basis @ value).T)

@@ -2,7 +2,8 @@ r"""Landmark reduction: K = Q L Q^T with few columns, and only some of the inequ
 
 A narrower cone makes a maximum smaller, rows left out make it larger; so the value of the reduced
 program says nothing alone. Where the lifted point satisfies the rows left out as well, it is
-optimal among all K = Q L Q^T.
+optimal among all K = Q L Q^T. What the narrower cone may be unable to satisfy is asked at a price
+instead (`Elastic`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import ModelError
 from sdpdr.linalg import (
     BilinearForms,
     Combined,
@@ -25,7 +27,7 @@ from sdpdr.linalg import (
     Summed,
     VectorMap,
 )
-from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors
+from sdpdr.program.face import complete_multipliers, null_vectors, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.sizes import row_norms
@@ -94,8 +96,7 @@ class Landmark(Reduction):
     def _reduce(self, sdp: SDP) -> Reduced:
         name = sdp.psd_variables[0].name
         basis = on_face(sdp, np.asarray(self.basis, dtype=float))
-        hidden = {r.label for r in exposing_rows(sdp, name)}
-        seen = [r for r in sdp.rows if r.label not in hidden]
+        seen = visible_rows(sdp)
         force = {r.label: self._in_force(r, basis) for r in seen}
         kept = [_taken(r, force[r.label]) for r in seen]
         scalars = {v.name: _used(v, kept, sdp) for v in sdp.vector_variables}
@@ -131,7 +132,7 @@ class Landmark(Reduction):
         """The rows asked for that say something about K = T M T^T; None if all do."""
         chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
         asked = _taken(rows, chosen) if rows.label in self.rows else rows
-        idle = _holds_at_zero(asked) & _vanishes(asked, basis)
+        idle = asked.hold_at_zero & _vanishes(asked, basis)
         return chosen[~idle] if rows.label in self.rows or idle.any() else None
 
 
@@ -174,10 +175,6 @@ def on_face(sdp: SDP, basis: Array) -> Array:
     frame = basis @ (vectors[:, kept] / np.sqrt(spectrum[kept]))
     # Once more, for the digits that squaring lost.
     return np.asarray(np.linalg.solve(np.linalg.cholesky(frame.T @ frame), frame.T).T)
-
-
-def _holds_at_zero(rows: Rows) -> NDArray[np.bool_]:
-    return np.asarray(rows.rhs == 0.0 if rows.relation == "==" else rows.rhs >= 0.0)
 
 
 def _vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
@@ -259,3 +256,85 @@ def _restricted(variable: Variable, order: int, scalars: Mapping[str, Index]) ->
     used = scalars[variable.name]
     curvature = None if variable.curvature is None else variable.curvature[used]
     return replace(variable, size=used.size, curvature=curvature)
+
+
+# -- rows at a price ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Elastic(Reduction):
+    r"""Give rows that zero does not satisfy a slack, at a price that is exact when high enough.
+
+    An equality becomes ``lhs - over + under == rhs`` and a lower limit (``<=`` with a negative
+    right side) ``lhs - over <= rhs``, with ``over, under >= 0``. Each unit of slack, measured
+    relative to the size of the right side, costs ``price``. Where some optimal multiplier y of the
+    given program has :math:`|y_e b_e| \le` price, its optimum stays optimal; otherwise the rows are
+    broken as little as the price is worth.
+
+    Parameters
+    ----------
+    price : float
+        Of a relative violation of one row by 100 %, in units of the objective.
+
+    References
+    ----------
+    Fletcher, "Practical Methods of Optimization", 2nd edition, 1987, section 12.3, on exact
+    penalty functions.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> sdp = methods.mvu(graphs.path([1.0, 1.0]), "equality").to_sdp()
+    >>> Elastic(10.0).apply(sdp).sdp
+    SDP(mvu; matrices [K: 3x3], 4 scalars, 5 rows, 0 matrix inequalities)
+    """
+
+    name: ClassVar[str] = "elastic"
+    price: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.price) and self.price > 0.0):
+            raise ModelError(f"the price of elastic rows must be positive; it is {self.price}.")
+
+    def accepts(self, sdp: SDP) -> str | None:
+        """Programs with rows that are not satisfied by zero, and that have no slack yet."""
+        return None if rigid_rows(sdp) else "zero satisfies all rows, or they have slack already"
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        variables: list[Variable] = list(sdp.variables)
+        objective: dict[str, LinearMap | VectorMap] = dict(sdp.objective)
+        rigid = {r.label: r for r in rigid_rows(sdp)}
+        rows = []
+        for r in sdp.rows:
+            lhs: Expression = r.lhs
+            for sign, side in _sides(r) if r.label in rigid else ():
+                slack = VectorVariable(f"{r.label}.elastic.{side}", r.m, nonnegative=True)
+                variables.append(slack)
+                objective[slack.name] = VectorMap(self.price / _sizes(r)[None, :])
+                lhs = {**lhs, slack.name: VectorMap(sign * sp.eye_array(r.m, format="csr"))}
+            rows.append(replace(r, lhs=lhs))
+        softer = replace(sdp, variables=tuple(variables), objective=objective, rows=tuple(rows))
+        known = {v.name for v in sdp.variables}
+
+        def lift(point: Point) -> Point:
+            return Point({k: v for k, v in point.values.items() if k in known}, point.duals)
+
+        return Reduced(softer, lift)
+
+
+def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
+    """Groups of rows on matrices alone that zero does not satisfy."""
+    matrices = {v.name for v in sdp.psd_variables}
+    return tuple(
+        r for r in visible_rows(sdp) if set(r.lhs) <= matrices and not r.hold_at_zero.all()
+    )
+
+
+def _sides(rows: Rows) -> tuple[tuple[float, str], ...]:
+    return ((-1.0, "over"), (1.0, "under")) if rows.relation == "==" else ((-1.0, "over"),)
+
+
+def _sizes(rows: Rows) -> Array:
+    """Sizes of the right sides, that of zeros being the median of the others."""
+    size = np.abs(rows.rhs)
+    return np.asarray(np.where(size > 0.0, size, np.median(size[size > 0.0])))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.program.point import Factor, Point, Value, VectorVariable
+from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.reduce.base import Reduced, Reduction
 
@@ -49,15 +49,9 @@ class Scale(Reduction):
         factors = {r.label: _without_distant(r, factors[r.label], sigma) for r in sdp.rows}
         costs = [np.abs(a.matrix().data) for a in sdp.objective.values()]
         gamma = float(np.max(np.concatenate([np.zeros(1), *costs]))) or 1.0
-        variables = tuple(
-            replace(v, curvature=v.curvature * sigma / gamma)
-            if isinstance(v, VectorVariable) and v.curvature is not None
-            else v
-            for v in sdp.variables
-        )
         reduced = replace(
             sdp,
-            variables=variables,
+            variables=tuple(_curved(v, sigma, gamma) for v in sdp.variables),
             objective={name: (1.0 / gamma) * a for name, a in sdp.objective.items()},
             rows=tuple(_scaled(r, factors[r.label], sigma) for r in sdp.rows),
             lmis=tuple(replace(lmi, constant=lmi.constant / sigma) for lmi in sdp.lmis),
@@ -89,13 +83,14 @@ def _in_units(sdp: SDP, units: Mapping[str, float]) -> SDP:
     def change(expression: Expression) -> Expression:
         return {name: units[name] * a for name, a in expression.items()}
 
-    variables = tuple(
-        replace(v, curvature=v.curvature * units[v.name] ** 2)
-        if isinstance(v, VectorVariable) and v.curvature is not None
-        else v
-        for v in sdp.variables
-    )
-    return sdp.rewritten(change, variables)
+    return sdp.rewritten(change, [_curved(v, units[v.name] ** 2) for v in sdp.variables])
+
+
+def _curved(variable: Variable, by: float, over: float = 1.0) -> Variable:
+    """The variable with its quadratic cost, if it has one, times one number over another."""
+    if isinstance(variable, PsdVariable) or variable.curvature is None:
+        return variable
+    return replace(variable, curvature=variable.curvature * by / over)
 
 
 def _row_sizes(rows: Rows) -> Array:

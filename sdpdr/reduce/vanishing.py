@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.exact import exact_terms
 from sdpdr.linalg.exact_rows import Symmetric, add
+from sdpdr.program.echelon import Echelon, exact_columns
 from sdpdr.program.sdp import Expression
-from sdpdr.reduce.facial.exact import Echelon
 
-# Terms of all rows, and products in the elimination of null vectors, that may be looked at.
-_TERMS, _PRODUCTS = 500_000, 1_000_000
+# Terms of all rows that may be looked at.
+_TERMS = 500_000
 # Only the size of a number asks for this; whether it is zero does not.
 _ROOT_TWO = Fraction(isqrt(2 * 10**80), 10**40)
 
@@ -44,7 +44,7 @@ def remainders(lhs: Expression, rows: Index, null: Mapping[str, sp.csr_array]) -
     array([0.])
     """
     found = np.full(len(rows), np.nan)
-    faces = {name: _echelon(null[name]) for name in lhs}
+    faces = {name: _face(null[name]) for name in lhs}
     budget = _TERMS
     for place, e in enumerate(rows):
         before, after = Fraction(0), Fraction(0)
@@ -70,15 +70,13 @@ def remainders(lhs: Expression, rows: Index, null: Mapping[str, sp.csr_array]) -
     return found
 
 
-def _echelon(null: sp.csr_array) -> Echelon | None:
-    by_column = sp.csc_array(null)
-    if by_column.nnz * by_column.shape[1] > _PRODUCTS:
+def _face(null: sp.csr_array) -> Echelon | None:
+    vectors = exact_columns(null)
+    if vectors is None:
         return None
     face = Echelon()
-    for k in range(by_column.shape[1]):
-        part = slice(by_column.indptr[k], by_column.indptr[k + 1])
-        entries = zip(by_column.indices[part], by_column.data[part], strict=True)
-        face.insert({int(i): Fraction(float(a)) for i, a in entries if a})
+    for vector in vectors:
+        face.insert(vector)
     return face
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.sdp import SDP
 
 _MANY_ROWS, _FEWER_SHARES = 400, (1e-9, 1e-5, 1.0)
 # Tolerances below which doubles hardly lead.
@@ -31,6 +30,7 @@ _POLISHED = 1e-3
 _LARGEST_ORDER = 1200
 # Order up to which they take no time to speak of.
 _SMALL_ORDER = 150
+_UNPROVED = "no point was proved feasible"
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,123 +114,126 @@ def attain(
     >>> bool(1.0 <= found.value < 1.01)
     True
     """
-    if not point.values or not all(v.name in point.values for v in sdp.variables):
-        return Attained(None, "there is no point", point.values)
-    if not all(is_face_known(sdp, v.name) for v in sdp.psd_variables):
-        words = "no point was proved feasible: null vectors that rows state nearly depend on others"
-        return Attained(None, words, point.values)
-    void = [r.label for r in sdp.rows if not r.lhs and not _hold_alone(r)]
-    if void:
-        words = f"no point is feasible: the rows {void[0]!r} have no variables and do not hold"
-        return Attained(None, words, point.values)
-    tol = max(tol, _FINEST)
-    closed = closed_form(sdp, point.values, rigorous)
-    search = partial(_searched, sdp, point, sdp.report(goal), tol, rigorous, deadline)
-    if closed is None or not np.isfinite(closed[0]):
-        return search()
-    value, values, words = closed
-    found = Attained(sdp.report(value), words, values, rigorous=rigorous)
-    # Shrinking all for the sake of one row may cost more than steps towards that row.
-    if _largest_order(sdp) > _SMALL_ORDER or not _is_far(value, sdp.report(goal), tol):
-        return found
-    return _better(sdp, found, search())
-
-
-def _hold_alone(rows: Rows) -> bool:
-    """Whether rows without variables hold."""
-    return bool(np.all(rows.rhs == 0.0) if rows.relation == "==" else np.all(rows.rhs >= 0.0))
-
-
-def _searched(
-    sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool, deadline: float | None
-) -> Attained:
-    """By Newton steps, where the program is small enough for dense factorizations."""
-    order = _largest_order(sdp)
-    if order > _LARGEST_ORDER:
-        words = (
-            f"no point was proved feasible: matrices of order {order} are too large for dense "
-            "factorizations, and no argument special to the program applies"
-        )
-        return Attained(None, words, point.values)
+    why = _why_hopeless(sdp, point)
+    if why is not None:
+        return Attained(None, why, point.values)
+    aim = _Aim(sdp.report(goal), max(tol, _FINEST), rigorous)
+    closed, found = closed_form(sdp, point.values, rigorous), None
+    if closed is not None and np.isfinite(closed[0]):
+        lowest, values, words = closed
+        found = Attained(sdp.report(lowest), words, values, rigorous=rigorous)
+        # Shrinking all for the sake of one row may cost more than steps towards that row.
+        if _largest_order(sdp) > _SMALL_ORDER or not aim.is_far(lowest):
+            return found
     try:
-        return _general(cone_program(sdp, deadline), sdp, point, goal, tol, rigorous)
-    except EffortSpentError as error:
-        return Attained(None, f"no point was proved feasible: {error}", point.values)
+        value, searched = _searched(sdp, point, aim, deadline)
+    except _UnprovedError as error:
+        return found or Attained(None, str(error), point.values)
+    return searched if closed is None or found is None or value < closed[0] else found
+
+
+class _UnprovedError(Exception):
+    """No point was proved feasible; the message says why."""
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """A value of the minimisation, how near to it is near enough, and whether rounding counts."""
+
+    goal: float
+    tol: float
+    exact: bool
+
+    def is_far(self, value: float) -> bool:
+        """Whether a value leaves more than half of the tolerance to the bound."""
+        return value - self.goal > 0.5 * self.tol * abs(value)
+
+
+def _why_hopeless(sdp: SDP, point: Point) -> str | None:
+    """Why no argument can prove that some point is feasible; None if one may."""
+    if not point.values or not sdp.is_point(point.values):
+        return "there is no point"
+    if not all(is_face_known(sdp, v.name) for v in sdp.psd_variables):
+        return f"{_UNPROVED}: null vectors that rows state nearly depend on others"
+    for r in sdp.rows:
+        if not r.lhs and not r.hold_at_zero.all():
+            return f"no point is feasible: the rows {r.label!r} have no variables and do not hold"
+    return None
 
 
 def _largest_order(sdp: SDP) -> int:
     return max([0, *(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)])
 
 
-def _is_far(value: float, goal: float, tol: float) -> bool:
-    """Whether a value of the minimisation leaves more than half of the tolerance to a bound."""
-    return value - goal > 0.5 * tol * abs(value)
+def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: float | None) -> tuple[float, Attained]:
+    """Value of the minimisation and point, by Newton steps, where dense factorizations are quick.
 
-
-def _better(sdp: SDP, one: Attained, other: Attained) -> Attained:
-    if other.value is None or one.value is None:
-        return one if other.value is None else other
-    return other if sdp.report(other.value) < sdp.report(one.value) else one
-
-
-def _general(
-    program: ConeProgram, sdp: SDP, point: Point, goal: float, tol: float, rigorous: bool
-) -> Attained:
-    if rigorous and not program.is_exact:
-        words = "the face that the rows state is known to rounding only"
-        return Attained(None, words, point.values)
-    x = program.vector(point.values)
-    if not np.isfinite(x).all():
-        return Attained(None, "the point has entries that are not finite", point.values)
+    Raises
+    ------
+    _UnprovedError
+    """
+    order = _largest_order(sdp)
+    if order > _LARGEST_ORDER:
+        raise _UnprovedError(
+            f"{_UNPROVED}: matrices of order {order} are too large for dense "
+            "factorizations, and no argument special to the program applies"
+        )
     best: tuple[Box, str, Mapping[str, Array]] | None = None
     trouble = "no interior point of the feasible set was found"
     try:
-        for box, words, duals in _boxes(program, x, point, goal, tol, rigorous):
+        program = cone_program(sdp, deadline)
+        if aim.exact and not program.is_exact:
+            raise _UnprovedError("the face that the rows state is known to rounding only")
+        x = program.vector(point.values)
+        if not np.isfinite(x).all():
+            raise _UnprovedError("the point has entries that are not finite")
+        for box, words, duals in _boxes(program, x, point, aim):
             if isinstance(box, str):
                 trouble = box
                 continue
             if best is None or box.value < best[0].value:
                 best = (box, words, duals)
-            if not _is_far(box.value, goal, tol):
+            if not aim.is_far(box.value):
                 break
     except EffortSpentError as error:
         trouble = str(error)
     if best is None:
-        return Attained(None, f"no point was proved feasible: {trouble}", point.values)
+        raise _UnprovedError(f"{_UNPROVED}: {trouble}")
     box, words, duals = best
     values = program.values(box.x, tuple(v.name for v in sdp.variables))
     for name, given in point.values.items():
         # Who works with factors, of a narrower cone for instance, gets one back.
         values[name] = as_factor(values[name]) if isinstance(given, Factor) else values[name]
     words += "; a box around it contains a feasible point and lies in the cone"
-    return Attained(sdp.report(box.value), words, values, duals, rigorous)
+    return box.value, Attained(sdp.report(box.value), words, values, duals, aim.exact)
 
 
 def _boxes(
-    program: ConeProgram, x: Array, point: Point, goal: float, tol: float, exact: bool
+    program: ConeProgram, x: Array, point: Point, aim: _Aim
 ) -> Iterator[tuple[Box | str, str, Mapping[str, Array]]]:
     """Boxes around points of the interior that nearly satisfy the equations, or why there is none.
 
     The most promising points come first; what leads further from the optimum is tried only where
     what is nearer was in vain.
     """
-    shares = finest_first(tol, SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES)
+    shares = finest_first(aim.tol, SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES)
     own = own_share(program, x)
     # A point that lies inside and satisfies the rows need not be moved.
     for share in shares if own is None or own >= shares[0] else (own, *shares):
         found = nearest(program, x, share)
         if found is not None:
-            box = enclose(program, found, exact=exact)
+            box = enclose(program, found, exact=aim.exact)
             yield box, "the nearest point that satisfies all rows", {}
             if isinstance(box, Box):
                 break
     if not all(r.label in point.duals for r in program.sdp.rows):
         return
-    size = abs(goal) if np.isfinite(goal) else abs(program.value(x))
+    size = abs(aim.goal) if np.isfinite(aim.goal) else abs(program.value(x))
     # Who is far from the optimum gets a proof of what was found, and is not led to the optimum.
-    widths = _WIDER if abs(program.value(x) - goal) <= _POLISHED * size else _WIDER[:1]
+    widths = _WIDER if abs(program.value(x) - aim.goal) <= _POLISHED * size else _WIDER[:1]
     # A third of the tolerance is left for the bound, and for rounding.
-    for box, y in _along_path(program, x, point.duals, tol * size / 3.0, widths, exact):
+    gap = aim.tol * size / 3.0
+    for box, y in _along_path(program, x, point.duals, gap, widths, aim.exact):
         yield box, "a point of the central path", program.duals(point.duals, y)
 
 

@@ -28,7 +28,8 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
 from sdpdr.program.attain.basis import Effort, Grounded, Image, Pivoted, face_basis
-from sdpdr.program.face import exposing_rows, null_vectors
+from sdpdr.program.certificate.free import unstack
+from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import PsdVariable, Value, as_dense
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.standard import without_inequalities, without_lmis
@@ -152,9 +153,8 @@ class ConeProgram:
     def duals(self, given: Mapping[str, Array], y: Array) -> dict[str, Array]:
         """Multipliers by label, of matrix inequalities as matrices; those of no row as given."""
         found = dict(given)
-        parts = np.split(y, np.cumsum([r.m for r in self.rows])[:-1])
-        for rows, part in zip(self.rows, parts, strict=True):
-            found[rows.label] = -part if np.ndim(given[rows.label]) == 1 else smat(part)
+        for label, part in unstack(self.rows, y).items():
+            found[label] = -part if np.ndim(given[label]) == 1 else smat(part)
         return found
 
     def rescaled(self, x: Array) -> Scaled:
@@ -218,8 +218,7 @@ def cone_program(sdp: SDP, deadline: float | None = None) -> ConeProgram:
     EffortSpentError
     """
     equal = without_inequalities(without_lmis(sdp))
-    hidden = {r.label for v in equal.psd_variables for r in exposing_rows(equal, v.name)}
-    rows = [r for r in equal.rows if r.label not in hidden]
+    rows = visible_rows(equal)
     starts: dict[str, slice] = {}
     bases: dict[str, Basis] = {}
     blocks: list[Block] = []

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import gamma
@@ -47,7 +47,7 @@ class _Asked:
 def corrected(
     sdp: SDP, values: Mapping[str, Value], factors: Mapping[str, Factor]
 ) -> tuple[float, Mapping[str, Value], str] | None:
-    """Value of the minimisation, the point, and words; None elsewhere.
+    """Value of the minimisation, the point, and words, of a program of one matrix; else None.
 
     A factor is returned as it is, since its correction has full rank; a dense matrix corrected.
 
@@ -62,7 +62,7 @@ def corrected(
     >>> bool(2.0 <= value < 2.0 + 1e-8)
     True
     """
-    if sdp.lmis or sdp.vector_variables or len(sdp.psd_variables) != 1 or not sdp.rows:
+    if len(sdp.psd_variables) != 1 or not sdp.rows:
         return None
     name = sdp.psd_variables[0].name
     asked = None if exposing_rows(sdp, name) else _asked(sdp, name)
@@ -95,9 +95,7 @@ def corrected(
 
 
 def _entries(matrix: Any, i: Index, j: Index) -> Array:
-    if sp.issparse(matrix):
-        matrix = sp.csr_array(matrix)
-    found = matrix[i, j]
+    found = (sp.csr_array(matrix) if sp.issparse(matrix) else matrix)[i, j]
     return np.asarray(found, dtype=float).ravel()
 
 
@@ -108,10 +106,7 @@ def _asked(sdp: SDP, name: str) -> _Asked | None:
     for rows in sdp.rows:
         if rows.relation != "==" or set(rows.lhs) != {name} or not _may_be_short(rows, name):
             return None
-        matrix = rows.lhs[name].matrix().tocsr()
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
+        matrix = own_rows(rows.lhs[name].matrix())
         count = np.diff(matrix.indptr)
         i, j = svec_pairs(matrix.indices)
         single = count == 1

@@ -27,6 +27,7 @@ from sdpdr.linalg.magnitudes import is_written_exactly
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, unscaled
 from sdpdr.program.attain.basis import Grounded
 from sdpdr.program.attain.cone import Block, ConeProgram
+from sdpdr.program.echelon import Span
 from sdpdr.program.limits import edge_lengths
 
 _PRIMES = (2147483647, 2147483629)
@@ -59,7 +60,7 @@ def follows(program: ConeProgram, rows: Index, others: Index, exact: bool) -> bo
     if size <= (_LARGEST if exact else _SMALL):
         known = exact_rows(program)
         if known is not None:
-            return _follow_in_fractions([known[e] for e in order], right, rows.size)
+            return _follow_in_fractions([known[e] for e in order], right.tolist(), rows.size)
     if exact:
         return False
     if _is_flat_exactly(program):
@@ -197,34 +198,12 @@ def _exact_row(
     return None if row is None else {int(svec_index(i, j)): a for (i, j), a in row.items()}
 
 
-def _follow_in_fractions(rows: list[Vector], right: Array, n_rows: int) -> bool:
-    basis: dict[int, dict[int, Fraction]] = {}
-    for e, known in enumerate(rows):
-        row = dict(known)
-        if right[e]:
-            row[-1] = Fraction(right[e])
-        row = _reduced(row, basis)
-        if not row:
-            continue
-        if e >= n_rows or set(row) == {-1}:
-            return False
-        pivot = min(j for j in row if j >= 0)
-        basis[pivot] = {j: a / row[pivot] for j, a in row.items()}
-    return True
-
-
-def _reduced(
-    row: dict[int, Fraction], basis: dict[int, dict[int, Fraction]]
-) -> dict[int, Fraction]:
-    """What is left of a row once the pivots of the basis are eliminated."""
-    while True:
-        pivot = next((j for j in sorted(row) if j in basis), None)
-        if pivot is None:
-            return row
-        factor = row[pivot]
-        for j, a in basis[pivot].items():
-            changed = row.get(j, Fraction(0)) - factor * a
-            if changed:
-                row[j] = changed
-            else:
-                row.pop(j, None)
+def _follow_in_fractions(rows: list[Vector], right: list[float], n_rows: int) -> bool:
+    """Whether rows with their right sides are combinations of the first ones."""
+    last = max((j for row in rows for j in row), default=-1) + 1
+    whole = [row | ({last: Fraction(b)} if b else {}) for row, b in zip(rows, right, strict=True)]
+    known = Span()
+    for row in whole[:n_rows]:
+        known.insert(row)
+    contradict = last in known.pivots
+    return not contradict and not any(known.reduced(row) for row in whole[n_rows:])

@@ -22,11 +22,14 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.magnitudes import is_written_exactly
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.program.boxes import slack_columns
+from sdpdr.program.attain.rounding import magnitudes, rounding_of
+from sdpdr.program.attain.shrunk import Found, Values, as_given, holds_with_slack
+from sdpdr.program.boxes import SlackColumn, fill_slack, slack_columns
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Factor
 from sdpdr.program.sdp import SDP, Rows
 
+_WORDS = "moved to the entries that are fixed"
 # Largest block that is inverted, and how far from the block a point may be that is moved to it.
 _LARGEST, _NEAR = 200, 1e-3
 # Least eigenvalue of a block with a unit diagonal that rounding leaves what it is.
@@ -64,6 +67,43 @@ def framed(sdp: SDP, factors: Mapping[str, Factor]) -> Factor | None:
     moved = given.copy()
     moved[points] = there @ np.linalg.solve(here, given[points])
     return Factor(moved)
+
+
+def moved_to_block(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:
+    """The point moved to a block that is fixed, where slack takes the rest or all holds."""
+    columns, block, moved = slack_columns(sdp), fixed_block(sdp), framed(sdp, factors)
+    if moved is None or columns is None or block is None:
+        return None
+    name, slacked = sdp.psd_variables[0].name, {c.label for c in columns}
+    alone: Values = {**{v.name: np.zeros(v.size) for v in sdp.vector_variables}, name: moved}
+    point = {**values, name: moved}
+    point.update(fill_slack(sdp, point, columns))
+    if not holds_with_slack(sdp, name, point, slacked):
+        return None
+    for rows in sdp.rows:
+        if rows.relation == "==" and rows.label not in slacked:
+            if np.any(abs(sdp.slack(rows, point)) > rounding_of(rows, point)):
+                return None
+        elif not _is_left_room(sdp, rows, alone, columns, clarity(block[1])):
+            return None
+    return sdp.primal_value(point), as_given(values, point), _WORDS
+
+
+def _is_left_room(
+    sdp: SDP, rows: Rows, alone: Values, columns: list[SlackColumn], share: float
+) -> bool:
+    """Whether every row can be met by its slack, or holds by more than rounding without any.
+
+    Rounding counts over ``share``, and beside the points themselves: the block moves some of them.
+    """
+    left, rounding = sdp.slack(rows, alone), rounding_of(rows, alone, magnitudes) / share
+    lowered, raised = np.zeros(rows.m, dtype=bool), np.full(rows.m, rows.relation == "<=")
+    for column in columns:
+        if column.label == rows.label:
+            curved = column.curvature is not None
+            lowered[column.row[curved | (column.coefficient < 0.0)]] = True
+            raised[column.row[curved | (column.coefficient > 0.0)]] = True
+    return bool(np.all((lowered | (left >= rounding)) & (raised | (left <= -rounding))))
 
 
 def _gram(points: Array) -> Array:

@@ -52,21 +52,17 @@ def inward_multipliers(
         On the clock of `time.monotonic`.
     """
     with suppress(EffortSpentError):
-        yield from _all_inward(cone_program(sdp, deadline), point, tol)
-
-
-def _all_inward(program: ConeProgram, point: Point, tol: float) -> Iterator[dict[str, Array]]:
-    if not all(r.label in point.duals for r in program.rows) or program.b.size == 0:
-        return
-    x = program.vector(point.values) if point.values else np.zeros(program.c.size)
-    scaled = program.rescaled(x)
-    y = program.multipliers(point.duals)
-    for share in finest_first(tol):
-        found = _inward(program, y, scaled.units, share)
-        if found is not None:
-            yield program.duals(point.duals, found)
-            if share >= 1e-3:
-                return
+        program = cone_program(sdp, deadline)
+        if not all(r.label in point.duals for r in program.rows) or program.b.size == 0:
+            return
+        x = program.vector(point.values) if point.values else np.zeros(program.c.size)
+        units, y = program.rescaled(x).units, program.multipliers(point.duals)
+        for share in finest_first(tol):
+            found = _inward(program, y, units, share)
+            if found is not None:
+                yield program.duals(point.duals, found)
+                if share >= 1e-3:
+                    return
 
 
 @unless_lost

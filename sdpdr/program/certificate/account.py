@@ -13,7 +13,7 @@ programming", SIAM J. Numer. Anal. 46(1), 2007.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.certificate.arithmetic import Arithmetic
-from sdpdr.program.certificate.free import Duals
+from sdpdr.program.certificate.free import Certificate, Duals
 from sdpdr.program.limits import Limits
 from sdpdr.program.sdp import SDP
 
@@ -57,7 +57,7 @@ class Account:
             Of all rows but those that merely state a face.
         lifts : mapping from the name of a matrix variable to a number t_k >= 0
         """
-        lifts = {} if lifts is None else lifts
+        lifts = lifts or {}
         for r in self.sdp.rows:
             if r.relation == "<=" and r.label in y and np.any(y[r.label] < 0.0):
                 self.trouble = f"multipliers of the inequalities {r.label!r} are negative"
@@ -68,7 +68,7 @@ class Account:
             return None
         for v in self.sdp.psd_variables:
             lift = lifts.get(v.name, 0.0)
-            if not _is_mentioned(self.sdp, v.name):
+            if not any(v.name in side for side in self.sdp.expressions()):
                 continue  # The slack is zero, which no factorization confirms.
             if not self.arithmetic.is_positive(self.sdp, v.name, y, around, lift):
                 self.trouble = f"the dual slack of {v.name!r} is not positive semidefinite"
@@ -79,6 +79,21 @@ class Account:
             return float(value + paid)
         rounding = 4.0 * (len(parts) + 2) * UNIT * (abs(value) + sum(abs(p) for p in parts))
         return float(np.nextafter(value + paid - rounding, -np.inf))
+
+    def certificate(self, candidates: Iterable[Duals], words: str) -> Certificate | None:
+        """What the first of some multipliers that prove a bound prove; None if none of them do.
+
+        Parameters
+        ----------
+        candidates : iterable of mappings from row label to array
+        words : str
+            How they were come by and verified.
+        """
+        for y in candidates:
+            value = self.value(y)
+            if value is not None:
+                return Certificate(self.sdp.report(value), words, self.arithmetic.rigorous, y)
+        return None
 
     def _trace(self, name: str) -> float:
         limit = None if self.limits is None else self.limits.trace(name)
@@ -113,11 +128,6 @@ class Account:
         if self.limits is not None:
             return self.limits.box(name)
         return np.full(size, 0.0 if nonnegative else -np.inf), np.full(size, np.inf)
-
-
-def _is_mentioned(sdp: SDP, name: str) -> bool:
-    parts = [r.lhs for r in sdp.rows] + [lmi.lhs for lmi in sdp.lmis]
-    return name in sdp.objective or any(name in lhs for lhs in parts)
 
 
 def _times(slack: Array, limit: Array) -> Array:

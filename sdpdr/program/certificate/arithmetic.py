@@ -117,7 +117,7 @@ class Rigorous:
 
     def is_positive(self, sdp: SDP, name: str, y: Duals, around: Duals, lift: float = 0.0) -> bool:
         """Whether the exact dual slack plus ``lift`` I is positive semidefinite on the face."""
-        maps = [(r.lhs[name], y[r.label]) for r in sdp.rows if name in r.lhs and r.label in y]
+        maps = list(sdp.column(name, y))
         size = lift * sp.eye_array(sdp.cost(name).shape[0])
         terms = OPERATIONS + len(maps)
         maps += [(sdp.objective[name], np.ones(1))] if name in sdp.objective else []
@@ -126,9 +126,9 @@ class Rigorous:
             terms += adjoint_terms(linear_map)
         # The sizes themselves are rounded, hence one per cent.
         radius = (1.01 * float(gamma(terms))) * size
-        for r in sdp.rows:
-            if name in r.lhs and np.any(around.get(r.label, 0.0)):
-                radius = radius + 1.01 * adjoint_magnitude(r.lhs[name], around[r.label])
+        for linear_map, reach in sdp.column(name, around):
+            if np.any(reach):
+                radius = radius + 1.01 * adjoint_magnitude(linear_map, reach)
         radius = radius if sp.issparse(radius) else np.asarray(radius)
         null = null_vectors(sdp, name)
         slack = _lifted(sdp, name, y, lift)
@@ -139,25 +139,21 @@ class Rigorous:
         self, sdp: SDP, v: VectorVariable, y: Duals, around: Duals
     ) -> tuple[Array, Array]:
         """An enclosure of the exact slack, as tight as needed to tell its sign."""
-        if around and not v.nonnegative and v.curvature is None:
+        if around and v.is_free:
             return np.zeros(v.size), np.zeros(v.size)
         s, error = np.asarray(sdp.dual_slack(v.name, y)), _scalar_error(sdp, v, y)
         low, high = s - 1.01 * error, s + 1.01 * error
         unclear = np.flatnonzero((low < 0.0) & (high > 0.0) | (error == 0.0))
         cost = np.asarray(sdp.cost(v.name))
-        columns = [
-            (r.lhs[v.name].matrix()[:, unclear].tocsc(), y[r.label])
-            for r in sdp.rows
-            if v.name in r.lhs and r.label in y
-        ]
+        columns = [(a.matrix()[:, unclear].tocsc(), u) for a, u in sdp.column(v.name, y)]
         for k, j in enumerate(unclear):
             parts = [(a.data[a.indptr[k] : a.indptr[k + 1]], u[_rows(a, k)]) for a, u in columns]
             coefficients = np.concatenate([np.zeros(0), *(p for p, _ in parts)])
             multipliers = np.concatenate([np.zeros(0), *(u for _, u in parts)])
             low[j], high[j] = dot_enclosure(coefficients, multipliers, float(cost[j]))
-        for r in sdp.rows:
-            if v.name in r.lhs and np.any(around.get(r.label, 0.0)):
-                reach = 1.01 * adjoint_magnitude(r.lhs[v.name], around[r.label])
+        for linear_map, distance in sdp.column(v.name, around):
+            if np.any(distance):
+                reach = 1.01 * adjoint_magnitude(linear_map, distance)
                 low, high = np.nextafter(low - reach, -np.inf), np.nextafter(high + reach, np.inf)
         return low, high
 
@@ -262,10 +258,9 @@ def _lifted(sdp: SDP, name: str, y: Duals, lift: float) -> Matrix:
 def _scalar_error(sdp: SDP, v: VectorVariable, y: Duals) -> Array:
     """Bound on the rounding error of every scalar's computed slack."""
     size, terms = np.abs(np.asarray(sdp.cost(v.name))), OPERATIONS
-    for r in sdp.rows:
-        if v.name in r.lhs and r.label in y:
-            size = size + adjoint_magnitude(r.lhs[v.name], y[r.label])
-            terms += adjoint_terms(r.lhs[v.name])
+    for linear_map, multipliers in sdp.column(v.name, y):
+        size = size + adjoint_magnitude(linear_map, multipliers)
+        terms += adjoint_terms(linear_map)
     return np.asarray(gamma(terms) * size)
 
 

@@ -12,9 +12,8 @@ from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.free import Certificate, Duals, has_no_objective
 from sdpdr.program.certificate.general import general
 from sdpdr.program.certificate.lifting import lifted
-from sdpdr.program.certificate.outweighing import outweighed
 from sdpdr.program.certificate.rational import rational
-from sdpdr.program.certificate.scaling import scaled_or_mixed
+from sdpdr.program.certificate.scaling import outweighed, scaled_or_mixed
 from sdpdr.program.sdp import SDP
 
 # Multipliers this much smaller than the largest are noise that only underflows.
@@ -60,8 +59,7 @@ def certify(
     >>> bool(2.0 <= certificate.bound < 2.0 + 1e-9)
     True
     """
-    labels = [r.label for r in sdp.rows] + [lmi.label for lmi in sdp.lmis]
-    if not all(label in duals for label in labels):
+    if not sdp.is_dual_point(duals):
         return Certificate(None, "the solver returned no multipliers")
     if not all(np.isfinite(y).all() for y in duals.values()):
         return Certificate(None, "the multipliers are not finite")
@@ -69,7 +67,7 @@ def certify(
         text = "there is no objective, so every feasible point is optimal"
         return Certificate(sdp.report(sdp.constant), text, rigorous)
     arithmetic: Arithmetic = Rigorous() if rigorous else Plain()
-    y = {label: _without_noise(np.asarray(duals[label], dtype=float)) for label in labels}
+    y = {label: _without_noise(np.asarray(duals[label], dtype=float)) for label in sdp.labels}
     quick = None if goal is None else _unless_singular(lifted, sdp, y, arithmetic)
     if quick is not None and _is_enough(sdp, quick, goal):
         return quick

@@ -14,7 +14,7 @@ all multipliers within the radius holds for those.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
@@ -29,7 +29,7 @@ from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.exact import exact_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import dot_enclosure, gamma
-from sdpdr.program.face import exposing_rows
+from sdpdr.program.face import visible_rows
 from sdpdr.program.sdp import SDP, Rows
 
 Duals = Mapping[str, Array]
@@ -59,12 +59,6 @@ class Certificate:
     argument: str
     rigorous: bool = False
     duals: Duals = field(default_factory=dict, repr=False, compare=False)
-
-
-def visible_rows(sdp: SDP) -> list[Rows]:
-    """Rows whose multipliers matter: all but those that merely state a face."""
-    hidden = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
-    return [r for r in sdp.rows if r.label not in hidden]
 
 
 def has_no_objective(sdp: SDP) -> bool:
@@ -97,12 +91,12 @@ _PASSES = 8
 _CANCELLED = 1e-14
 
 
-def stack(rows: list[Rows], y: Duals) -> Array:
+def stack(rows: Sequence[Rows], y: Duals) -> Array:
     """Multipliers of several groups as one vector."""
     return np.concatenate([np.zeros(0), *(y[r.label] for r in rows)])
 
 
-def unstack(rows: list[Rows], y: Array) -> dict[str, Array]:
+def unstack(rows: Sequence[Rows], y: Array) -> dict[str, Array]:
     """The inverse of `stack`."""
     parts = np.split(y, np.cumsum([r.m for r in rows])[:-1]) if rows else []
     return {r.label: part for r, part in zip(rows, parts, strict=True)}
@@ -110,7 +104,7 @@ def unstack(rows: list[Rows], y: Array) -> dict[str, Array]:
 
 def free_columns(sdp: SDP, rows: list[Rows]) -> tuple[sp.csr_array, Array]:
     """Matrix B (rows x free scalars) and cost c of the dual equations B^T y + c = 0."""
-    free = [v for v in sdp.vector_variables if not v.nonnegative and v.curvature is None]
+    free = [v for v in sdp.vector_variables if v.is_free]
     m = sum(r.m for r in rows)
     cost = np.concatenate([np.zeros(0), *(sdp.cost(v.name) for v in free)])
     if not free or not rows:
@@ -154,6 +148,13 @@ def project(columns: sp.csr_array, right: Array, y: Array) -> Array:
         # What opposite numbers leave of each other is rounding: such a multiplier must be zero.
         y = np.where(np.abs(y + step) <= _CANCELLED * np.abs(y), 0.0, y + step)
     return y
+
+
+def on_equations(sdp: SDP, y: Duals) -> dict[str, Array]:
+    """The nearest multipliers of the visible rows that satisfy the equations of free scalars."""
+    rows = visible_rows(sdp)
+    columns, cost = free_columns(sdp, rows)
+    return unstack(rows, project(columns, -cost, stack(rows, y)))
 
 
 # Equations are solved with a dense matrix, which more scalars would make too slow.

@@ -21,45 +21,34 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import smat, svec
-from sdpdr.program.boxes import dual_box
+from sdpdr.program.boxes import dual_box, within
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic
-from sdpdr.program.certificate.free import (
-    Certificate,
-    Duals,
-    free_columns,
-    project,
-    stack,
-    unstack,
-    visible_rows,
-)
-from sdpdr.program.certificate.moving import Move, distance, moves, reach
+from sdpdr.program.certificate.free import Certificate, Duals, on_equations
+from sdpdr.program.certificate.moving import Move, distance, moves, reach, size
 from sdpdr.program.face import null_vectors
-from sdpdr.program.limits import Limits
+from sdpdr.program.limits import Limits, TraceLimit
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import without_inequalities, without_lmis
 
 # A loss, relative to the dual value as it was, that no other argument needs to improve on.
 _GOOD = 1e-9
-_ANY = (-np.inf, np.inf)
 
 
 def general(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate:
     """The best bound that one of these arguments proves, or why none does."""
     given = sdp
     # Beyond the price of a scalar that is slack of one row, a multiplier proves nothing.
-    box = dual_box(sdp) or {}
-    plain = {r.label: np.clip(duals[r.label], *box.get(r.label, _ANY)) for r in sdp.rows}
+    plain = within(dual_box(sdp) or {}, {r.label: duals[r.label] for r in sdp.rows})
     matrices = {lmi.label: -svec(duals[lmi.label]) for lmi in sdp.lmis}
     sdp = without_inequalities(without_lmis(sdp))
-    rows = visible_rows(sdp)
-    columns, cost = free_columns(sdp, rows)
-    y = unstack(rows, project(columns, -cost, stack(rows, {**plain, **matrices})))
-    account = Account(sdp, arithmetic, Limits(sdp))
+    y = on_equations(sdp, {**plain, **matrices})
+    limits = Limits(sdp)
+    account = Account(sdp, arithmetic, limits)
     claimed = sdp.dual_value(y)
     best: tuple[float, str, Duals] | None = None
     troubles: list[str] = []
-    for value, words, proving in _attempts(sdp, y, account):
+    for value, words, proving in _attempts(sdp, y, account, limits):
         if value is None:
             troubles.append(account.trouble)
         elif best is None or value > best[0]:
@@ -82,13 +71,16 @@ def _of_program(sdp: SDP, y: Duals) -> dict[str, Array]:
     return found | {lmi.label: -smat(y[lmi.label]) for lmi in sdp.lmis}
 
 
-def _attempts(sdp: SDP, y: Duals, account: Account) -> Iterator[tuple[float | None, str, Duals]]:
+def _attempts(
+    sdp: SDP, y: Duals, account: Account, limits: Limits
+) -> Iterator[tuple[float | None, str, Duals]]:
     yield account.value(y), "multipliers that satisfy all equations", y
     for margin in account.arithmetic.margins(max((v.n for v in sdp.psd_variables), default=1)):
         lifts = _lifts(sdp, y, margin)
         value = account.value(y, lifts)
-        yield value, _words_of_limits(account, lifts), y
-        if value is not None or not all(map(np.isfinite, _traces(account, lifts))):
+        needed = {name: limits.trace(name) for name, t in lifts.items() if t > 0.0}
+        yield value, _words_of_limits(needed), y
+        if value is not None or None in needed.values():
             break
     for move in moves(sdp):
         value, moved = _moved(sdp, y, move, account)
@@ -101,24 +93,16 @@ def _lifts(sdp: SDP, y: Duals, margin: float) -> dict[str, float]:
     for v in sdp.psd_variables:
         slack = sdp.dual_slack(v.name, y)
         low = smallest_eigenvalue(slack, null_vectors(sdp, v.name))[0]
-        size = float(np.max(np.abs(slack.diagonal()), initial=0.0))
-        lifts[v.name] = max(0.0, -low + margin * max(size, abs(low)))
+        lifts[v.name] = max(0.0, -low + margin * max(size(slack), abs(low)))
     return lifts
 
 
-def _traces(account: Account, lifts: Mapping[str, float]) -> list[float]:
-    assert account.limits is not None
-    found = [account.limits.trace(name) for name, t in lifts.items() if t > 0.0]
-    return [np.inf if limit is None else limit.value for limit in found]
-
-
-def _words_of_limits(account: Account, lifts: Mapping[str, float]) -> str:
-    assert account.limits is not None
-    words = []
-    for name, lift in lifts.items():
-        limit = account.limits.trace(name) if lift > 0.0 else None
-        if limit is not None:
-            words.append(f"tr {name} <= {limit.value:.6g} from {limit.source}")
+def _words_of_limits(limits: Mapping[str, TraceLimit | None]) -> str:
+    words = [
+        f"tr {name} <= {limit.value:.6g} from {limit.source}"
+        for name, limit in limits.items()
+        if limit is not None
+    ]
     if len(words) > 2:
         words = [*words[:2], f"{len(words) - 2} more"]
     return "dual slack made up for by limits on the variables" + (
@@ -134,15 +118,9 @@ def _moved(sdp: SDP, y: Duals, move: Move, account: Account) -> tuple[float | No
     unit = 1.0 if move.is_point else reach(sdp, y, move)
     n = max((v.n for v in sdp.psd_variables), default=1)
     for margin in account.arithmetic.margins(n):
-        moved = _tidy(sdp, move.apply(y, needed * (1.0 + margin) + margin * unit))
+        # Rounding led them away from the equations of free scalars.
+        moved = on_equations(sdp, move.apply(y, needed * (1.0 + margin) + margin * unit))
         value = account.value(moved)
         if value is not None:
             return value, moved
     return None, y
-
-
-def _tidy(sdp: SDP, y: Mapping[str, Array]) -> dict[str, Array]:
-    """The multipliers back on the equations of free scalars, from which rounding led them."""
-    rows = visible_rows(sdp)
-    columns, cost = free_columns(sdp, rows)
-    return unstack(rows, project(columns, -cost, stack(rows, y))) if cost.size else dict(y)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.linalg import BilinearForms, LinearMap
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.certificate.account import Account
@@ -35,15 +35,13 @@ def lifted(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate | None
     claimed = sdp.dual_value(duals)
     price = claimed - sdp.dual_value({label: v + lift[label] for label, v in duals.items()})
     most = _GOOD * abs(claimed) / price if price > 0.0 else 0.0
-    for t in (0.0, most):
-        y = {label: v + t * lift[label] for label, v in duals.items()}
-        value = Account(sdp, arithmetic).value(y)
-        if value is not None:
-            words = f"multipliers of rows that fix diagonals, lifted; {arithmetic.words}"
-            if t == 0.0:
-                words = f"multipliers that satisfy all equations; {arithmetic.words}"
-            return Certificate(sdp.report(value), words, arithmetic.rigorous, y)
-    return None
+    higher = {label: v + most * lift[label] for label, v in duals.items()}
+    account = Account(sdp, arithmetic)
+    return account.certificate(
+        [duals], f"multipliers that satisfy all equations; {arithmetic.words}"
+    ) or account.certificate(
+        [higher], f"multipliers of rows that fix diagonals, lifted; {arithmetic.words}"
+    )
 
 
 def unit_lift(sdp: SDP) -> dict[str, Array] | None:
@@ -82,10 +80,7 @@ def _partial_traces(rows: Rows, name: str) -> tuple[Index, Index, Array]:
     )
     if off_diagonal or linear_map.is_dense:
         return np.zeros(rows.m + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(rows.m)
-    matrix = linear_map.matrix()
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
+    matrix = own_rows(linear_map.matrix())
     i, j = svec_pairs(matrix.indices)
     row = np.repeat(np.arange(rows.m), np.diff(matrix.indptr))
     high, low = np.zeros(rows.m), np.full(rows.m, np.inf)

@@ -27,12 +27,13 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Matrix
+from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.linalg.svec import svec, svec_pairs, svec_size
-from sdpdr.program.boxes import dual_box
+from sdpdr.linalg.svec import svec, svec_pairs
+from sdpdr.program.boxes import dual_box, within
 from sdpdr.program.certificate.arithmetic import is_mass
-from sdpdr.program.certificate.free import Duals, free_columns, project, unstack, visible_rows
-from sdpdr.program.face import null_vectors
+from sdpdr.program.certificate.free import Duals, free_columns, project, unstack
+from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP, Rows
 
@@ -42,7 +43,6 @@ _HEIGHTS = (1.0, 10.0, 100.0, 0.1, 1e-2)
 # How much the equations of free scalars outweigh the rest.
 _FREE_WEIGHT = 1e3
 _ITERATIONS = 3000
-_ANY = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,10 @@ def _matched(sdp: SDP, rows: list[Rows]) -> Iterator[dict[str, Array]]:
     box = dual_box(sdp) or {}
     uppers = np.concatenate([np.zeros(0), *(upper for _, upper in box.values())])
     prices = uppers[np.isfinite(uppers) & (uppers > 0.0)]
-    costs = [_size(sdp.cost(v.name)) for v in sdp.psd_variables]
+    costs = [size(sdp.cost(v.name)) for v in sdp.psd_variables]
     unit = float(np.max(prices)) if prices.size else max(costs, default=0.0) or 1.0
     for height in _HEIGHTS:
-        yield {
-            label: np.clip(height * unit * sign, *box.get(label, _ANY))
-            for label, sign in signs.items()
-        }
+        yield within(box, {label: height * unit * sign for label, sign in signs.items()})
 
 
 def _traces(sdp: SDP, rows: Rows) -> Array:
@@ -144,7 +141,7 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
 
 def _system(sdp: SDP, rows: list[Rows]) -> _System | None:
     """The least squares problem; None where it would be too large."""
-    too_large = sum(svec_size(v.n) for v in sdp.psd_variables) > LARGEST
+    too_large = sum(v.size for v in sdp.psd_variables) > LARGEST
     return None if too_large or not rows else _System(sdp, rows)
 
 
@@ -158,11 +155,12 @@ def _along(sdp: SDP, system: _System) -> Move | None:
 def reach(sdp: SDP, y: Duals, move: Move) -> float:
     """How far along a direction its slack is as large as that of y: the unit of small steps."""
     parts = [(sdp.dual_slack(v.name, y), _slack(sdp, v.name, move)) for v in sdp.variables]
-    sizes = [(_size(here), _size(there)) for here, there in parts]
+    sizes = [(size(here), size(there)) for here, there in parts]
     return max((here / there for here, there in sizes if there > 0.0), default=0.0)
 
 
-def _size(slack: Matrix) -> float:
+def size(slack: Matrix) -> float:
+    """The size of the slack of scalars, or of the diagonal of a matrix."""
     entries = slack if np.ndim(slack) == 1 else slack.diagonal()
     return float(np.max(np.abs(entries), initial=0.0))
 
@@ -181,13 +179,10 @@ def _is_interior(sdp: SDP, y: Duals, with_cost: bool = True) -> bool:
         s = np.asarray(_slack(sdp, w.name, move))
         if w.nonnegative and np.any(s < 0.0):
             return False
-        if not w.nonnegative and w.curvature is None:
-            size = np.abs(sdp.cost(w.name)) + sum(
-                abs(r.lhs[w.name].matrix()).T @ np.abs(y[r.label])
-                for r in sdp.rows
-                if w.name in r.lhs and r.label in y
-            )
-            if np.any(np.abs(s) > 1e-10 * size):
+        if w.is_free:
+            terms = np.abs(sdp.cost(w.name))
+            terms = terms + sum(adjoint_magnitude(a, u) for a, u in sdp.column(w.name, y))
+            if np.any(np.abs(s) > 1e-10 * terms):
                 return False
     return True
 
@@ -197,12 +192,12 @@ class _System:
 
     def __init__(self, sdp: SDP, rows: list[Rows]) -> None:
         self._rows = rows
-        priced = [v for v in sdp.variables if _is_cone(v)]
+        priced = [v for v in sdp.variables if isinstance(v, PsdVariable) or v.nonnegative]
         self._matrix = sp.csr_array(
             sp.block_array([[_columns(r, v) for r in rows] for v in priced], format="csr")
         )
         self._target = np.concatenate([_identity(sdp, v) for v in priced])
-        sizes = [np.full(_n_entries(v), isinstance(v, PsdVariable)) for v in priced]
+        sizes = [np.full(v.size, isinstance(v, PsdVariable)) for v in priced]
         self._in_matrices = np.concatenate(sizes)
         self._box = dual_box(sdp) or {}
         self._cost = np.concatenate([_vector(sdp.cost(v.name)) for v in priced])
@@ -223,15 +218,7 @@ class _System:
         residual = np.concatenate([target - self._matrix @ start, np.zeros(right.size)])
         step = spl.lsqr(stacked, residual, atol=1e-13, btol=1e-13, iter_lim=_ITERATIONS)[0]
         found = unstack(self._rows, project(self._free, right, start + step))
-        return {label: np.clip(v, *self._box.get(label, _ANY)) for label, v in found.items()}
-
-
-def _n_entries(v: Variable) -> int:
-    return svec_size(v.n) if isinstance(v, PsdVariable) else v.size
-
-
-def _is_cone(v: Variable) -> bool:
-    return isinstance(v, PsdVariable) or v.nonnegative
+        return within(self._box, found)
 
 
 def _columns(rows: Rows, v: Variable) -> sp.csr_array:

@@ -1,4 +1,4 @@
-r"""Programs that reward every direction: multipliers scaled, or mixed with the price of slack.
+r"""Programs that reward directions: multipliers scaled, or mixed with the price of slack.
 
 *Scaling.* When the objective maximises <-C, K> with -C positive definite on the face
 (variance, for instance) the condition t A*(y) + C >= 0 holds for every t >= 1 / lambda, lambda
@@ -7,26 +7,34 @@ Laplacian bound U = d^T w / lambda_2(L(w)) (Sun, Boyd, Xiao, Diaconis, SIAM Revi
 
 *Mixing.* When multipliers are boxed by the price of slack, so that scaling leaves the box, y is
 mixed with the largest multipliers allowed until the condition holds; lambda is concave.
+
+*Outweighing.* When the objective maximises <R, K> with R >= 0 but not definite (spread of furthest
+pairs, side information of low rank), and A*(y) is positive definite on the face, then
+t A*(y) - R >= 0 holds for every t >= rho, the largest eigenvalue of the pencil (R, A*(y)). For
+R = F F^T that is the largest eigenvalue of F^T A*(y)^+ F, a matrix with as many rows as F has
+columns. With R the identity on centred points, 1 / rho is the lambda of scaling.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
+import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.spectral import smallest_eigenvalue
-from sdpdr.program.boxes import dual_box
+from sdpdr.linalg.spectral import lu, smallest_eigenvalue
+from sdpdr.program.boxes import Box, dual_box, within
 from sdpdr.program.certificate.account import Account
-from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass
-from sdpdr.program.certificate.free import Certificate, Duals, visible_rows
-from sdpdr.program.face import null_vectors
+from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass, is_positive_matrix
+from sdpdr.program.certificate.free import Certificate, Duals
+from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.limits import edge_lengths
 from sdpdr.program.sdp import SDP, Rows
 
-Box = Mapping[str, tuple[Array, Array]]
+# Within this of 1, scaling costs nothing, and no other argument can do better.
+_TIGHT = 1e-9
+# A reward this little below zero, relatively, is not negative.
+_ROUNDING = 1e-12
 
 
 def scaled_or_mixed(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate | None:
@@ -34,7 +42,7 @@ def scaled_or_mixed(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certifica
     box = None if sdp.lmis or len(sdp.psd_variables) != 1 else dual_box(sdp)
     if box is None:
         return None
-    y = {r.label: np.clip(duals[r.label], *box[r.label]) for r in visible_rows(sdp)}
+    y = within(box, {r.label: duals[r.label] for r in visible_rows(sdp)})
     lam = _pencil_value(sdp, y)
     if lam is None:
         return None
@@ -55,13 +63,17 @@ def _limits_lengths(sdp: SDP) -> bool:
 
 def _scaled(sdp: SDP, y: Duals, lam: float, arithmetic: Arithmetic) -> Certificate:
     needed, best = 1.0 / lam, _best_scale(sdp, y)
-    for margin in arithmetic.margins(sdp.psd_variables[0].n):
-        t = max(needed * (1.0 + margin), best)
-        scaled = {label: t * v for label, v in y.items()}
-        value = Account(sdp, arithmetic).value(scaled)
-        if value is not None:
-            text = f"multipliers scaled by 1/λ, λ = {lam:.10g}; λ {arithmetic.words}"
-            return Certificate(sdp.report(value), text, arithmetic.rigorous, scaled)
+    margins = arithmetic.margins(sdp.psd_variables[0].n)
+    scaled = (_times(max(needed * (1.0 + margin), best), y) for margin in margins)
+    words = f"multipliers scaled by 1/λ, λ = {lam:.10g}; λ {arithmetic.words}"
+    return Account(sdp, arithmetic).certificate(scaled, words) or _unverified(lam)
+
+
+def _times(t: float, y: Duals) -> dict[str, Array]:
+    return {label: t * v for label, v in y.items()}
+
+
+def _unverified(lam: float) -> Certificate:
     return Certificate(None, f"λ = {lam:.6g} could not be verified")
 
 
@@ -85,22 +97,17 @@ def _mixed(sdp: SDP, y: Duals, lam: float, box: Box, arithmetic: Arithmetic) -> 
             "even the largest multipliers that the price of slack allows "
             "give no bound; a higher price would",
         )
-    for margin in arithmetic.margins(sdp.psd_variables[0].n):
+
+    def mixed(margin: float) -> dict[str, Array]:
         if lam >= 1.0 + margin:
-            t = (1.0 + margin) / lam
-            mixed = {label: np.clip(t * v, *box[label]) for label, v in y.items()}
-        else:
-            assert top is not None
-            s = min(1.0, (1.0 + margin - lam) / max(top - lam, 1e-300))
-            mixed = {
-                label: np.clip((1.0 - s) * v + s * largest[label], *box[label])
-                for label, v in y.items()
-            }
-        value = Account(sdp, arithmetic).value(mixed)
-        if value is not None:
-            text = f"multipliers within the price of slack, λ = {lam:.10g}; {arithmetic.words}"
-            return Certificate(sdp.report(value), text, arithmetic.rigorous, mixed)
-    return Certificate(None, f"λ = {lam:.6g} could not be verified")
+            return within(box, _times((1.0 + margin) / lam, y))
+        assert top is not None
+        s = min(1.0, (1.0 + margin - lam) / max(top - lam, 1e-300))
+        return within(box, {k: (1.0 - s) * v + s * largest[k] for k, v in y.items()})
+
+    words = f"multipliers within the price of slack, λ = {lam:.10g}; {arithmetic.words}"
+    margins = arithmetic.margins(sdp.psd_variables[0].n)
+    return Account(sdp, arithmetic).certificate(map(mixed, margins), words) or _unverified(lam)
 
 
 def _limits(rows: Rows, box: Box) -> tuple[Array, Array]:
@@ -134,3 +141,53 @@ def _pencil_value(sdp: SDP, y: Duals) -> float | None:
         return None
     weighted = sdp.dual_slack(name, y) + reward
     return smallest_eigenvalue(weighted, null, reward, near=1.0)[0]
+
+
+# -- outweighing ------------------------------------------------------------------------------
+
+
+def outweighed(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> tuple[Certificate, bool] | None:
+    """The bound of this argument, and whether it is tight; None where it does not apply."""
+    if sdp.lmis or len(sdp.psd_variables) != 1 or sdp.vector_variables:
+        return None
+    box = dual_box(sdp)
+    if box is None:
+        return None
+    y = within(box, {r.label: duals[r.label] for r in visible_rows(sdp)})
+    share = _largest_share(sdp, y)
+    if share is None:
+        return None
+    scales = (share * (1.0 + margin) for margin in arithmetic.margins(sdp.psd_variables[0].n))
+    words = f"multipliers scaled by ρ = {share:.10g}, which outweigh the reward; {arithmetic.words}"
+    found = Account(sdp, arithmetic).certificate((_times(t, y) for t in scales), words)
+    return None if found is None else (found, share <= 1.0 + _TIGHT)
+
+
+def _largest_share(sdp: SDP, y: Duals) -> float | None:
+    """The largest eigenvalue of (R, A*(y)) on the face; None unless R >= 0 and A*(y) > 0 there."""
+    name = sdp.psd_variables[0].name
+    null, reward = null_vectors(sdp, name), -1.0 * sdp.cost(name)
+    weighted: Matrix = sp.csr_array(reward.shape)
+    for r in visible_rows(sdp):
+        if name in r.lhs:
+            weighted = weighted + r.lhs[name].adjoint(y[r.label])
+    if not is_mass(weighted, null):
+        return None
+    if isinstance(reward, Outer):
+        if np.any(reward.weights < 0.0) or reward.sparse.nnz or not sp.issparse(weighted):
+            return None
+        return _share_of_columns(reward, weighted, null)
+    size = _ROUNDING * float(np.abs(reward.diagonal()).max())
+    lift = sp.eye_array(reward.shape[0], format="csr") * size
+    if not is_positive_matrix(reward + (lift if sp.issparse(reward) else lift.toarray()), null):
+        return None
+    share = -smallest_eigenvalue(-1.0 * reward, null, weighted, near=-1.0)[0]
+    return share if share > 0.0 else None
+
+
+def _share_of_columns(reward: Outer, weighted: Matrix, null: sp.csr_array) -> float:
+    bordered = sp.block_array([[weighted, null], [null.T, None]], format="csc")
+    right = np.zeros((bordered.shape[0], reward.weights.size))
+    right[: reward.shape[0]] = reward.columns * np.sqrt(reward.weights)
+    products = right.T @ lu(bordered).solve(right)
+    return float(np.linalg.eigvalsh((products + products.T) / 2.0)[-1])

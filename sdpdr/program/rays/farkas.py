@@ -18,23 +18,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.linalg.svec import svec
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
-from sdpdr.program.certificate.free import (
-    Duals,
-    free_columns,
-    project,
-    stack,
-    unstack,
-    visible_rows,
-)
-from sdpdr.program.certificate.moving import direction, distance
+from sdpdr.program.certificate.free import Duals, on_equations
+from sdpdr.program.certificate.moving import direction, distance, size
 from sdpdr.program.certificate.rational import rational
-from sdpdr.program.face import null_vectors
+from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.limits import Limits
 from sdpdr.program.rays.ray import Ray
 from sdpdr.program.rays.relax import relaxations, without_objective
@@ -129,11 +122,8 @@ class Cautious(Plain):
 
     def is_positive(self, sdp: SDP, name: str, y: Duals, around: Duals, lift: float = 0.0) -> bool:
         """Whether the dual slack plus ``lift`` I is positive definite on the face, clearly."""
-        sizes = [
-            adjoint_magnitude(r.lhs[name], y[r.label])
-            for r in visible_rows(sdp)
-            if name in r.lhs and r.label in y
-        ]
+        seen = {r.label: y[r.label] for r in visible_rows(sdp) if r.label in y}
+        sizes = [adjoint_magnitude(a, u) for a, u in sdp.column(name, seen)]
         blur = _BLUR * sum(float(np.max(size.diagonal(), initial=0.0)) for size in sizes)
         return super().is_positive(sdp, name, y, around, lift - blur)
 
@@ -199,34 +189,22 @@ def _prove(
 
 def _candidates(sdp: SDP, y: Duals) -> Iterator[tuple[dict[str, Array], Lifts, str]]:
     """Multipliers, what their slack has to be lifted by (None: they claim no limits), and words."""
-    rows = visible_rows(sdp)
-    y = _on_equations(sdp, y)
+    y = on_equations(sdp, y)
     yield y, None, "multipliers as they are"
-    size = max((_largest(sdp.dual_slack(v.name, y)) for v in sdp.psd_variables), default=0.0)
+    largest = max((size(sdp.dual_slack(v.name, y)) for v in sdp.psd_variables), default=0.0)
     if sdp.dual_value(y) <= _HOPE * _size(sdp, y):
         return
     along = direction(sdp)
     needed = np.inf if along is None else distance(sdp, y, along)
     if along is not None and np.isfinite(needed):
         for margin in _MARGINS:
-            t = needed * (1.0 + margin) + margin * (size or 1.0)
-            yield _on_equations(sdp, along.apply(y, t)), None, along.words
+            t = needed * (1.0 + margin) + margin * (largest or 1.0)
+            yield on_equations(sdp, along.apply(y, t)), None, along.words
     lows = {v.name: _lowest(sdp, v.name, y) for v in sdp.psd_variables}
     for margin in _MARGINS:
-        lifts = {k: max(0.0, margin * max(size, abs(low)) - low) for k, low in lows.items()}
-        yield {r.label: y[r.label] for r in rows}, lifts, "paid for by limits on the variables"
-
-
-def _largest(slack: Matrix) -> float:
-    return float(np.max(np.abs(slack.diagonal()), initial=0.0))
+        lifts = {k: max(0.0, margin * max(largest, abs(low)) - low) for k, low in lows.items()}
+        yield y, lifts, "paid for by limits on the variables"
 
 
 def _lowest(sdp: SDP, name: str, y: Duals) -> float:
     return smallest_eigenvalue(sdp.dual_slack(name, y), null_vectors(sdp, name))[0]
-
-
-def _on_equations(sdp: SDP, y: Duals) -> dict[str, Array]:
-    """The nearest multipliers that satisfy the equations of free scalars."""
-    rows = visible_rows(sdp)
-    columns, cost = free_columns(sdp, rows)
-    return unstack(rows, project(columns, -cost, stack(rows, y)))

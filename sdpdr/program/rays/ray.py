@@ -13,6 +13,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, VectorMap
 from sdpdr.linalg.exact import Number, exact_terms, range_of, sign
+from sdpdr.linalg.exact_rows import Symmetric
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.point import PsdVariable, Value, as_dense
 from sdpdr.program.sdp import SDP, Expression
@@ -130,14 +131,13 @@ def _improves(sdp: SDP, direction: Mapping[str, Array]) -> bool:
     for v in sdp.variables:
         step = direction[v.name]
         if isinstance(v, PsdVariable):
-            if not np.array_equal(step, step.T):
-                return False
-            if not is_semidefinite([[Fraction(int(x)) for x in row] for row in step]):
+            upper = zip(*np.nonzero(np.triu(step)), strict=True)
+            whole = {(int(i), int(j)): Fraction(int(step[i, j])) for i, j in upper}
+            if not np.array_equal(step, step.T) or range_of(whole) is None:
                 return False
         elif (v.nonnegative and np.any(step < 0.0)) or (v.curvature is not None and np.any(step)):
             return False
-    sides = [sdp.objective, *(r.lhs for r in sdp.rows), *(lmi.lhs for lmi in sdp.lmis)]
-    if sum(_count(a) for side in sides for a in side.values()) > _COEFFICIENTS:
+    if sum(_count(a) for side in sdp.expressions() for a in side.values()) > _COEFFICIENTS:
         return False
     if sign(_evaluate(sdp.objective, direction, 1)[0]) >= 0:
         return False
@@ -146,34 +146,22 @@ def _improves(sdp: SDP, direction: Mapping[str, Array]) -> bool:
         if any(signs) if r.relation == "==" else any(s > 0 for s in signs):
             return False
     for lmi in sdp.lmis:
-        entries = _evaluate(lmi.lhs, direction, lmi.constant.size)
-        matrix = _matrix(entries, lmi.order)
-        if matrix is None or not is_semidefinite(matrix):
+        found = _matrix(_evaluate(lmi.lhs, direction, lmi.constant.size))
+        if found is None or range_of(found) is None:
             return False
     return True
 
 
-def is_semidefinite(matrix: list[list[Fraction]]) -> bool:
-    """Whether a symmetric matrix of fractions is positive semidefinite, by elimination.
-
-    Examples
-    --------
-    >>> one, two = Fraction(1), Fraction(2)
-    >>> is_semidefinite([[one, two], [two, 4 * one]]), is_semidefinite([[one, two], [two, one]])
-    (True, False)
-    """
-    places = ((i, j) for i in range(len(matrix)) for j in range(i, len(matrix)))
-    return range_of({(i, j): matrix[i][j] for i, j in places if matrix[i][j]}) is not None
-
-
-def _matrix(entries: list[Number], order: int) -> list[list[Fraction]] | None:
+def _matrix(entries: list[Number]) -> Symmetric | None:
     """The matrix of coordinates in `svec`, if its entries are fractions."""
-    matrix = [[Fraction(0)] * order for _ in range(order)]
-    for k, (p, q) in enumerate(entries):
-        i, j = (int(x[0]) for x in svec_pairs(np.array([k])))
-        if (q if i == j else p) != 0:
+    matrix: Symmetric = {}
+    i, j = svec_pairs(np.arange(len(entries)))
+    for place, (p, q) in zip(zip(i.tolist(), j.tolist(), strict=True), entries, strict=True):
+        entry, other = (p, q) if place[0] == place[1] else (q, p)
+        if other:
             return None
-        matrix[i][j] = matrix[j][i] = p if i == j else q
+        if entry:
+            matrix[place] = entry
     return matrix
 
 

@@ -71,8 +71,9 @@ def prove_unbounded(
         words = "a direction of whole numbers, verified without rounding"
         return Ray(kind, _margin(sdp, found), words, rigorous=True, values=found)
     # The dual is written with the sums that rows and costs are made of.
-    exactly = all(map(is_written_exactly, _maps(sdp)))
-    if not exactly and (rigorous or any(map(_is_blurred, _maps(sdp)))):
+    maps = [a for side in sdp.expressions() for a in side.values()]
+    exactly = all(map(is_written_exactly, maps))
+    if not exactly and (rigorous or any(map(_is_blurred, maps))):
         return "coefficients are sums that rounding changes"
     ray = prove_infeasible(dual_of(sdp), dense, rigorous)
     if isinstance(ray, str):
@@ -81,11 +82,6 @@ def prove_unbounded(
     moved = {v.name: ray.duals[v.name] for v in sdp.variables}
     words = f"a direction that improves the objective: {ray.argument}"
     return Ray(kind, ray.margin, words, ray.rigorous, values=moved)
-
-
-def _maps(sdp: SDP) -> list[LinearMap | VectorMap]:
-    sides = [sdp.objective, *(r.lhs for r in sdp.rows), *(lmi.lhs for lmi in sdp.lmis)]
-    return [a for side in sides for a in side.values()]
 
 
 def _is_blurred(linear_map: LinearMap | VectorMap) -> bool:

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import QuadraticForms, VectorMap
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs, svec_size
-from sdpdr.program.certificate.free import Duals, visible_rows
-from sdpdr.program.face import exposing_rows, null_vectors
+from sdpdr.program.certificate.free import Duals
+from sdpdr.program.face import exposing_rows, null_vectors, visible_rows
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rays.unseen import range_basis, unseen_vectors
 from sdpdr.program.sdp import SDP, Lmi, Rows
-from sdpdr.program.sizes import row_norms
+from sdpdr.program.sizes import row_sizes
 from sdpdr.program.standard import without_inequalities, without_lmis
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -84,7 +84,7 @@ def relaxations(sdp: SDP, y: Duals, exactly: bool) -> Iterator[Relaxation]:
     whole = {r.label: np.ones(r.m, dtype=bool) for r in sdp.rows}
     yield _relaxed(sdp, y, whole, {lmi.label: np.eye(lmi.order) for lmi in sdp.lmis}, exactly)
     visible = {r.label for r in visible_rows(sdp)}
-    weights = {r.label: _weights(r, y) for r in sdp.rows}
+    weights = {r.label: np.abs(y[r.label]) * row_sizes(r) for r in sdp.rows}
     heaviest = max((float(np.max(w, initial=0.0)) for w in weights.values()), default=0.0)
     seen = set()
     for along_axes in (True,) if exactly or not sdp.lmis else (True, False):
@@ -95,11 +95,6 @@ def relaxations(sdp: SDP, y: Duals, exactly: bool) -> Iterator[Relaxation]:
             if key not in seen:
                 seen.add(key)
                 yield _relaxed(sdp, y, kept, bases, exactly)
-
-
-def _weights(rows: Rows, y: Duals) -> Array:
-    squares = sum((np.square(row_norms(a)) for a in rows.lhs.values()), np.zeros(rows.m))
-    return np.abs(y[rows.label]) * np.where(squares > 0.0, np.sqrt(squares), 1.0)
 
 
 def _relaxed(

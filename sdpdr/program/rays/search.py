@@ -40,14 +40,14 @@ from sdpdr.linalg import LinearMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program.certificate.free import Duals
 from sdpdr.program.dual import dual_of
-from sdpdr.program.face import exposing_rows
+from sdpdr.program.face import visible_rows
 from sdpdr.program.point import Point, PsdVariable, Variable, VectorVariable
 from sdpdr.program.rays.farkas import complete, prove_infeasible
 from sdpdr.program.rays.ray import Ray
 from sdpdr.program.rays.recession import prove_unbounded
 from sdpdr.program.rays.relax import relaxations, without_objective
 from sdpdr.program.sdp import SDP, Lmi, Rows
-from sdpdr.program.sizes import row_norms
+from sdpdr.program.sizes import row_norms, row_sizes
 
 Solve = Callable[[SDP], Point]
 
@@ -55,6 +55,8 @@ Solve = Callable[[SDP], Point]
 _HOPE = 1e-7
 # Relaxations whose middle is looked for.
 _ENOUGH = 4
+# Slack with which a row is missed, and its coefficients.
+_SIDES = (("over", -1.0), ("under", 1.0))
 
 
 def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray | str:
@@ -178,12 +180,10 @@ def softened(sdp: SDP, sizes: dict[str, Array]) -> SDP:
         if r.label not in sizes:
             rows.append(r)
             continue
-        unit = sp.diags_array(1.0 / sizes[r.label], format="csr")
-        lhs = {name: unit @ linear_map for name, linear_map in r.lhs.items()}
-        one = sp.eye_array(r.m, format="csr")
-        lhs[priced(f"{r.label}: over", r.m)] = VectorMap(-one)
-        if r.relation == "==":
-            lhs[priced(f"{r.label}: under", r.m)] = VectorMap(one)
+        lhs = _in_units(r, sizes[r.label])
+        for side, sign in _SIDES if r.relation == "==" else _SIDES[:1]:
+            one = sign * sp.eye_array(r.m, format="csr")
+            lhs[priced(f"{r.label}: {side}", r.m)] = VectorMap(one)
         rows.append(Rows(r.label, r.relation, lhs, r.rhs / sizes[r.label]))
     for lmi in sdp.lmis:
         size = float(np.max(np.abs(lmi.constant), initial=0.0)) or 1.0
@@ -198,6 +198,12 @@ def softened(sdp: SDP, sizes: dict[str, Array]) -> SDP:
         lmis=tuple(lmis),
         name=f"{sdp.name} softened".strip(),
     )
+
+
+def _in_units(rows: Rows, sizes: Array) -> dict[str, LinearMap | VectorMap]:
+    """The left sides of rows that are divided by their sizes."""
+    unit = sp.diags_array(1.0 / sizes, format="csr")
+    return {name: unit @ linear_map for name, linear_map in rows.lhs.items()}
 
 
 def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
@@ -225,10 +231,9 @@ def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
         if r.label not in sizes:
             rows.append(r)
             continue
-        unit = sp.diags_array(1.0 / sizes[r.label], format="csr")
-        lhs = {name: unit @ linear_map for name, linear_map in r.lhs.items()}
+        lhs = _in_units(r, sizes[r.label])
         lhs["theta"] = VectorMap(-sides[r.label][:, None] / (largest or 1.0))
-        for side, sign in (("over", -1.0), ("under", 1.0)):
+        for side, sign in _SIDES:
             slack = VectorVariable(f"{r.label}: {side}", r.m, nonnegative=True)
             variables.append(slack)
             objective[slack.name] = VectorMap(np.ones((1, r.m)))
@@ -244,8 +249,8 @@ def directions(sdp: SDP) -> SDP:
     norms = _norms(sdp)
     rows = []
     for r in sdp.rows:
-        unit = sp.diags_array(1.0 / norms.get(r.label, np.ones(r.m)), format="csr")
-        lhs = {name: unit @ a for name, a in r.lhs.items() if name in names}
+        lhs = _in_units(r, norms.get(r.label, np.ones(r.m)))
+        lhs = {name: a for name, a in lhs.items() if name in names}
         rows.append(Rows(r.label, r.relation, lhs, np.zeros(r.m)))
     for v in moving:
         if isinstance(v, PsdVariable):
@@ -271,13 +276,7 @@ def directions(sdp: SDP) -> SDP:
 
 def _norms(sdp: SDP) -> dict[str, Array]:
     """The size of the coefficients of every row but those that state a face."""
-    stated = {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
-    sizes = {}
-    for r in sdp.rows:
-        if r.label not in stated:
-            squares = sum((np.square(row_norms(a)) for a in r.lhs.values()), np.zeros(r.m))
-            sizes[r.label] = np.where(squares > 0.0, np.sqrt(squares), 1.0)
-    return sizes
+    return {r.label: row_sizes(r) for r in visible_rows(sdp)}
 
 
 def _sides(sdp: SDP) -> dict[str, Array]:

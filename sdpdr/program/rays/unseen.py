@@ -96,12 +96,15 @@ def simple_basis(vectors: Array) -> Array:
     >>> simple_basis(np.array([[0.6], [0.6], [-0.3]])).T
     array([[ 2.,  2., -1.]])
     """
-    r = vectors.shape[1]
-    if r == 0:
+    if not vectors.shape[1]:
         return vectors
-    order = sl.qr(vectors.T, mode="r", pivoting=True)[1][:r]
-    basis = vectors @ np.linalg.inv(vectors[order])
-    return np.column_stack([_simple(column) for column in basis.T])
+    return np.column_stack([_simple(column) for column in with_identity(vectors).T])
+
+
+def with_identity(vectors: Array) -> Array:
+    """The basis of the same space that has an identity among its rows."""
+    pivots = sl.qr(vectors.T, mode="r", pivoting=True)[1][: vectors.shape[1]]
+    return np.asarray(vectors @ np.linalg.inv(vectors[pivots]))
 
 
 def _simple(column: Array) -> Array:

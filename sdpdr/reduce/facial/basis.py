@@ -26,7 +26,7 @@ from sdpdr.linalg import (
 from sdpdr.linalg.exact import whole
 from sdpdr.linalg.exact_rows import Vector, matrix_row
 from sdpdr.linalg.svec import svec_index, svec_size
-from sdpdr.reduce.facial.exact import Echelon
+from sdpdr.program.echelon import Echelon
 
 # Rows of a map that has to be written out, order of its matrices, and places of null vectors:
 # beyond, they are better stated as rows, for which `Face` has a sparse basis.

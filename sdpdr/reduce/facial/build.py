@@ -13,13 +13,13 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, Products, SquaredEdgeLengths, SvecMap, VectorMap
 from sdpdr.linalg.exact import whole
 from sdpdr.linalg.exact_rows import Mask
-from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
-from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, as_dense
+from sdpdr.linalg.svec import smat, svec, svec_size
+from sdpdr.program.echelon import Echelon
+from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, as_dense, congruent
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.standard import fresh_name
 from sdpdr.reduce.facial.basis import Combination, Selection, doubles
 from sdpdr.reduce.facial.coefficients import read, touched
-from sdpdr.reduce.facial.exact import Echelon
 from sdpdr.reduce.facial.faces import Faces
 
 AnyMap: TypeAlias = "LinearMap | VectorMap"
@@ -70,10 +70,7 @@ class Basis:
 
     def lift(self, value: Value) -> Value:
         """X of M; exact where there is no combination."""
-        v = self.matrix()
-        if isinstance(value, Factor):
-            return Factor(np.asarray(v @ value.factor))
-        return np.asarray(v @ (v @ np.asarray(value)).T)
+        return congruent(value, self.matrix())
 
     def push(self, value: Value) -> Value:
         """M of X."""
@@ -113,7 +110,7 @@ def build(faces: Faces) -> tuple[SDP, _Way]:
 def _read(sdp: SDP, variable: PsdVariable) -> Mask:
     """Rows and columns of a matrix that the program reads."""
     seen = np.zeros(variable.n, dtype=bool)
-    for lhs in (sdp.objective, *(r.lhs for r in sdp.rows), *(lmi.lhs for lmi in sdp.lmis)):
+    for lhs in sdp.expressions():
         if variable.name in lhs:
             seen |= read(lhs[variable.name])
     return seen
@@ -306,16 +303,10 @@ class _Change:
         self._faces, self._way = faces, way
         # Rows that vanish on a face are needed for as long as nothing else states the face.
         self._keeps_all = not all(basis.complete for basis in way.bases.values())
-        self._places: dict[str, Mask] = {}
-        for v in faces.sdp.variables:
-            if isinstance(v, PsdVariable):
-                mask = np.zeros(v.n, dtype=bool)
-                # Only the rows of V at pivots are not those of the unit matrix.
-                mask[list(faces.echelons[v.name].vectors)] = True
-            else:
-                mask = np.zeros(v.size, dtype=bool)
-                mask[sorted(faces.zeros[v.name])] = True
-            self._places[v.name] = mask
+        # Only the rows of V at pivots are not those of the unit matrix.
+        pivots = {name: echelon.vectors for name, echelon in faces.echelons.items()}
+        zeros = [(name, k) for name, places in faces.zeros.items() for k in places]
+        self._places = faces.places(pivots, zeros)
 
     def expression(self, lhs: Expression, chosen: Index | None) -> dict[str, AnyMap]:
         """An expression in the reduced variables, some of its rows."""
@@ -371,21 +362,18 @@ class _Change:
 
     def lmi(self, lmi: Lmi) -> tuple[list[Lmi], list[Rows]]:
         """A matrix inequality without the rows that vanish, and equations that say they do."""
-        lost = self._faces.vanishing[lmi.label]
-        if not lost:
+        lost = self._faces.lost(lmi)
+        if not lost.any():
             return [replace(lmi, lhs=self.expression(lmi.lhs, None))], []
-        gone = np.zeros(lmi.order, dtype=bool)
-        gone[sorted(lost)] = True
-        i, j = svec_pairs(np.arange(svec_size(lmi.order)))
-        inside = np.flatnonzero(~gone[i] & ~gone[j])
-        left = np.flatnonzero(~gone)
+        inside = np.flatnonzero(~lost)
+        left = np.setdiff1d(np.arange(lmi.order), sorted(self._faces.vanishing[lmi.label]))
         self._way.orders[lmi.label] = left
         small = []
         if left.size:
             lhs = self.expression(lmi.lhs, inside)
             small.append(Lmi(lmi.label, left.size, lhs, lmi.constant[inside]))
         at = np.array(
-            [p for p in np.flatnonzero(gone[i] | gone[j]) if not self._is_void(lmi.label, int(p))],
+            [p for p in np.flatnonzero(lost) if not self._is_void(lmi.label, int(p))],
             dtype=np.int64,
         )
         if not at.size:

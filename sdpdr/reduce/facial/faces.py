@@ -17,7 +17,7 @@ feasible point. All of it is decided over the rationals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -38,10 +38,10 @@ from sdpdr.linalg.exact_rows import (
     vector_row,
     vector_row_over_root,
 )
-from sdpdr.linalg.svec import svec_pairs
-from sdpdr.program.point import VectorVariable
+from sdpdr.linalg.svec import svec_pairs, svec_size
+from sdpdr.program.echelon import Echelon
+from sdpdr.program.point import PsdVariable, VectorVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
-from sdpdr.reduce.facial.exact import Echelon
 
 # Label of a group, number of the row (of a matrix inequality: place in svec), multiplier.
 Multiplier: TypeAlias = "tuple[str, int, Fraction]"
@@ -130,6 +130,27 @@ class Faces:
         self.vanishing: dict[str, set[int]] = {lmi.label: set() for lmi in sdp.lmis}
         self._parts: dict[str, Rows | Lmi] = {r.label: r for r in sdp.rows}
         self._parts |= {lmi.label: lmi for lmi in sdp.lmis}
+
+    def places(
+        self, rows: Mapping[str, Iterable[int]], zeros: Iterable[tuple[str, int]]
+    ) -> dict[str, Mask]:
+        """Some rows and columns of the matrices, and some scalars, as masks."""
+        found = {
+            v.name: np.zeros(v.n if isinstance(v, PsdVariable) else v.size, dtype=bool)
+            for v in self.sdp.variables
+        }
+        for name, chosen in rows.items():
+            found[name][sorted(chosen)] = True
+        for name, k in zeros:
+            found[name][k] = True
+        return found
+
+    def lost(self, lmi: Lmi) -> Mask:
+        """Places, in ``svec``, of a matrix inequality that lie in a row or column of zeros."""
+        gone = np.zeros(lmi.order, dtype=bool)
+        gone[sorted(self.vanishing[lmi.label])] = True
+        i, j = svec_pairs(np.arange(svec_size(lmi.order)))
+        return np.asarray(gone[i] | gone[j])
 
     def line(self, label: str, e: int) -> Line | None:
         """A row on the face; None if its numbers are not known exactly, or it is no row."""
@@ -225,8 +246,7 @@ class Faces:
         """Restrict the faces to what was proved."""
         self._last = None
         for name, vector in proved.vectors:
-            echelon = self.echelons[name]
-            echelon.insert(dict(vector))
+            self.echelons[name].insert(dict(vector))
         for name in {name for name, _ in proved.vectors}:
             self.keep[name][sorted(self.echelons[name].units)] = False
         for name, k in proved.zeros:

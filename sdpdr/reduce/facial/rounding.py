@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 import numpy as np
-import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.exact_rows import Vector, add
+from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import VectorVariable
-from sdpdr.reduce.facial.exact import Echelon
+from sdpdr.program.rays.unseen import with_identity
 from sdpdr.reduce.facial.faces import Faces, Line, Multiplier
 from sdpdr.reduce.facial.scan import Found, Place
 
@@ -117,9 +117,7 @@ def _null_vectors(w: Array) -> Iterator[Vector]:
     null = vectors[:, np.abs(values) <= _SINGULAR * max(np.abs(values).max(), 1e-300)]
     if not null.shape[1]:
         return
-    pivots = sl.qr(null.T, mode="r", pivoting=True)[1][: null.shape[1]]
-    reduced = null @ np.linalg.inv(null[pivots])
-    for column in reduced.T:
+    for column in with_identity(null).T:
         simple = {k: Fraction(a).limit_denominator(12) for k, a in enumerate(column.tolist())}
         if all(abs(float(a) - column[k]) < _SIMPLE for k, a in simple.items()):
             yield {k: a for k, a in simple.items() if a}

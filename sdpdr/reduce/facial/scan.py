@@ -57,8 +57,11 @@ def first_places(sdp: SDP) -> Iterator[Place]:
 
 def next_places(faces: Faces, news: Consequences) -> Iterator[Place]:
     """Rows that look different after something new became known; to be asked once for each news."""
-    places = _places_of(faces, news)
-    return _next_places(faces, news, places)
+    # Only the rows of V at pivots are not those of the unit matrix.
+    fresh = {name: sorted(echelon.fresh) for name, echelon in faces.echelons.items()}
+    for echelon in faces.echelons.values():
+        echelon.fresh.clear()
+    return _next_places(faces, news, faces.places(fresh, news.zeros))
 
 
 def _next_places(faces: Faces, news: Consequences, places: Mapping[str, Mask]) -> Iterator[Place]:
@@ -71,11 +74,9 @@ def _next_places(faces: Faces, news: Consequences, places: Mapping[str, Mask]) -
     for lmi in faces.sdp.lmis:
         hit = _touched(lmi.lhs, places, svec_size(lmi.order))
         i, j = svec_pairs(np.arange(hit.size))
-        rows = np.zeros(lmi.order, dtype=bool)
-        rows[sorted(faces.vanishing[lmi.label])] = True
         fresh = np.zeros(lmi.order, dtype=bool)
         fresh[[k for label, k in news.vanishing if label == lmi.label]] = True
-        chosen = (hit & ((i == j) | rows[i] | rows[j])) | fresh[i] | fresh[j]
+        chosen = (hit & ((i == j) | faces.lost(lmi))) | fresh[i] | fresh[j]
         yield from ((lmi.label, int(p)) for p in np.flatnonzero(chosen))
 
 
@@ -113,21 +114,6 @@ def _candidates(sdp: SDP, lhs: Expression, up: Mask, down: Mask) -> Index:
             positive = negative = positive & negative
         up, down = up & positive, down & negative
     return np.flatnonzero(up | down)
-
-
-def _places_of(faces: Faces, news: Consequences) -> dict[str, Mask]:
-    places = {v.name: np.zeros(_length(v), dtype=bool) for v in faces.sdp.variables}
-    # Only the rows of V at pivots are not those of the unit matrix.
-    for name, echelon in faces.echelons.items():
-        places[name][sorted(echelon.fresh)] = True
-        echelon.fresh.clear()
-    for name, k in news.zeros:
-        places[name][k] = True
-    return places
-
-
-def _length(variable: object) -> int:
-    return int(getattr(variable, "n", 0) or getattr(variable, "size", 0))
 
 
 def _touched(lhs: Expression, places: Mapping[str, Mask], m: int) -> Mask:

@@ -47,8 +47,7 @@ def lines_of(faces: Faces) -> dict[Place, Line]:
     places = [(r.label, e) for r in sdp.rows if r.label not in skipped for e in range(r.m)]
     for lmi in sdp.lmis:
         i, j = svec_pairs(np.arange(svec_size(lmi.order)))
-        lost = np.isin(i, [*faces.vanishing[lmi.label]]) | np.isin(j, [*faces.vanishing[lmi.label]])
-        places += [(lmi.label, int(p)) for p in np.flatnonzero((i == j) | lost)]
+        places += [(lmi.label, int(p)) for p in np.flatnonzero((i == j) | faces.lost(lmi))]
     for place in places:
         line = faces.line(*place)
         if line is not None and not (line.is_void and line.equality and not line.side):

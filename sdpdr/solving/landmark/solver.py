@@ -26,8 +26,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Claim, Solution
 from sdpdr.reduce import Composed
-from sdpdr.reduce.elastic import Elastic, rigid_rows
-from sdpdr.reduce.landmark import Landmark, on_face
+from sdpdr.reduce.landmark import Elastic, Landmark, on_face, rigid_rows
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
 from sdpdr.solvers.running import run_solver
 from sdpdr.solvers.screen import screen

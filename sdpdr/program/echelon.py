@@ -1,4 +1,4 @@
-r"""Linear algebra over the rationals, for matrices and vectors of few entries.
+r"""Elimination over the rationals: spans of vectors, null vectors and the face that they leave.
 
 A symmetric matrix is a mapping from places (i, j), i <= j, to non-zero fractions; a vector is one
 from places to non-zero fractions. Stored doubles are fractions, so nothing here rounds.
@@ -9,7 +9,60 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+import scipy.sparse as sp
+
 from sdpdr.linalg.exact_rows import Symmetric, Vector, add
+
+# Products of entries in an elimination beyond which it takes too long.
+_LARGEST = 1_000_000
+
+
+def exact_columns(matrix: sp.csr_array) -> list[Vector] | None:
+    """The columns of a matrix; None where an elimination of them would take too long."""
+    by_column = sp.csc_array(matrix)
+    if by_column.nnz * by_column.shape[1] > _LARGEST:
+        return None
+    ends = zip(by_column.indptr[:-1], by_column.indptr[1:], strict=True)
+    parts = [(by_column.indices[a:b].tolist(), by_column.data[a:b].tolist()) for a, b in ends]
+    return [
+        {i: Fraction(a) for i, a in zip(places, data, strict=True) if a} for places, data in parts
+    ]
+
+
+class Span:
+    """Vectors taken in one by one, and what is left of others modulo them.
+
+    Every vector has the entry one at its first place, the pivot, where those taken in later are
+    zero. Not kept reduced, as an `Echelon` is, which would fill the vectors.
+
+    Examples
+    --------
+    >>> span = Span()
+    >>> span.insert({0: Fraction(2), 1: Fraction(2)}), span.insert({0: Fraction(3)})
+    (True, True)
+    >>> span.reduced({1: Fraction(5), 4: Fraction(1)}), sorted(span.pivots)
+    ({4: Fraction(1, 1)}, [0, 1])
+    """
+
+    def __init__(self) -> None:
+        self.pivots: dict[int, Vector] = {}
+
+    def reduced(self, vector: Mapping[int, Fraction]) -> Vector:
+        """What is left of a vector modulo the span."""
+        rest = dict(vector)
+        while True:
+            pivot = next((j for j in sorted(rest) if j in self.pivots), None)
+            if pivot is None:
+                return rest
+            add(rest, self.pivots[pivot], -rest[pivot])
+
+    def insert(self, vector: Mapping[int, Fraction]) -> bool:
+        """Take one more vector in; whether it says anything new."""
+        rest = self.reduced(vector)
+        if rest:
+            first = min(rest)
+            self.pivots[first] = {j: a / rest[first] for j, a in rest.items()}
+        return bool(rest)
 
 
 class Echelon:

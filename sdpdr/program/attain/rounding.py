@@ -1,0 +1,94 @@
+"""How large the terms of rows are at a factor, and what rounding may make of their sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap
+from sdpdr.linalg.combine import Summed
+from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
+from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.products import InnerProduct
+from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.svec import SQRT2, svec_pairs
+from sdpdr.program.limits import edge_lengths
+from sdpdr.program.point import Factor, Value
+from sdpdr.program.sdp import SDP, Rows
+
+# How many times the bound on its rounding a row may miss its limit by, before it is shrunk.
+ROUNDINGS = 16.0
+
+
+def magnitudes(linear_map: LinearMap, factor: Array) -> Array:
+    """For every row the sum of ``|A_ij| |r_i| |r_j|``, shape (m,)."""
+    norms = np.sqrt(np.sum(np.square(factor), axis=1)) * (1.0 + 1e-12)
+    lengths = edge_lengths(linear_map)
+    if lengths is not None:
+        edges, scale = lengths
+        return np.asarray(np.abs(scale) * np.square(norms[edges[:, 0]] + norms[edges[:, 1]]))
+    if isinstance(linear_map, InnerProduct):
+        return np.array([_inner_magnitude(linear_map.coefficients, norms)])
+    entries = row_magnitudes(linear_map).tocoo()
+    i, j = svec_pairs(entries.col)
+    terms = entries.data * norms[i] * norms[j] * np.where(i == j, 1.0, SQRT2)
+    return np.bincount(entries.row, terms, minlength=linear_map.m).astype(float)
+
+
+def _inner_magnitude(coefficients: Matrix, norms: Array) -> float:
+    if isinstance(coefficients, Outer):
+        # Of an outer product, the factors' sizes: its entries are too many to be written down.
+        sizes = np.square(np.abs(coefficients.columns).T @ norms) @ np.abs(coefficients.weights)
+        return float(sizes) + float(norms @ (abs(coefficients.sparse) @ norms))
+    return float(norms @ (abs(coefficients) @ norms))
+
+
+def total_size(linear_map: LinearMap | VectorMap | None, factor: Array) -> float:
+    """The sum of all ``|C_ij| |r_i| |r_j|`` of a map with one row."""
+    if linear_map is None:
+        return 0.0
+    assert isinstance(linear_map, LinearMap)
+    return float(magnitudes(linear_map, factor)[0])
+
+
+def objective_at(sdp: SDP, name: str, factor: Array) -> tuple[float, float]:
+    """The part of the objective on a factor, and a bound on its rounding error."""
+    if name not in sdp.objective:
+        return 0.0, 0.0
+    linear_map = sdp.objective[name]
+    assert isinstance(linear_map, LinearMap)
+    value = float(linear_map.apply_factor(factor)[0])
+    terms = factor.size + linear_map.n + row_terms(linear_map) + 16
+    return value, float(gamma(terms)) * total_size(linear_map, factor)
+
+
+def rounding_of(
+    rows: Rows, point: Mapping[str, Value], sizes: Callable[[LinearMap, Array], Array] | None = None
+) -> Array:
+    """What rounding may amount to in the rows of a group, amply."""
+    size = np.abs(rows.rhs)
+    for key, linear_map in rows.lhs.items():
+        value = point[key]
+        if isinstance(linear_map, LinearMap):
+            assert isinstance(value, Factor)
+            terms = row_terms(linear_map) + value.factor.shape[1] + 8
+            size = size + terms * (sizes or _added)(linear_map, value.factor)
+        else:
+            size = size + abs(linear_map.matrix()) @ np.abs(np.asarray(value))
+    return np.asarray(ROUNDINGS * UNIT * size)
+
+
+def _added(linear_map: LinearMap, factor: Array) -> Array:
+    """For every row the sum of the sizes of what is added up.
+
+    Of lengths differences come first, and their squares do not cancel.
+    """
+    if isinstance(linear_map, SquaredEdgeLengths):
+        return linear_map.apply_factor(factor)
+    if isinstance(linear_map, Combined):
+        return np.asarray(abs(linear_map.weights) @ _added(linear_map.inner, factor))
+    if isinstance(linear_map, Summed):
+        return np.asarray(sum(_added(part, factor) for part in linear_map.maps))
+    return magnitudes(linear_map, factor)
