@@ -21,17 +21,18 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 
 from sdpdr.base.arrays import Array
+from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import equality_rows
+from sdpdr.solvers.equality import equality_form, equality_rows_of_both, spread
 from sdpdr.solvers.multiprecision.adapter import MAX_ROWS
 from sdpdr.solvers.multiprecision.arithmetic import Vector, to_array, to_float
 from sdpdr.solvers.multiprecision.compiled import compiled, number
 from sdpdr.solvers.multiprecision.dependence import contradiction, free_equations, independent_rows
 from sdpdr.solvers.multiprecision.exact import exact_program, rational
 from sdpdr.solvers.multiprecision.faces import Confined, confined
-from sdpdr.solvers.multiprecision.layout import Layout, laid_out
 from sdpdr.solvers.multiprecision.method import Iterate, Measure, Search, Stuck
 from sdpdr.solvers.multiprecision.rays import infeasibility_ray, is_inside, unbounded_ray
 
@@ -232,7 +233,8 @@ class _Engine:
 
     def _set_up(self) -> None:
         """The program over the rational numbers, on its face, and what is independent in it."""
-        self.layout: Layout = laid_out(self.sdp, itself=self.itself)
+        own, other = equality_rows_of_both(self.sdp)
+        self.layout = equality_form(self.sdp, not self.itself and other < own, keep_free=True)
         self._pause()
         exact = exact_program(self.layout.equality, self.layout.inequalities(), self._pause)
         known = self.layout.known_null_vectors()
@@ -362,15 +364,16 @@ class _Engine:
     # -- the way back ---------------------------------------------------------------------------
 
     def _point(self, at: Iterate) -> Point:
-        return self.layout.point(self._found(at), self._multipliers(at.y))
+        reduced = self.layout.reduced
+        point = self.layout.point(self._found(at), self._multipliers(at.y), spread)
+        return reduced.lift(Point(point.values, complete_multipliers(reduced.sdp, point.duals)))
 
     def _ray(self, values: Mapping[str, Array] | None, y: Array | None) -> Point:
         """A ray of the program given: values or multipliers, by which half is there."""
         zeros = {v.name: np.zeros(v.size) for v in self.layout.equality.vector_variables}
         zeros |= {v.name: np.zeros((v.n, v.n)) for v in self.layout.equality.psd_variables}
         rows = np.zeros(self.face.program.n_rows) if y is None else y
-        source = Point(self.layout.values(values or zeros), self.layout.multipliers(rows))
-        whole = self.layout.reduced.lift(source)
+        whole = self.layout.reduced.lift(self.layout.point(values or zeros, rows, spread))
         in_values = (values is not None) != self.layout.is_dual
         return Point(whole.values, {}) if in_values else Point({}, whole.duals)
 
