@@ -8,7 +8,6 @@ from functools import partial
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError
 from sdpdr.program.attain import attain
-from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point
 from sdpdr.program.rays import (
     Ray,
@@ -21,7 +20,7 @@ from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.rays.search import Solve
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce import Composed, Face, Reduction, Scale
+from sdpdr.reduce import Composed, Face, Scale
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Scs
 from sdpdr.solvers.running import run_solver
@@ -144,10 +143,8 @@ def solved_by(solver: Solver, deadline: float | None = None) -> Solve:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0.0:
             return Point()
-        faces = any(exposing_rows(sdp, v.name) for v in sdp.psd_variables)
-        steps: list[Reduction] = [Face(), Scale()] if faces else [Scale()]
         try:
-            reduced = Composed(steps).apply(sdp)
+            reduced = Composed((Scale(),) if Face().accepts(sdp) else (Face(), Scale())).apply(sdp)
         except InfeasibleError:  # of the program that was made to find a ray
             return Point()
         limited = replace(solver, time_limit=left)
