@@ -104,15 +104,20 @@ def refuse_strange(model: object, solver: object) -> None:
     """Refuse what is no program, or no solver."""
     if not isinstance(model, (Model, SDP)):
         raise DataTypeError(
-            f"there is no program in {shown(model)}: pass a Model, for instance of sdpdr.methods, "
+            f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
             "or an SDP. Constraints written in cvxpy become a block of a model by from_cvxpy."
         )
     if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
         empty = [v.name for v in model.psd_variables if v.n == 0]
         raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
+    require_solver(solver)
+
+
+def require_solver(solver: object) -> None:
+    """Refuse what is no solver."""
     if not isinstance(solver, (str, Solver)):
         raise DataTypeError(
-            f"there is no solver in {shown(solver)}: pass one of the names of sdpdr.solvers(), or "
+            f"there is no solver in {_shown(solver)}: pass one of the names of sdpdr.solvers(), or "
             "a configured solver."
         )
 
@@ -145,8 +150,8 @@ class Request:
         require_flags(rigorous=self.rigorous, isolate=self.isolate)
         if not isinstance(self.start, (Solution, Point, type(None))):
             raise DataTypeError(
-                f"there is no start in {shown(self.start)}: pass the Solution of a nearby program, "
-                "or a Point."
+                f"there is no start in {_shown(self.start)}: pass the Solution of a nearby "
+                "program, or a Point."
             )
         if not isinstance(self.gap_scale, Real) or not 0.0 <= float(self.gap_scale) < np.inf:
             raise DataError(
@@ -154,6 +159,6 @@ class Request:
             )
 
 
-def shown(thing: object) -> str:
+def _shown(thing: object) -> str:
     """What was passed, for a message."""
     return "None" if thing is None else f"an object of type {type(thing).__name__}"

@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.attain import Attained, attain, made_psd
 from sdpdr.program.backward import backward_error, dual_backward_error
@@ -58,13 +59,7 @@ _GRACE = 1.0
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
-def grade(
-    sdp: SDP,
-    outcome: Outcome,
-    chosen: Way,
-    clock: Clock,
-    request: Request,
-) -> Solution:
+def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Request) -> Solution:
     """Prove a bound, make a point feasible and prove that, and say what the two are worth.
 
     Without ``attainable`` the point is measured where it is, and not proved feasible. No step
@@ -83,10 +78,9 @@ def grade(
         else:
             certificate, point = proofs.certified(given, goal)
             attained = Attained(None, "no proof was asked for", values)
-        point = Point(attained.values, point.duals)
-        residuals = dimacs_errors(sdp, point)
-        value = value_of(sdp, point)
-        error = backward_error(sdp, point.values)
+        solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
+        solution = _with_both_sides(sdp, solution, certificate, attained, point.duals)
+        point = Point(solution.values, solution.duals)
         refutation = _refutation(sdp, verdict, certificate, attained, deadline)
         ray = None
         if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
@@ -96,27 +90,12 @@ def grade(
     if refutation:
         verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
         claim = replace(claim, message=f"{claim.message} {refutation}".strip())
-    solution = Solution(
-        status=Status.SOLVED,
-        value=value,
-        attained=attained.value,
-        attained_by=attained.argument,
-        bound=certificate.bound,
-        argument=certificate.argument,
-        values=point.values,
-        duals=point.duals,
-        residuals=residuals,
+    solution = replace(
+        solution,
         claimed=claim,
         timings=dict(clock.seconds),
-        solver=solver.name,
-        form=chosen.form,
-        tol=solver.tol,
-        seed=solver.seed,
-        versions=versions(solver),
         history=outcome.history,
-        maximize=sdp.maximize,
         gap_scale=request.gap_scale,
-        backward_error=error,
         ray=ray,
     )
     return with_status(sdp, solution, verdict)
@@ -256,15 +235,27 @@ def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solut
         return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
     given = Point(solution.values, complete_multipliers(sdp, solution.duals))
     certificate, attained, point = Proofs(sdp, solution.tol, deadline, rigorous=True).of(given)
-    solution = replace(
-        with_point(sdp, solution, Point(attained.values, point.duals)),
+    rigorous = certificate.rigorous or attained.rigorous
+    found = _with_both_sides(sdp, solution, certificate, attained, point.duals)
+    verdict = _ENDED.get(solution.status, Verdict.SOLVED)
+    return with_status(sdp, replace(found, rigorous=rigorous), verdict)
+
+
+def _with_both_sides(
+    sdp: SDP,
+    solution: Solution,
+    certificate: Certificate,
+    attained: Attained,
+    duals: Mapping[str, Array],
+) -> Solution:
+    """The solution with a bound and a value, and with the point that is proved to have it."""
+    return replace(
+        with_point(sdp, solution, Point(attained.values, duals)),
         attained=attained.value,
         attained_by=attained.argument,
         bound=certificate.bound,
         argument=certificate.argument,
-        rigorous=certificate.rigorous or attained.rigorous,
     )
-    return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
 
 
 def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:

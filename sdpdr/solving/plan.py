@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import (
     DataError,
-    DataTypeError,
     InfeasibleError,
     ModelError,
     NotAcceptedError,
@@ -34,7 +33,7 @@ from sdpdr.solving.asked import (
     as_reductions,
     refuse_idle,
     refuse_strange,
-    shown,
+    require_solver,
 )
 from sdpdr.solving.attempt import attempt, check_start
 from sdpdr.solving.choice import BY_HAND, Way, choose, configure, standard_form
@@ -113,12 +112,8 @@ class Plan(Way):
     planned: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
+        require_solver(self.solver)
         solver = find(self.solver)() if isinstance(self.solver, str) else self.solver
-        if not isinstance(solver, Solver):
-            raise DataTypeError(
-                f"there is no solver in {shown(solver)}: pass one of the names of "
-                "sdpdr.solvers(), or a configured solver."
-            )
         object.__setattr__(self, "solver", solver)
         object.__setattr__(self, "reductions", as_reductions(self.reductions))
         object.__setattr__(self, "form", self.form or BY_HAND)
@@ -253,7 +248,11 @@ class Plan(Way):
         narrower = self.form == "landmark" or any(step.is_narrower for step in self.reductions)
         # What is lost by a narrower program, no other solver finds.
         if self.asked is not None and self.asked.solver == "auto" and not narrower:
-            return take_turns(self, partial(_in_turn, clock, request), _proof_deadline(limit))
+
+            def in_turn(one: Way, turn: str, deadline: float | None) -> Solution:
+                return attempt(one, clock, replace(request, deadline=deadline), turn)
+
+            return take_turns(self, in_turn, _proof_deadline(limit))
         if limit is not None and request.isolate is not False:
             until_there_is_a_worker(self.solver)
         return attempt(self, clock, replace(request, deadline=_proof_deadline(limit)))
@@ -275,10 +274,8 @@ class Plan(Way):
             second = again._faced(clock, request)
         except KeyboardInterrupt:
             return replace(first, status=Status.INTERRUPTED)
-        except (NotAcceptedError, ModelError):
+        except (NotAcceptedError, ModelError, ArithmeticError, np.linalg.LinAlgError, MemoryError):
             # A solver need not take what is left on the face, nor be able to compute with it.
-            return first
-        except (ArithmeticError, np.linalg.LinAlgError, MemoryError):
             return first
         both = join([first, second])
         if second.status is Status.INTERRUPTED and both.status not in SETTLED:
@@ -414,13 +411,6 @@ def _proof_deadline(limit: float | None) -> float | None:
     if limit is None:
         return None
     return time.monotonic() + limit + max(_PROOFS[0], _PROOFS[1] * limit)
-
-
-def _in_turn(
-    clock: Clock, request: Request, one: Way, turn: str, deadline: float | None
-) -> Solution:
-    """The turn of one candidate, of which the proofs end with those of all."""
-    return attempt(one, clock, replace(request, deadline=deadline), turn)
 
 
 def _may_lie_on_a_face(solution: Solution) -> bool:

@@ -21,7 +21,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ShapeError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, Trace
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.block import Block
+from sdpdr.model.block import Declaration
 from sdpdr.model.blocks.expressions import Sized, Topped
 from sdpdr.model.blocks.lift import grid
 from sdpdr.model.terms import AtMost, Equal, Term
@@ -31,7 +31,7 @@ Shape = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class ProductLift(Block):
+class ProductLift(Declaration):
     r"""Declares a matrix X together with what a factorization :math:`X = U V^T` needs.
 
     .. math::
@@ -79,10 +79,6 @@ class ProductLift(Block):
     def variables(self) -> Iterable[PsdVariable]:
         """The matrix of all products."""
         yield PsdVariable(self.gram, self.order)
-
-    def terms(self) -> Iterable[Term]:
-        """None: being positive semidefinite is part of the variable."""
-        return ()
 
     def read(self, value: Value) -> Array:
         """X as it stands in a matrix Z, of shape (p, q)."""

@@ -13,7 +13,7 @@ from sdpdr.base.errors import ModelError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, QuadraticForms, SvecMap, Trace
 from sdpdr.linalg.svec import SQRT2, selection, svec, svec_index, svec_size
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.block import Block
+from sdpdr.model.block import Block, Declaration
 from sdpdr.model.blocks.factor_norms import crossed
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Term
 from sdpdr.program.point import PsdVariable, VectorVariable
@@ -31,7 +31,7 @@ class _Whole(SvecMap):
 
 
 @dataclass(frozen=True, eq=False)
-class Mahalanobis(Block):
+class Mahalanobis(Declaration):
     r"""Declares the matrix :math:`A \succeq 0` of a metric, :math:`d(x,y)^2 = (x-y)^T A (x-y)`.
 
     Parameters
@@ -48,10 +48,6 @@ class Mahalanobis(Block):
     def variables(self) -> Iterable[PsdVariable]:
         """The matrix."""
         yield PsdVariable(self.metric, self.n)
-
-    def terms(self) -> Iterable[Term]:
-        """None: being positive semidefinite is part of the variable."""
-        return ()
 
 
 @dataclass(frozen=True, eq=False)
