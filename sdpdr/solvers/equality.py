@@ -54,7 +54,7 @@ class EqualityForm:
         parts = np.split(y, ends) if self.equality.rows else []
         return {r.label: part for r, part in zip(self.equality.rows, parts, strict=True)}
 
-    def point(
+    def read(
         self, found: Mapping[str, Value], y: Array, matrix: Callable[[Array], Array] = smat
     ) -> Point:
         """Values and multipliers of the program that was rewritten, before its lift.

@@ -46,29 +46,16 @@ class Answer:
 
 
 @dataclass(frozen=True, eq=False)
-class FiledProgram:
+class FiledProgram(EqualityForm):
     """A program in the layout of a file, and the way back.
 
     Attributes
     ----------
-    form : EqualityForm
-        What plays the part of Y: the program or its dual, over cones alone.
     written : SDP
-        That with its scalars as one vector, as it is written.
+        The equality form with its scalars as one vector, as it is written.
     """
 
-    form: EqualityForm
     written: SDP
-
-    @property
-    def equality(self) -> SDP:
-        """The program over cones alone."""
-        return self.form.equality
-
-    @property
-    def is_dual(self) -> bool:
-        """Whether that is the dual of the program given."""
-        return self.form.is_dual
 
     @property
     def blocks(self) -> list[Variable]:
@@ -91,14 +78,14 @@ class FiledProgram:
 
     def value(self, objective: float) -> float:
         """A value of the file's maximisation as one of the minimisation given."""
-        return self.form.reduced.lift_value(self.equality.constant - objective)
+        return self.reduced.lift_value(self.equality.constant - objective)
 
     def shows_infeasible(self, answer: Answer) -> bool:
         r"""Whether x is a proof that there is no Y of any size.
 
         With c'x = -1 and sum_i x_i F_i >= -e I, a feasible Y has a trace of 1 / e at least.
         """
-        x = self.form.by_label(answer.x)
+        x = self.by_label(answer.x)
         gain = -float(sum(r.rhs @ x[r.label] for r in self.equality.rows))
         costless = replace(self.written, objective={})
         least = min(_least(costless.dual_slack(v.name, x)) for v in self.blocks)
@@ -125,7 +112,7 @@ class FiledProgram:
 
     def point(self, answer: Answer) -> Point:
         """A solution of the file as a point of the program given."""
-        return self.form.reduced.lift(self.form.point(self._found(answer), answer.x))
+        return self.reduced.lift(self.read(self._found(answer), answer.x))
 
 
 def filed(sdp: SDP, *, keep_free: bool = False) -> FiledProgram:
@@ -151,7 +138,8 @@ def filed(sdp: SDP, *, keep_free: bool = False) -> FiledProgram:
     """
     own, other = equality_rows_of_both(sdp)
     form = equality_form(sdp, (other == 0, other) < (own == 0, own), keep_free=keep_free)
-    return FiledProgram(form, form.equality if keep_free else with_one_vector(form.equality))
+    written = form.equality if keep_free else with_one_vector(form.equality)
+    return FiledProgram(form.reduced, form.equality, form.is_dual, written)
 
 
 # -- solution files -----------------------------------------------------------------------------

@@ -365,7 +365,7 @@ class _Engine:
 
     def _point(self, at: Iterate) -> Point:
         reduced = self.layout.reduced
-        point = self.layout.point(self._found(at), self._multipliers(at.y), spread)
+        point = self.layout.read(self._found(at), self._multipliers(at.y), spread)
         return reduced.lift(Point(point.values, complete_multipliers(reduced.sdp, point.duals)))
 
     def _ray(self, values: Mapping[str, Array] | None, y: Array | None) -> Point:
@@ -373,7 +373,7 @@ class _Engine:
         zeros = {v.name: np.zeros(v.size) for v in self.layout.equality.vector_variables}
         zeros |= {v.name: np.zeros((v.n, v.n)) for v in self.layout.equality.psd_variables}
         rows = np.zeros(self.face.program.n_rows) if y is None else y
-        whole = self.layout.reduced.lift(self.layout.point(values or zeros, rows, spread))
+        whole = self.layout.reduced.lift(self.layout.read(values or zeros, rows, spread))
         in_values = (values is not None) != self.layout.is_dual
         return Point(whole.values, {}) if in_values else Point({}, whole.duals)
 
