@@ -232,6 +232,7 @@ def solve_with_one_row(sdp, solver: str, tol: float):
     from sdpdr.reduce import Scale
     from sdpdr.solvers import find
     from sdpdr.solvers.screen import screen
+    from sdpdr.solving.asked import Request
     from sdpdr.solving.grade import Clock, grade
     from sdpdr.solving.plan import Plan
 
@@ -245,16 +246,15 @@ def solve_with_one_row(sdp, solver: str, tol: float):
         objective={"K": InnerProduct(mean - np.eye(n))},
     )
     reduced = Scale().apply(centred)
-    plan = Plan(
-        find(solver)(tol=tol, time_limit=PATIENCE * PEER_LIMIT), "gram", (), "benchmark", sdp
-    )
+    configured = find(solver)(tol=tol, time_limit=PATIENCE * PEER_LIMIT)
+    plan = Plan((), configured, "gram", "benchmark", sdp)
     outcome = screen(reduced.sdp, plan.solver.run(reduced.sdp))
     point = Point()
     if outcome.point.values:
         found, off = reduced.lift(outcome.point), np.eye(n) - mean
         duals = complete_multipliers(sdp, {lengths.label: found.duals[lengths.label]})
         point = Point({"K": off @ as_dense(found.values["K"]) @ off}, duals)
-    return grade(sdp, replace(outcome, point=point, history=()), plan, Clock())
+    return grade(sdp, replace(outcome, point=point, history=()), plan, Clock(), Request(sdp))
 
 
 def rank(solution) -> int:

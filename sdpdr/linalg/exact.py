@@ -21,7 +21,6 @@ from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.exact_rows import Symmetric, Vector
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.products import InnerProduct, Products
 from sdpdr.linalg.svec import svec_pairs
 
@@ -116,7 +115,7 @@ def exact_terms(
         yield from _combined(linear_map, wanted)
     elif isinstance(linear_map, BilinearForms):
         yield from _forms(linear_map, wanted)
-    elif isinstance(linear_map, InnerProduct) and not isinstance(linear_map.coefficients, Outer):
+    elif isinstance(linear_map, InnerProduct):
         for i, j, c in _entries(linear_map.coefficients):
             if len(wanted):
                 yield 0, min(i, j), max(i, j), (c, Fraction(0))

@@ -15,7 +15,6 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.products import InnerProduct, Products
 
 # Operations on one term: two products, a half, a root of two in and out of `svec`, both halves.
@@ -46,22 +45,7 @@ def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> 
     y = np.abs(multipliers)
     if isinstance(linear_map, VectorMap):
         return abs(linear_map.matrix()).T @ y
-    if isinstance(linear_map, Combined):
-        return adjoint_magnitude(linear_map.inner, abs(linear_map.weights).T @ y)
-    if isinstance(linear_map, Stacked):
-        parts = np.split(y, np.cumsum([a.m for a in linear_map.maps])[:-1])
-        return sum(adjoint_magnitude(a, p) for a, p in zip(linear_map.maps, parts, strict=True))
-    if isinstance(linear_map, Summed):
-        return sum(adjoint_magnitude(a, y) for a in linear_map.maps)
-    if isinstance(linear_map, InnerProduct):
-        return abs(linear_map.coefficients) * float(y[0])
-    if isinstance(linear_map, Products):
-        outer = np.outer(np.abs(linear_map.vector), y)
-        return (outer + outer.T) * 0.5
-    if isinstance(linear_map, BilinearForms):
-        half = abs(linear_map.left).T @ (sp.diags_array(y) @ abs(linear_map.right))
-        return ((half + half.T) * 0.5).tocsr()
-    return SvecMap(linear_map.n, abs(linear_map.matrix())).adjoint(y)
+    return _of_sizes(linear_map).adjoint(y)
 
 
 def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
@@ -80,15 +64,24 @@ def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
     >>> row_magnitudes(twice).toarray().round(3)
     array([[2.   , 2.828, 2.   ]])
     """
+    return _of_sizes(linear_map).matrix()
+
+
+def _of_sizes(linear_map: LinearMap) -> LinearMap:
+    """The map that stores the sizes of the numbers that a map stores."""
     if isinstance(linear_map, Combined):
-        return sp.csr_array(abs(linear_map.weights) @ row_magnitudes(linear_map.inner))
+        return Combined(abs(linear_map.weights), _of_sizes(linear_map.inner))
     if isinstance(linear_map, Stacked):
-        return sp.csr_array(sp.vstack([row_magnitudes(a) for a in linear_map.maps]))
+        return Stacked([_of_sizes(a) for a in linear_map.maps])
     if isinstance(linear_map, Summed):
-        return sp.csr_array(sum(row_magnitudes(a) for a in linear_map.maps))
+        return Summed([_of_sizes(a) for a in linear_map.maps])
+    if isinstance(linear_map, InnerProduct):
+        return InnerProduct(abs(linear_map.coefficients))
+    if isinstance(linear_map, Products):
+        return Products(linear_map.n, np.abs(linear_map.vector))
     if isinstance(linear_map, BilinearForms):
-        return BilinearForms(abs(linear_map.left), abs(linear_map.right)).matrix()
-    return sp.csr_array(abs(linear_map.matrix()))
+        return BilinearForms(abs(linear_map.left), abs(linear_map.right))
+    return SvecMap(linear_map.n, abs(linear_map.matrix()))
 
 
 def least_share(linear_map: LinearMap) -> float:
@@ -137,7 +130,7 @@ def _is_whole(linear_map: LinearMap | VectorMap) -> bool:
         return _are_whole(linear_map.left.data) and _are_whole(linear_map.right.data)
     if isinstance(linear_map, Products):
         return _are_whole(linear_map.vector)
-    if isinstance(linear_map, InnerProduct) and not isinstance(linear_map.coefficients, Outer):
+    if isinstance(linear_map, InnerProduct):
         return _are_whole(sp.csr_array(linear_map.coefficients).data)
     return False
 
@@ -217,9 +210,6 @@ def row_extents(linear_map: LinearMap | VectorMap) -> Array:
 
 
 def _largest(matrix: Any) -> float:
-    if isinstance(matrix, Outer):
-        parts = (matrix.sparse.data, np.square(matrix.columns) * matrix.weights)
-        return max(_largest(part) for part in parts)
     return float(np.max(np.abs(matrix.data if sp.issparse(matrix) else matrix), initial=0.0))
 
 

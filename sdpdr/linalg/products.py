@@ -151,11 +151,6 @@ class Products(LinearMap):
 
     def formula(self, variable: str) -> tuple[str, str]:
         """The rows in mathematics."""
-        return (
-            (f"{variable} c", f"{variable} c")
-            if self._weighted
-            else (
-                f"{variable} 1",
-                rf"{variable} \mathbf{{1}}",
-            )
-        )
+        if self._weighted:
+            return f"{variable} c", f"{variable} c"
+        return f"{variable} 1", rf"{variable} \mathbf{{1}}"

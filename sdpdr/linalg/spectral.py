@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
@@ -18,6 +20,9 @@ from sdpdr.linalg.outer import Outer
 DENSE_ORDER = 400
 # How far below the number where it is expected the smallest eigenvalue is looked for.
 _BELOW = (1e-6, 1e-3, 0.1)
+# Large entries leave noise in the solves, which a sharp tolerance cannot get below; the error of
+# the eigenvalue is about the square of the tolerance all the same.
+_TOLERANCES = (1e-10, 1e-7, 1e-5)
 # How large a matrix must be along the directions left out, relatively, to factor it alone.
 _APART = 1e-9
 
@@ -145,14 +150,10 @@ def smallest_eigenvalues(matrix: sp.csr_array, null: Matrix, count: int) -> tupl
     n, columns = matrix.shape[0], sp.csr_array(null)
     identity = sp.eye_array(n, format="csr")
     shift, factor = _shift_below(matrix, identity, columns)
-    for tol in (1e-10, 1e-7, 1e-5):
-        try:
-            values, vectors = _shifted(matrix, identity, columns, shift, tol, count, factor)
-        except spl.ArpackNoConvergence:
-            continue
-        order = np.argsort(values)
-        return values[order], vectors[:, order]
-    return np.array([shift]), np.zeros((n, 1))
+    solve, apart = _inverse_on(matrix - shift * identity, columns, factor)
+    values, vectors = _inverted(matrix, identity, apart, shift, solve, _TOLERANCES, count)
+    order = np.argsort(values)
+    return values[order], vectors[:, order]
 
 
 def _smallest_dense(
@@ -184,15 +185,8 @@ def _smallest_sparse(
         if found is not None:
             return found
     shift, factor = _shift_below(sp.csr_array(matrix), identity, columns)
-    # Large entries leave noise in the solves, which a sharp tolerance cannot get below; the error
-    # of the eigenvalue is about the square of the tolerance all the same.
-    for tol in (1e-10, 1e-7, 1e-5):
-        try:
-            return _first(*_shifted(matrix, identity, columns, shift, tol, 1, factor))
-        except spl.ArpackNoConvergence:
-            continue
-    # A tight cluster at the low end; the shift is a lower bound.
-    return shift, np.zeros(n)
+    solve, apart = _inverse_on(matrix - shift * identity, columns, factor)
+    return _first(*_inverted(matrix, identity, apart, shift, solve, _TOLERANCES))
 
 
 def _smallest_near(
@@ -207,10 +201,7 @@ def _smallest_near(
         except ArithmeticError:
             continue
         if factor.is_positive:
-            try:
-                return _first(*_inverted(matrix, mass, columns, shift, factor.solve, 1e-8))
-            except spl.ArpackNoConvergence:
-                return shift, np.zeros(matrix.shape[0])
+            return _first(*_inverted(matrix, mass, columns, shift, factor.solve, (1e-8,)))
     return None
 
 
@@ -219,21 +210,9 @@ def _smallest_apart(matrix: Outer, null: Matrix) -> tuple[float, Array]:
     identity, columns = sp.eye_array(n, format="csr"), null.toarray() if sp.issparse(null) else null
     shift, _ = _shift_below(matrix, identity, sp.csr_array(columns))
     shifted, beside = matrix - shift * identity, matrix.padded(columns)
-    bordered = sp.block_array([[shifted.bordered(), beside], [beside.T, None]], format="csc")
-    solve = lu(bordered).solve
-
-    def inverse(x: Array) -> Array:
-        right = np.zeros(bordered.shape[0])
-        right[:n] = np.ravel(x)
-        return np.asarray(solve(right)[:n])
-
+    solve = _corner_of_inverse([[shifted.bordered(), beside], [beside.T, None]], n)
     operator = spl.LinearOperator((n, n), matvec=lambda x: matrix @ np.ravel(x), dtype=float)
-    for tol in (1e-10, 1e-7, 1e-5):
-        try:
-            return _first(*_inverted(operator, identity, columns, shift, inverse, tol))
-        except spl.ArpackNoConvergence:
-            continue
-    return shift, np.zeros(n)
+    return _first(*_inverted(operator, identity, columns, shift, solve, _TOLERANCES))
 
 
 def _shift_below(
@@ -278,37 +257,35 @@ def _first(values: Array, vectors: Array) -> tuple[float, Array]:
     return float(values[0]), vectors[:, 0]
 
 
-def _shifted(
-    matrix: Matrix,
-    mass: sp.csr_array,
-    null: sp.csr_array,
-    shift: float,
-    tol: float,
-    count: int = 1,
-    factor: RestrictedFactor | None = None,
-) -> tuple[Array, Array]:
-    """Eigenvalues nearest above ``shift`` of the pencil, restricted to the complement of null."""
-    if factor is not None:
-        none = np.zeros((matrix.shape[0], 0))
-        return _inverted(matrix, mass, none, shift, factor.solve, tol, count)
+def _inverse_on(
+    shifted: Matrix, null: sp.csr_array, factor: RestrictedFactor | None
+) -> tuple[Callable[[Array], Array], Array]:
+    """The inverse of a matrix on the complement of ``null``, and columns that it leaves to do.
+
+    A factorization that is given is one beside no columns.
+    """
     n, p = null.shape
-    shifted = sp.csr_array(matrix - shift * mass)
-    columns = null.toarray()
-    along = np.linalg.norm(shifted @ columns, axis=0) / np.linalg.norm(columns, axis=0)
+    if factor is not None:
+        return factor.solve, np.zeros((n, 0))
+    columns, matrix = null.toarray(), sp.csr_array(shifted)
+    along = np.linalg.norm(matrix @ columns, axis=0) / np.linalg.norm(columns, axis=0)
     # A matrix that nearly kills the columns would lose its digits along them.
-    if np.all(along > _APART * np.max(np.abs(shifted.diagonal()))):
-        return _inverted(
-            matrix, mass, columns, shift, RestrictedFactor(shifted, columns).solve, tol, count
-        )
-    blocks = [[shifted, null], [null.T, None]] if p else [[shifted]]
+    if np.all(along > _APART * np.max(np.abs(matrix.diagonal()))):
+        return RestrictedFactor(matrix, columns).solve, columns
+    return _corner_of_inverse([[matrix, null], [null.T, None]] if p else [[matrix]], n), columns
+
+
+def _corner_of_inverse(blocks: list[list[Any]], n: int) -> Callable[[Array], Array]:
+    """The leading block, of order n, of the inverse of a sparse matrix."""
     bordered = sp.block_array(blocks, format="csc")
     solve = lu(bordered).solve
 
     def inverse(x: Array) -> Array:
-        right = np.concatenate([np.ravel(x), np.zeros(p)])
+        right = np.zeros(bordered.shape[0])
+        right[:n] = np.ravel(x)
         return np.asarray(solve(right)[:n])
 
-    return _inverted(matrix, mass, columns, shift, inverse, tol, count)
+    return inverse
 
 
 def _inverted(
@@ -317,10 +294,13 @@ def _inverted(
     null: Array,
     shift: float,
     inverse: Callable[[Array], Array],
-    tol: float,
+    tolerances: tuple[float, ...],
     count: int = 1,
 ) -> tuple[Array, Array]:
-    """Lanczos iteration with a given inverse of ``matrix - shift mass`` on the complement."""
+    """Lanczos iteration with a given inverse of ``matrix - shift mass`` on the complement.
+
+    The shift itself, which is a lower bound, where a tight cluster at the low end defeats it.
+    """
     n = matrix.shape[0]
     q = np.linalg.qr(null)[0]
 
@@ -334,16 +314,19 @@ def _inverted(
     weight = spl.LinearOperator((n, n), matvec=weigh, dtype=float)
     start = inverse(np.random.default_rng(0).standard_normal(n))
     count = min(count, n - null.shape[1] - 1)
-    values, vectors = spl.eigsh(
-        spl.aslinearoperator(matrix),
-        k=max(count, 1),
-        M=weight,
-        sigma=shift,
-        OPinv=operator,
-        v0=start,
-        tol=tol,
-    )
-    return np.asarray(values), np.asarray(vectors)
+    for tol in tolerances:
+        with suppress(spl.ArpackNoConvergence):
+            values, vectors = spl.eigsh(
+                spl.aslinearoperator(matrix),
+                k=max(count, 1),
+                M=weight,
+                sigma=shift,
+                OPinv=operator,
+                v0=start,
+                tol=tol,
+            )
+            return np.asarray(values), np.asarray(vectors)
+    return np.array([shift]), np.zeros((n, 1))
 
 
 # Eigenvalues below this part of the largest are rounding errors of a solver.

@@ -116,6 +116,20 @@ def order_of(size: int) -> int:
     return n
 
 
+def selection(places: ArrayLike, size: int, weights: ArrayLike = 1.0) -> sp.csr_array:
+    """Sparse (m, size) matrix whose row e picks the number at ``places[e]``, times a weight.
+
+    Examples
+    --------
+    >>> selection([2, 0], 3, [1.0, 0.5]).toarray()
+    array([[0. , 0. , 1. ],
+           [0.5, 0. , 0. ]])
+    """
+    place = np.asarray(places, dtype=np.int64)
+    picked = np.broadcast_to(np.asarray(weights, dtype=float), place.shape)
+    return sp.csr_array((picked, (np.arange(place.size), place)), shape=(place.size, size))
+
+
 def full_from_svec(n: int) -> sp.csr_array:
     """Sparse (n^2, n(n+1)/2) matrix D with ``vec(K) = D svec(K)`` (column by column)."""
     i, j = svec_pairs(np.arange(svec_size(n)))

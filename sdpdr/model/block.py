@@ -63,6 +63,14 @@ class Block(ABC):
         return Model((self,)) + other
 
 
+class Declaration(Block):
+    """A block that declares variables, and states nothing of them."""
+
+    def terms(self) -> Iterable[Term]:
+        """None: being positive semidefinite is part of a variable."""
+        return ()
+
+
 @dataclass(frozen=True, eq=False)
 class _Changed(Block):
     """A block whose terms pass through a function."""

@@ -6,21 +6,18 @@ import numpy as np
 
 from sdpdr.base.errors import CompileError, SdpdrError
 from sdpdr.linalg import LinearMap, check_map
-from sdpdr.model.block import Block
+from sdpdr.model.block import Block, Declaration
 from sdpdr.model.model import Model
 from sdpdr.model.terms import Penalize, Raw
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable
 
 
-class _Declared(Block):
+class _Declared(Declaration):
     """Declares the variables that a block under test speaks of but leaves to others."""
 
     def __init__(self, variables: list[Variable]) -> None:
         self._variables = variables
-
-    def terms(self) -> tuple[()]:
-        return ()
 
     def variables(self) -> list[Variable]:
         return self._variables

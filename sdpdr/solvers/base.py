@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from math import inf
-from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
 from sdpdr.base.errors import DataError, SolverLicenceError, SolverMissingError
@@ -17,7 +15,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution
-from sdpdr.solvers.tolerance import TOLERANCES, Rule
+from sdpdr.solvers.tolerance import OPTIONS, TOLERANCES, Rule, check_options
 
 Progress = Callable[[Mapping[str, Any]], None]
 _Value = TypeVar("_Value")
@@ -29,15 +27,6 @@ FORMS: Mapping[str, str] = {
     "chordal": "clique blocks of the Gram matrix",
     "chordal-lmi": "the dual: multipliers with a matrix inequality for every clique",
     "factor": "a low-rank factor K = R R^T",
-}
-
-
-# What options are, in words, and whether a value is such.
-_WANTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
-    "tol": ("a positive number", lambda x: isinstance(x, Real) and 0.0 < float(x) < inf),
-    "time_limit": ("0 or more seconds", lambda x: isinstance(x, Real) and float(x) >= 0.0),
-    "max_iter": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
-    "seed": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
 }
 
 
@@ -129,6 +118,8 @@ class Solver(ABC):
     is_last_resort: ClassVar[bool] = False
     # What it is told of a tolerance; None for what the table says of it or of its base class.
     rule: ClassVar[Rule | None] = None
+    # Its own names of limits that it knows, and ours: "max_iter" or "time_limit".
+    limits: ClassVar[Mapping[str, str]] = {}
     # Whether it wants the program as it is stored, since reductions round.
     as_stored: ClassVar[bool] = False
 
@@ -141,7 +132,7 @@ class Solver(ABC):
     defaults: bool = False
 
     def __post_init__(self) -> None:
-        options = {name: getattr(self, name) for name in _WANTED}
+        options = {name: getattr(self, name) for name in OPTIONS}
         # Without these there is no limit.
         unlimited = [name for name in ("time_limit", "max_iter") if options[name] is None]
         check_options({k: value for k, value in options.items() if k not in unlimited})
@@ -205,6 +196,11 @@ class Solver(ABC):
             "rule = Rule(options, divisor, own), from sdpdr.solvers."
         )
 
+    def native_options(self) -> dict[str, Any]:
+        """The uniform options in the solver's own names."""
+        limits = {own: getattr(self, ours) for own, ours in self.limits.items()}
+        return self.tolerances() | {own: x for own, x in limits.items() if x is not None}
+
     def accepts(self, sdp: SDP) -> str | None:
         """None if it can take the program, else the reason why not."""
         return None
@@ -216,18 +212,6 @@ class Solver(ABC):
         Where ``takes_start`` is true, it also takes ``start``: a `Point` to begin from, whose
         missing parts are filled in as usual.
         """
-
-
-def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse options that no solver could be told.
-
-    Raises
-    ------
-    DataError
-    """
-    for option, (words, holds) in _WANTED.items():
-        if option in options and not holds(options[option]):
-            raise DataError(f"{option} must be {words}; it is {options[option]!r}.")
 
 
 def configured(solver: object) -> bool:

@@ -7,7 +7,7 @@ row for every entry of a matrix, of which there are few without a licence.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -71,6 +71,7 @@ class Copt(Solver):
     is_dangerous: ClassVar[bool] = True
     # It has not been measured on the problem library.
     by_name_only: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, str]] = {"TimeLimit": "time_limit", "BarIterLimit": "max_iter"}
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Hand the program over as matrices, solve it, and read its point.
@@ -102,11 +103,8 @@ class Copt(Solver):
 
     def _parameters(self) -> dict[str, Any]:
         """The uniform options in COPT's names, and its own."""
-        limits = {"TimeLimit": self.time_limit, "BarIterLimit": self.max_iter}
-        given = {name: limit for name, limit in limits.items() if limit is not None}
-        told = self.tolerances()
-        method = {"SDPMethod": _PRIMAL_DUAL} if told else {}
-        return {"Threads": 1, **method, **told, **given, **self.options}
+        method = {} if self.defaults else {"SDPMethod": _PRIMAL_DUAL}
+        return {"Threads": 1, **method, **self.native_options(), **self.options}
 
 
 def _too_large(program: FiledProgram) -> str:

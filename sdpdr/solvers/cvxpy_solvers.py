@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -98,12 +97,10 @@ class CvxpySolver(Solver):
     """A solver that cvxpy knows (options as in `Solver`)."""
 
     backend: ClassVar[str]
+    # Our class for it, in place of cvxpy's, that keeps the last point even of a run that gave up.
+    keeping: ClassVar[type | None] = None
     is_native: ClassVar[bool] = True
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi", "cvxpy")
-
-    @abstractmethod
-    def native_options(self) -> dict[str, Any]:
-        """The uniform options in the solver's own names."""
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Render the program in cvxpy and solve it."""
@@ -143,7 +140,8 @@ class CvxpySolver(Solver):
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
         """Have cvxpy solve a problem."""
-        problem.solve(solver=self.backend, verbose=self.verbose, **options)
+        solver = self.backend if self.keeping is None else self.keeping()
+        problem.solve(solver=solver, verbose=self.verbose, **options)
 
     def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
         if status in (cp.USER_LIMIT, cp.OPTIMAL_INACCURATE) and self._is_late(seconds):
@@ -187,15 +185,9 @@ class Clarabel(CvxpySolver):
     package: ClassVar[str] = "clarabel"
     module: ClassVar[str] = "clarabel"
     licence: ClassVar[str] = "Apache-2.0"
+    limits: ClassVar[Mapping[str, str]] = {"max_iter": "max_iter", "time_limit": "time_limit"}
     backend: ClassVar[str] = cp.CLARABEL
-
-    def native_options(self) -> dict[str, Any]:
-        """The uniform options in Clarabel's names."""
-        return self.tolerances() | _given(max_iter=self.max_iter, time_limit=self.time_limit)
-
-    def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
-        """Keep the last point, even of a run that gave up."""
-        problem.solve(solver=ClarabelKeeping(), verbose=self.verbose, **options)
+    keeping: ClassVar[type | None] = ClarabelKeeping
 
 
 @dataclass(frozen=True)
@@ -206,14 +198,13 @@ class Scs(CvxpySolver):
     package: ClassVar[str] = "scs"
     module: ClassVar[str] = "scs"
     licence: ClassVar[str] = "MIT"
+    limits: ClassVar[Mapping[str, str]] = {"max_iters": "max_iter", "time_limit_secs": "time_limit"}
     backend: ClassVar[str] = cp.SCS
 
     def native_options(self) -> dict[str, Any]:
-        """The uniform options in SCS's names."""
-        most = self.max_iter
-        if most is None and not self.defaults:
-            most = 100_000
-        return self.tolerances() | _given(max_iters=most, time_limit_secs=self.time_limit)
+        """The uniform options in SCS's names, and more iterations than by its defaults."""
+        most = {} if self.defaults else {"max_iters": 100_000}
+        return most | super().native_options()
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
         """Solve in steps, since cvxpy drops the point of a run that was cut short."""
@@ -245,16 +236,14 @@ class Cvxopt(CvxpySolver):
     extra: ClassVar[str] = "cvxopt"
     licence: ClassVar[str] = "GPL-3.0"
     obeys_time_limit: ClassVar[bool] = False
+    limits: ClassVar[Mapping[str, str]] = {"max_iters": "max_iter"}
     backend: ClassVar[str] = cp.CVXOPT
-
-    def native_options(self) -> dict[str, Any]:
-        """The uniform options in CVXOPT's names."""
-        return self.tolerances() | _given(max_iters=self.max_iter)
+    keeping: ClassVar[type | None] = CvxoptKeeping
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
-        """Keep the last point, even of a run that gave up."""
+        """Have cvxpy solve a problem, unless CVXOPT breaks down."""
         try:
-            problem.solve(solver=CvxoptKeeping(), verbose=self.verbose, **options)
+            super()._solve(problem, options)
         except KeyError as error:
             raise cp.SolverError("CVXOPT broke down before it had a point") from error
 
@@ -315,11 +304,8 @@ class Sdpa(CvxpySolver):
     obeys_time_limit: ClassVar[bool] = False
     warms_up: ClassVar[bool] = False
     is_dangerous: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, str]] = {"maxIteration": "max_iter"}
     backend: ClassVar[str] = cp.SDPA
-
-    def native_options(self) -> dict[str, Any]:
-        """The uniform options in SDPA's names."""
-        return self.tolerances() | _given(maxIteration=self.max_iter)
 
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem in a worker, unless this process is one."""
@@ -349,6 +335,10 @@ class Mosek(CvxpySolver):
     module: ClassVar[str] = "mosek"
     extra: ClassVar[str] = "mosek"
     licence: ClassVar[str] = "commercial"
+    limits: ClassVar[Mapping[str, str]] = {
+        "MSK_DPAR_OPTIMIZER_MAX_TIME": "time_limit",
+        "MSK_IPAR_INTPNT_MAX_ITERATIONS": "max_iter",
+    }
     backend: ClassVar[str] = cp.MOSEK
 
     @classmethod
@@ -365,14 +355,5 @@ class Mosek(CvxpySolver):
         return None
 
     def native_options(self) -> dict[str, Any]:
-        """The uniform options in MOSEK's names."""
-        limits = _given(
-            MSK_DPAR_OPTIMIZER_MAX_TIME=self.time_limit,
-            MSK_IPAR_INTPNT_MAX_ITERATIONS=self.max_iter,
-        )
-        return {"mosek_params": self.tolerances() | limits}
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """The options that are not None."""
-    return {name: value for name, value in options.items() if value is not None}
+        """The uniform options in MOSEK's names, in the box that cvxpy wants around them."""
+        return {"mosek_params": super().native_options()}

@@ -154,31 +154,27 @@ class ExternalSolver(Solver):
                 Point(), Verdict.FAILED, crash_claim(self.name, min(code, 128 - code), said)
             )
         verdict, words = self.verdict(code, folder, said)
-        value, iterations = self.objective(folder, said)
-        if value is not None:
-            value = program.value(value)
-        claim = Claim(words, value, iterations)
         if verdict is Verdict.FAILED:
             last = (said.strip().splitlines() or ["It said nothing."])[-1][:200]
-            remark = self.remarks.get(words, last)
-            claim = Claim(words, message=f"{self.name} ended with {words}. {remark}")
-            return Outcome(Point(), verdict, claim, seconds)
+            message = f"{self.name} ended with {words}. {self.remarks.get(words, last)}"
+            return Outcome(Point(), verdict, Claim(words, message=message), seconds)
+        value, iterations = self.objective(folder, said)
+        claim = Claim(words, None if value is None else program.value(value), iterations)
         try:
             answer = self.answer(folder, program)
-            if verdict in _SHOWN:
-                if not _SHOWN[verdict](program, answer):
-                    message = f"{self.name} says {words!r}, and what it wrote does not prove it."
-                    claim = replace(claim, message=message)
-                    return Outcome(Point(), Verdict.FAILED, claim, seconds)
-                if program.is_dual:
-                    verdict = verdict.mirrored
-                return Outcome(Point(), verdict, claim, seconds)
-            point = program.point(answer)
+            if verdict not in _SHOWN:
+                return Outcome(program.point(answer), verdict, claim, seconds)
+            is_shown = _SHOWN[verdict](program, answer)
         except _UNREADABLE as error:
             why = getattr(error, "strerror", None) or error  # without the name of the folder
             message = f"{self.name} wrote no solution that can be read ({why})."
             return Outcome(Point(), Verdict.FAILED, Claim(words, message=message), seconds)
-        return Outcome(point, verdict, claim, seconds)
+        if not is_shown:
+            message = f"{self.name} says {words!r}, and what it wrote does not prove it."
+            return Outcome(Point(), Verdict.FAILED, replace(claim, message=message), seconds)
+        if program.is_dual:
+            verdict = verdict.mirrored
+        return Outcome(Point(), verdict, claim, seconds)
 
 
 def _start(
@@ -225,3 +221,17 @@ def _version(command: tuple[str, ...]) -> str:
         said.seek(0)
         found = re.search(r"\d+(?:\.\d+)+", said.read(_A_LINE).decode("latin-1"))
     return found[0] if found else "unknown"
+
+
+def last_number(pattern: str, said: str, sign: float = 1.0) -> float | None:
+    """The last number that a pattern finds in the words of a program, with a sign."""
+    found = re.findall(pattern, said, re.MULTILINE)
+    with suppress(IndexError, ValueError):
+        return sign * float(found[-1])
+    return None
+
+
+def last_count(pattern: str, said: str) -> int | None:
+    """The last whole number that a pattern finds in the words of a program."""
+    found = re.findall(pattern, said, re.MULTILINE)
+    return int(found[-1]) if found else None

@@ -10,7 +10,6 @@ programs that take no other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,21 +18,11 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import FileFormatError
-from sdpdr.linalg.svec import smat
-from sdpdr.program.point import (
-    Factor,
-    Point,
-    PsdVariable,
-    Value,
-    Variable,
-    VectorVariable,
-    as_dense,
-)
+from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, as_dense
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa_file import write_sdpa
-from sdpdr.program.standard import equality_rows, to_equality_form, with_one_vector
-from sdpdr.reduce import Composed, Dual
-from sdpdr.reduce.base import Reduced
+from sdpdr.program.standard import with_one_vector
+from sdpdr.solvers.equality import EqualityForm, equality_form, equality_rows_of_both
 
 # Of a proof that there is no solution: its error beside what it gains.
 _RAY = 1e-4
@@ -57,23 +46,16 @@ class Answer:
 
 
 @dataclass(frozen=True, eq=False)
-class FiledProgram:
+class FiledProgram(EqualityForm):
     """A program in the layout of a file, and the way back.
 
     Attributes
     ----------
-    given, reduced : SDP, Reduced
-        The program, and what plays the part of Y: itself, or its dual.
-    equality, written : SDP
-        That over cones alone, and with its scalars as one vector, as it is written.
-    is_dual : bool
+    written : SDP
+        The equality form with its scalars as one vector, as it is written.
     """
 
-    given: SDP
-    reduced: Reduced
-    equality: SDP
     written: SDP
-    is_dual: bool
 
     @property
     def blocks(self) -> list[Variable]:
@@ -103,7 +85,7 @@ class FiledProgram:
 
         With c'x = -1 and sum_i x_i F_i >= -e I, a feasible Y has a trace of 1 / e at least.
         """
-        x = self._rows(answer.x)
+        x = self.by_label(answer.x)
         gain = -float(sum(r.rhs @ x[r.label] for r in self.equality.rows))
         costless = replace(self.written, objective={})
         least = min(_least(costless.dual_slack(v.name, x)) for v in self.blocks)
@@ -128,21 +110,9 @@ class FiledProgram:
         found: dict[str, Value] = dict(zip(matrices, answer.blocks, strict=False))
         return found | {v.name: part for v, part in zip(vectors, parts, strict=False)}
 
-    def _rows(self, x: Array) -> dict[str, Array]:
-        ends = np.cumsum([r.m for r in self.equality.rows])[:-1]
-        split = np.split(x, ends)
-        return {r.label: part for r, part in zip(self.equality.rows, split, strict=True)}
-
     def point(self, answer: Answer) -> Point:
         """A solution of the file as a point of the program given."""
-        found = self._found(answer)
-        parts = iter(self.equality.variables)
-        source = self.reduced.sdp
-        values = {v.name: _value(v, parts, found) for v in source.variables}
-        x = self._rows(answer.x)
-        duals = {r.label: x[r.label] for r in source.rows}
-        duals |= {lmi.label: -smat(x[lmi.label]) for lmi in source.lmis}
-        return self.reduced.lift(Point(values, duals))
+        return self.reduced.lift(self.read(self._found(answer), answer.x))
 
 
 def filed(sdp: SDP, *, keep_free: bool = False) -> FiledProgram:
@@ -161,37 +131,15 @@ def filed(sdp: SDP, *, keep_free: bool = False) -> FiledProgram:
     Examples
     --------
     >>> from sdpdr import graphs, methods
+    >>> from sdpdr.reduce import Dual
     >>> sdp = methods.mvu(graphs.path([1.0, 2.0])).to_sdp()
     >>> filed(sdp).n_rows, filed(Dual().apply(sdp).sdp).n_rows
     (5, 5)
     """
-    # Counted before the dual is made, which of a large matrix takes gigabytes.
-    own, other = equality_rows(sdp), _equality_rows_of_dual(sdp)
-    is_dual = (other == 0, other) < (own == 0, own)
-    chosen = (Dual() if is_dual else Composed(())).apply(sdp)
-    equality = to_equality_form(chosen.sdp, keep_free=keep_free)
-    written = equality if keep_free else with_one_vector(equality)
-    return FiledProgram(sdp, chosen, equality, written, is_dual)
-
-
-def _equality_rows_of_dual(sdp: SDP) -> int:
-    """How many rows the equality form of the dual has: one for every entry of a variable."""
-    quadratic = sum(v.size for v in sdp.vector_variables if v.curvature is not None)
-    return sum(v.size for v in sdp.variables) + quadratic
-
-
-def _value(variable: Variable, parts: Iterator[Variable], found: dict[str, Value]) -> Value:
-    """A variable's value from those that stand for it in equality form, which follow in order."""
-
-    def value(part: Variable) -> Value:
-        return found.get(part.name, np.zeros(0))
-
-    if isinstance(variable, VectorVariable) and variable.curvature is not None:
-        return np.array([as_dense(value(next(parts)))[0, 1] for _ in range(variable.size)])
-    first = next(parts)
-    if first.name == variable.name:
-        return value(first)
-    return as_dense(value(first)) - as_dense(value(next(parts)))
+    own, other = equality_rows_of_both(sdp)
+    form = equality_form(sdp, (other == 0, other) < (own == 0, own), keep_free=keep_free)
+    written = form.equality if keep_free else with_one_vector(form.equality)
+    return FiledProgram(form.reduced, form.equality, form.is_dual, written)
 
 
 # -- solution files -----------------------------------------------------------------------------

@@ -11,7 +11,13 @@ from typing import ClassVar
 
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Availability
-from sdpdr.solvers.external import PROBLEM, SOLUTION, ExternalSolver
+from sdpdr.solvers.external import (
+    PROBLEM,
+    SOLUTION,
+    ExternalSolver,
+    last_count,
+    last_number,
+)
 from sdpdr.solvers.external_files import Answer, FiledProgram, read_csdp_solution, read_sdpa_result
 
 
@@ -29,14 +35,13 @@ class Csdp(ExternalSolver):
     package: ClassVar[str] = "coinor-csdp"
     program: ClassVar[str] = "csdp"
     licence: ClassVar[str] = "CPL-1.0"
+    limits: ClassVar[Mapping[str, str]] = {"maxiter": "max_iter"}
 
     def command(self, folder: Path) -> list[str]:
         """CSDP reads ``param.csdp`` where it runs."""
-        given: dict[str, object] = {**self.tolerances()}
-        if self.max_iter is not None:
-            given["maxiter"] = self.max_iter
-        elif not self.defaults:
-            given["maxiter"] = 200
+        given = self.native_options()
+        if not self.defaults:
+            given.setdefault("maxiter", 200)
         lines = [f"{name}={value}\n" for name, value in {**given, **self.options}.items()]
         (folder / "param.csdp").write_text("".join(lines), encoding="ascii")
         return [PROBLEM, SOLUTION]
@@ -47,7 +52,8 @@ class Csdp(ExternalSolver):
 
     def objective(self, folder: Path, said: str) -> tuple[float | None, int | None]:
         """From what it prints."""
-        return _number(r"Primal objective value:\s*(\S+)", said), _count(r"Iter:\s*(\d+)", said)
+        value = last_number(r"Primal objective value:\s*(\S+)", said)
+        return value, last_count(r"Iter:\s*(\d+)", said)
 
     def answer(self, folder: Path, program: FiledProgram) -> Answer:
         """From its solution file."""
@@ -84,6 +90,7 @@ class SdpaProgram(ExternalSolver):
     program: ClassVar[str] = "sdpa"
     licence: ClassVar[str] = "GPL-2.0"
     version_words: ClassVar[tuple[str, ...]] = ("--version",)
+    limits: ClassVar[Mapping[str, str]] = {"maxIteration": "max_iter"}
     remarks: ClassVar[Mapping[str, str]] = {
         "pdINF": "From where it began, the program or its dual looked infeasible, and it cannot "
         'tell which. options={"lambdaStar": 1e5} lets it begin farther out.'
@@ -91,9 +98,8 @@ class SdpaProgram(ExternalSolver):
 
     def command(self, folder: Path) -> list[str]:
         """Parameters go by their place in ``param.sdpa``, not by name."""
-        most = 100 if self.max_iter is None else self.max_iter
-        given = {"maxIteration": most, **self.tolerances()}
-        lines = [f"{x} {name}\n" for name, x in {**_PARAMETERS, **given, **self.options}.items()]
+        given = {**_PARAMETERS, **self.native_options(), **self.options}
+        lines = [f"{x} {name}\n" for name, x in given.items()]
         (folder / "param.sdpa").write_text("".join(lines), encoding="ascii")
         return ["-ds", PROBLEM, "-o", SOLUTION, "-p", "param.sdpa", "-numThreads", "1"]
 
@@ -107,7 +113,8 @@ class SdpaProgram(ExternalSolver):
     def objective(self, folder: Path, said: str) -> tuple[float | None, int | None]:
         """From its result; SDPA calls the program over matrices the dual."""
         text = _text(folder)
-        return _number(r"objValDual\s*=\s*(\S+)", text), _count(r"\bIteration\s*=\s*(\d+)", text)
+        value = last_number(r"objValDual\s*=\s*(\S+)", text)
+        return value, last_count(r"\bIteration\s*=\s*(\d+)", text)
 
     def answer(self, folder: Path, program: FiledProgram) -> Answer:
         """From its result."""
@@ -150,18 +157,6 @@ def _text(folder: Path) -> str:
     return path.read_text(encoding="latin-1") if path.is_file() else ""
 
 
-def _number(pattern: str, text: str) -> float | None:
-    try:
-        return float(re.findall(pattern, text)[-1])
-    except (IndexError, ValueError):
-        return None
-
-
-def _count(pattern: str, text: str) -> int | None:
-    found = re.findall(pattern, text)
-    return int(found[-1]) if found else None
-
-
 @dataclass(frozen=True)
 class Dsdp(ExternalSolver):
     """DSDP, a dual-scaling interior-point program (options as in `Solver`; those of ``dsdp5``).
@@ -182,6 +177,7 @@ class Dsdp(ExternalSolver):
     # Its own limits on points and multipliers make answers wrong that are large.
     by_name_only: ClassVar[bool] = True
     version_words: ClassVar[tuple[str, ...]] = ("-help",)
+    limits: ClassVar[Mapping[str, str]] = {"maxit": "max_iter"}
 
     @classmethod
     def availability(cls) -> Availability:
@@ -192,10 +188,7 @@ class Dsdp(ExternalSolver):
 
     def command(self, folder: Path) -> list[str]:
         """All of its parameters have a place on the command line."""
-        given: dict[str, object] = {**self.tolerances()}
-        if self.max_iter is not None:
-            given["maxit"] = self.max_iter
-        options = {**given, **self.options}.items()
+        options = {**self.native_options(), **self.options}.items()
         return [PROBLEM, "-save", SOLUTION, *(w for k, x in options for w in (f"-{k}", str(x)))]
 
     def verdict(self, code: int, folder: Path, said: str) -> tuple[Verdict, str]:
@@ -206,9 +199,8 @@ class Dsdp(ExternalSolver):
 
     def objective(self, folder: Path, said: str) -> tuple[float | None, int | None]:
         """From what it prints; DSDP minimises over matrices."""
-        value = re.search(r"^P Objective *: *(\S+)", said, re.MULTILINE)
-        steps = re.findall(r"^(\d+) +[-+]?\d\.\d+e", said, re.MULTILINE)
-        return -float(value[1]) if value else None, int(steps[-1]) if steps else None
+        value = last_number(r"^P Objective *: *(\S+)", said, sign=-1.0)
+        return value, last_count(r"^(\d+) +[-+]?\d\.\d+e", said)
 
     def answer(self, folder: Path, program: FiledProgram) -> Answer:
         """From its solution file, whose format is that of CSDP."""

@@ -18,7 +18,13 @@ from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP, Expression
 from sdpdr.solvers.base import Availability
-from sdpdr.solvers.external import PROBLEM, SOLUTION, ExternalSolver
+from sdpdr.solvers.external import (
+    PROBLEM,
+    SOLUTION,
+    ExternalSolver,
+    last_count,
+    last_number,
+)
 from sdpdr.solvers.external_files import Answer, FiledProgram, read_factors
 
 # The share of a time limit after which they are told to stop: writing takes time too, and the clock
@@ -166,6 +172,7 @@ class Lorads(_LowRankProgram):
     source: ClassVar[str] = "https://github.com/COPT-Public/LoRADS"
     licence: ClassVar[str] = "MIT"
     environment: ClassVar = {"LORADS_SOLUTION": SOLUTION}
+    limits: ClassVar = {"maxALMIter": "max_iter", "maxADMMIter": "max_iter"}
 
     @classmethod
     def availability(cls) -> Availability:
@@ -191,11 +198,8 @@ class Lorads(_LowRankProgram):
 
     def command(self, folder: Path) -> list[str]:
         """All of its parameters have a place on the command line."""
-        given: dict[str, object] = {"timeSecLimit": self._seconds(), **self.tolerances()}
-        if self.max_iter is not None:
-            given |= dict.fromkeys(("maxALMIter", "maxADMMIter"), self.max_iter)
-        options = {**given, **self.options}.items()
-        return [PROBLEM, *(word for k, x in options for word in (f"--{k}", str(x)))]
+        given = {"timeSecLimit": self._seconds(), **self.native_options(), **self.options}
+        return [PROBLEM, *(word for k, x in given.items() for word in (f"--{k}", str(x)))]
 
     def verdict(self, code: int, folder: Path, said: str) -> tuple[Verdict, str]:
         """By the reason that it gives for its end."""
@@ -207,9 +211,8 @@ class Lorads(_LowRankProgram):
 
     def objective(self, folder: Path, said: str) -> tuple[float | None, int | None]:
         """From its summary; LoRADS minimises over matrices."""
-        value = re.search(r"1\.Primal Objective: *: *(\S+)", said)
-        steps = re.findall(r"^(?:ALM Outer|ADMM )Iter:(\d+)", said, re.MULTILINE)
-        return -float(value[1]) if value else None, int(steps[-1]) if steps else None
+        value = last_number(r"1\.Primal Objective: *: *(\S+)", said, sign=-1.0)
+        return value, last_count(r"^(?:ALM Outer|ADMM )Iter:(\d+)", said)
 
 
 _ENDS = {

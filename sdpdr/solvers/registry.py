@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sdpdr.base.errors import UnknownNameError
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import Availability, Solver
 from sdpdr.solvers.copt import Copt
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
 from sdpdr.solvers.external_programs import Csdp, Dsdp, SdpaProgram
@@ -37,7 +37,7 @@ SOLVERS: Mapping[str, type[Solver]] = {
 
 
 @dataclass(frozen=True)
-class SolverInfo:
+class SolverInfo(Availability):
     """One line of the table of solvers.
 
     Attributes
@@ -48,17 +48,8 @@ class SolverInfo:
     """
 
     name: str
-    installed: bool
-    licensed: bool
-    version: str
     licence: str
     forms: tuple[str, ...]
-    reason: str
-
-    @property
-    def usable(self) -> bool:
-        """Installed and licensed."""
-        return self.installed and self.licensed
 
 
 class SolverTable(tuple[SolverInfo, ...]):
@@ -93,8 +84,6 @@ def table() -> SolverTable:
     """All solvers: installed, licensed, version, and the forms they take."""
     rows = []
     for name, cls in SOLVERS.items():
-        a = cls.availability()
-        rows.append(
-            SolverInfo(name, a.installed, a.licensed, a.version, cls.licence, cls.forms, a.reason)
-        )
+        found = vars(cls.availability())
+        rows.append(SolverInfo(**found, name=name, licence=cls.licence, forms=cls.forms))
     return SolverTable(rows)

@@ -9,6 +9,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import full_from_svec
 from sdpdr.program.point import PsdVariable, Variable
@@ -56,13 +57,7 @@ class Rendered:
 def render(sdp: SDP) -> Rendered:
     """A standard-form program as a cvxpy minimisation; groups without rows are left out."""
     variables = {v.name: declare(v) for v in sdp.variables}
-
-    def expression(maps: Mapping[str, Any], m: int) -> Any:
-        # The zeros are for rows without variables, which cvxpy would take for a plain truth.
-        zeros = cp.Constant(np.zeros(m))
-        return sum((apply(a, variables[name]) for name, a in maps.items()), start=zeros)
-
-    objective = cp.sum(expression(sdp.objective, 1))
+    objective = cp.sum(_sum(sdp.objective, variables, np.zeros(1)))
     for v in sdp.vector_variables:
         if v.curvature is not None:
             root = np.sqrt(v.curvature / 2.0)
@@ -71,7 +66,7 @@ def render(sdp: SDP) -> Rendered:
     for r in sdp.rows:
         if r.m == 0:
             continue
-        lhs = expression(r.lhs, r.m)
+        lhs = _sum(r.lhs, variables, np.zeros(r.m))
         constraints[r.label] = lhs == r.rhs if r.relation == "==" else lhs <= r.rhs
     for lmi in sdp.lmis:
         constraints[lmi.label] = _matrix(lmi, variables) >> 0
@@ -81,7 +76,12 @@ def render(sdp: SDP) -> Rendered:
 
 def _matrix(lmi: Lmi, variables: Mapping[str, cp.Variable]) -> cp.Expression:
     spread = full_from_svec(lmi.order)
-    flat: Any = cp.Constant(spread @ lmi.constant)
-    for name, linear_map in lmi.lhs.items():
-        flat = flat + apply(spread @ linear_map, variables[name])
+    maps = {name: spread @ linear_map for name, linear_map in lmi.lhs.items()}
+    flat = _sum(maps, variables, spread @ lmi.constant)
     return cp.reshape(flat, (lmi.order, lmi.order), order="F")
+
+
+def _sum(maps: Mapping[str, Any], variables: Mapping[str, cp.Variable], constant: Array) -> Any:
+    """Maps on their variables; rows without any are constants, as cvxpy takes no plain truth."""
+    terms = (apply(a, variables[name]) for name, a in maps.items())
+    return sum(terms, start=cp.Constant(constant))

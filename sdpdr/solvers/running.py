@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -10,6 +11,7 @@ from functools import partial
 from sdpdr.base.errors import NotAcceptedError, SdpdrError
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
+from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import Outcome, Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.processes import workers
@@ -112,6 +114,16 @@ def _checked(outcome: Outcome, elapsed: float, *, isolated: bool = False) -> dic
     return {"compile": compiling, "solve": solving}
 
 
+def point_found(solver: Solver, sdp: SDP, steps: Sequence[Reduction] = ()) -> Point:
+    """The point that a solver finds by way of reductions; empty where there is none."""
+    reduced = Composed(steps).apply(sdp)
+    if solver.accepts(reduced.sdp) is not None:
+        return Point()
+    outcome = run_solver(solver, partial(solver.run, reduced.sdp), None)
+    point = screen(reduced.sdp, outcome).point
+    return reduced.lift(point) if point.values else Point()
+
+
 def lend(sdp: SDP, time_limit: float | None = None) -> Point:
     """Solve an auxiliary program of `sdpdr.reduce.facial_reduction`.
 
@@ -145,5 +157,4 @@ def lend(sdp: SDP, time_limit: float | None = None) -> Point:
     >>> found.exposures[0].null_vectors("X")
     ({2: Fraction(1, 1)},)
     """
-    solver = Clarabel(tol=1e-9, time_limit=time_limit)
-    return screen(sdp, run_solver(solver, partial(solver.run, sdp), None)).point
+    return point_found(Clarabel(tol=1e-9, time_limit=time_limit), sdp)

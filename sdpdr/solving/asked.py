@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import DataError, DataTypeError, ModelError, UnknownNameError
+from sdpdr.base.progress import Progress
 from sdpdr.model import Model
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
@@ -99,36 +100,65 @@ def refuse_idle(asked: Asked) -> None:
         )
 
 
-def refuse_strange(
-    model: object,
-    solver: object,
-    start: object = None,
-    flags: Mapping[str, object] = MappingProxyType({}),
-) -> None:
-    """Refuse what is no program, no solver, no start, or neither true nor false."""
+def refuse_strange(model: object, solver: object) -> None:
+    """Refuse what is no program, or no solver."""
     if not isinstance(model, (Model, SDP)):
         raise DataTypeError(
-            f"there is no program in {shown(model)}: pass a Model, for instance of sdpdr.methods, "
+            f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
             "or an SDP. Constraints written in cvxpy become a block of a model by from_cvxpy."
         )
     if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
         empty = [v.name for v in model.psd_variables if v.n == 0]
         raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
-    for name, value in flags.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
-    if not isinstance(start, (Solution, Point, type(None))):
-        raise DataTypeError(
-            f"there is no start in {shown(start)}: pass the Solution of a nearby program, or a "
-            "Point."
-        )
+    require_solver(solver)
+
+
+def require_solver(solver: object) -> None:
+    """Refuse what is no solver."""
     if not isinstance(solver, (str, Solver)):
         raise DataTypeError(
-            f"there is no solver in {shown(solver)}: pass one of the names of sdpdr.solvers(), or "
+            f"there is no solver in {_shown(solver)}: pass one of the names of sdpdr.solvers(), or "
             "a configured solver."
         )
 
 
-def shown(thing: object) -> str:
+def require_flags(**flags: object) -> None:
+    """Refuse what is neither true nor false, nor left open."""
+    for name, value in flags.items():
+        if value is not None and not isinstance(value, (bool, np.bool_)):
+            raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What was asked of a run, apart from the choice of a solver; see `sdpdr.solve`.
+
+    Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
+    Proofs end by the deadline, on the clock of `time.monotonic`.
+    """
+
+    model: Model | SDP
+    isolate: bool | None = None
+    rigorous: bool = False
+    gap_scale: float = 0.0
+    start: Solution | Point | None = None
+    progress: Progress | bool | None = None
+    attainable: bool = True
+    deadline: float | None = None
+
+    def __post_init__(self) -> None:
+        require_flags(rigorous=self.rigorous, isolate=self.isolate)
+        if not isinstance(self.start, (Solution, Point, type(None))):
+            raise DataTypeError(
+                f"there is no start in {_shown(self.start)}: pass the Solution of a nearby "
+                "program, or a Point."
+            )
+        if not isinstance(self.gap_scale, Real) or not 0.0 <= float(self.gap_scale) < np.inf:
+            raise DataError(
+                f"gap_scale must be a finite number that is not negative; it is {self.gap_scale!r}."
+            )
+
+
+def _shown(thing: object) -> str:
     """What was passed, for a message."""
     return "None" if thing is None else f"an object of type {type(thing).__name__}"

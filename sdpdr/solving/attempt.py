@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,17 +14,17 @@ from sdpdr.base.progress import Progress, show_progress
 from sdpdr.model import Model
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.program.point import Factor, Point, PsdVariable
-from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Solution, Status
+from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.reduce import Composed, Reduced
-from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
+from sdpdr.solvers.processes.ends import starved_words
 from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
+from sdpdr.solving.asked import Request
 from sdpdr.solving.choice import Way
-from sdpdr.solving.grade import STOPPED, Clock, grade, proved, ungraded, versions
+from sdpdr.solving.grade import STOPPED, Clock, grade, proved, unproved
 
 _NO_START = (
     "solver {!r} ({} form) cannot begin from a given start; leave it out, or use solver 'lowrank'."
@@ -32,25 +32,8 @@ _NO_START = (
 _NO_WAY_FOR_A_START = (
     "one of the reductions ({}) cannot take a start along; leave the start or the reduction out."
 )
+_STARVED = "memory ended before anything was proved"
 _UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    """What was asked for, apart from the choice of a solver.
-
-    Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
-    Proofs end by the deadline, on the clock of `time.monotonic`.
-    """
-
-    model: Model | SDP
-    isolate: bool | None
-    rigorous: bool
-    gap_scale: float
-    start: Solution | Point | None
-    progress: Progress | bool | None
-    attainable: bool = True
-    deadline: float | None = None
 
 
 def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solution:
@@ -96,7 +79,9 @@ def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress |
     try:
         return _solve_reduced(chosen.sdp, chosen, clock, request, report)
     except MemoryError as error:  # of the reductions or of our grading
-        return ungraded(chosen.sdp, chosen, clock, error)
+        message = starved_words(f"The {chosen.form} form of the program", str(error))
+        claim = Claim("out of memory", message=message)
+        return unproved(_STARVED, claim, chosen, clock, maximize=chosen.sdp.maximize)
 
 
 def _run_of(solution: Solution, seconds: float) -> Run:
@@ -181,19 +166,7 @@ def _solve_reduced(
     outcome = replace(outcome, point=point, verdict=verdict, claim=claim)
     if not all(step.is_ours() for step in chosen.reductions):
         outcome = screen(sdp, outcome)
-    return _graded(sdp, outcome, chosen, clock, request)
-
-
-def _graded(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Request) -> Solution:
-    return grade(
-        sdp,
-        outcome,
-        chosen,
-        clock,
-        request.gap_scale,
-        request.attainable,
-        request.deadline,
-    )
+    return grade(sdp, outcome, chosen, clock, request)
 
 
 def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) -> Solution:
@@ -207,28 +180,18 @@ def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) ->
     if chosen.sdp is not None:
         point = _standard_point(chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
-        return _graded(chosen.sdp, replace(outcome, history=()), chosen, clock, request)
-    value = float("nan") if outcome.claim.value is None else outcome.claim.value
+        return grade(chosen.sdp, replace(outcome, history=()), chosen, clock, request)
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)
     if outcome.verdict is Verdict.SOLVED:
         status = Status.UNVERIFIED
-    return Solution(
-        status=status,
-        value=value,
-        attained_by=_UNGRADED,
-        bound=None,
-        argument=_UNGRADED,
-        values=outcome.point.values,
-        duals=outcome.point.duals,
-        residuals=Residuals.unknown(),
-        claimed=replace(outcome.claim, verdict=outcome.verdict.value),
-        timings=dict(clock.seconds),
-        solver=chosen.solver.name,
-        form=chosen.form,
-        tol=chosen.solver.tol,
-        seed=chosen.solver.seed,
-        versions=versions(chosen.solver),
+    return unproved(
+        _UNGRADED,
+        replace(outcome.claim, verdict=outcome.verdict.value),
+        chosen,
+        clock,
         maximize=model.is_maximization,
+        status=status,
+        point=outcome.point,
     )
 
 

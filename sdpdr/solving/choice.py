@@ -10,13 +10,13 @@ from typing import Any
 
 from sdpdr.base.errors import CompileError, InfeasibleError, NotAcceptedError, UnknownNameError
 from sdpdr.model import Model
-from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Chordal, Composed, Dedupe, Dual, Face, Reduction, Scale
-from sdpdr.solvers.base import FORMS, Solver, check_options
+from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
+from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.costs import (
     POSSIBLE,
     Candidate,
@@ -162,9 +162,9 @@ def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
         return (Dedupe(),)
     chordal = form in CHORDAL
     steps: list[Reduction] = [Dedupe()]
-    if any(exposing_rows(sdp, v.name) for v in sdp.psd_variables):
-        # Only the basis along a spanning tree leaves cliques to find.
-        steps.append(Face("sparse" if chordal else "auto"))
+    # Only the basis along a spanning tree leaves cliques to find.
+    face = Face("sparse" if chordal else "auto")
+    steps += [] if face.accepts(sdp) else [face]
     steps += [Chordal(), Scale(matrices=False)] if chordal else [Scale()]
     return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
 
@@ -225,12 +225,8 @@ def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
         reductions=(*via, *way.reductions),
         sdp=sdp,
         priced=way.sdp,
-        further=partial(_further_after, via, sdp, way),
+        further=lambda: tuple(_after(via, sdp, one) for one in way.further()),
     )
-
-
-def _further_after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> tuple[Way, ...]:
-    return tuple(_after(via, sdp, one) for one in way.further())
 
 
 def _chosen(

@@ -12,11 +12,12 @@ from importlib.metadata import version
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.program.attain import Attained, attain, inward_multipliers, made_psd
+from sdpdr.program.attain import Attained, attain, made_psd
 from sdpdr.program.backward import backward_error, dual_backward_error
 from sdpdr.program.boxes import repair
-from sdpdr.program.certificate import Certificate, certify
+from sdpdr.program.certificate import Certificate
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
@@ -25,8 +26,9 @@ from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.solvers.base import Outcome, Solver
-from sdpdr.solvers.processes.ends import starved_words
+from sdpdr.solving.asked import Request
 from sdpdr.solving.choice import Way
+from sdpdr.solving.proofs import Proofs, value_of
 from sdpdr.solving.refute import is_feasible, refute
 
 STOPPED = {
@@ -52,45 +54,33 @@ _ENDED = {
 }
 # Who has waited long enough for a solver does not wait as long again for a tighter bound.
 _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
-# How far from the value, relatively, a bound may be to say anything.
-_WORTH = 1e-2
 # Seconds for a ray, whatever the solver has left.
 _GRACE = 1.0
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
-def grade(
-    sdp: SDP,
-    outcome: Outcome,
-    chosen: Way,
-    clock: Clock,
-    gap_scale: float = 0.0,
-    attainable: bool = True,
-    deadline: float | None = None,
-) -> Solution:
+def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Request) -> Solution:
     """Prove a bound, make a point feasible and prove that, and say what the two are worth.
 
     Without ``attainable`` the point is measured where it is, and not proved feasible. No step
-    towards a feasible point, and no solver for a ray, begins after the deadline, by
-    `time.monotonic`.
+    towards a feasible point, and no solver for a ray, begins after the deadline.
     """
     point, verdict, solver = outcome.point, outcome.verdict, chosen.solver
+    deadline = request.deadline
+    proofs = Proofs(sdp, solver.tol, deadline)
     claim = replace(outcome.claim, verdict=verdict.value)
     with clock("certify"):
         values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
         given = Point(values, complete_multipliers(sdp, point.duals))
-        certificate, point = _certified(sdp, given, goal=_good_enough(sdp, given, solver.tol))
-        attained = Attained(None, "no proof was asked for", values)
-        if attainable:
-            attained = _attained(sdp, given, certificate, solver.tol, deadline=deadline)
-        if attainable and verdict not in _HURRIED:
-            certificate, point = _tightened(
-                sdp, certificate, attained, point, given, solver.tol, deadline=deadline
-            )
-        point = Point(attained.values, point.duals)
-        residuals = dimacs_errors(sdp, point)
-        value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
-        error = backward_error(sdp, point.values)
+        goal = _good_enough(sdp, given, solver.tol)
+        if request.attainable:
+            certificate, attained, point = proofs.of(given, goal, hurried=verdict in _HURRIED)
+        else:
+            certificate, point = proofs.certified(given, goal)
+            attained = Attained(None, "no proof was asked for", values)
+        solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
+        solution = _with_both_sides(sdp, solution, certificate, attained, point.duals)
+        point = Point(solution.values, solution.duals)
         refutation = _refutation(sdp, verdict, certificate, attained, deadline)
         ray = None
         if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
@@ -100,27 +90,12 @@ def grade(
     if refutation:
         verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
         claim = replace(claim, message=f"{claim.message} {refutation}".strip())
-    solution = Solution(
-        status=Status.SOLVED,
-        value=value,
-        attained=attained.value,
-        attained_by=attained.argument,
-        bound=certificate.bound,
-        argument=certificate.argument,
-        values=point.values,
-        duals=point.duals,
-        residuals=residuals,
+    solution = replace(
+        solution,
         claimed=claim,
         timings=dict(clock.seconds),
-        solver=solver.name,
-        form=chosen.form,
-        tol=solver.tol,
-        seed=solver.seed,
-        versions=versions(solver),
         history=outcome.history,
-        maximize=sdp.maximize,
-        gap_scale=gap_scale,
-        backward_error=error,
+        gap_scale=request.gap_scale,
         ray=ray,
     )
     return with_status(sdp, solution, verdict)
@@ -158,100 +133,9 @@ def _good_enough(sdp: SDP, point: Point, tol: float) -> float | None:
     """A bound that leaves most of the tolerance to what is attained; None without a point."""
     if not point.values:
         return None
-    value = sdp.report(sdp.primal_value(point.values))
+    value = value_of(sdp, point)
     away = 0.3 * tol * abs(value)
     return value + away if sdp.maximize else value - away
-
-
-def _certified(
-    sdp: SDP, point: Point, rigorous: bool = False, goal: float | None = None
-) -> tuple[Certificate, Point]:
-    """A bound, and the point with the multipliers that prove it."""
-    if not point.duals and (sdp.rows or sdp.lmis):
-        return Certificate(None, "the solver returned no multipliers"), point
-    certificate = certify(sdp, point.duals, rigorous=rigorous, goal=goal)
-    if not certificate.duals:
-        return certificate, point
-    duals = complete_multipliers(sdp, {**point.duals, **certificate.duals})
-    return certificate, Point(point.values, duals)
-
-
-def _attained(
-    sdp: SDP,
-    point: Point,
-    certificate: Certificate,
-    tol: float,
-    rigorous: bool = False,
-    deadline: float | None = None,
-) -> Attained:
-    goal = _goal(certificate.bound)
-    return attain(sdp, point, goal=goal, tol=tol, rigorous=rigorous, deadline=deadline)
-
-
-def _goal(bound: float | None) -> float:
-    """What the value is to come near."""
-    return float("nan") if bound is None else bound
-
-
-def _tightened(
-    sdp: SDP,
-    certificate: Certificate,
-    attained: Attained,
-    point: Point,
-    given: Point,
-    tol: float,
-    rigorous: bool = False,
-    deadline: float | None = None,
-) -> tuple[Certificate, Point]:
-    """The bound, or a better one from multipliers moved inwards where it is far from the value.
-
-    Those given are moved: what proves the bound so far may have been moved far already. With the
-    point comes whichever multipliers prove it.
-    """
-    goal = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
-    goal = goal if attained.value is None else attained.value
-    if not point.duals or _is_tight(sdp, certificate, goal, tol):
-        return certificate, point
-    candidates = [attained.duals] if attained.duals else []
-    for duals in (*candidates, *inward_multipliers(sdp, given, tol, deadline)):
-        found, proving = _certified(sdp, Point(point.values, duals), rigorous)
-        if _better(sdp, certificate, found) is found:
-            certificate, point = found, proving
-        if _is_tight(sdp, certificate, goal, tol):
-            break
-    return _unless_poor(sdp, certificate, point, given, goal, tol)
-
-
-def _unless_poor(
-    sdp: SDP, certificate: Certificate, point: Point, given: Point, goal: float, tol: float
-) -> tuple[Certificate, Point]:
-    """A bound, or none where it is worthless beside multipliers that are right for data nearby.
-
-    As of programs whose dual has no interior: what proves anything there lies far from the optimum.
-    """
-    bound = certificate.bound
-    if bound is None or not abs(goal - bound) > _WORTH * abs(goal):
-        return certificate, point
-    claimed = sdp.report(sdp.dual_value(given.duals))
-    if abs(goal - claimed) > tol * abs(goal) or not dual_backward_error(sdp, given.duals) <= tol:
-        return certificate, point
-    words = f"the multipliers hold for data nearby, and no more than {bound:.6g} is proved"
-    return Certificate(None, words), given
-
-
-def _is_tight(sdp: SDP, certificate: Certificate, goal: float, tol: float) -> bool:
-    """Whether a bound leaves half of the tolerance to what is attained."""
-    if certificate.bound is None or not np.isfinite(goal):
-        return False
-    return sdp.report(goal) - sdp.report(certificate.bound) <= 0.5 * tol * abs(goal)
-
-
-def _better(sdp: SDP, one: Certificate, other: Certificate) -> Certificate:
-    """The tighter of two bounds, the first one on ties."""
-    if other.bound is None or one.bound is None:
-        return one if other.bound is None else other
-    tighter = other.bound < one.bound if sdp.maximize else other.bound > one.bound
-    return other if tighter else one
 
 
 def _refutation(
@@ -350,28 +234,35 @@ def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solut
     if solution.ray is not None:
         return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
     given = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    certificate, point = _certified(sdp, given, rigorous=True)
-    attained = _attained(sdp, given, certificate, solution.tol, True, deadline)
-    certificate, point = _tightened(
-        sdp, certificate, attained, point, given, solution.tol, True, deadline
-    )
-    solution = replace(
-        with_point(sdp, solution, Point(attained.values, point.duals)),
+    certificate, attained, point = Proofs(sdp, solution.tol, deadline, rigorous=True).of(given)
+    rigorous = certificate.rigorous or attained.rigorous
+    found = _with_both_sides(sdp, solution, certificate, attained, point.duals)
+    verdict = _ENDED.get(solution.status, Verdict.SOLVED)
+    return with_status(sdp, replace(found, rigorous=rigorous), verdict)
+
+
+def _with_both_sides(
+    sdp: SDP,
+    solution: Solution,
+    certificate: Certificate,
+    attained: Attained,
+    duals: Mapping[str, Array],
+) -> Solution:
+    """The solution with a bound and a value, and with the point that is proved to have it."""
+    return replace(
+        with_point(sdp, solution, Point(attained.values, duals)),
         attained=attained.value,
         attained_by=attained.argument,
         bound=certificate.bound,
         argument=certificate.argument,
-        rigorous=certificate.rigorous or attained.rigorous,
     )
-    return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
 
 
 def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
     """The solution with another point and other multipliers, and what is measured of them."""
-    value = sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
     return replace(
         solution,
-        value=value,
+        value=value_of(sdp, point),
         values=point.values,
         duals=point.duals,
         residuals=dimacs_errors(sdp, point),
@@ -402,7 +293,7 @@ def attested(sdp: SDP, solution: Solution) -> Solution:
     if solution.attained is not None or not solution.values:
         return solution
     point = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    found = attain(sdp, point, goal=_goal(solution.bound), tol=solution.tol)
+    found = Proofs(sdp, solution.tol).attained(point, solution.bound)
     words = f"{found.argument}; the point itself is left where it is"
     if found.value is None:
         same = found.argument == solution.attained_by
@@ -411,24 +302,33 @@ def attested(sdp: SDP, solution: Solution) -> Solution:
     return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
 
 
-def ungraded(sdp: SDP, chosen: Way, clock: Clock, error: MemoryError) -> Solution:
-    """What is left when memory ends around a solver: the words, and no point."""
-    message = starved_words(f"The {chosen.form} form of the program", str(error))
+def unproved(
+    words: str,
+    claim: Claim,
+    chosen: Way,
+    clock: Clock,
+    *,
+    maximize: bool,
+    status: Status = Status.FAILED,
+    point: Point | None = None,
+) -> Solution:
+    """An answer of which nothing is proved, and why; the value is as claimed."""
+    solver, found = chosen.solver, point or Point()
     return Solution(
-        status=Status.FAILED,
-        value=float("nan"),
-        attained_by="memory ended before anything was proved",
+        status=status,
+        value=float("nan") if claim.value is None else claim.value,
+        attained_by=words,
         bound=None,
-        argument="memory ended before anything was proved",
-        values={},
-        duals={},
+        argument=words,
+        values=found.values,
+        duals=found.duals,
         residuals=Residuals.unknown(),
-        claimed=Claim("out of memory", message=message),
+        claimed=claim,
         timings=dict(clock.seconds),
-        solver=chosen.solver.name,
+        solver=solver.name,
         form=chosen.form,
-        tol=chosen.solver.tol,
-        seed=chosen.solver.seed,
-        versions=versions(chosen.solver),
-        maximize=sdp.maximize,
+        tol=solver.tol,
+        seed=solver.seed,
+        versions=versions(solver),
+        maximize=maximize,
     )

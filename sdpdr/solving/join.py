@@ -7,12 +7,12 @@ from dataclasses import replace
 from math import isfinite
 
 from sdpdr.base.errors import DataError
-from sdpdr.program.attain import attain
 from sdpdr.program.point import Point
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solving.grade import STOPPED, with_point, with_status
+from sdpdr.solving.proofs import Proofs
 
 # From the best on; all others are alike, and their gaps decide.
 _ORDER = {
@@ -120,11 +120,8 @@ def _attained(sdp: SDP, merged: Solution, deadline: float | None) -> Solution:
     """The solution with its point proved feasible, where that can be done."""
     if merged.attained is not None:
         return merged
-    goal = float("nan") if merged.bound is None else merged.bound
-    point = Point(merged.values, merged.duals)
-    found = attain(
-        sdp, point, goal=goal, tol=merged.tol, rigorous=merged.rigorous, deadline=deadline
-    )
+    proofs = Proofs(sdp, merged.tol, deadline, merged.rigorous)
+    found = proofs.attained(Point(merged.values, merged.duals), merged.bound)
     if found.value is None:
         return merged
     moved = with_point(sdp, merged, Point(found.values, merged.duals))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import (
     DataError,
-    DataTypeError,
     InfeasibleError,
     ModelError,
     NotAcceptedError,
@@ -29,8 +27,15 @@ from sdpdr.reduce import Composed, FacialReduction, Reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
-from sdpdr.solving.asked import Asked, as_reductions, refuse_idle, refuse_strange, shown
-from sdpdr.solving.attempt import Request, attempt, check_start
+from sdpdr.solving.asked import (
+    Asked,
+    Request,
+    as_reductions,
+    refuse_idle,
+    refuse_strange,
+    require_solver,
+)
+from sdpdr.solving.attempt import attempt, check_start
 from sdpdr.solving.choice import BY_HAND, Way, choose, configure, standard_form
 from sdpdr.solving.facing import (
     Prepared,
@@ -42,7 +47,7 @@ from sdpdr.solving.facing import (
 )
 from sdpdr.solving.grade import Clock
 from sdpdr.solving.join import join
-from sdpdr.solving.landmark import landmark_way
+from sdpdr.solving.landmark.solver import landmark_way
 from sdpdr.solving.turns import SETTLED, take_turns
 
 # Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
@@ -107,12 +112,8 @@ class Plan(Way):
     planned: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
+        require_solver(self.solver)
         solver = find(self.solver)() if isinstance(self.solver, str) else self.solver
-        if not isinstance(solver, Solver):
-            raise DataTypeError(
-                f"there is no solver in {shown(solver)}: pass one of the names of "
-                "sdpdr.solvers(), or a configured solver."
-            )
         object.__setattr__(self, "solver", solver)
         object.__setattr__(self, "reductions", as_reductions(self.reductions))
         object.__setattr__(self, "form", self.form or BY_HAND)
@@ -178,46 +179,21 @@ class Plan(Way):
         NotAcceptedError
             If a reduction or the solver does not take the program.
         """
-        return self._of(model).carried_out(
-            isolate=isolate,
-            rigorous=rigorous,
-            gap_scale=gap_scale,
-            start=start,
-            progress=progress,
-            attainable=attainable,
+        chosen = self._of(model)
+        assert chosen.model is not None
+        return chosen.carried_out(
+            Request(chosen.model, isolate, rigorous, gap_scale, start, progress, attainable)
         )
 
-    def carried_out(
-        self,
-        *,
-        isolate: bool | None = None,
-        rigorous: bool = False,
-        gap_scale: float = 0.0,
-        start: Solution | Point | None = None,
-        progress: Progress | bool | None = None,
-        attainable: bool = True,
-    ) -> Solution:
-        """The answer of a plan that was made for its model as it stands; see `run`."""
-        flags = {"rigorous": rigorous, "isolate": isolate}
-        refuse_strange(
-            self.model, self.solver, start, {k: v for k, v in flags.items() if v is not None}
-        )
-        if not isinstance(gap_scale, Real) or not 0.0 <= float(gap_scale) < np.inf:
-            raise DataError(
-                f"gap_scale must be a finite number that is not negative; it is {gap_scale!r}."
-            )
-        chosen = self
-        assert chosen.model is not None
-        request = Request(
-            chosen.model, isolate, rigorous, gap_scale, start, progress, attainable=attainable
-        )
-        clock = Clock(chosen.seconds)
-        first = chosen._faced(clock, request)
-        if chosen.prepared is None or chosen.asked is None or chosen.asked.via:
+    def carried_out(self, request: Request) -> Solution:
+        """The answer of a plan that was made for the model of a request as it stands."""
+        clock = Clock(self.seconds)
+        first = self._faced(clock, request)
+        if self.prepared is None or self.asked is None or self.asked.via:
             return first
-        if not _may_lie_on_a_face(first):
+        if not request.attainable or not _may_lie_on_a_face(first):
             return first
-        return chosen._deeper(first, clock, request) if attainable else first
+        return self._deeper(first, clock, request)
 
     def _of(self, model: Model | SDP | None) -> Plan:
         """The plan for a model, where it was written by hand."""
@@ -272,7 +248,11 @@ class Plan(Way):
         narrower = self.form == "landmark" or any(step.is_narrower for step in self.reductions)
         # What is lost by a narrower program, no other solver finds.
         if self.asked is not None and self.asked.solver == "auto" and not narrower:
-            return take_turns(self, partial(_in_turn, clock, request), _proof_deadline(limit))
+
+            def in_turn(one: Way, turn: str, deadline: float | None) -> Solution:
+                return attempt(one, clock, replace(request, deadline=deadline), turn)
+
+            return take_turns(self, in_turn, _proof_deadline(limit))
         if limit is not None and request.isolate is not False:
             until_there_is_a_worker(self.solver)
         return attempt(self, clock, replace(request, deadline=_proof_deadline(limit)))
@@ -294,10 +274,8 @@ class Plan(Way):
             second = again._faced(clock, request)
         except KeyboardInterrupt:
             return replace(first, status=Status.INTERRUPTED)
-        except (NotAcceptedError, ModelError):
+        except (NotAcceptedError, ModelError, ArithmeticError, np.linalg.LinAlgError, MemoryError):
             # A solver need not take what is left on the face, nor be able to compute with it.
-            return first
-        except (ArithmeticError, np.linalg.LinAlgError, MemoryError):
             return first
         both = join([first, second])
         if second.status is Status.INTERRUPTED and both.status not in SETTLED:
@@ -411,20 +389,12 @@ def _as_plan(
     way: Way, model: Model | SDP, ready: Prepared | None, asked: Asked, clock: Clock
 ) -> Plan:
     return Plan(
-        reductions=way.reductions,
-        solver=way.solver,
-        form=way.form,
-        reason=way.reason,
-        sdp=way.sdp,
-        refusal=way.refusal,
-        cost=way.cost,
-        further=way.further,
+        **{part.name: getattr(way, part.name) for part in fields(Way)},
         model=model,
         prepared=ready,
         asked=asked,
         seconds=dict(clock.seconds),
         planned=(model, way.reductions, way.solver, way.form),
-        priced=way.priced,
     )
 
 
@@ -441,13 +411,6 @@ def _proof_deadline(limit: float | None) -> float | None:
     if limit is None:
         return None
     return time.monotonic() + limit + max(_PROOFS[0], _PROOFS[1] * limit)
-
-
-def _in_turn(
-    clock: Clock, request: Request, one: Way, turn: str, deadline: float | None
-) -> Solution:
-    """The turn of one candidate, of which the proofs end with those of all."""
-    return attempt(one, clock, replace(request, deadline=deadline), turn)
 
 
 def _may_lie_on_a_face(solution: Solution) -> bool:

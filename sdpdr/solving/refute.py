@@ -8,7 +8,6 @@ from functools import partial
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError
 from sdpdr.program.attain import attain
-from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point
 from sdpdr.program.rays import (
     Ray,
@@ -21,11 +20,10 @@ from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.rays.search import Solve
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce import Composed, Face, Reduction, Scale
+from sdpdr.reduce import Face, Scale
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Scs
-from sdpdr.solvers.running import run_solver
-from sdpdr.solvers.screen import screen
+from sdpdr.solvers.running import point_found
 
 # Free entries of the matrices up to which an interior-point method takes seconds.
 _SMALL = 3500
@@ -144,22 +142,13 @@ def solved_by(solver: Solver, deadline: float | None = None) -> Solve:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0.0:
             return Point()
-        faces = any(exposing_rows(sdp, v.name) for v in sdp.psd_variables)
-        steps: list[Reduction] = [Face(), Scale()] if faces else [Scale()]
+        steps = (Scale(),) if Face().accepts(sdp) else (Face(), Scale())
         try:
-            reduced = Composed(steps).apply(sdp)
-        except InfeasibleError:  # of the program that was made to find a ray
+            return point_found(replace(solver, time_limit=left), sdp, steps)
+        except (InfeasibleError, NotAcceptedError):
+            # The program was made to find a ray, and may be anything. And where no process of its
+            # own can be had for a solver, its time is not limited.
             return Point()
-        limited = replace(solver, time_limit=left)
-        if limited.accepts(reduced.sdp) is not None:
-            return Point()
-        try:
-            outcome = run_solver(limited, partial(limited.run, reduced.sdp), None)
-        except NotAcceptedError:
-            # A process of its own cannot be had for it; without one its time is not limited.
-            return Point()
-        point = screen(reduced.sdp, outcome).point
-        return reduced.lift(point) if point.values else Point()
 
     return solve
 

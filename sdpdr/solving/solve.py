@@ -14,7 +14,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.asked import refuse_strange
+from sdpdr.solving.asked import Request, refuse_strange, require_flags
 from sdpdr.solving.plan import plan
 
 
@@ -114,8 +114,9 @@ def solve(
     >>> round(solution.value, 5), solution.gap < 1e-6
     (4.66667, True)
     """
-    flags = {"rigorous": rigorous, "isolate": isolate, "verbose": verbose}
-    refuse_strange(model, solver, start, {k: v for k, v in flags.items() if v is not None})
+    refuse_strange(model, solver)
+    require_flags(verbose=verbose)
+    request = Request(model, isolate, rigorous, gap_scale, start, progress)
     chosen = plan(
         model,
         solver,
@@ -129,10 +130,7 @@ def solve(
         seed=seed,
         verbose=verbose,
     )
-    solution = chosen.carried_out(
-        isolate=isolate, rigorous=rigorous, gap_scale=gap_scale, start=start, progress=progress
-    )
-    return replace(solution, of_model=isinstance(model, Model))
+    return replace(chosen.carried_out(request), of_model=isinstance(model, Model))
 
 
 def solve_step(
@@ -166,4 +164,6 @@ def solve_step(
         At best ``OPTIMAL_NEARBY``; read `Solution.apparent_gap`, `Solution.backward_error`.
     """
     chosen = plan(program, solver, form, tol=tol, time_limit=time_limit, seed=seed)
-    return chosen.carried_out(gap_scale=gap_scale, start=start, progress=False, attainable=False)
+    return chosen.carried_out(
+        Request(program, gap_scale=gap_scale, start=start, progress=False, attainable=False)
+    )

@@ -8,7 +8,7 @@ import sdpdr
 from sdpdr import blocks, methods
 from sdpdr.errors import DataError, DataTypeError
 from sdpdr.model import check_block
-from sdpdr.model.blocks.nonnegative import corner
+from sdpdr.model.blocks.factor_norms import product_pairs
 from sdpdr.nonnegative import overlap_bound
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
@@ -284,7 +284,7 @@ def test_blocks_obey_the_laws(block):
 
 def test_the_envelope_speaks_of_entries_that_are_not_zero():
     assert len(methods.nmf_cones(SQUARE).size()["rows"]) == 8
-    assert corner(2, 2).tolist() == [[0, 2], [0, 3], [1, 2], [1, 3]]
+    assert product_pairs((2, 2)).tolist() == [[0, 2], [0, 3], [1, 2], [1, 3]]
 
 
 MAKERS = {

@@ -27,9 +27,9 @@ from sdpdr.reduce import Composed, Scale
 from sdpdr.reduce.landmark import Elastic, Landmark, on_face
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.lowrank.edge.form import edge_form
-from sdpdr.solving.landmark import landmark_way
 from sdpdr.solving.landmark.geometry import geometry
 from sdpdr.solving.landmark.lazy import settle, solve_lazily
+from sdpdr.solving.landmark.solver import landmark_way
 
 SMALL = graphs.knn(datasets.swiss_roll(24, 0)[0], n_neighbors=4)
 ROLL = graphs.knn(datasets.swiss_roll(150, 0)[0], n_neighbors=5)

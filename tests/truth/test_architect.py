@@ -23,7 +23,8 @@ from sdpdr.program.run import Verdict
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.faces import Consequences
 from sdpdr.solvers import Multiprecision, Scs
-from sdpdr.solving.attempt import Request, attempt
+from sdpdr.solving.asked import Request
+from sdpdr.solving.attempt import attempt
 from sdpdr.solving.grade import Clock
 
 

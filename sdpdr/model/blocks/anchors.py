@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ShapeError
 from sdpdr.graphs import NeighborGraph
-from sdpdr.linalg import Entries, QuadraticForms
+from sdpdr.linalg import QuadraticForms
 from sdpdr.model.affine import Var
 from sdpdr.model.block import Block
 from sdpdr.model.blocks.isometry import Relation, related
+from sdpdr.model.blocks.lift import FactorLift
 from sdpdr.model.terms import AtMost, Equal, Maximize, Term
 from sdpdr.program.point import PsdVariable
 
@@ -51,9 +52,7 @@ class Coordinates(Block):
 
     def terms(self) -> Iterable[Term]:
         """The leading block is the identity."""
-        pairs = np.column_stack(np.triu_indices(self.r))
-        unit = (pairs[:, 0] == pairs[:, 1]).astype(float)
-        yield Equal(Entries(self.r + self.n, pairs) @ Var(self.gram), unit, symbol="δ_ij")
+        return FactorLift(self.r, self.n, gram=self.gram).terms()
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import SvecMap
-from sdpdr.linalg.svec import svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import selection, svec_index, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
 from sdpdr.model.blocks.factor_norms import ProductLift
@@ -67,10 +67,7 @@ class Splittings(Block):
         row, column = svec_pairs(np.arange(svec_size(places.size)))
         picked = svec_index(places[row], places[column])
         order = sum(self.matrices.shape[1:])
-        total = sp.csr_array(
-            (np.ones(picked.size), (np.arange(picked.size), picked)),
-            shape=(picked.size, svec_size(order)),
-        )
+        total = selection(picked, svec_size(order))
         maps = {lift.gram: SvecMap(order, total) for lift in self._lifts}
         return Affine(maps, np.zeros(picked.size))
 
@@ -132,13 +129,10 @@ class KeptNorms(Block):
         size = svec_size(p + q)
         every = np.arange(size)
         row, column = svec_pairs(every)
-        corner, last = column < p, row >= p
-        left = sp.csr_array((np.ones(corner.sum()), (every[corner], every[corner])), (size, size))
-        left = SvecMap(p, left[:, : svec_size(p)])
-        place = svec_index(row[last] - p, column[last] - p)
-        shape = (size, svec_size(q))
-        right = SvecMap(q, sp.csr_array((np.ones(place.size), (every[last], place)), shape))
-        cross = ~(corner | last)
+        first, last = column < p, row >= p
+        left = SvecMap(p, selection(every[first], size).T)
+        right = SvecMap(q, selection(every[last], size).T)
+        cross = ~(first | last)
         entry = row[cross] * q + column[cross] - p
         for i in range(n):
             where = (every[cross], i * p * q + entry)

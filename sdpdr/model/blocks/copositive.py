@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import Entries
-from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_size
+from sdpdr.linalg.svec import SQRT2, selection, svec, svec_index, svec_size
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
 from sdpdr.model.blocks.lift import FactorLift
@@ -146,10 +146,7 @@ class Cut(Block):
         yield Minimize(sp.csr_array(svec(A)[None, :]) @ Var(self.matrix))
         yield AtMost(sp.csr_array(trace) @ Var(self.matrix), float(n), "trace")
         if i.size:
-            pick = sp.csr_array(
-                (np.full(i.size, 1.0 / SQRT2), (np.arange(i.size), svec_index(i, j))),
-                shape=(i.size, size),
-            )
+            pick = selection(svec_index(i, j), size, 1.0 / SQRT2)
             yield AtMost(pick @ Var(self.matrix), self.cap, "cap", "c")
 
 
@@ -180,8 +177,7 @@ class SplitCopositive(Block):
         """No entry of M is below that of P."""
         i, j = np.triu_indices(self.n)
         weight = np.where(i == j, 1.0, 1.0 / SQRT2)
-        size = svec_size(self.n)
-        pick = sp.csr_array((weight, (np.arange(size), svec_index(i, j))), shape=(size, size))
+        pick = selection(svec_index(i, j), svec_size(self.n), weight)
         inside = Entries(self.n, np.column_stack([i, j])) @ Var(self.part)
         yield AtMost(inside - pick @ Var(self.matrix), 0.0)
 

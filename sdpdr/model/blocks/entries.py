@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import Combined, Diagonal, Entries, Products, QuadraticForms, Summed, Trace
-from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_size
+from sdpdr.linalg.svec import SQRT2, selection, svec, svec_index, svec_size
 from sdpdr.model.affine import Var
 from sdpdr.model.block import Block
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Term
@@ -301,7 +301,7 @@ class Close(Block):
         order = b - (-p // b)
         e = np.arange(p)
         place = svec_index(e % b, b + e // b)
-        lift = sp.csr_array((np.full(p, SQRT2), (place, e)), (svec_size(order), p))
+        lift = selection(place, svec_size(order), SQRT2).T
         away = Entries(self.n, self.pairs) @ Var(self.gram) - self.values
         head = sp.eye_array(svec_size(order), svec_size(b), format="csr")
         rest = svec(np.diag(np.arange(order) >= b) * self.radius)

@@ -12,7 +12,7 @@ from sdpdr.base.errors import ModelError
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
 from sdpdr.model.terms import AtMost, Equal, Maximize, Minimize, Penalize, Term
-from sdpdr.program.point import VectorVariable
+from sdpdr.program.point import Variable, VectorVariable
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +140,9 @@ class Topped(Sized):
 
     top: str = field(default="t", kw_only=True)
 
-    def _scalars(self) -> Iterable[VectorVariable]:
+    def variables(self) -> Iterable[Variable]:
         """The scalar that a priced measure stays below; a limited one needs none."""
+        yield from super().variables()
         if self.limit is None:
             yield VectorVariable(self.top, 1)
 
@@ -150,3 +151,8 @@ class Topped(Sized):
         if self.limit is None:
             return multiples[:, None] @ Var(self.top)
         return Affine({}, self.limit * multiples)
+
+    def _priced_top(self) -> Iterable[Term]:
+        """The price of that scalar, where it is no number."""
+        if self.limit is None:
+            yield self._measured(self._top(np.ones(1)))

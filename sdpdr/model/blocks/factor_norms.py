@@ -15,13 +15,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ShapeError
-from sdpdr.linalg import Diagonal, Entries, Trace
+from sdpdr.linalg import Diagonal, Entries, InnerProduct, Trace
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.block import Block
+from sdpdr.model.block import Declaration
 from sdpdr.model.blocks.expressions import Sized, Topped
+from sdpdr.model.blocks.lift import grid
 from sdpdr.model.terms import AtMost, Equal, Term
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable
 
@@ -29,7 +31,7 @@ Shape = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class ProductLift(Block):
+class ProductLift(Declaration):
     r"""Declares a matrix X together with what a factorization :math:`X = U V^T` needs.
 
     .. math::
@@ -77,10 +79,6 @@ class ProductLift(Block):
     def variables(self) -> Iterable[PsdVariable]:
         """The matrix of all products."""
         yield PsdVariable(self.gram, self.order)
-
-    def terms(self) -> Iterable[Term]:
-        """None: being positive semidefinite is part of the variable."""
-        return ()
 
     def read(self, value: Value) -> Array:
         """X as it stands in a matrix Z, of shape (p, q)."""
@@ -205,11 +203,6 @@ class MaxNorm(Topped, _FactorNorm):
     0.25
     """
 
-    def variables(self) -> Iterable[Variable]:
-        """The lift of an expression, and the scalar of a priced norm."""
-        yield from super().variables()
-        yield from self._scalars()
-
     def terms(self) -> Iterable[Term]:
         """Every entry of the diagonal is at most t."""
         yield from self._linked()
@@ -219,13 +212,24 @@ class MaxNorm(Topped, _FactorNorm):
             yield AtMost(diagonal, self.limit, "diagonal")
         else:
             yield AtMost(diagonal - self._top(np.ones(n)), 0.0, "diagonal")
-            yield self._measured(self._top(np.ones(1)))
+        yield from self._priced_top()
 
 
 def product_pairs(shape: Shape) -> Index:
-    """Places of the entries of X in its lift, row by row, shape (p q, 2)."""
-    i, a = np.indices(shape).reshape(2, -1)
-    return np.column_stack([i, shape[0] + a])
+    """Places of the entries of X in its lift, row by row, shape (p q, 2).
+
+    Examples
+    --------
+    >>> product_pairs((1, 2)).tolist()
+    [[0, 1], [0, 2]]
+    """
+    return grid(np.arange(shape[0]), shape[0] + np.arange(shape[1]))
+
+
+def crossed(values: Array) -> InnerProduct:
+    """The inner product of values with the upper right block of a matrix."""
+    half = sp.csr_array(0.5 * values)
+    return InnerProduct(sp.block_array([[None, half], [half.T, None]], format="csr"))
 
 
 def require_entries(values: Affine, shape: Shape) -> None:

@@ -11,13 +11,13 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import Products, QuadraticForms, SquaredEdgeLengths, Trace
 from sdpdr.model.affine import Var
-from sdpdr.model.block import Block
+from sdpdr.model.block import Block, Declaration
 from sdpdr.model.terms import AtMost, Equal, Maximize, Term
 from sdpdr.program.point import PsdVariable
 
 
 @dataclass(frozen=True, eq=False)
-class Gram(Block):
+class Gram(Declaration):
     r"""Declares a Gram matrix :math:`K \in S^n,\ K \succeq 0` of n points.
 
     Parameters
@@ -34,10 +34,6 @@ class Gram(Block):
     def variables(self) -> Iterable[PsdVariable]:
         """The Gram matrix."""
         yield PsdVariable(self.gram, self.n)
-
-    def terms(self) -> Iterable[Term]:
-        """None: being positive semidefinite is part of the variable."""
-        return ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,15 +73,15 @@ class FactorLift(Block):
 
     def left(self) -> Index:
         """Pairs of places that hold W, row by row; shape (n_rows k, 2)."""
-        return _grid(self.rows, np.arange(self.n_components))[:, ::-1]
+        return grid(self.rows, np.arange(self.n_components))[:, ::-1]
 
     def right(self) -> Index:
         """Pairs of places that hold H, row by row; shape (n_columns k, 2)."""
-        return _grid(self.columns, np.arange(self.n_components))[:, ::-1]
+        return grid(self.columns, np.arange(self.n_components))[:, ::-1]
 
     def product(self) -> Index:
         """Pairs of places that hold V, row by row; shape (n_rows n_columns, 2)."""
-        return _grid(self.rows, self.columns)
+        return grid(self.rows, self.columns)
 
     def entries(self, pairs: Index) -> Affine:
         """The entries of Z at pairs of places."""
@@ -130,7 +130,7 @@ class Known(Block):
         yield Equal(Entries(self.n, self.pairs) @ Var(self.gram), self.values, symbol="v_ij")
 
 
-def _grid(first: Index, second: Index) -> Index:
+def grid(first: Index, second: Index) -> Index:
     """All pairs, the second place running fastest."""
     i, j = np.meshgrid(first, second, indexing="ij")
     return np.column_stack([i.ravel(), j.ravel()])

@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, QuadraticForms, SvecMap, Trace
-from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_size
+from sdpdr.linalg.svec import SQRT2, selection, svec, svec_index, svec_size
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.block import Block
+from sdpdr.model.block import Block, Declaration
+from sdpdr.model.blocks.factor_norms import crossed
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Term
 from sdpdr.program.point import PsdVariable, VectorVariable
 
@@ -30,7 +31,7 @@ class _Whole(SvecMap):
 
 
 @dataclass(frozen=True, eq=False)
-class Mahalanobis(Block):
+class Mahalanobis(Declaration):
     r"""Declares the matrix :math:`A \succeq 0` of a metric, :math:`d(x,y)^2 = (x-y)^T A (x-y)`.
 
     Parameters
@@ -47,10 +48,6 @@ class Mahalanobis(Block):
     def variables(self) -> Iterable[PsdVariable]:
         """The matrix."""
         yield PsdVariable(self.metric, self.n)
-
-    def terms(self) -> Iterable[Term]:
-        """None: being positive semidefinite is part of the variable."""
-        return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,9 +197,7 @@ class Distances(Block):
     def terms(self) -> Iterable[Term]:
         """The objective, and a row for the length of each unit vector."""
         q, n_features = self.differences.shape
-        half = sp.csr_array(0.5 * self.differences.T)
-        cost = sp.block_array([[None, half], [half.T, None]], format="csr")
-        yield Maximize(InnerProduct(cost) @ Var(self.gram))
+        yield Maximize(crossed(self.differences.T) @ Var(self.gram))
         lengths = Diagonal(self.order)[n_features:]
         yield Equal(lengths @ Var(self.gram), np.ones(q), "unit")
 
@@ -331,9 +326,7 @@ class RootDeterminant(Block):
             (SQRT2 * ones, (svec_index(i, m + j), np.arange(size))), shape=(rows, size)
         )
         on = np.flatnonzero(i == j)
-        diagonal = sp.csr_array(
-            (np.ones(m), (svec_index(m + i[on], m + i[on]), on)), shape=(rows, size)
-        )
+        diagonal = selection(svec_index(m + i[on], m + i[on]), rows).T @ selection(on, size)
         inside = SvecMap(m + 1, of_z) @ Var(self.gram) + (corner + diagonal) @ Var(self.triangle)
         yield InCone(inside, "psd", "root")
         # A limit on W becomes one on the triangle: Delta_jj <= Z_jj, and never close to twice it.
@@ -345,5 +338,4 @@ class RootDeterminant(Block):
         """The diagonal of the triangle, m values."""
         i, j = np.tril_indices(self.order)
         on = np.flatnonzero(i == j)
-        pick = sp.csr_array((np.ones(on.size), (np.arange(on.size), on)), shape=(on.size, i.size))
-        return pick @ Var(self.triangle)
+        return selection(on, i.size) @ Var(self.triangle)

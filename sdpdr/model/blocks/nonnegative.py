@@ -8,27 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
-from sdpdr.linalg import Combined, Entries, InnerProduct, SvecMap, Trace
+from sdpdr.linalg import Combined, Entries, SvecMap, Trace
 from sdpdr.linalg.svec import svec, svec_index, svec_size
 from sdpdr.model.affine import Var
 from sdpdr.model.block import Block
+from sdpdr.model.blocks.factor_norms import crossed, product_pairs
 from sdpdr.model.blocks.lift import FactorLift
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Term
 from sdpdr.program.point import PsdVariable, VectorVariable
-
-
-def corner(n_rows: int, n_columns: int) -> Index:
-    """Pairs of places that hold the upper right block of a matrix, row by row.
-
-    Examples
-    --------
-    >>> corner(1, 2).tolist()
-    [[0, 1], [0, 2]]
-    """
-    i, j = np.meshgrid(np.arange(n_rows), n_rows + np.arange(n_columns), indexing="ij")
-    return np.column_stack([i.ravel(), j.ravel()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +52,7 @@ class SlicedProducts(Block):
     def terms(self) -> Iterable[Term]:
         """One row for each entry of V."""
         k = self.n_components
-        places = np.repeat(corner(*self.values.shape), k, axis=0) * k
+        places = np.repeat(product_pairs(self.values.shape), k, axis=0) * k
         slices = np.tile(np.arange(k), self.values.size)[:, None]
         add = sp.kron(sp.eye_array(self.values.size), np.ones((1, k)), format="csr")
         entries = Entries(self.order, places + slices)
@@ -174,7 +163,7 @@ class SameCorner(Block):
     def terms(self) -> Iterable[Term]:
         """One row for each entry of Z."""
         order = self.n_rows + self.n_columns
-        entries = Entries(order, corner(self.n_rows, self.n_columns))
+        entries = Entries(order, product_pairs((self.n_rows, self.n_columns)))
         yield Equal(entries @ Var(self.first) - entries @ Var(self.second), 0.0)
 
 
@@ -194,9 +183,7 @@ class Overlap(Block):
 
     def terms(self) -> Iterable[Term]:
         """The inner product."""
-        half = sp.csr_array(0.5 * self.values)
-        cost = sp.block_array([[None, half], [half.T, None]], format="csr")
-        yield Maximize(InnerProduct(cost) @ Var(self.gram))
+        yield Maximize(crossed(self.values) @ Var(self.gram))
 
 
 @dataclass(frozen=True, eq=False)

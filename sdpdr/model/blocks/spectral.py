@@ -94,16 +94,11 @@ class SpectralNorm(Topped):
     of: Affine | str
     shape: Shape
 
-    def variables(self) -> Iterable[Variable]:
-        """The scalar of a priced norm."""
-        return self._scalars()
-
     def terms(self) -> Iterable[Term]:
         """The matrix inequality."""
         identity = svec(np.eye(sum(self.shape)))
         yield InCone(dilation(self.of, self.shape) + self._top(identity), "psd")
-        if self.limit is None:
-            yield self._measured(self._top(np.ones(1)))
+        yield from self._priced_top()
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,17 +186,12 @@ class FrobeniusNorm(Topped):
 
     of: Affine
 
-    def variables(self) -> Iterable[Variable]:
-        """The scalar of a priced norm."""
-        return self._scalars()
-
     def terms(self) -> Iterable[Term]:
         """The matrix inequality."""
         m = self.of.m
         border = 2.0 * Entries(m + 1, [(i, m) for i in range(m)]).matrix().T
         yield InCone(border @ self.of + self._top(svec(np.eye(m + 1))), "psd")
-        if self.limit is None:
-            yield self._measured(self._top(np.ones(1)))
+        yield from self._priced_top()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,11 @@
 """A solver in hundreds of bits: judge of references, and last resort for ill-posed programs.
 
-`adapter` is the solver, `reference` gives optimal values in many digits. A program takes its way
-through `layout` (itself or its dual), `exact` (rational numbers), `faces` and `dependence` (what
-leaves no interior), `compiled` (numbers of the working precision), and `method` with `schur` and
-`rays`, driven by `engine`. Only these need python-flint.
+`adapter` is the solver, and gives optimal values in many digits. A program takes its way through
+`exact` (rational numbers), `faces` and `dependence` (what leaves no interior), `compiled` (numbers
+of the working precision), and `method` with `schur` and `rays`, driven by `engine`. Only these need
+python-flint.
 """
 
-from sdpdr.solvers.multiprecision.adapter import Multiprecision
-from sdpdr.solvers.multiprecision.reference import Reference, reference
+from sdpdr.solvers.multiprecision.adapter import Multiprecision, Reference, reference
 
 __all__ = ["Multiprecision", "Reference", "reference"]

@@ -1,20 +1,20 @@
-"""The multi-precision method as a solver of the package."""
+"""The multi-precision method as a solver of the package, and as a judge with many digits."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf, log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim
-from sdpdr.program.standard import equality_rows
 from sdpdr.solvers.base import Outcome, Progress, Solver
+from sdpdr.solvers.equality import equality_rows_of_both
 
 if TYPE_CHECKING:
     from sdpdr.solvers.multiprecision.engine import Options, Run
@@ -110,10 +110,7 @@ class Multiprecision(Solver):
                 f"a matrix has order {order}; in hundreds of bits more than {MAX_ORDER} would take "
                 "hours."
             )
-        of_dual = sum(
-            v.size if getattr(v, "curvature", None) is None else 2 * v.size for v in sdp.variables
-        )
-        rows = min(equality_rows(sdp), of_dual)
+        rows = min(equality_rows_of_both(sdp))
         if rows > MAX_ROWS:
             return (
                 f"neither it nor its dual has fewer than {rows} rows; in hundreds of bits more "
@@ -178,3 +175,110 @@ def _words(found: Run, bits: int) -> str:
             f"relative gap {found.gap:.1e}, residuals {found.error:.1e}, in {bits} bits."
         )
     return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An optimal value from both sides.
+
+    Attributes
+    ----------
+    status : str
+        "solved" if both sides agree to the digits that were asked for; else "stuck", "infeasible",
+        "unbounded", "dual infeasible", "time limit", "iteration limit" or "interrupted".
+        "unbounded" is said of a ray and a feasible point, the latter up to residuals; without the
+        point it is "dual infeasible", since the program may be infeasible as well.
+    primal, dual : str
+        Values of both sides in decimals, in the sense that the person wrote; "inf" or "-inf" of
+        both if the program is infeasible or unbounded, "nan" of both if it is not known which.
+    digits_agreed : int
+        Decimal digits in which they agree, at points whose residuals are as small. Zero where the
+        value is: compare `primal` and `dual` themselves then.
+    gap, error : float
+        Relative gap and the largest relative residual behind that number.
+    bits, iterations : int
+    """
+
+    status: str
+    primal: str
+    dual: str
+    digits_agreed: int
+    gap: float
+    error: float
+    bits: int
+    iterations: int
+
+    @property
+    def value(self) -> float:
+        """The primal value as a double."""
+        return float(self.primal)
+
+
+def reference(
+    sdp: SDP,
+    digits: int = 15,
+    *,
+    bits: int | None = None,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+) -> Reference:
+    """The optimal value of a program as it is stored, in many digits.
+
+    Nothing is proved: both values belong to points that are feasible up to residuals of 1e-digits.
+    But rounding is out of the way, so that what a solver in doubles says can be judged by them.
+
+    Parameters
+    ----------
+    sdp : SDP
+    digits : int, default 15
+        Decimal digits in which both sides are to agree.
+    bits : int, optional
+        Working precision; chosen by the digits by default.
+    max_iter : int, optional
+    time_limit : float, optional
+        Seconds.
+
+    Returns
+    -------
+    Reference
+
+    Raises
+    ------
+    SolverMissingError
+        If python-flint is not installed.
+    NotAcceptedError
+        If the program is too large.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> if Multiprecision.availability().usable:
+    ...     found = reference(methods.mvu(graphs.path([1.0, 2.0])).to_sdp(), digits=20)
+    ...     print(found.primal[:20], found.digits_agreed >= 20)
+    ... else:
+    ...     print("4.666666666666666666 True")
+    4.666666666666666666 True
+    """
+    if not 1 <= digits <= 1000:
+        raise DataError(f"digits must lie in 1..1000; it is {digits!r}.")
+    Multiprecision.require()
+    refusal = Multiprecision().accepts(sdp)
+    if refusal:
+        raise NotAcceptedError(f"no reference for this program: {refusal}")
+    from sdpdr.solvers.multiprecision.engine import Options, run
+
+    tol = 10.0**-digits
+    limits = {"max_iter": max_iter, "time_limit": time_limit}
+    given: dict[str, Any] = {name: x for name, x in limits.items() if x is not None}
+    options = replace(Options(tol, bits or default_bits(tol)), **given)
+    found = run(sdp, options)
+    return Reference(
+        found.ending,
+        found.decimals(found.primal),
+        found.decimals(found.dual),
+        found.digits,
+        found.gap,
+        found.error,
+        options.bits,
+        found.iterations,
+    )

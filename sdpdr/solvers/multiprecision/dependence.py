@@ -50,10 +50,7 @@ def independent_rows(
     parts = [[(place[r], _residue(x)) for r, x in column.items() if r] for column in columns]
     if len(_pivots(_sums(parts, len(used), pause), len(used))) == len(used):
         return used, vacuous
-    lines = []
-    for part in parts:
-        pause()
-        lines.append(_line([(part, 1)], len(used)))
+    lines = _lines([[(part, 1)] for part in parts], len(used), pause)
     kept = _pivots(lines, len(used))
     side = [_residue(program.rhs[row - 1]) for row in used]
     follow = len(_pivots([*lines, side], len(used))) == len(kept)
@@ -121,27 +118,29 @@ def _sums(columns: Sequence[Part], m: int, pause: Callable[[], None]) -> list[li
     """
     count = int(_ROOM * m) + 10
     if len(columns) <= count:
-        return [_line([(column, 1)], m) for column in columns]
+        return _lines([[(column, 1)] for column in columns], m, pause)
     # Any numbers will do, as long as data do not know them.
     random = Random(61)
     parts: list[list[tuple[Part, int]]] = [[] for _ in range(count)]
     for column in columns:
         for place in random.sample(range(count), _PLACES):
             parts[place].append((column, random.randrange(1, PRIME)))
+    return _lines(parts, m, pause)
+
+
+def _lines(
+    sums: Sequence[Sequence[tuple[Part, int]]], m: int, pause: Callable[[], None]
+) -> list[list[int]]:
+    """The coefficients of m rows in each of some weighted sums of columns, modulo the prime."""
     lines = []
-    for part in parts:
+    for parts in sums:
         pause()
-        lines.append(_line(part, m))
+        line = [0] * m
+        for column, weight in parts:
+            for row, residue in column:
+                line[row] = (line[row] + weight * residue) % PRIME
+        lines.append(line)
     return lines
-
-
-def _line(parts: Sequence[tuple[Part, int]], m: int) -> list[int]:
-    """The coefficients of m rows in a weighted sum of columns, modulo the prime."""
-    line = [0] * m
-    for column, weight in parts:
-        for row, residue in column:
-            line[row] = (line[row] + weight * residue) % PRIME
-    return line
 
 
 def _pivots(lines: list[list[int]], m: int) -> list[int]:

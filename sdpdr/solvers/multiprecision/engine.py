@@ -21,17 +21,18 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 
 from sdpdr.base.arrays import Array
+from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import equality_rows
+from sdpdr.solvers.equality import equality_form, equality_rows_of_both, spread
 from sdpdr.solvers.multiprecision.adapter import MAX_ROWS
 from sdpdr.solvers.multiprecision.arithmetic import Vector, to_array, to_float
 from sdpdr.solvers.multiprecision.compiled import compiled, number
 from sdpdr.solvers.multiprecision.dependence import contradiction, free_equations, independent_rows
 from sdpdr.solvers.multiprecision.exact import exact_program, rational
 from sdpdr.solvers.multiprecision.faces import Confined, confined
-from sdpdr.solvers.multiprecision.layout import Layout, laid_out
 from sdpdr.solvers.multiprecision.method import Iterate, Measure, Search, Stuck
 from sdpdr.solvers.multiprecision.rays import infeasibility_ray, is_inside, unbounded_ray
 
@@ -224,15 +225,16 @@ class _Engine:
             self.search = Search(program, self._pause)
             return self._iterate(self.search)
         except _OutOfTime:
-            return self._ended("time limit", "", self.search, None)
+            return self._ended("time limit", "", self.search)
         except KeyboardInterrupt:
-            return self._ended("interrupted", "", self.search, None)
+            return self._ended("interrupted", "", self.search)
         except Stuck as reason:
-            return self._ended("stuck", f"It stopped: {reason}.", self.search, None)
+            return self._ended("stuck", f"It stopped: {reason}.", self.search)
 
     def _set_up(self) -> None:
         """The program over the rational numbers, on its face, and what is independent in it."""
-        self.layout: Layout = laid_out(self.sdp, itself=self.itself)
+        own, other = equality_rows_of_both(self.sdp)
+        self.layout = equality_form(self.sdp, not self.itself and other < own, keep_free=True)
         self._pause()
         exact = exact_program(self.layout.equality, self.layout.inequalities(), self._pause)
         known = self.layout.known_null_vectors()
@@ -249,10 +251,7 @@ class _Engine:
             listed = ", ".join(map(str, self.face.exposing[:10]))
             words = f"On the face that rows {listed}{whose} confine matrices to, rows contradict."
         y = contradiction(self.face.program, self.kept)
-        point = self._ray(None, np.array([-to_float(x) for x in y]))
-        ending = self._mirrored("infeasible")
-        value = self._infinite(ending)
-        return Run(ending, words, point, value, value, 0.0, 0.0, 0, ())
+        return self._with_ray(words, y=np.array([-to_float(x) for x in y]))
 
     def _falling(self) -> Run:
         """Free scalars that change the cost and nothing else."""
@@ -264,10 +263,7 @@ class _Engine:
         blocks = self.face.program.blocks
         zeros = tuple(arb_mat(block.order, block.order) for block in blocks)
         plus = [arb(0)] * len(self.face.program.positive)
-        values = self._values(zeros, plus, free)
-        ending = self._mirrored("unbounded")
-        value = self._infinite(ending)
-        return Run(ending, words, self._ray(values, None), value, value, 0.0, 0.0, 0, ())
+        return self._with_ray(words, values=self._values(zeros, plus, free))
 
     def _iterate(self, search: Search) -> Run:
         now = search.measure()
@@ -276,9 +272,9 @@ class _Engine:
             now = search.measure()
             self._record(iteration, now, search)
             if self._is_done(now):
-                return self._ended("solved", "", search, None)
+                return self._ended("solved", "", search)
             if search.is_stuck:
-                return self._ended("stuck", "Its steps became too short.", search, None)
+                return self._ended("stuck", "Its steps became too short.", search)
             if iteration == self.options.max_iter:
                 break
             search.prepare()
@@ -286,13 +282,14 @@ class _Engine:
             if now.primal_error > self.options.tol:
                 y = infeasibility_ray(search)
                 if y is not None:
-                    return self._ended("infeasible", "", search, y)
+                    return self._with_ray("", y=self._multipliers(y), iterations=iteration)
             if now.dual_error > self.options.tol:
                 direction = unbounded_ray(search)
                 if direction is not None:
-                    return self._ended("unbounded", "", search, direction)
+                    found = self._found(direction)
+                    return self._with_ray("", values=found, iterations=iteration)
             search.advance()
-        return self._ended("iteration limit", "", search, None)
+        return self._ended("iteration limit", "", search)
 
     def _is_done(self, now: Measure) -> bool:
         tol = self.options.tol
@@ -330,49 +327,43 @@ class _Engine:
             sides = (-sides[1], -sides[0])
         return (-sides[0], -sides[1]) if self.sdp.maximize else sides
 
-    def _ended(
-        self, ending: str, words: str, search: Search | None, ray: Vector | Iterate | None
-    ) -> Run:
+    def _ended(self, ending: str, words: str, search: Search | None) -> Run:
         if search is None:
             return _nothing(ending, words)
         now, count, history = search.measure(), len(self.history) - 1, tuple(self.history)
-        if ray is not None:
-            rows = None if isinstance(ray, Iterate) else self._multipliers(ray)
-            point = self._ray(self._found(ray) if isinstance(ray, Iterate) else None, rows)
-            ending = self._mirrored(ending)
-            value = self._infinite(ending)
-            return Run(ending, words, point, value, value, 0.0, 0.0, count, history)
         point, sides = self._point(search.iterate), self._sides(now)
         error = max(now.primal_error, now.dual_error)
         return Run(ending, words, point, *sides, now.gap, error, count, history)
 
-    def _mirrored(self, ending: str) -> str:
-        """An ending of the program that was put to the method as one of the program given.
-
-        A dual without a point, or a direction without end, is all that is known then.
-        """
-        return (
-            "infeasible" if (ending == "infeasible") != self.layout.is_dual else "dual infeasible"
-        )
-
-    def _infinite(self, ending: str) -> arb:
-        """The optimal value where an ending tells it."""
-        return _worst(self.sdp) if ending == "infeasible" else arb("nan")
-
     # -- the way back ---------------------------------------------------------------------------
 
     def _point(self, at: Iterate) -> Point:
-        return self.layout.point(self._found(at), self._multipliers(at.y))
+        reduced = self.layout.reduced
+        point = self.layout.read(self._found(at), self._multipliers(at.y), spread)
+        return reduced.lift(Point(point.values, complete_multipliers(reduced.sdp, point.duals)))
 
-    def _ray(self, values: Mapping[str, Array] | None, y: Array | None) -> Point:
-        """A ray of the program given: values or multipliers, by which half is there."""
+    def _with_ray(
+        self,
+        words: str,
+        *,
+        values: Mapping[str, Array] | None = None,
+        y: Array | None = None,
+        iterations: int = 0,
+    ) -> Run:
+        """What a ray proves of the program given: values or multipliers, by which half is there.
+
+        A dual without a point, or a direction without end, is all that values prove.
+        """
         zeros = {v.name: np.zeros(v.size) for v in self.layout.equality.vector_variables}
         zeros |= {v.name: np.zeros((v.n, v.n)) for v in self.layout.equality.psd_variables}
         rows = np.zeros(self.face.program.n_rows) if y is None else y
-        source = Point(self.layout.values(values or zeros), self.layout.multipliers(rows))
-        whole = self.layout.reduced.lift(source)
-        in_values = (values is not None) != self.layout.is_dual
-        return Point(whole.values, {}) if in_values else Point({}, whole.duals)
+        whole = self.layout.reduced.lift(self.layout.read(values or zeros, rows, spread))
+        if (values is not None) != self.layout.is_dual:
+            ending, value, point = "dual infeasible", arb("nan"), Point(whole.values, {})
+        else:
+            ending, value, point = "infeasible", _worst(self.sdp), Point({}, whole.duals)
+        history = tuple(self.history)
+        return Run(ending, words, point, value, value, 0.0, 0.0, iterations, history)
 
     def _found(self, at: Iterate) -> dict[str, Array]:
         free = dict(zip(self.kept_free, at.free, strict=True))

@@ -23,7 +23,8 @@ import scipy.sparse as sp
 from flint import fmpq, fmpq_mat
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.multiprecision.exact import Block, ExactProgram, Symmetric
+from sdpdr.linalg.exact import range_of
+from sdpdr.solvers.multiprecision.exact import Block, ExactProgram, Symmetric, rational
 
 # Rows with more support are not looked at: elimination in fractions takes its third power.
 _LARGEST = 200
@@ -52,7 +53,7 @@ class Confined:
         basis = self.bases[k]
         if basis is None:
             return None
-        numbers = [float(Fraction(int(x.p), int(x.q))) for x in basis.entries()]
+        numbers = [float(_fraction(x)) for x in basis.entries()]
         return np.array(numbers).reshape(basis.nrows(), basis.ncols())
 
 
@@ -102,7 +103,7 @@ def _next_face(program: ExactProgram, pause: Callable[[], None]) -> tuple[int, V
 def range_if_semidefinite(matrix: Symmetric) -> list[dict[int, fmpq]]:
     """Vectors that span the range of a symmetric matrix A if A or -A is positive semidefinite.
 
-    By symmetric elimination: the pivot columns of what is left of A. Empty if A is indefinite.
+    Empty if A is indefinite.
 
     Examples
     --------
@@ -118,22 +119,12 @@ def range_if_semidefinite(matrix: Symmetric) -> list[dict[int, fmpq]]:
         # A zero on the diagonal of a semidefinite matrix has a row of zeros beside it.
         return []
     sign = signs.pop()
-    rest = {place: sign * value for place, value in matrix.items()}
-    vectors = []
-    for k in support:
-        column = {i: rest.get((min(i, k), max(i, k)), fmpq(0)) for i in support if i >= k}
-        column = {i: x for i, x in column.items() if x != 0}
-        pivot = column.get(k, fmpq(0))
-        if pivot < 0 or (pivot == 0 and column):
-            return []
-        if pivot == 0:
-            continue
-        vectors.append({i: sign * x for i, x in column.items()})
-        for i, x in column.items():
-            for j, z in column.items():
-                if k < i <= j:
-                    rest[i, j] = rest.get((i, j), fmpq(0)) - x * z / pivot
-    return vectors
+    found = range_of({place: sign * _fraction(x) for place, x in matrix.items()})
+    return [{i: fmpq(x.numerator, x.denominator) for i, x in v.items()} for v in found or []]
+
+
+def _fraction(x: fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
 
 
 def _on_face(
@@ -196,7 +187,4 @@ def _congruence(
 
 def _columns(columns: sp.csr_array) -> list[dict[int, fmpq]]:
     table = columns.toarray().T.tolist()
-    return [
-        {i: fmpq(*float(x).as_integer_ratio()) for i, x in enumerate(column) if x}
-        for column in table
-    ]
+    return [{i: rational(x) for i, x in enumerate(column) if x} for column in table]

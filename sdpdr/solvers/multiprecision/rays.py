@@ -63,9 +63,7 @@ def unbounded_ray(search: Search) -> Iterate | None:
     program, now = search.program, search.iterate
     if not _cost(program, now.x, now.x_plus, now.free) < 0:
         return None
-    reached = images(program, now.x, now.x_plus)
-    by_free = combine(program.free, now.free, len(program.rhs))
-    side = [(a + f).mid() for a, f in zip(reached, by_free, strict=True)]
+    side = _moved(program, now.x, now.x_plus, now.free)
     # Onto the equations, along the directions of a step.
     w, dfree = solved(search.system, side, [arb(0)] * len(program.free))
     xs = tuple(
@@ -81,10 +79,7 @@ def unbounded_ray(search: Search) -> Iterate | None:
     costs = [c for cone in program.cones for c in cone.cost.values]
     if not gain > _share(8) * most * _least([*costs, *program.positive_cost, *program.free_cost]):
         return None
-    reached = images(program, xs, plus)
-    by_free = combine(program.free, free, len(program.rhs))
-    left = largest(a + f for a, f in zip(reached, by_free, strict=True))
-    if not left <= _share(4) * gain:
+    if not largest(_moved(program, xs, plus, free)) <= _share(4) * gain:
         return None
     if not all(x >= -_share(2) * most for x in plus):
         return None
@@ -129,6 +124,12 @@ def _is_psd(matrix: arb_mat, size: arb) -> bool:
         return True
     moved = (matrix + identity(matrix.nrows(), _share(2) * size)).mid()
     return inverse_factor(moved) is not None
+
+
+def _moved(program: Compiled, x: Sequence[arb_mat], plus: Vector, free: Vector) -> Vector:
+    """A(X) + B x + F f, by which a direction changes the rows."""
+    by_free = combine(program.free, free, len(program.rhs))
+    return [(a + f).mid() for a, f in zip(images(program, x, plus), by_free, strict=True)]
 
 
 def _cost(program: Compiled, x: Sequence[arb_mat], plus: Vector, free: Vector) -> arb:

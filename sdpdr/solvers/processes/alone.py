@@ -16,7 +16,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.processes.ends import crash_claim, last_said, listen, stopped
-from sdpdr.solvers.screen import failure
+from sdpdr.solvers.processes.zygote import answer
 
 # Not ``-m``: the package imports this module, so running it as well draws a warning.
 _PROGRAM = "import sys; from sdpdr.solvers.processes.alone import _child; _child(*sys.argv[1:])"
@@ -33,11 +33,11 @@ def run_alone(task: bytes, name: str, time_limit: float | None) -> Outcome:
             code = _wait(folder, None if time_limit is None else time_limit + _START)
         except subprocess.TimeoutExpired:
             return stopped(name, time_limit)
-        answer = folder / "answer"
-        if code != 0 or not answer.exists():
+        written = folder / "answer"
+        if code != 0 or not written.exists():
             claim = crash_claim(name, code, last_said(folder / "said"))
             return Outcome(Point(), Verdict.FAILED, claim)
-        found: Outcome | SdpdrError = pickle.loads(answer.read_bytes())
+        found: Outcome | SdpdrError = pickle.loads(written.read_bytes())
     if isinstance(found, SdpdrError):
         raise found
     return found
@@ -66,15 +66,9 @@ def _child(folder: str) -> None:
     listen(lambda point: None)
     with open(Path(folder, "question"), "rb") as stream:
         sys.path[:], name = pickle.load(stream)
-        task = pickle.load(stream)
-        try:
-            found = task()
-        except SdpdrError as error:
-            found = error
-        except Exception as error:  # Solvers are other people's code, and may raise anything.
-            found = failure(name, error)
+        task = stream.read()
     part = Path(folder, "part")
-    part.write_bytes(pickle.dumps(found))
+    part.write_bytes(answer(task, name))
     part.replace(Path(folder, "answer"))
 
 

@@ -249,7 +249,7 @@ def _work(parent: int, talk: int, said: int) -> NoReturn:
             lambda point: _send(channel, POSTED, pickle.dumps(point)),
             lambda deaf: _send(channel, DEAF if deaf else HEARING, b""),
         )
-        _send(channel, ANSWER, _answer(task, name))
+        _send(channel, ANSWER, answer(task, name))
         code = 0
     except KeyboardInterrupt:
         code = 130
@@ -301,7 +301,7 @@ def _settle(surroundings: Mapping[str, Any]) -> None:
             resource.setrlimit(what, (soft, hard))
 
 
-def _answer(task: bytes, name: str) -> bytes:
+def answer(task: bytes, name: str) -> bytes:
     """What a task returns or raises, pickled."""
     try:
         return pickle.dumps(_unpickled(task, name)())

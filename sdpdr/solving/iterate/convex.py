@@ -18,7 +18,7 @@ from sdpdr.program import SDP, Solution, Status
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.grade import attested
 from sdpdr.solving.iterate.directions import Direction, find_direction
-from sdpdr.solving.iterate.programs import TOLERATED, Programs, Start
+from sdpdr.solving.iterate.programs import TOLERATED, Programs, Start, matrices_of
 from sdpdr.solving.iterate.purify import Purified, polish
 from sdpdr.solving.iterate.records import (
     RESUMABLE,
@@ -167,10 +167,9 @@ class ConvexIteration:
     @cached_property
     def programs(self) -> Programs:
         """The programs to solve, compiled once."""
-        return Programs.of(
-            self.model, self.variable, self.weight,
-            self.solver, self.form, self.accuracy, self.seed,
-        )  # fmt: skip
+        given = self.model if isinstance(self.model, SDP) else self.model.to_sdp()
+        names = matrices_of(given, self.variable)
+        return Programs(given, names, self.weight, self.solver, self.form, self.accuracy, self.seed)
 
     @cached_property
     def ways(self) -> dict[str, Direction]:

@@ -105,8 +105,27 @@ class Direction(ABC):
         return float(np.trace(np.asarray(value)))
 
 
+class _OfSpectrum(Direction):
+    """A direction made of the spectrum, with weights on the points or without."""
+
+    weights: Array | None
+
+    def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
+        """The weighted trace."""
+        return Trace(n, self.weights)
+
+    def excess(self, value: Value) -> float:
+        """Sum of the trailing eigenvalues."""
+        values, _ = _spectrum(value, self.weights)
+        return float(np.sum(np.maximum(values[self.rank :], 0.0)))
+
+    def size(self, value: Value) -> float:
+        """The weighted trace."""
+        return float(np.sum(_spectrum(value, self.weights)[0]))
+
+
 @dataclass(frozen=True, eq=False)
-class Trailing(Direction):
+class Trailing(_OfSpectrum):
     r"""The projector on the trailing eigenvectors; the excess is the sum of their eigenvalues.
 
     :math:`W = I - H H^T` with the r leading eigenvectors H, so
@@ -136,10 +155,6 @@ class Trailing(Direction):
     name: ClassVar[str] = "trailing"
     weights: Array | None = None
 
-    def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
-        """The trace."""
-        return Trace(n, self.weights)
-
     def random(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
         """All but r directions drawn at random."""
         return self._all_but(_completed(np.zeros((n, 0)), self._null(null), self.rank, rng))
@@ -148,15 +163,6 @@ class Trailing(Direction):
         """All but the r leading eigenvectors."""
         head = _leading(*_spectrum(value, self.weights), self.rank, rng)
         return self._all_but(_completed(head, self._null(null), self.rank, rng))
-
-    def excess(self, value: Value) -> float:
-        """Sum of the trailing eigenvalues."""
-        values, _ = _spectrum(value, self.weights)
-        return float(np.sum(np.maximum(values[self.rank :], 0.0)))
-
-    def size(self, value: Value) -> float:
-        """The weighted trace."""
-        return float(np.sum(_spectrum(value, self.weights)[0]))
 
     def _null(self, null: Array) -> Array:
         return null if self.weights is None else np.linalg.qr(null / _root(self.weights))[0]
@@ -169,7 +175,7 @@ class Trailing(Direction):
 
 
 @dataclass(frozen=True, eq=False)
-class LogDet(Direction):
+class LogDet(_OfSpectrum):
     r"""Reweighting: the gradient of :math:`\log\det(X + \delta I)` with falling :math:`\delta`.
 
     :math:`W = \delta (X + \delta I)^{-1}`, where :math:`\delta` is a share of the mean eigenvalue.
@@ -221,18 +227,6 @@ class LogDet(Direction):
         if self.weights is not None:
             vectors = _root(self.weights) * vectors
         return InnerProduct((vectors * pressed) @ vectors.T)
-
-    def excess(self, value: Value) -> float:
-        """Sum of the trailing eigenvalues."""
-        return Trailing(self.rank, self.weights).excess(value)
-
-    def size(self, value: Value) -> float:
-        """The weighted trace."""
-        return Trailing(self.rank, self.weights).size(value)
-
-    def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
-        """The weighted trace."""
-        return Trace(n, self.weights)
 
 
 @dataclass(frozen=True, eq=False)

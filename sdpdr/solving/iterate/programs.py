@@ -16,7 +16,6 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, NotAcceptedError, ShapeError
 from sdpdr.linalg import LinearMap, Trace
-from sdpdr.model import Model
 from sdpdr.program import SDP, Factor, Solution, Status
 from sdpdr.program.face import null_vectors
 from sdpdr.program.point import PsdVariable, Value
@@ -65,15 +64,6 @@ class Programs:
     form: str
     accuracy: float
     seed: int
-
-    @classmethod
-    def of(
-        cls, model: Model | SDP, variable: str | Sequence[str] | None, weight: float | None,
-        solver: str | Solver, form: str, accuracy: float, seed: int,
-    ) -> Programs:  # fmt: skip
-        """Compile a model, once."""
-        given = model if isinstance(model, SDP) else model.to_sdp()
-        return cls(given, _names(given, variable), weight, solver, form, accuracy, seed)
 
     @cached_property
     def base(self) -> SDP:
@@ -226,7 +216,8 @@ class Programs:
         return value
 
 
-def _names(sdp: SDP, variable: str | Sequence[str] | None) -> tuple[str, ...]:
+def matrices_of(sdp: SDP, variable: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Names of the matrices of low rank; the only one, where none is named."""
     if isinstance(variable, str):
         return (variable,)
     if variable is not None:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import LinearMap
+from sdpdr.linalg import LinearMap, SquaredEdgeLengths
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point, Value
 from sdpdr.program.sdp import SDP, Rows
@@ -82,10 +81,7 @@ def settle(form: EdgeForm, factor: Array, sweeps: int = _SWEEPS) -> Array:
     [-0.96, -0.01, 0.97]
     """
     program = form.program
-    m, n = program.m, program.n
-    ends = np.arange(0, 2 * m + 1, 2)
-    signs = np.tile([1.0, -1.0], m)
-    incidence = sp.csr_array((signs, program.edges.ravel(), ends), shape=(m, n))
+    incidence = SquaredEdgeLengths(program.n, program.edges).vectors
     to_nodes = incidence.T.tocsr()
     touching = abs(to_nodes)
     moved = factor.copy()

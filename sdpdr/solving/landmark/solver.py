@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,11 +24,9 @@ from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Claim, Solution
-from sdpdr.reduce import Composed
 from sdpdr.reduce.landmark import Elastic, Landmark, on_face, rigid_rows
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
-from sdpdr.solvers.running import run_solver
-from sdpdr.solvers.screen import screen
+from sdpdr.solvers.running import point_found
 from sdpdr.solving.choice import Way, choose
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
 from sdpdr.solving.landmark.lazy import (
@@ -172,11 +169,9 @@ class LandmarkSolver(Solver):
             except NotAcceptedError as error:
                 refusals.append(error)
                 continue
-            reduced = Composed(chosen.reductions).apply(small)
-            task = partial(chosen.solver.run, reduced.sdp)
-            outcome = screen(reduced.sdp, run_solver(chosen.solver, task, None))
-            if outcome.point.values:
-                return reduced.lift(outcome.point)
+            point = point_found(chosen.solver, small, chosen.reductions)
+            if point.values:
+                return point
         if len(refusals) == len(_SMALL_FORMS):
             raise refusals[-1]
         return Point()

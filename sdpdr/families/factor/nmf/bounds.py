@@ -9,13 +9,13 @@ from sdpdr.base.arrays import Index
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram, Known, LeastTrace, NonNegative, TraceAtMost
+from sdpdr.model.blocks.factor_norms import product_pairs
 from sdpdr.model.blocks.nonnegative import (
     Envelope,
     LowRankBall,
     Overlap,
     SameCorner,
     SlicedProducts,
-    corner,
 )
 
 
@@ -59,7 +59,9 @@ def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
     """
     V = nonnegative_matrix(X)
     n = sum(V.shape)
-    model = Model((Gram(n, "Z"), Known(n, corner(*V.shape), V.ravel())), "nmf_dnn", maximize=False)
+    model = Model(
+        (Gram(n, "Z"), Known(n, product_pairs(V.shape), V.ravel())), "nmf_dnn", maximize=False
+    )
     if nonnegative:
         model = model + NonNegative(n, _unknown(*V.shape), gram="Z")
     return model + LeastTrace(n, np.full(n, 0.5), gram="Z")

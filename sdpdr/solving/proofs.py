@@ -1,0 +1,131 @@
+"""Proofs of both sides of an answer: bounds by multipliers, and values by feasible points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpdr.program.attain import Attained, attain, inward_multipliers
+from sdpdr.program.backward import dual_backward_error
+from sdpdr.program.certificate import Certificate, certify
+from sdpdr.program.face import complete_multipliers
+from sdpdr.program.point import Point
+from sdpdr.program.sdp import SDP
+
+# How far from the value, relatively, a bound may be to say anything.
+_WORTH = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Proofs:
+    """How bounds and values of a program are proved.
+
+    Parameters
+    ----------
+    sdp : SDP
+    tol : float
+        How near the two sides are to come.
+    deadline : float, optional
+        No step towards a feasible point begins after it, by `time.monotonic`.
+    rigorous : bool, default False
+        Account for all rounding.
+    """
+
+    sdp: SDP
+    tol: float
+    deadline: float | None = None
+    rigorous: bool = False
+
+    def of(
+        self, given: Point, goal: float | None = None, *, hurried: bool = False
+    ) -> tuple[Certificate, Attained, Point]:
+        """A bound, a value, and the point with the multipliers that prove the bound.
+
+        Who is hurried does not wait for a tighter bound.
+        """
+        certificate, point = self.certified(given, goal)
+        attained = self.attained(given, certificate.bound)
+        if not hurried:
+            certificate, point = self._tightened(certificate, attained, point, given)
+        return certificate, attained, point
+
+    def certified(self, point: Point, goal: float | None = None) -> tuple[Certificate, Point]:
+        """A bound, and the point with the multipliers that prove it."""
+        if not point.duals and (self.sdp.rows or self.sdp.lmis):
+            return Certificate(None, "the solver returned no multipliers"), point
+        certificate = certify(self.sdp, point.duals, rigorous=self.rigorous, goal=goal)
+        if not certificate.duals:
+            return certificate, point
+        duals = complete_multipliers(self.sdp, {**point.duals, **certificate.duals})
+        return certificate, Point(point.values, duals)
+
+    def attained(self, point: Point, bound: float | None) -> Attained:
+        """The value of a point that is proved feasible, as near to a bound as may be."""
+        return attain(
+            self.sdp,
+            point,
+            goal=float("nan") if bound is None else bound,
+            tol=self.tol,
+            rigorous=self.rigorous,
+            deadline=self.deadline,
+        )
+
+    def _tightened(
+        self, certificate: Certificate, attained: Attained, point: Point, given: Point
+    ) -> tuple[Certificate, Point]:
+        """The bound, or a better one from multipliers moved inwards where it is far from the value.
+
+        Those given are moved: what proves the bound so far may have been moved far already. With
+        the point comes whichever multipliers prove it.
+        """
+        goal = value_of(self.sdp, point) if attained.value is None else attained.value
+        if not point.duals or self._is_tight(certificate, goal):
+            return certificate, point
+        candidates = [attained.duals] if attained.duals else []
+        inward = inward_multipliers(self.sdp, given, self.tol, self.deadline)
+        for duals in (*candidates, *inward):
+            found, proving = self.certified(Point(point.values, duals))
+            if _better(self.sdp, certificate, found) is found:
+                certificate, point = found, proving
+            if self._is_tight(certificate, goal):
+                break
+        return self._unless_poor(certificate, point, given, goal)
+
+    def _unless_poor(
+        self, certificate: Certificate, point: Point, given: Point, goal: float
+    ) -> tuple[Certificate, Point]:
+        """A bound, or none where it is worthless beside multipliers that are right for data nearby.
+
+        As of programs whose dual has no interior: what proves anything there lies far from the
+        optimum.
+        """
+        bound, tol = certificate.bound, self.tol
+        if bound is None or not abs(goal - bound) > _WORTH * abs(goal):
+            return certificate, point
+        claimed = self.sdp.report(self.sdp.dual_value(given.duals))
+        error = dual_backward_error(self.sdp, given.duals)
+        if abs(goal - claimed) > tol * abs(goal) or not error <= tol:
+            return certificate, point
+        words = f"the multipliers hold for data nearby, and no more than {bound:.6g} is proved"
+        return Certificate(None, words), given
+
+    def _is_tight(self, certificate: Certificate, goal: float) -> bool:
+        """Whether a bound leaves half of the tolerance to what is attained."""
+        if certificate.bound is None or not np.isfinite(goal):
+            return False
+        away = self.sdp.report(goal) - self.sdp.report(certificate.bound)
+        return away <= 0.5 * self.tol * abs(goal)
+
+
+def value_of(sdp: SDP, point: Point) -> float:
+    """The objective at a point, in the sense of the person; ``nan`` where there is none."""
+    return sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
+
+
+def _better(sdp: SDP, one: Certificate, other: Certificate) -> Certificate:
+    """The tighter of two bounds, the first one on ties."""
+    if other.bound is None or one.bound is None:
+        return one if other.bound is None else other
+    tighter = other.bound < one.bound if sdp.maximize else other.bound > one.bound
+    return other if tighter else one
