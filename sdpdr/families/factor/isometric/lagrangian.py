@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -81,7 +81,7 @@ class IsometricLagrangian:
     graph: NeighborGraph
     pairs: sp.csr_array | None = None
     pull: float = 0.0
-    weights: Array | None = field(default=None)
+    weights: Array | None = None
 
     @cached_property
     def incidence(self) -> sp.csr_array:

@@ -47,19 +47,7 @@ class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         array of shape (m,) or (p, q)
         """
         check_is_fitted(self, "X_")
-        return self._at(self.X_, pairs)
-
-    def _signs(self, pairs: ArrayLike | None) -> Index:
-        """Signs of the matrix found; 0 where an entry is no larger than the tolerance.
-
-        Symmetric data put entries on zero exactly, and their computed sign is that of rounding.
-        """
-        check_is_fitted(self, "X_")
-        blurred = tolerance(self.solver, self.tol) * np.max(np.abs(self.X_), initial=0.0)
-        values = self._at(self.X_, pairs)
-        return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
-
-    def _at(self, matrix: Array, pairs: ArrayLike | None) -> Any:
+        matrix = self.X_
         if pairs is None:
             return matrix.copy()
         places = np.asarray(pairs)
@@ -74,7 +62,7 @@ class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
             raise DataError(
                 f"pair ({i}, {a}) lies outside the matrix of shape {matrix.shape} that was fitted."
             )
-        return matrix[places[:, 0], places[:, 1]]
+        return np.asarray(matrix[places[:, 0], places[:, 1]])
 
     def _note_unobserved(self, rows: Index, columns: Index) -> None:
         self.unobserved_rows_, self.unobserved_columns_ = rows, columns
@@ -197,6 +185,8 @@ class MMMF(_Completion):
     def predict(self, pairs: ArrayLike | None = None) -> Index:
         """Signs of the matrix found; 0 where an entry is at most ``tol`` times the largest.
 
+        Symmetric data put entries on zero exactly, and their computed sign is that of rounding.
+
         Parameters
         ----------
         pairs : array_like of int, shape (m, 2), optional
@@ -206,7 +196,9 @@ class MMMF(_Completion):
         -------
         array of int, shape (m,) or (p, q)
         """
-        return self._signs(pairs)
+        values = self.decision_function(pairs)
+        blurred = tolerance(self.solver, self.tol) * np.max(np.abs(self.X_), initial=0.0)
+        return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the signs in X that are predicted.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Index
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram, Known, LeastTrace, NonNegative, TraceAtMost
@@ -16,6 +15,7 @@ from sdpdr.model.blocks.nonnegative import (
     SameCorner,
     SlicedProducts,
     corner,
+    own_blocks,
 )
 
 
@@ -61,7 +61,7 @@ def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
     n = sum(V.shape)
     model = Model((Gram(n, "Z"), Known(n, corner(*V.shape), V.ravel())), "nmf_dnn", maximize=False)
     if nonnegative:
-        model = model + NonNegative(n, _unknown(*V.shape), gram="Z")
+        model = model + NonNegative(n, own_blocks(*V.shape), gram="Z")
     return model + LeastTrace(n, np.full(n, 0.5), gram="Z")
 
 
@@ -207,10 +207,3 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
         Overlap(V),
     )
     return Model(blocks, name="nmf_overlap", maximize=True)
-
-
-def _unknown(n: int, m: int) -> Index:
-    """Pairs of places off the diagonal of both blocks that are not given."""
-    i, j = np.triu_indices(n + m, 1)
-    own = (i < n) == (j < n)
-    return np.column_stack([i[own], j[own]])
