@@ -15,7 +15,7 @@ from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
 from sdpdr.families.regress.ridge import RIDGES, LinearMapping, choose_ridge, ridge
 from sdpdr.families.regress.sparse import sparse_path
-from sdpdr.families.regress.transduction import barycentric_weights
+from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
 
 # Beyond this many points, width and ridge are chosen on a sample, and as many centres serve.
 _CHOSEN_ON, _CENTERS, _BLOCK = 1000, 3000, 10_000
@@ -218,11 +218,10 @@ class BarycentricExtension(Extension):
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
-        places = self.embedding[self.chosen]
-        if self.precomputed:
-            return np.asarray(places[np.argmin(X[:, self.chosen], axis=1)])
-        near, weights = barycentric_weights(self.points[self.chosen], X, self.n_neighbors)
-        return np.einsum("mk,mkd->md", weights, places[near])
+        near, weights = reconstructing(
+            X, self.points, self.chosen, self.n_neighbors, precomputed=self.precomputed
+        )
+        return np.einsum("mk,mkd->md", weights, self.embedding[self.chosen[near]])
 
     def _fit(self) -> float:
         self.chosen = np.arange(len(self.points))
@@ -339,7 +338,7 @@ def _lassos(X: Array, Y: Array, shares: Array) -> list[LinearMapping]:
     """Linear maps at shares of the least price that leaves nothing."""
     paths = [sparse_path(X, y, intercept=True) for y in Y.T]
     coefs = [np.column_stack([p.at(s * p.betas[0]) for p in paths]) for s in shares]
-    return [LinearMapping(a, Y.mean(axis=0) - X.mean(axis=0) @ a, "lars") for a in coefs]
+    return [LinearMapping.through_means(X, Y, coef, "lars") for coef in coefs]
 
 
 def _spread_out(points: Array, count: int, seed: int) -> Index:

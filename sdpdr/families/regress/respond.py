@@ -236,12 +236,18 @@ def class_responses(y: ArrayLike) -> Array:
     """
     _, member, counts = classes_of(y)
     root = np.sqrt(counts)
-    basis = np.linalg.qr(np.column_stack([root, np.eye(counts.size)]))[0][:, 1 : counts.size]
+    basis = _orthogonal_to(root)
     codes = basis / root[:, None]
     # Of the codes of equal size the first is made positive, whatever rounding says.
     leading = np.argmax(np.abs(codes).round(12), axis=0)
     codes *= np.sign(codes[leading, np.arange(codes.shape[1])])
     return np.asarray(codes[member])
+
+
+def _orthogonal_to(vector: Array) -> Array:
+    """An orthonormal basis of what is orthogonal to a vector, columns."""
+    n = vector.size
+    return np.linalg.qr(np.column_stack([vector, np.eye(n)]))[0][:, 1:n]
 
 
 def semisupervised_responses(
@@ -280,7 +286,7 @@ def semisupervised_responses(
     Cai thesis, (2.20)-(2.25).
     """
     alpha = validate.positive_number("alpha", alpha)
-    labels, member, counts = classes_of(y, unlabelled)
+    _, member, counts = classes_of(y, unlabelled)
     if member.size != graph.index.size or np.any(graph.index < 0):
         raise ShapeError(
             f"y has {member.size} labels; the graph was made of {graph.index.size} samples"
@@ -304,7 +310,7 @@ def semisupervised_responses(
     small = gathered.T @ carried
     # The constant is F sqrt(counts) solved, with the eigenvalue one; the rest is orthogonal to it.
     root = np.sqrt(counts) / np.sqrt(counts.sum())
-    basis = np.linalg.qr(np.column_stack([root, np.eye(labels.size)]))[0][:, 1 : labels.size]
+    basis = _orthogonal_to(root)
     values, q = np.linalg.eigh(basis.T @ small @ basis)
     vectors = carried @ (basis @ q[:, ::-1])
     norms = np.sqrt(np.maximum(values[::-1], np.finfo(float).tiny))
