@@ -31,19 +31,6 @@ def corner(n_rows: int, n_columns: int) -> Index:
     return np.column_stack([i.ravel(), j.ravel()])
 
 
-def own_blocks(n_rows: int, n_columns: int) -> Index:
-    """Pairs of places above the diagonal in the two blocks beside the corner.
-
-    Examples
-    --------
-    >>> own_blocks(1, 2).tolist()
-    [[1, 2]]
-    """
-    i, j = np.triu_indices(n_rows + n_columns, 1)
-    own = (i < n_rows) == (j < n_rows)
-    return np.column_stack([i[own], j[own]])
-
-
 @dataclass(frozen=True, eq=False)
 class SlicedProducts(Block):
     r"""Splits the entries of a matrix over slices, :math:`\sum_l Z_{(i,l),(N+j,l)} = V_{ij}`.

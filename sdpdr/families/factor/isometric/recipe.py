@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError, VacuousWarning
+from sdpdr.families.factor.nmf.bounds import own_blocks
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.graphs import NeighborGraph, furthest_pairs
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import FactorLift, Gram, Isometry, Known, NonNegative, Relation, Spread
 from sdpdr.model.blocks.entries import LeastTrace, TraceAtMost
-from sdpdr.model.blocks.nonnegative import corner, own_blocks
 
 Objective = Literal["furthest", "trace"]
 OBJECTIVES = ("furthest", "trace")
@@ -100,9 +100,10 @@ def isometric_nmf(
     V = rows_of_nodes(graph, X)
     validate.choice("objective", objective, OBJECTIVES)
     order = sum(V.shape)
+    corner = np.argwhere(np.ones(V.shape)) + np.array([0, len(V)])
     blocks: list[Block] = [
         Gram(order, "Z"),
-        Known(order, corner(*V.shape), V.ravel()),
+        Known(order, corner, V.ravel()),
         NonNegative(order, own_blocks(*V.shape), "Z"),
         Isometry(placed(graph, order), isometry, "Z"),
         LeastTrace(order, gram="Z") if objective == "trace" else _spread(graph, V, order),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdpdr.base.arrays import Index
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram, Known, LeastTrace, NonNegative, TraceAtMost
@@ -15,7 +16,6 @@ from sdpdr.model.blocks.nonnegative import (
     SameCorner,
     SlicedProducts,
     corner,
-    own_blocks,
 )
 
 
@@ -207,3 +207,16 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
         Overlap(V),
     )
     return Model(blocks, name="nmf_overlap", maximize=True)
+
+
+def own_blocks(n: int, m: int) -> Index:
+    """Pairs of places above the diagonal in the two blocks beside the corner.
+
+    Examples
+    --------
+    >>> own_blocks(1, 2).tolist()
+    [[1, 2]]
+    """
+    i, j = np.triu_indices(n + m, 1)
+    own = (i < n) == (j < n)
+    return np.column_stack([i[own], j[own]])
