@@ -179,15 +179,10 @@ class Responding(Transformer):
 
 def _with_company(graph: NeighborGraph, X: Any, y: np.ndarray) -> NeighborGraph:
     """A sample without a neighbour of its class is joined to the nearest of them."""
-    i, j = graph.edges.T
     classes = np.unique(y, return_inverse=True)[1]
-    member = np.zeros((graph.n, classes.max() + 1), dtype=bool)
-    member[graph.index, classes] = True
-    own = np.bincount(graph.index * member.shape[1] + classes, minlength=member.size)
-    own = own.reshape(member.shape)
-    near = np.zeros_like(own)
-    np.add.at(near, i, own[j])
-    np.add.at(near, j, own[i])
+    own = np.zeros((graph.n, classes.max() + 1))
+    np.add.at(own, (graph.index, classes), 1.0)
+    near = graph.adjacency() @ own
     # Samples of one node are neighbours of each other.
     lonely = np.flatnonzero((near + own)[graph.index, classes] == 1)
     pairs = []

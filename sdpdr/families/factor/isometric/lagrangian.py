@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.families.factor.nonnegative.projected import QuadraticModel
 from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg import SquaredEdgeLengths
 
 # Share of the largest eigenvalue that keeps preconditioners definite.
 _RIDGE = 1e-7
@@ -86,10 +87,7 @@ class IsometricLagrangian:
     @cached_property
     def incidence(self) -> sp.csr_array:
         """Rows e_i - e_j, one for each edge."""
-        m = self.graph.m
-        rows, columns = np.repeat(np.arange(m), 2), self.graph.edges.ravel()
-        signs = np.tile([1.0, -1.0], m)
-        return sp.csr_array((signs, (rows, columns)), shape=(m, self.graph.n))
+        return SquaredEdgeLengths(self.graph.n, self.graph.edges).vectors
 
     @cached_property
     def _transposed(self) -> sp.csr_array:

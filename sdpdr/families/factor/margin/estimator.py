@@ -164,9 +164,8 @@ class MMMF(_Completion):
         )
         self._note_unobserved(signs.empty_rows, signs.empty_columns)
         self.factorization_ = found
-        silent = np.ix_(signs.empty_rows, np.arange(found.U.shape[1]))
         self.U_, self.V_ = found.U.copy(), found.V.copy()
-        self.U_[silent] = 0.0
+        self.U_[signs.empty_rows] = 0.0
         self.V_[signs.empty_columns] = 0.0
         self.X_ = self.U_ @ self.V_.T
         self.slack_ = _spread(signs, found.slack)

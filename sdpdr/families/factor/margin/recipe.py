@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix
 from sdpdr.model import Affine, Block, Model, Var, soften
@@ -85,12 +85,9 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
     (0, 0)
     """
     checked = checked_matrix(X, name, accept_sparse="csr", ensure_all_finite=False)
-    dense = not sp.issparse(checked)
-    entries = sp.coo_array(np.where(np.isnan(checked), 0.0, checked) if dense else checked)
-    entries.sum_duplicates()
-    values = np.asarray(entries.data, dtype=float)
-    seen = (values != 0.0) & ~np.isnan(values)
-    row, column, values = entries.row[seen], entries.col[seen], values[seen]
+    entries = own_rows(checked).tocoo()
+    seen = (entries.data != 0.0) & ~np.isnan(entries.data)
+    row, column, values = entries.row[seen], entries.col[seen], entries.data[seen]
     wrong = np.flatnonzero(np.abs(values) != 1.0)
     if wrong.size:
         i, a, value = row[wrong[0]], column[wrong[0]], values[wrong[0]]
@@ -104,9 +101,8 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
             f"no entry of {name} was observed: all are 0 or NaN, so every matrix fits, and the "
             "one of least norm is zero."
         )
-    order = np.lexsort((column, row))
-    places = np.column_stack([row, column])[order].astype(np.int64)
-    return Signs((int(checked.shape[0]), int(checked.shape[1])), places, values[order])
+    places = np.column_stack([row, column]).astype(np.int64)
+    return Signs((int(checked.shape[0]), int(checked.shape[1])), places, values)
 
 
 NORMS = ("trace", "max")
