@@ -114,10 +114,9 @@ class Responding(Transformer):
     random_state: int = 0
 
     def _responses(self, X: Any, y: np.ndarray | None, kind: str | Pencil) -> Responses:
-        """Responses of the samples X."""
+        """Responses of the samples X, of a kind that `kind_of` knows or by a pencil."""
         if isinstance(kind, Pencil):
             return self._of_pencil(kind, X, y, 2)
-        kind = kind_of(y, kind)
         if kind == "given":
             places = _target(y).astype(float)
             return Responses(self._cut(places if places.ndim == 2 else places[:, None]))

@@ -234,7 +234,7 @@ class SpectralRegression(Responding):
         if self.kernel is None:
             return self._regress_linear(X, masses)
         self._choose_width(X)
-        kernel = X if self.kernel == "precomputed" else self._kernel(X, X)
+        kernel = self._kernel(X, X)
         if self.cardinality is not None:
             self.mapping_ = self._sparse(kernel)
         else:
@@ -277,17 +277,14 @@ class SpectralRegression(Responding):
         gammas = [self.gamma_]
         if self.gamma is None and self.kernel == "rbf":
             gammas = [w / typical for w in WIDTHS]
-        choice = choose_kernel(
-            lambda g: X if self.kernel == "precomputed" else self._kernel(X, X, g),
-            self.responses_,
-            gammas,
-            RIDGES,
-        )
+        choice = choose_kernel(lambda g: self._kernel(X, X, g), self.responses_, gammas, RIDGES)
         self.alpha_, self.gamma_ = choice.delta, choice.gamma
 
     def _kernel(self, X: Array, Z: Array, gamma: float | None = None) -> Array:
+        if self.kernel == "precomputed":
+            return X
         options = {}
-        if not callable(self.kernel) and self.kernel != "precomputed":
+        if not callable(self.kernel):
             options = {"gamma": self.gamma_ if gamma is None else gamma, "filter_params": True}
         return np.asarray(pairwise_kernels(X, Z, metric=self.kernel, **options))
 
@@ -308,9 +305,7 @@ class SpectralRegression(Responding):
         """
         check_is_fitted(self, "mapping_")
         X = checked(self, X, accept_sparse=self._sparse_allowed, reset=False)
-        if self.kernel is None or self.kernel == "precomputed":
-            return self.mapping_(X)
-        return self.mapping_(self._kernel(X, self._X))
+        return self.mapping_(X if self.kernel is None else self._kernel(X, self._X))
 
     def leave_one_out(self) -> Array:
         """Residuals of a kernel map at every sample when it is left out, (n, n_components)."""
