@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
+from math import inf
 from time import perf_counter
 from typing import Any, TextIO, TypeAlias
 
@@ -25,6 +26,33 @@ class Advised(Enum):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.{self.name}"
+
+
+class Deadline:
+    """What is spent of a number of seconds, and what is left; without a number nothing ends.
+
+    Examples
+    --------
+    >>> Deadline(None).left(), Deadline(0.0).is_over()
+    (None, True)
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._seconds, self._begin = inf if seconds is None else seconds, perf_counter()
+
+    @property
+    def spent(self) -> float:
+        """Seconds since it was made."""
+        return perf_counter() - self._begin
+
+    def left(self, at_most: float = inf) -> float | None:
+        """Seconds left, no more than so many; None for any number."""
+        seconds = min(max(0.0, self._seconds - self.spent), at_most)
+        return None if seconds == inf else seconds
+
+    def is_over(self) -> bool:
+        """Whether nothing is left."""
+        return self.left() == 0.0
 
 
 def has_terminal(stream: TextIO | None = None) -> bool:

@@ -9,8 +9,8 @@ from sdpdr.families.factor.isometric.records import (
 )
 from sdpdr.families.factor.nmf.rank import fooling_set, overlap_bound
 from sdpdr.families.factor.nonnegative.box_search import box_search
-from sdpdr.families.factor.nonnegative.branching import SearchStatus
-from sdpdr.families.factor.nonnegative.cone_search import GlobalSearch, cone_search
+from sdpdr.families.factor.nonnegative.branching import GlobalSearch, SearchStatus
+from sdpdr.families.factor.nonnegative.cone_search import cone_search
 from sdpdr.families.factor.nonnegative.copositive import (
     Certificate,
     Copositivity,

@@ -6,7 +6,7 @@ Every bag has a density :math:`p(x) = \sum_j \alpha_j\, 1[|x - c_j| \le \rho]` o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,7 @@ def _value(mixed: Array, alpha: Array, g: Array, strength: float) -> float:
     return value
 
 
+@dataclass(eq=False, repr=False)
 class BagIndex:
     r"""Retrieval among bags of points by the likelihood of a query under each bag's density.
 
@@ -191,18 +192,11 @@ class BagIndex:
     array([2])
     """
 
-    def __init__(
-        self,
-        n_centers: int = 1000,
-        *,
-        radius: float | None = None,
-        strength: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.n_centers = n_centers
-        self.radius = radius
-        self.strength = strength
-        self.seed = seed
+    n_centers: int = 1000
+    _: KW_ONLY
+    radius: float | None = None
+    strength: float | None = None
+    seed: int = 0
 
     def fit(self, bags: Sequence[Any]) -> BagIndex:
         """Weigh all bags.

@@ -15,7 +15,7 @@ from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
 from sdpdr.families.regress.ridge import RIDGES, LinearMapping, choose_ridge, ridge
 from sdpdr.families.regress.sparse import sparse_path
-from sdpdr.families.regress.transduction import barycentric_weights
+from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
 
 # Beyond this many points, width and ridge are chosen on a sample, and as many centres serve.
 _CHOSEN_ON, _CENTERS, _BLOCK = 1000, 3000, 10_000
@@ -86,11 +86,11 @@ class Extension(ABC):
         away = float(np.sqrt(np.mean(np.sum(residuals**2, axis=1))))
         return away / max(size, np.finfo(float).tiny)
 
-    def _squares(self, rows: Index, columns: Index) -> Array:
-        """Squared distances among points of the fit."""
+    def _squares(self, X: Array, chosen: Index) -> Array:
+        """Squared distances of points to some of those of the fit."""
         if self.precomputed:
-            return np.asarray(self.points[np.ix_(rows, columns)] ** 2)
-        return _squares(self.points[rows], self.points[columns])
+            return np.take(X, chosen, axis=1) ** 2
+        return _squares(X, self.points[chosen])
 
     def _needs_points(self) -> None:
         if self.precomputed:
@@ -117,21 +117,19 @@ class KernelExtension(Extension):
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
-        away = (
-            X[:, self.centers] ** 2 if self.precomputed else _squares(X, self.points[self.centers])
-        )
+        away = self._squares(X, self.centers)
         return np.asarray(np.exp(-self.choice.gamma * away) @ self.coef + self.intercept)
 
     def _fit(self) -> float:
         n, Y = len(self.points), self.embedding
         drawn = np.random.default_rng(self.seed).permutation(n)
         few, self.centers = np.sort(drawn[:_CHOSEN_ON]), np.sort(drawn[:_CENTERS])
-        among = self._squares(few, few)
+        among = self._squares(self.points[few], few)
         typical = float(np.median(among[~np.eye(few.size, dtype=bool)]))
         gammas = [w / max(typical, np.finfo(float).tiny) for w in WIDTHS]
         self.choice = choose_kernel(lambda gamma: np.exp(-gamma * among), Y[few], gammas, RIDGES)
         if self.centers.size == n:
-            kernel = np.exp(-self.choice.gamma * self._squares(self.centers, self.centers))
+            kernel = np.exp(-self.choice.gamma * self._squares(self.points, self.centers))
             fitted = fit_kernel(kernel, Y, self.choice.delta)
             self.coef, self.intercept = fitted.coef, fitted.intercept
             return self._relative(fitted.leave_one_out())
@@ -148,11 +146,11 @@ class KernelExtension(Extension):
         summed a block of points at a time.
         """
         centers, gamma = self.centers, self.choice.gamma
-        gram = self.choice.delta * np.exp(-gamma * self._squares(centers, centers))
+        gram = self.choice.delta * np.exp(-gamma * self._squares(self.points[centers], centers))
         right = np.zeros((centers.size, Y.shape[1]))
         for start in range(0, len(self.points), _BLOCK):
-            rows = np.arange(start, min(start + _BLOCK, len(self.points)))
-            kernel = np.exp(-gamma * self._squares(rows, centers))
+            rows = slice(start, start + _BLOCK)
+            kernel = np.exp(-gamma * self._squares(self.points[rows], centers))
             gram += kernel.T @ kernel
             right += kernel.T @ Y[rows]
         return np.asarray(np.linalg.lstsq(gram, right, rcond=None)[0])
@@ -218,11 +216,10 @@ class BarycentricExtension(Extension):
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
-        places = self.embedding[self.chosen]
-        if self.precomputed:
-            return np.asarray(places[np.argmin(X[:, self.chosen], axis=1)])
-        near, weights = barycentric_weights(self.points[self.chosen], X, self.n_neighbors)
-        return np.einsum("mk,mkd->md", weights, places[near])
+        near, weights = reconstructing(
+            X, self.points, self.chosen, self.n_neighbors, precomputed=self.precomputed
+        )
+        return np.einsum("mk,mkd->md", weights, self.embedding[self.chosen[near]])
 
     def _fit(self) -> float:
         self.chosen = np.arange(len(self.points))
@@ -339,7 +336,7 @@ def _lassos(X: Array, Y: Array, shares: Array) -> list[LinearMapping]:
     """Linear maps at shares of the least price that leaves nothing."""
     paths = [sparse_path(X, y, intercept=True) for y in Y.T]
     coefs = [np.column_stack([p.at(s * p.betas[0]) for p in paths]) for s in shares]
-    return [LinearMapping(a, Y.mean(axis=0) - X.mean(axis=0) @ a, "lars") for a in coefs]
+    return [LinearMapping.through_means(X, Y, coef, "lars") for coef in coefs]
 
 
 def _spread_out(points: Array, count: int, seed: int) -> Index:

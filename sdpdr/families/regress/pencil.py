@@ -53,7 +53,7 @@ class Pencil:
     """
 
     weights: Matrix
-    masses: Matrix | None = None
+    masses: Matrix = None
     name: str = "pencil"
 
     def __post_init__(self) -> None:
@@ -86,25 +86,23 @@ class Pencil:
     @property
     def is_diagonal(self) -> bool:
         """Whether D is."""
-        masses: Any = self.masses
-        return bool(masses.ndim == 1)
+        return bool(self.masses.ndim == 1)
 
     @property
     def diagonal(self) -> Array:
         """The diagonal of D, shape (n,)."""
-        masses: Any = self.masses
-        return np.asarray(masses if self.is_diagonal else masses.diagonal())
+        return np.asarray(self.masses if self.is_diagonal else self.masses.diagonal())
 
     @property
     def totals(self) -> Array:
         r""":math:`D \mathbf 1`, the weights of the mean that the constant vector stands for."""
-        masses: Any = self.masses
-        return self.diagonal if self.is_diagonal else np.asarray(masses.sum(axis=1)).ravel()
+        return self.diagonal if self.is_diagonal else np.asarray(self.masses.sum(axis=1)).ravel()
 
     def mass(self, vectors: Array) -> Array:
         """D times vectors of shape (n, q)."""
-        masses: Any = self.masses
-        return masses[:, None] * vectors if self.is_diagonal else np.asarray(masses @ vectors)
+        if self.is_diagonal:
+            return np.asarray(self.masses[:, None] * vectors)
+        return np.asarray(self.masses @ vectors)
 
     @property
     def has_trivial(self) -> bool:

@@ -73,7 +73,7 @@ class GraphProjection(Responding):
         ----------
         X : array_like of shape (n, m)
         y : array_like of shape (n,), optional
-            Labels. `LPP`, `NPE` and `IsoProjection` search neighbours within the classes then.
+            Labels. `LPP` and `NPE` search neighbours within the classes then.
 
         Returns
         -------

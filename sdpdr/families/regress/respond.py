@@ -114,10 +114,9 @@ class Responding(Transformer):
     random_state: int = 0
 
     def _responses(self, X: Any, y: np.ndarray | None, kind: str | Pencil) -> Responses:
-        """Responses of the samples X."""
+        """Responses of the samples X, of a kind that `kind_of` knows or by a pencil."""
         if isinstance(kind, Pencil):
             return self._of_pencil(kind, X, y, 2)
-        kind = kind_of(y, kind)
         if kind == "given":
             places = _target(y).astype(float)
             return Responses(self._cut(places if places.ndim == 2 else places[:, None]))
@@ -179,15 +178,10 @@ class Responding(Transformer):
 
 def _with_company(graph: NeighborGraph, X: Any, y: np.ndarray) -> NeighborGraph:
     """A sample without a neighbour of its class is joined to the nearest of them."""
-    i, j = graph.edges.T
     classes = np.unique(y, return_inverse=True)[1]
-    member = np.zeros((graph.n, classes.max() + 1), dtype=bool)
-    member[graph.index, classes] = True
-    own = np.bincount(graph.index * member.shape[1] + classes, minlength=member.size)
-    own = own.reshape(member.shape)
-    near = np.zeros_like(own)
-    np.add.at(near, i, own[j])
-    np.add.at(near, j, own[i])
+    own = np.zeros((graph.n, classes.max() + 1))
+    np.add.at(own, (graph.index, classes), 1.0)
+    near = graph.adjacency() @ own
     # Samples of one node are neighbours of each other.
     lonely = np.flatnonzero((near + own)[graph.index, classes] == 1)
     pairs = []
@@ -236,12 +230,18 @@ def class_responses(y: ArrayLike) -> Array:
     """
     _, member, counts = classes_of(y)
     root = np.sqrt(counts)
-    basis = np.linalg.qr(np.column_stack([root, np.eye(counts.size)]))[0][:, 1 : counts.size]
+    basis = _orthogonal_to(root)
     codes = basis / root[:, None]
     # Of the codes of equal size the first is made positive, whatever rounding says.
     leading = np.argmax(np.abs(codes).round(12), axis=0)
     codes *= np.sign(codes[leading, np.arange(codes.shape[1])])
     return np.asarray(codes[member])
+
+
+def _orthogonal_to(vector: Array) -> Array:
+    """An orthonormal basis of what is orthogonal to a vector, columns."""
+    n = vector.size
+    return np.linalg.qr(np.column_stack([vector, np.eye(n)]))[0][:, 1:n]
 
 
 def semisupervised_responses(
@@ -280,7 +280,7 @@ def semisupervised_responses(
     Cai thesis, (2.20)-(2.25).
     """
     alpha = validate.positive_number("alpha", alpha)
-    labels, member, counts = classes_of(y, unlabelled)
+    _, member, counts = classes_of(y, unlabelled)
     if member.size != graph.index.size or np.any(graph.index < 0):
         raise ShapeError(
             f"y has {member.size} labels; the graph was made of {graph.index.size} samples"
@@ -304,7 +304,7 @@ def semisupervised_responses(
     small = gathered.T @ carried
     # The constant is F sqrt(counts) solved, with the eigenvalue one; the rest is orthogonal to it.
     root = np.sqrt(counts) / np.sqrt(counts.sum())
-    basis = np.linalg.qr(np.column_stack([root, np.eye(labels.size)]))[0][:, 1 : labels.size]
+    basis = _orthogonal_to(root)
     values, q = np.linalg.eigh(basis.T @ small @ basis)
     vectors = carried @ (basis @ q[:, ::-1])
     norms = np.sqrt(np.maximum(values[::-1], np.finfo(float).tiny))

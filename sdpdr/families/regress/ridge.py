@@ -40,6 +40,12 @@ class LinearMapping:
     intercept: Array
     solver: str
 
+    @classmethod
+    def through_means(cls, X: Any, Y: Array, coef: Array, solver: str) -> LinearMapping:
+        """With the intercept that takes the mean of X to the mean of Y."""
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        return cls(coef, Y.mean(axis=0) - mean @ coef, solver)
+
     def __call__(self, X: Any) -> Array:
         """Images of the rows of X, dense or sparse; shape (n, d)."""
         return np.asarray(X @ self.coef + self.intercept)
@@ -147,12 +153,9 @@ class _Centered:
         x_mean, y_mean = np.asarray(X.T @ share).ravel(), Y.T @ share
         return cls(X, Y - y_mean, x_mean, y_mean)
 
-    @property
-    def is_sparse(self) -> bool:
-        return bool(sp.issparse(self.X))
-
-    def dense(self) -> Array:
-        return (self.X.toarray() if self.is_sparse else self.X) - self.x_mean
+    def dense(self, rows: slice | None = None) -> Array:
+        part = self.X if rows is None else self.X[rows]
+        return np.asarray((part.toarray() if sp.issparse(part) else part) - self.x_mean)
 
     def transposed_times(self, B: Array) -> Array:
         return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, B.sum(axis=0))
@@ -163,8 +166,7 @@ class _Centered:
         total = np.zeros((m, m))
         step = max(1, _BLOCK * 64 // max(m, 1))
         for start in range(0, self.X.shape[0], step):
-            rows = self.X[start : start + step]
-            block = (rows.toarray() if self.is_sparse else np.asarray(rows)) - self.x_mean
+            block = self.dense(slice(start, start + step))
             total += block.T @ block
         return total
 

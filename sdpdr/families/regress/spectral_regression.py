@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import checked
-from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError, UnknownNameError
+from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.respond import KINDS, LABELLED, Responding, checked_target, kind_of
@@ -53,9 +53,9 @@ class SpectralRegression(Responding):
     responses : str, NeighborGraph or Pencil, default "auto"
         ``"classes"``: the labels y (discriminant analysis). ``"semisupervised"``: labels, -1 where
         not known, carried along a graph. ``"contrast"``: neighbours of one class against those of
-        others. ``"laplacian"``, ``"reconstruction"`` and ``"geodesic"``: the graph alone, or
-        searched within the classes if y is given; a graph of one's own has the pencil of
-        ``"laplacian"``. ``"given"``: y is the embedding, (n, d).
+        others. ``"laplacian"`` and ``"reconstruction"``: the graph alone, or searched within the
+        classes if y is given; a graph of one's own has the pencil of ``"laplacian"``.
+        ``"geodesic"``: paths along the graph. ``"given"``: y is the embedding, (n, d).
         ``"auto"``: by y; without any ``"laplacian"``.
     n_neighbors : int, default 5
     alpha : float or "loo", default 0.1
@@ -203,8 +203,8 @@ class SpectralRegression(Responding):
             if self.penalty is not None or self.alpha == "loo":
                 raise DataError("a cardinality goes with a number alpha and no penalty matrix.")
         known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
-        if isinstance(self.kernel, str) and self.kernel not in known:
-            raise UnknownNameError("kernel", self.kernel, known)
+        if isinstance(self.kernel, str):
+            validate.choice("kernel", self.kernel, known)
 
     def _respond(self, X: Any, y: np.ndarray | None) -> Array | None:
         """Set ``responses_`` and what belongs to them; the weights of the mean to take off."""
@@ -234,7 +234,7 @@ class SpectralRegression(Responding):
         if self.kernel is None:
             return self._regress_linear(X, masses)
         self._choose_width(X)
-        kernel = X if self.kernel == "precomputed" else self._kernel(X, X)
+        kernel = self._kernel(X, X)
         if self.cardinality is not None:
             self.mapping_ = self._sparse(kernel)
         else:
@@ -264,10 +264,9 @@ class SpectralRegression(Responding):
         """Each response on at most ``cardinality`` columns."""
         assert self.cardinality is not None
         k = self.cardinality
-        x_mean, y_mean = np.asarray(X.mean(axis=0)).ravel(), self.responses_.mean(axis=0)
         paths = [sparse_path(X, y, self.alpha_, k, intercept=True) for y in self.responses_.T]
         coef = np.column_stack([path.of_cardinality(k) for path in paths])
-        return LinearMapping(coef, y_mean - x_mean @ coef, "lars")
+        return LinearMapping.through_means(X, self.responses_, coef, "lars")
 
     def _choose_width(self, X: Array) -> None:
         spread = 2.0 * float(np.mean(np.var(X, axis=0))) * X.shape[1]
@@ -278,17 +277,14 @@ class SpectralRegression(Responding):
         gammas = [self.gamma_]
         if self.gamma is None and self.kernel == "rbf":
             gammas = [w / typical for w in WIDTHS]
-        choice = choose_kernel(
-            lambda g: X if self.kernel == "precomputed" else self._kernel(X, X, g),
-            self.responses_,
-            gammas,
-            RIDGES,
-        )
+        choice = choose_kernel(lambda g: self._kernel(X, X, g), self.responses_, gammas, RIDGES)
         self.alpha_, self.gamma_ = choice.delta, choice.gamma
 
     def _kernel(self, X: Array, Z: Array, gamma: float | None = None) -> Array:
+        if self.kernel == "precomputed":
+            return X
         options = {}
-        if not callable(self.kernel) and self.kernel != "precomputed":
+        if not callable(self.kernel):
             options = {"gamma": self.gamma_ if gamma is None else gamma, "filter_params": True}
         return np.asarray(pairwise_kernels(X, Z, metric=self.kernel, **options))
 
@@ -309,9 +305,7 @@ class SpectralRegression(Responding):
         """
         check_is_fitted(self, "mapping_")
         X = checked(self, X, accept_sparse=self._sparse_allowed, reset=False)
-        if self.kernel is None or self.kernel == "precomputed":
-            return self.mapping_(X)
-        return self.mapping_(self._kernel(X, self._X))
+        return self.mapping_(X if self.kernel is None else self._kernel(X, self._X))
 
     def leave_one_out(self) -> Array:
         """Residuals of a kernel map at every sample when it is left out, (n, n_components)."""

@@ -16,10 +16,8 @@ from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_sq
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.weights import geodesic_pencil, reconstruction_pencil
 from sdpdr.graphs import NeighborGraph
+from sdpdr.graphs.reconstruction import best_weights
 from sdpdr.linalg.inertia import Factorization, is_positive_on
-
-# Directions in which neighbours spread less than this share of the whole are left alone.
-_REGULARIZATION = 1e-3
 
 
 def barycentric_weights(
@@ -63,12 +61,10 @@ def barycentric_weights(
     distance, near = search.kneighbors(None if leave_self else points)
     steps = known[near] - points[:, None, :]
     local = np.einsum("mid,mjd->mij", steps, steps)
-    size = np.maximum(np.trace(local, axis1=1, axis2=2), np.finfo(float).tiny)
-    ridge = _REGULARIZATION * size[:, None, None] * np.eye(near.shape[1])
-    weights = np.linalg.solve(local + ridge, np.ones((*near.shape, 1)))[:, :, 0]
-    weights /= weights.sum(axis=1, keepdims=True)
     same = distance[:, 0] == 0.0
-    weights[same] = np.eye(near.shape[1])[0]
+    weights = np.zeros(near.shape)
+    weights[same, 0] = 1.0
+    weights[~same] = best_weights(local[~same], iterations=1)
     return near, weights
 
 
@@ -307,34 +303,14 @@ def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
 
 
 def reconstructing(
-    estimator: Any, X: Any, seen: Array, placed: Index, metric: str, k: int
+    points: Array, seen: Array, placed: Index, k: int, *, precomputed: bool
 ) -> tuple[Index, Array]:
-    """Nearest placed samples of new points, and weights that reproduce the points.
+    """Nearest placed samples of new points, as positions in ``placed``, and weights of sum one.
 
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Whose number of features X must have.
-    X : array_like of shape (m, D), or distances to all samples (m, n)
-    seen : array of shape (n, D) or (n, n)
-        What the estimator was fitted to.
-    placed : array of int
-        The samples that may serve.
-    metric : {"euclidean", "precomputed"}
-        Distances alone reproduce nothing; the nearest sample then has weight one.
-    k : int
-        How many of them.
-
-    Returns
-    -------
-    near : array of int, shape (m, k)
-        Positions in ``placed``.
-    weights : array of shape (m, k)
-        Rows sum to one. A point that coincides with a sample has only that one.
+    Of points known by their distances to the samples seen nothing can be reproduced, and the
+    nearest sample has weight one.
     """
-    points = validate.checked(estimator, X, reset=False)
-    if metric == "precomputed":
+    if precomputed:
         near = np.argmin(points[:, placed], axis=1)[:, None]
         return near, np.ones(near.shape)
-    known = np.asarray(seen, dtype=float)[placed]
-    return barycentric_weights(known, points, k)
+    return barycentric_weights(np.asarray(seen, dtype=float)[placed], points, k)

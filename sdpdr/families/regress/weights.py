@@ -193,8 +193,7 @@ def knn_within_classes(X: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> Neig
     labels, member, counts = classes_of(y)
     if member.size != len(points):
         raise ShapeError(f"X has {len(points)} samples, y has {member.size} labels.")
-    edges, sqdist = [], []
-    sizes: list[Index] = []
+    edges, sqdist, sizes, total = [], [], [], 0
     index = np.empty(member.size, dtype=np.int64)
     for k, label in enumerate(labels):
         if counts[k] < 3:
@@ -205,12 +204,11 @@ def knn_within_classes(X: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> Neig
             # Pencils are of samples, whether or not some share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
             part = knn(points[own], min(n_neighbors, most), connect="none")
-        start = sum(c.size for c in sizes)
-        edges.append(part.edges + start)
+        edges.append(part.edges + total)
         sqdist.append(part.sqdist)
         sizes.append(part.counts)
-        index[own] = part.index + start
-    total = sum(c.size for c in sizes)
+        index[own] = part.index + total
+        total += part.n
     return NeighborGraph(
         total, np.vstack(edges), np.concatenate(sqdist), np.concatenate(sizes), index
     )

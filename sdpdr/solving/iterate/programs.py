@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, NotAcceptedError, ShapeError
+from sdpdr.base.progress import Deadline
 from sdpdr.linalg import LinearMap, Trace
 from sdpdr.program import SDP, Factor, Solution, Status
 from sdpdr.program.face import null_vectors
@@ -137,18 +137,18 @@ class Programs:
         program = self.under(directions)
         if self.solver != "auto":
             return self._ask(program, self.solver, self.form, time_limit, last)
-        clock = _Clock(time_limit)
+        deadline = Deadline(time_limit)
         solution = None
         if last is not None:
             patience = _patience(program, last) if choose_anew else np.inf
-            solution = self._again(program, last, clock.left(patience))
+            solution = self._again(program, last, deadline.left(patience))
         if solution is None or (choose_anew and solution.status not in _ENOUGH):
-            solution = self._auto(program, clock.left())
+            solution = self._auto(program, deadline.left())
         small = all(v.n <= _SMALL for v in program.psd_variables)
-        if not small or not self._is_poor(solution) or clock.is_over():
+        if not small or not self._is_poor(solution) or deadline.is_over():
             return solution
         try:
-            second = self._auto(program, clock.left(), skip=(solution.solver,))
+            second = self._auto(program, deadline.left(), skip=(solution.solver,))
         except NotAcceptedError:
             return solution
         return min(solution, second, key=lambda s: (self._is_poor(s), s.apparent_gap))
@@ -227,21 +227,6 @@ def matrices_of(sdp: SDP, variable: str | Sequence[str] | None) -> tuple[str, ..
         words = f"variables {', '.join(found)}" if found else "no matrix variable"
         raise ModelError(f"the model has {words}; name the one of low rank (variable=...).")
     return found
-
-
-class _Clock:
-    """What is left of a time limit."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.perf_counter() + seconds
-
-    def left(self, at_most: float = np.inf) -> float | None:
-        seconds = np.inf if self._end is None else max(0.0, self._end - time.perf_counter())
-        seconds = min(seconds, at_most)
-        return None if np.isinf(seconds) else float(seconds)
-
-    def is_over(self) -> bool:
-        return self.left() == 0.0
 
 
 def _patience(program: SDP, last: Solution) -> float:

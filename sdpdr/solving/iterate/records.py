@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import SolveFailedError
+from sdpdr.base.progress import Advised
 from sdpdr.linalg import LinearMap
 from sdpdr.program import Solution
 from sdpdr.program.point import Value
 
 
-class IterationStatus(Enum):
+class IterationStatus(Advised):
     """How an iteration stands; the value of each member is advice."""
 
     RUNNING = "It goes on: call `run` or `step` with this state."
@@ -45,14 +45,6 @@ class IterationStatus(Enum):
     FAILED = (
         "The solver returned no point. The best answer before that is kept; try another solver."
     )
-
-    @property
-    def advice(self) -> str:
-        """What the status means and what to do."""
-        return self.value
-
-    def __repr__(self) -> str:
-        return f"IterationStatus.{self.name}"
 
 
 RESUMABLE = (

@@ -151,26 +151,25 @@ class CompletelyPositive(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.affinity, str) and (
-            self.affinity == "precomputed"
-        )
+        named = isinstance(self.affinity, str)
+        tags.input_tags.pairwise = named and self.affinity == "precomputed"
         return tags
 
     def _affinity(self, X: Any) -> Array:
-        if isinstance(self.affinity, str):
+        named = isinstance(self.affinity, str)
+        if named:
             known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
             validate.choice("affinity", self.affinity, known)
         elif not callable(self.affinity):
             raise DataError(
                 f"affinity must be a name or a function of two rows; it is {self.affinity!r}."
             )
-        if isinstance(self.affinity, str) and self.affinity == "precomputed":
+        if named and self.affinity == "precomputed":
             A = symmetric_matrix(X)
             validate_data(self, X, skip_check_array=True)
             return A
         points = validate.points(X, at_least=2)
         validate_data(self, X, skip_check_array=True)
-        named = isinstance(self.affinity, str)
         options = {"gamma": self.gamma, "filter_params": True} if named else {}
         return symmetric_matrix(pairwise_kernels(points, metric=self.affinity, **options))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import Progress, show_progress
+from sdpdr.base.progress import Deadline, Progress, show_progress
 from sdpdr.families.factor.completely_positive.records import CpFactorization, CpStatus
 from sdpdr.families.factor.completely_positive.search import CpSearch, columns_to_try
 from sdpdr.families.factor.nonnegative.copositive import confirmed
@@ -117,7 +116,7 @@ def completely_positive(
         seed=seed,
         solver=solver,
         form=form,
-        end=np.inf if time_limit is None else time.perf_counter() + time_limit,
+        deadline=Deadline(time_limit),
     )
     obvious = obvious_certificate(A, tol)
     if obvious is not None:

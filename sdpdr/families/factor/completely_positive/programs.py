@@ -16,7 +16,11 @@ from sdpdr.families.factor.nonnegative.copositive import (
     confirmed,
     multiplier_certificate,
 )
-from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate, symmetric_matrix
+from sdpdr.families.factor.nonnegative.symmetric import (
+    at_unit_diagonal,
+    obvious_certificate,
+    symmetric_matrix,
+)
 from sdpdr.program import Factor
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.iterate.convex import ConvexIteration
@@ -132,9 +136,7 @@ def copositive_certificate(
     obvious = obvious_certificate(A, tol)
     if obvious is not None:
         return confirmed(obvious, A)
-    kept = np.flatnonzero(np.diag(A) > 0.0)
-    root = np.sqrt(np.diag(A)[kept])
-    unit = A[np.ix_(kept, kept)] / np.outer(root, root)
+    unit, root, kept = at_unit_diagonal(A)
     solution = solve(
         copositive_cut(unit),
         solver,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import Advised
 from sdpdr.families.factor.nonnegative.copositive import PROOFS, Certificate
 from sdpdr.families.factor.nonnegative.symmetric_nmf import unit_residual
 from sdpdr.solving.iterate.records import IterationStatus
@@ -27,7 +27,7 @@ FOUND: Mapping[str, str] = MappingProxyType(
 """How a factor was found, by name."""
 
 
-class CpStatus(Enum):
+class CpStatus(Advised):
     """What is known; the value of each member says it in words."""
 
     CP = "A non-negative factor was found; it fits to `residual`."
@@ -39,14 +39,6 @@ class CpStatus(Enum):
         "Neither a factor of the size asked for nor a proof that there is none was found, which "
         "proves nothing. Allow more columns (`n_components`), more `starts` or more time."
     )
-
-    @property
-    def advice(self) -> str:
-        """What the status means and what to do."""
-        return self.value
-
-    def __repr__(self) -> str:
-        return f"CpStatus.{self.name}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import Progress
+from sdpdr.base.progress import Deadline, Progress
 from sdpdr.families.factor.completely_positive.programs import (
     copositive_certificate,
     cp_iteration,
@@ -27,7 +26,11 @@ from sdpdr.families.factor.nonnegative.dominant import (
     small_rank_factor,
     triangle_free_certificate,
 )
-from sdpdr.families.factor.nonnegative.symmetric import cp_rank_bound, numerical_rank
+from sdpdr.families.factor.nonnegative.symmetric import (
+    at_unit_diagonal,
+    cp_rank_bound,
+    numerical_rank,
+)
 from sdpdr.families.factor.nonnegative.symmetric_nmf import (
     polish_square,
     square_residual,
@@ -59,9 +62,8 @@ class CpSearch:
     seed: int
     solver: str | Solver
     form: str
-    end: float
+    deadline: Deadline
     report: Progress | None = None
-    begin: float = field(default_factory=time.perf_counter)
     told: int = 0
 
     def decide(self, A: Array, columns: tuple[int, ...] | None = None) -> CpFactorization:
@@ -78,7 +80,7 @@ class CpSearch:
             wide = proof
         known = wide is not None or len(A) <= 4
         if not known and not has_triangle(A):
-            unit = _unit(A)
+            unit = at_unit_diagonal(A)[0]
             clear = triangle_free_certificate(unit)
             if clear is not None and clear.distance > self.tol * float(np.linalg.norm(unit)):
                 refuted = triangle_free_certificate(A)
@@ -97,94 +99,85 @@ class CpSearch:
                 return CpFactorization.of(
                     A, CpStatus.CP, attempts, attempt.factor, proof="search", holds=True
                 )
-        over = self.is_over()
+        over = self.deadline.is_over()
         return CpFactorization.of(A, CpStatus.UNDECIDED, attempts, holds=holds, timed_out=over)
 
     def attempts(
         self, A: Array, columns: tuple[int, ...], ask: bool
     ) -> Iterator[CpAttempt | Certificate]:
         """Attempts in their order, until the time is over."""
-        root = np.sqrt(np.diag(A))
+        unit, root, _ = at_unit_diagonal(A)
         for k in columns:
-            rng, tried = np.random.default_rng([self.seed, k]), []
-            for draw in range(self.draws):
-                if self.is_over():
-                    return
-                tried.append(self.draw(A, root, k, draw, rng))
-                yield tried[-1]
-            if ask and len(A) <= LARGEST_CUT and not self.is_over():
-                left = None if np.isinf(self.end) else max(self.end - time.perf_counter(), 0.0)
-                found = copositive_certificate(A, tol=self.tol, time_limit=left)
-                if found is not None:
-                    yield found
-                    return
-            ask = False
-            if tried and not self.is_over():
-                yield self.longer(A, root, min(tried, key=lambda a: a.residual))
-            tried = []
-            for start in range(self.starts):
-                if self.is_over():
-                    return
-                tried.append(self.climb(A, root, k, start, rng))
-                yield tried[-1]
-            if tried and not self.is_over():
-                yield self.longer(A, root, min(tried, key=lambda a: a.residual))
+            rng = np.random.default_rng([self.seed, k])
+            for make, count in ((self.draw, self.draws), (self.climb, self.starts)):
+                tried = []
+                for number in range(count):
+                    if self.deadline.is_over():
+                        return
+                    tried.append(make(unit, root, k, number, rng))
+                    yield tried[-1]
+                if ask and len(A) <= LARGEST_CUT and not self.deadline.is_over():
+                    left = self.deadline.left()
+                    found = copositive_certificate(A, tol=self.tol, time_limit=left)
+                    if found is not None:
+                        yield found
+                        return
+                ask = False
+                if tried and not self.deadline.is_over():
+                    yield self.longer(unit, root, min(tried, key=lambda a: a.residual))
 
-    def draw(self, A: Array, root: Array, k: int, draw: int, rng: np.random.Generator) -> CpAttempt:
+    def draw(
+        self, unit: Array, root: Array, k: int, draw: int, rng: np.random.Generator
+    ) -> CpAttempt:
         """Polish a random factor."""
-        first = random_factor(_unit(A), k, rng)
-        attempt = CpAttempt(k, "draw", draw, *_polished(A, root, first, _USUAL))
+        attempt = CpAttempt(
+            k, "draw", draw, *_polished(unit, root, random_factor(unit, k, rng), _USUAL)
+        )
         self._tell(k, attempt.residual)
         return attempt
 
-    def longer(self, A: Array, root: Array, attempt: CpAttempt) -> CpAttempt:
+    def longer(self, unit: Array, root: Array, attempt: CpAttempt) -> CpAttempt:
         """Polish on from the end of an attempt; its programs are not listed again."""
         steps = int(max(_USUAL, min(_LONG, _OPERATIONS / attempt.factor.size**3)))
-        factor, residual = _polished(A, root, attempt.factor / root[:, None], steps)
+        factor, residual = _polished(unit, root, attempt.factor / root[:, None], steps)
         self._tell(attempt.n_components, residual)
         return replace(attempt, factor=factor, residual=residual, history=())
 
     def climb(
-        self, A: Array, root: Array, k: int, start: int, rng: np.random.Generator
+        self, unit: Array, root: Array, k: int, start: int, rng: np.random.Generator
     ) -> CpAttempt:
         """Run the iteration at unit diagonal, polishing on the way where it is near."""
-        unit = _unit(A)
         iteration = cp_iteration(
             unit, k, random_factor(unit, k, rng), self.seed,
             max_iter=self.max_iter, solver=self.solver, form=self.form, progress=False,
         )  # fmt: skip
-        state, B = iteration.init(), np.zeros((len(A), k))
-        while not iteration.done(state) and not self.is_over():
+        state, B = iteration.init(), np.zeros((len(unit), k))
+        while not iteration.done(state) and not self.deadline.is_over():
             state = iteration.step(state)
             if state.best is not None:
                 B = np.maximum(as_dense(state.gram())[k:, :k], 0.0)
             self._tell(k, square_residual(unit, B))
-            near = 1.0 - float(np.sum(B**2)) / len(A) <= _NEAR
+            near = 1.0 - float(np.sum(B**2)) / len(unit) <= _NEAR
             if near and polish_square(unit, B, max_iter=_BRIEF).residual <= self.tol:
                 break
-        factor, residual = _polished(A, root, B, _USUAL)
+        factor, residual = _polished(unit, root, B, _USUAL)
         missing = float(np.sum(root**2) - np.sum((root[:, None] * B) ** 2))
         return CpAttempt(
             k, "iteration", start, factor, residual, missing, state.status, tuple(state.rows())
         )
 
-    def is_over(self) -> bool:
-        """Whether the time is over."""
-        return time.perf_counter() >= self.end
-
     def _tell(self, k: int, residual: float) -> None:
         if self.report is not None:
-            seconds = time.perf_counter() - self.begin
+            spent = self.deadline.spent
             self.report(
-                {"iteration": self.told, "n_components": k, "value": residual, "seconds": seconds}
+                {"iteration": self.told, "n_components": k, "value": residual, "seconds": spent}
             )
         self.told += 1
 
 
 def columns_to_try(A: Array, asked: int | tuple[int, int] | None) -> tuple[int, ...]:
     """The numbers of columns to try; the rank is counted at unit diagonal."""
-    kept = np.flatnonzero(np.diag(A) > 0.0)
-    rank = numerical_rank(_unit(A[np.ix_(kept, kept)]))
+    rank = numerical_rank(at_unit_diagonal(A)[0])
     most = cp_rank_bound(len(A), rank)
     if asked is None:
         steps = [rank + 2**j - 1 for j in range(most.bit_length() + 1)]
@@ -202,7 +195,7 @@ def columns_to_try(A: Array, asked: int | tuple[int, int] | None) -> tuple[int, 
 
 def _written(A: Array) -> Iterator[tuple[str, Array]]:
     """Factors that can be written down, and what they rest on."""
-    rank = numerical_rank(_unit(A))
+    rank = numerical_rank(at_unit_diagonal(A)[0])
     if rank <= 2:
         yield "rank", small_rank_factor(A, rank)
     if is_dominant(A):
@@ -212,13 +205,7 @@ def _written(A: Array) -> Iterator[tuple[str, Array]]:
         yield "scaled dominant", scaled
 
 
-def _polished(A: Array, root: Array, unit_factor: Array, steps: int) -> tuple[Array, float]:
-    """A factor of A itself from one of A at unit diagonal."""
-    found = polish_square(_unit(A), unit_factor, max_iter=steps)
+def _polished(unit: Array, root: Array, B: Array, steps: int) -> tuple[Array, float]:
+    """A factor of the matrix itself from one of it at unit diagonal."""
+    found = polish_square(unit, B, max_iter=steps)
     return root[:, None] * found.factor, found.residual
-
-
-def _unit(A: Array) -> Array:
-    """At unit diagonal."""
-    root = np.sqrt(np.diag(A))
-    return np.asarray(A / np.outer(root, root))

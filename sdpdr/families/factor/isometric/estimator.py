@@ -117,16 +117,6 @@ class IsoNMF(FactorTransformer):
 
         `transform` of the same X fits each row by itself, without lengths, and gives other numbers.
         """
-        return self._factor(X)
-
-    def transform(self, X: Any) -> Array:
-        """The rows of W that fit new points best, without regard to distances; shape (n, k)."""
-        check_is_fitted(self)
-        points = nonnegative_matrix(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return project(self.components_.T, points.T).T
-
-    def _factor(self, X: Any) -> Array:
         points = nonnegative_matrix(X)
         validate_data(self, X, skip_check_array=True)
         graph = knn(
@@ -158,6 +148,13 @@ class IsoNMF(FactorTransformer):
         self._describe(points, W)
         return W
 
+    def transform(self, X: Any) -> Array:
+        """The rows of W that fit new points best, without regard to distances; shape (n, k)."""
+        check_is_fitted(self)
+        points = nonnegative_matrix(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return project(self.components_.T, points.T).T
+
     def _describe(self, points: Array, W: Array) -> None:
         """What is worth knowing of the factors."""
         found = self.result_
@@ -171,5 +168,5 @@ class IsoNMF(FactorTransformer):
         }
         if found.status is not IsometricStatus.SETTLED:
             warnings.warn(
-                f"{found.status.name}: {found.status.advice}", ConvergenceWarning, stacklevel=5
+                f"{found.status.name}: {found.status.advice}", ConvergenceWarning, stacklevel=4
             )

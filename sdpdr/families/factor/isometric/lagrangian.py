@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.families.factor.nonnegative.projected import QuadraticModel
 from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg import SquaredEdgeLengths
 
 # Share of the largest eigenvalue that keeps preconditioners definite.
 _RIDGE = 1e-7
@@ -81,15 +82,12 @@ class IsometricLagrangian:
     graph: NeighborGraph
     pairs: sp.csr_array | None = None
     pull: float = 0.0
-    weights: Array | None = field(default=None)
+    weights: Array | None = None
 
     @cached_property
     def incidence(self) -> sp.csr_array:
         """Rows e_i - e_j, one for each edge."""
-        m = self.graph.m
-        rows, columns = np.repeat(np.arange(m), 2), self.graph.edges.ravel()
-        signs = np.tile([1.0, -1.0], m)
-        return sp.csr_array((signs, (rows, columns)), shape=(m, self.graph.n))
+        return SquaredEdgeLengths(self.graph.n, self.graph.edges).vectors
 
     @cached_property
     def _transposed(self) -> sp.csr_array:

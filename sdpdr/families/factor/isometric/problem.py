@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -14,6 +13,7 @@ from sdpdr.base.errors import DataError, InfeasibleError
 from sdpdr.families.factor.isometric.lagrangian import IsometricLagrangian
 from sdpdr.families.factor.nonnegative.truncation import singular_tail
 from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics
+from sdpdr.linalg import SquaredEdgeLengths
 
 OBJECTIVES = ("none", "furthest")
 # Default pull where the product is a penalty.
@@ -124,10 +124,8 @@ def _pairs(V: Array, graph: NeighborGraph, objective: str | FurthestPairs) -> Fu
 
 def _laplacian(pairs: FurthestPairs, graph: NeighborGraph) -> Any:
     """Of the pairs, one for each point, counted as often as its node."""
-    here, n = np.arange(graph.n), graph.n
-    half = csr_array((graph.counts.astype(float), (here, pairs.furthest)), shape=(n, n))
-    both = half + half.T
-    return csr_array(diags_array(both.sum(axis=1)) - both)
+    ends = np.column_stack([np.arange(graph.n), pairs.furthest])
+    return SquaredEdgeLengths(graph.n, ends).adjoint(graph.counts.astype(float))
 
 
 def _limit(pairs: FurthestPairs, graph: NeighborGraph) -> float:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError, VacuousWarning
+from sdpdr.families.factor.nmf.bounds import own_blocks
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.graphs import NeighborGraph, furthest_pairs
 from sdpdr.graphs.pairs import sorted_pairs
@@ -99,10 +100,11 @@ def isometric_nmf(
     V = rows_of_nodes(graph, X)
     validate.choice("objective", objective, OBJECTIVES)
     order = sum(V.shape)
+    corner = np.argwhere(np.ones(V.shape)) + np.array([0, len(V)])
     blocks: list[Block] = [
         Gram(order, "Z"),
-        Known(order, _corner(*V.shape), V.ravel()),
-        NonNegative(order, _within(*V.shape), "Z"),
+        Known(order, corner, V.ravel()),
+        NonNegative(order, own_blocks(*V.shape), "Z"),
         Isometry(placed(graph, order), isometry, "Z"),
         LeastTrace(order, gram="Z") if objective == "trace" else _spread(graph, V, order),
     ]
@@ -175,16 +177,7 @@ def isometric_nmf_lift(
 
 
 def placed(graph: NeighborGraph, order: int, first: int = 0) -> NeighborGraph:
-    """A graph whose nodes are rows of a larger matrix.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-    order : int
-        Of the matrix.
-    first : int, default 0
-        Row of the node 0.
-    """
+    """A graph whose nodes are rows of a larger matrix, from row ``first`` on."""
     return NeighborGraph(order, graph.edges + first, graph.sqdist)
 
 
@@ -223,15 +216,3 @@ def _limits(V: Array, trace_limit: float | None, n_components: int | None) -> li
         found.append(TraceAtMost(order, float(np.sum(V**2)), left, "Z"))
         found.append(TraceAtMost(order, float(k), 1.0 - left, "Z"))
     return found
-
-
-def _corner(n: int, m: int) -> Index:
-    """Places of V in Z, row by row."""
-    i, j = np.meshgrid(np.arange(n), n + np.arange(m), indexing="ij")
-    return np.column_stack([i.ravel(), j.ravel()])
-
-
-def _within(n: int, m: int) -> Index:
-    """Places above the diagonal of the two diagonal blocks."""
-    left, right = np.triu_indices(n, 1), np.triu_indices(m, 1)
-    return np.column_stack([np.append(a, n + b) for a, b in zip(left, right, strict=True)])

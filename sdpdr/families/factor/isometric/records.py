@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from enum import Enum
 from typing import Any
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import Advised
 
 
-class IsometricStatus(Enum):
+class IsometricStatus(Advised):
     """How a search for isometric factors ended; the value of each member is advice."""
 
     SETTLED = (
@@ -29,14 +29,6 @@ class IsometricStatus(Enum):
     DIVERGED = (
         "Distances grew without limit. Take a smaller pull, objective='none', or product='penalty'."
     )
-
-    @property
-    def advice(self) -> str:
-        """What the status means and what to do."""
-        return self.value
-
-    def __repr__(self) -> str:
-        return f"IsometricStatus.{self.name}"
 
 
 @dataclass(frozen=True)

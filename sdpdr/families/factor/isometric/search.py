@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Progress, show_progress
+from sdpdr.base.progress import Deadline, Progress, show_progress
 from sdpdr.families.factor.isometric.lagrangian import Multipliers
 from sdpdr.families.factor.isometric.problem import IsometricProblem
 from sdpdr.families.factor.isometric.records import (
@@ -46,7 +43,7 @@ class IsometricSearch:
 
     def run(self, x: Array, progress: Progress | bool | None) -> IsometricFactors:
         """All rounds, with the last factors reached."""
-        self.begin = time.perf_counter()
+        self.deadline = Deadline(self.time_limit)
         of = self.problem.lagrangian
         self.size = float(np.sum(of.counts * of.X**2)), float(np.sum(of.graph.sqdist**2)) or 1.0
         at = Multipliers(
@@ -61,7 +58,7 @@ class IsometricSearch:
         with show_progress(progress, "isometric factors") as report:
             try:
                 while len(self.history) < self.max_iter:
-                    if self._late():
+                    if self.deadline.is_over():
                         status = IsometricStatus.TIME_LIMIT
                         break
                     found, slope, steps = self._descend(x, at)
@@ -73,7 +70,8 @@ class IsometricSearch:
                     if min(self.history, key=self._merit) is self.history[-1]:
                         best = x, at
                     if report is not None:
-                        report(self._line())
+                        last = asdict(self.history[-1])
+                        report({**last, "iteration": len(self.history), "value": last["objective"]})
                     ended = self._verdict()
                     if ended is not None:
                         status = ended
@@ -86,11 +84,13 @@ class IsometricSearch:
     def _descend(self, x: Array, at: Multipliers) -> tuple[Array, float, int]:
         of = self.problem.lagrangian
         if self.method == "newton":
-            found = descend(lambda z: of.flat(z, at), x, max_iter=self.inner_iter, stop=self._late)
+            found = descend(
+                lambda z: of.flat(z, at), x, max_iter=self.inner_iter, stop=self.deadline.is_over
+            )
             return found.x, found.slope, found.iterations
 
         def stop(z: Array) -> None:
-            if self._late():
+            if self.deadline.is_over():
                 raise StopIteration
 
         inner = minimize(
@@ -125,25 +125,23 @@ class IsometricSearch:
         return 2.0 if now > max(_CUT * before, self.tol) else 1.0
 
     def _record(self, x: Array, at: Multipliers, slope: float, steps: int) -> IsometricRound:
-        rec, dist, spread = self._measures(x)
         return IsometricRound(
-            objective=self.problem.objective(rec, spread),
-            rec=rec,
-            dist=dist,
-            spread=spread,
+            **self._measures(x),
             slope=slope,
             length_penalty=at.length_penalty * self.size[1],
             product_penalty=at.product_penalty * self.size[0],
             steps=steps,
-            seconds=time.perf_counter() - self.begin,
+            seconds=self.deadline.spent,
         )
 
-    def _measures(self, x: Array) -> tuple[float, float, float]:
+    def _measures(self, x: Array) -> dict[str, float]:
         of = self.problem.lagrangian
         W, H = of.split(x)
-        rec = np.sqrt(np.sum(of.counts * (W @ H - of.X) ** 2) / self.size[0])
-        dist = np.linalg.norm(of.length_errors(W)) / np.sqrt(self.size[1])
-        return float(rec), float(dist), self.problem.unit**2 * of.spread(W)
+        rec = float(np.sqrt(np.sum(of.counts * (W @ H - of.X) ** 2) / self.size[0]))
+        dist = float(np.linalg.norm(of.length_errors(W)) / np.sqrt(self.size[1]))
+        spread = self.problem.unit**2 * of.spread(W)
+        objective = self.problem.objective(rec, spread)
+        return {"objective": objective, "rec": rec, "dist": dist, "spread": spread}
 
     def _violation(self, record: IsometricRound) -> float:
         return max(record.dist, record.rec) if self.problem.exact else record.dist
@@ -169,30 +167,19 @@ class IsometricSearch:
         return IsometricStatus.SETTLED if settled else None
 
     def _is_sound(self, x: Array) -> bool:
-        spread = self._measures(x)[2]
+        spread = self._measures(x)["spread"]
         return bool(np.isfinite(x).all()) and spread <= _RUNAWAY * max(
             self.problem.spread_bound, self.problem.spread_unit
         )
 
-    def _late(self) -> bool:
-        return self.time_limit is not None and time.perf_counter() - self.begin > self.time_limit
-
-    def _line(self) -> Mapping[str, Any]:
-        last = self.history[-1]
-        return {**asdict(last), "iteration": len(self.history), "value": last.objective}
-
     def _result(self, x: Array, at: Multipliers, status: IsometricStatus) -> IsometricFactors:
-        rec, dist, spread = self._measures(x)
         of, (W, H) = self.problem.lagrangian, self.problem.unpacked(x)
         tension = at.lengths - at.length_penalty * of.length_errors(of.split(x)[0])
         return IsometricFactors(
             W=W,
             H=H,
             status=status,
-            rec=rec,
-            dist=dist,
-            spread=spread,
-            objective=self.problem.objective(rec, spread),
+            **self._measures(x),
             bound=self.problem.bound,
             rec_bound=self.problem.rec_bound,
             spread_bound=self.problem.spread_bound,

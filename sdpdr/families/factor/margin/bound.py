@@ -22,9 +22,10 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import ShapeError, UnknownNameError
-from sdpdr.families.factor.margin.recipe import NORMS, Signs, check_price, observed_signs
+from sdpdr.base.errors import ShapeError
+from sdpdr.families.factor.margin.recipe import NORMS, Signs, asked_signs
 from sdpdr.linalg.verified import is_verified_positive
 
 _EPS = float(np.finfo(float).eps)
@@ -169,10 +170,8 @@ def margin_bound(
     >>> round(margin_bound(X, np.ones(9), c=0.5), 6)  # the optimum is 2 sqrt(3) = 3.464102
     3.40168
     """
-    signs = X if isinstance(X, Signs) else observed_signs(X)
-    check_price(c, norm)
-    weights = weights_of(signs, Q)
-    weights = np.clip(np.nan_to_num(weights), 0.0, c)
+    signs = asked_signs(X, c, norm)
+    weights = np.clip(np.nan_to_num(weights_of(signs, Q)), 0.0, c)
     largest = float(np.max(weights))
     if largest == 0.0:
         return 0.0
@@ -210,8 +209,7 @@ def dual_norm(
     >>> round(dual_norm(P, "trace"), 6), round(dual_norm(P, "max"), 6)
     (1.414214, 2.828427)
     """
-    if norm not in NORMS:
-        raise UnknownNameError("norm", norm, NORMS)
+    validate.choice("norm", norm, NORMS)
     p, q = P.shape
     tried = [(np.ones(p), np.ones(q))]
     if norm == "max":
@@ -225,12 +223,8 @@ def dual_norm(
 
 
 def _scaled_norm(P: sp.csr_array, a: Array, b: Array) -> float:
-    scaled = sp.diags_array(a**-0.5) @ P @ sp.diags_array(b**-0.5)
-    return _largest_singular_value(scaled.toarray())
-
-
-def _largest_singular_value(dense: Array) -> float:
-    """From the smaller of the two matrices of inner products."""
+    """The largest singular value, from the smaller of the two matrices of inner products."""
+    dense = (sp.diags_array(a**-0.5) @ P @ sp.diags_array(b**-0.5)).toarray()
     p, q = dense.shape
     gram = dense @ dense.T if p < q else dense.T @ dense
     last = min(p, q) - 1

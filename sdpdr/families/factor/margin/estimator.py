@@ -47,19 +47,7 @@ class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         array of shape (m,) or (p, q)
         """
         check_is_fitted(self, "X_")
-        return self._at(self.X_, pairs)
-
-    def _signs(self, pairs: ArrayLike | None) -> Index:
-        """Signs of the matrix found; 0 where an entry is no larger than the tolerance.
-
-        Symmetric data put entries on zero exactly, and their computed sign is that of rounding.
-        """
-        check_is_fitted(self, "X_")
-        blurred = tolerance(self.solver, self.tol) * np.max(np.abs(self.X_), initial=0.0)
-        values = self._at(self.X_, pairs)
-        return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
-
-    def _at(self, matrix: Array, pairs: ArrayLike | None) -> Any:
+        matrix = self.X_
         if pairs is None:
             return matrix.copy()
         places = np.asarray(pairs)
@@ -74,7 +62,7 @@ class _Completion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
             raise DataError(
                 f"pair ({i}, {a}) lies outside the matrix of shape {matrix.shape} that was fitted."
             )
-        return matrix[places[:, 0], places[:, 1]]
+        return np.asarray(matrix[places[:, 0], places[:, 1]])
 
     def _note_unobserved(self, rows: Index, columns: Index) -> None:
         self.unobserved_rows_, self.unobserved_columns_ = rows, columns
@@ -176,9 +164,8 @@ class MMMF(_Completion):
         )
         self._note_unobserved(signs.empty_rows, signs.empty_columns)
         self.factorization_ = found
-        silent = np.ix_(signs.empty_rows, np.arange(found.U.shape[1]))
         self.U_, self.V_ = found.U.copy(), found.V.copy()
-        self.U_[silent] = 0.0
+        self.U_[signs.empty_rows] = 0.0
         self.V_[signs.empty_columns] = 0.0
         self.X_ = self.U_ @ self.V_.T
         self.slack_ = _spread(signs, found.slack)
@@ -197,6 +184,8 @@ class MMMF(_Completion):
     def predict(self, pairs: ArrayLike | None = None) -> Index:
         """Signs of the matrix found; 0 where an entry is at most ``tol`` times the largest.
 
+        Symmetric data put entries on zero exactly, and their computed sign is that of rounding.
+
         Parameters
         ----------
         pairs : array_like of int, shape (m, 2), optional
@@ -206,7 +195,9 @@ class MMMF(_Completion):
         -------
         array of int, shape (m,) or (p, q)
         """
-        return self._signs(pairs)
+        values = self.decision_function(pairs)
+        blurred = tolerance(self.solver, self.tol) * np.max(np.abs(self.X_), initial=0.0)
+        return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the signs in X that are predicted.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning
-from sdpdr.base.progress import Progress, show_progress
+from sdpdr.base.progress import Deadline, Progress, show_progress
 from sdpdr.families.factor.margin.bound import (
     MarginFactorization,
     factor_norm,
@@ -21,18 +20,15 @@ from sdpdr.families.factor.margin.bound import (
     margins_of,
     weights_of,
 )
-from sdpdr.families.factor.margin.recipe import Signs, check_price, observed_signs
+from sdpdr.families.factor.margin.recipe import Signs, asked_signs
 from sdpdr.families.factor.margin.recipe import mmmf as recipe
 from sdpdr.families.factor.margin.splitting import MaxSplitting, Step, TraceSplitting, steps
 from sdpdr.linalg import BilinearForms
 from sdpdr.model import Model, Var, soften
 from sdpdr.model.blocks import Gram, LeastTrace, Margins
-from sdpdr.program.point import Factor, as_dense
+from sdpdr.program.point import Factor
 from sdpdr.solvers.base import Solver, tolerance, unless_configured
 from sdpdr.solving.solve import solve
-
-# Eigenvalues of a matrix of products below this share of the largest are left out of factors.
-_NOISE = 1e-10
 
 
 def mmmf(
@@ -96,8 +92,7 @@ def mmmf(
            [ 1., -1., -1.,  1.],
            [-1.,  1.,  1., -1.]])
     """
-    signs = X if isinstance(X, Signs) else observed_signs(X)
-    check_price(c, norm)
+    signs = asked_signs(X, c, norm)
     limit = validate.positive_integer("max_iter", max_iter)
     tol = tolerance(solver, tol)
     what = f"maximum-margin factorization, {norm} norm"
@@ -172,18 +167,13 @@ def mmmf_primal(
     >>> round(found.value, 5), found.gap < 1e-6
     (3.4641, True)
     """
-    signs = X if isinstance(X, Signs) else observed_signs(X)
-    check_price(c, "trace")
+    signs = asked_signs(X, c, "trace")
     weights = np.clip(weights_of(signs, Q), 0.0, c)
     if not np.any(weights):
         raise DataError("no weight of Q is positive, so it says nothing about the matrix.")
     left, sizes, right = np.linalg.svd(signs.matrix(weights).toarray(), full_matrices=False)
     bound = margin_bound(signs, weights, c=c)
-    p, q = signs.shape
-    zero = MarginFactorization(
-        np.zeros((p, 0)), np.zeros((q, 0)), _loss(c, np.zeros(len(weights))), bound, signs,
-        weights, c, "trace",
-    )  # fmt: skip
+    zero = replace(_zero(signs, c, "trace"), bound=bound, multipliers=weights)
     # Where slack is cheap, all weights are c and their norm is below one.
     if sizes[0] < 1.0 - tol and np.all(weights >= c * (1.0 - tol)):
         return zero
@@ -196,7 +186,7 @@ def mmmf_primal(
     solution = solve(model, solver, tol=unless_configured(solver, 1e-8))
     if not solution.values:
         solution.raise_for_status()
-    root = _factor(as_dense(solution.values["S"]))
+    root = Factor.of(solution.values["S"]).factor
     return _scaled(replace(zero, U=U @ root, V=V @ root))
 
 
@@ -204,12 +194,8 @@ def _split(
     signs: Signs, c: float, norm: str, tol: float, max_iter: int, report: Progress | None
 ) -> MarginFactorization:
     """The splitting method until value and bound agree."""
-    start = time.perf_counter()
-    p, q = signs.shape
-    nothing = np.zeros(len(signs.values))
-    best = MarginFactorization(
-        np.zeros((p, 0)), np.zeros((q, 0)), _loss(c, nothing), 0.0, signs, nothing, c, norm
-    )
+    deadline = Deadline()
+    best = _zero(signs, c, norm)
     history: list[dict[str, Any]] = []
     splitting = TraceSplitting(signs, c) if norm == "trace" else MaxSplitting(signs, c)
     for step in steps(splitting, max_iter):
@@ -220,7 +206,7 @@ def _split(
                 "value": best.value,
                 "bound": best.bound,
                 "gap": best.gap,
-                "seconds": time.perf_counter() - start,
+                "seconds": deadline.spent,
             }
         )
         if report is not None:
@@ -228,6 +214,15 @@ def _split(
         if best.gap <= tol:
             break
     return replace(best, iterations=step.count, history=tuple(history))
+
+
+def _zero(signs: Signs, c: float, norm: str) -> MarginFactorization:
+    """The matrix of zeros, with no more than the bound that needs no proof."""
+    p, q = signs.shape
+    nothing = np.zeros(len(signs.values))
+    return MarginFactorization(
+        np.zeros((p, 0)), np.zeros((q, 0)), _loss(c, nothing), 0.0, signs, nothing, c, norm
+    )
 
 
 def _better(best: MarginFactorization, step: Step) -> MarginFactorization:
@@ -284,21 +279,14 @@ def _by_solver(
     solution = solve(model, solver, tol=tol, progress=progress)
     if not solution.values:
         solution.raise_for_status()
-    value = solution.values["Z"]
-    factor = value.factor if isinstance(value, Factor) else _factor(np.asarray(value))
-    p = signs.shape[0]
-    nothing = np.zeros(len(signs.values))
-    found = MarginFactorization(factor[:p], factor[p:], np.inf, 0.0, signs, nothing, c, norm)
-    weights = solution.duals.get("margins", nothing)
+    factor, p = Factor.of(solution.values["Z"]).factor, signs.shape[0]
+    weights = solution.duals.get("margins", np.zeros(len(signs.values)))
     sides = solution.duals.get("max_norm.diagonal")
     scales = None if sides is None else (sides[:p], sides[p:])
-    bound = margin_bound(signs, weights, c=c, norm=norm, scales=scales)
-    found = replace(_scaled(found), bound=bound, multipliers=weights, scales=scales)
-    return replace(found, iterations=solution.claimed.iterations or 0)
-
-
-def _factor(matrix: Array) -> Array:
-    """R with R R^T equal to the positive part of a matrix."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
-    kept = values > _NOISE * max(float(values[-1]), 0.0)
-    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+    return replace(
+        _scaled(replace(_zero(signs, c, norm), U=factor[:p], V=factor[p:])),
+        bound=margin_bound(signs, weights, c=c, norm=norm, scales=scales),
+        multipliers=weights,
+        scales=scales,
+        iterations=solution.claimed.iterations or 0,
+    )

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
-from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, DataTypeError, UnknownNameError
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index, own_rows
+from sdpdr.base.errors import DataError
+from sdpdr.families.factor.nonnegative.inputs import checked_matrix
 from sdpdr.model import Affine, Block, Model, Var, soften
 from sdpdr.model.blocks import (
     DualMaxNorm,
@@ -83,20 +84,10 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
     >>> signs.empty_rows.size, signs.empty_columns.size
     (0, 0)
     """
-    try:
-        checked = check_array(
-            X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, input_name=name
-        )
-    except TypeError as error:
-        raise DataTypeError(f"{error}") from None
-    except ValueError as error:
-        raise DataError(f"{error}") from None
-    dense = not sp.issparse(checked)
-    entries = sp.coo_array(np.where(np.isnan(checked), 0.0, checked) if dense else checked)
-    entries.sum_duplicates()
-    values = np.asarray(entries.data, dtype=float)
-    seen = (values != 0.0) & ~np.isnan(values)
-    row, column, values = entries.row[seen], entries.col[seen], values[seen]
+    checked = checked_matrix(X, name, accept_sparse="csr", ensure_all_finite=False)
+    entries = own_rows(checked).tocoo()
+    seen = (entries.data != 0.0) & ~np.isnan(entries.data)
+    row, column, values = entries.row[seen], entries.col[seen], entries.data[seen]
     wrong = np.flatnonzero(np.abs(values) != 1.0)
     if wrong.size:
         i, a, value = row[wrong[0]], column[wrong[0]], values[wrong[0]]
@@ -110,12 +101,27 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
             f"no entry of {name} was observed: all are 0 or NaN, so every matrix fits, and the "
             "one of least norm is zero."
         )
-    order = np.lexsort((column, row))
-    places = np.column_stack([row, column])[order].astype(np.int64)
-    return Signs((int(checked.shape[0]), int(checked.shape[1])), places, values[order])
+    places = np.column_stack([row, column]).astype(np.int64)
+    return Signs((int(checked.shape[0]), int(checked.shape[1])), places, values)
 
 
 NORMS = ("trace", "max")
+
+
+def asked_signs(X: Any, c: float, norm: str) -> Signs:
+    """Signs, read or given; a price of slack that is not positive and unknown norms are refused.
+
+    Raises
+    ------
+    DataError, UnknownNameError
+    """
+    signs = X if isinstance(X, Signs) else observed_signs(X)
+    if not c > 0.0:
+        raise DataError(
+            f"c, the price of slack, must be positive (infinite for a hard margin); it is {c!r}."
+        )
+    validate.choice("norm", norm, NORMS)
+    return signs
 
 
 def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
@@ -165,8 +171,7 @@ def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
     over        Z ∈ S^4, Z ⪰ 0
     subject to  (priced)        margins, 3 rows
     """
-    signs = X if isinstance(X, Signs) else observed_signs(X)
-    check_price(c, norm)
+    signs = asked_signs(X, c, norm)
     lift = ProductLift(signs.shape)
     margins = Margins(lift.entries(signs.places), signs.values)
     blocks: list[Block] = [lift, soften(margins, c) if np.isfinite(c) else margins]
@@ -219,8 +224,7 @@ def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> M
     subject to  Q_e ≤ c                  margin_multipliers, 3 rows
                 (B Q)_e + a_e ⪰ 0        spectral_norm, psd cone, 10 entries
     """
-    signs = X if isinstance(X, Signs) else observed_signs(X)
-    check_price(c, norm)
+    signs = asked_signs(X, c, norm)
     weighted = _weighted(signs)
     cap: Block = SpectralNorm(weighted, signs.shape, limit=1.0)
     if norm == "max":
@@ -235,18 +239,3 @@ def _weighted(signs: Signs) -> Affine:
     place = np.ravel_multi_index(tuple(signs.places.T), signs.shape)
     shape = (signs.shape[0] * signs.shape[1], m)
     return sp.csr_array((signs.values, (place, np.arange(m))), shape=shape) @ Var("Q")
-
-
-def check_price(c: float, norm: str) -> None:
-    """Refuse a price of slack that is not positive, and unknown norms.
-
-    Raises
-    ------
-    DataError, UnknownNameError
-    """
-    if not c > 0.0:
-        raise DataError(
-            f"c, the price of slack, must be positive (infinite for a hard margin); it is {c!r}."
-        )
-    if norm not in NORMS:
-        raise UnknownNameError("norm", norm, NORMS)

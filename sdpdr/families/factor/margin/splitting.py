@@ -156,13 +156,7 @@ def _water_level(values: Array, volume: float) -> float:
 
 
 def steps(splitting: Splitting, max_iter: int) -> Iterator[Step]:
-    """Every tenth step of the iteration.
-
-    Parameters
-    ----------
-    splitting : Splitting
-    max_iter : int
-    """
+    """Every tenth step of the iteration, and the last."""
     Z = np.zeros(splitting.shape)
     W = np.zeros(splitting.shape)
     rho = splitting.first_rho

@@ -63,7 +63,7 @@ def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
         (Gram(n, "Z"), Known(n, product_pairs(V.shape), V.ravel())), "nmf_dnn", maximize=False
     )
     if nonnegative:
-        model = model + NonNegative(n, _unknown(*V.shape), gram="Z")
+        model = model + NonNegative(n, own_blocks(*V.shape), gram="Z")
     return model + LeastTrace(n, np.full(n, 0.5), gram="Z")
 
 
@@ -211,8 +211,14 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
     return Model(blocks, name="nmf_overlap", maximize=True)
 
 
-def _unknown(n: int, m: int) -> Index:
-    """Pairs of places off the diagonal of both blocks that are not given."""
+def own_blocks(n: int, m: int) -> Index:
+    """Pairs of places above the diagonal in the two blocks beside the corner.
+
+    Examples
+    --------
+    >>> own_blocks(1, 2).tolist()
+    [[1, 2]]
+    """
     i, j = np.triu_indices(n + m, 1)
     own = (i < n) == (j < n)
     return np.column_stack([i[own], j[own]])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nmf.products import search_products
 from sdpdr.families.factor.nmf.recipes import nmf_lift
 from sdpdr.families.factor.nmf.search import Factorization, Search, search_lift
@@ -125,32 +126,31 @@ def nmf(
     >>> found.status, found.error < 1e-12, bool(found.W.min() >= 0.0)
     (IterationStatus.RANK_REACHED, True, True)
     """
-    if method not in METHODS:
-        raise UnknownNameError("method", method, METHODS)
+    validate.choice("method", method, METHODS)
     known = partial_matrix(X, observed)
     k = number_of_components(n_components, known.shape)
     for name, number in (("starts", starts), ("max_iter", max_iter)):
         validate.positive_integer(name, number)
     near = polish_at if polish and sparsity is None else None
-    asked = (known, k, tol, near, starts, seed, max_iter)
+    search = Search(known, k, tol, near, starts, seed, max_iter, best=resume)
     if method == "scalarised":
         if error is not None or sparsity is not None or not known.is_complete:
             raise DataError(
                 "method='scalarised' knows complete matrices and exact products only; use "
                 "method='lift'."
             )
-        return search_products(Search(*asked, best=resume), init, **options)
+        return search_products(search, init, **options)
     if direction == "schur":
         size = float(np.sqrt(np.linalg.norm(known.values, 2)))
         direction = Schur(k, size if sparsity is None else 1.0, known.shape)
     options = {"solver": "clarabel", **options}
-    options |= {"direction": direction, "start": Search(*asked).start(init)}
+    options |= {"direction": direction, "start": search.start(init)}
     for radius in _radii(error, retries, grow):
         model = nmf_lift(known.with_gaps(), k, error=radius, sparsity=sparsity, dnn=dnn)
-        found = search_lift(Search(*asked, radius, resume), model, **options)
+        found = search_lift(replace(search, radius=radius), model, **options)
         if found.status is not IterationStatus.STALLED:
             break
-        resume = None
+        search = replace(search, best=None)
     return found
 
 

@@ -23,7 +23,7 @@ from sdpdr.families.factor.nonnegative.inputs import (
 )
 from sdpdr.families.factor.nonnegative.projection import alternate
 from sdpdr.families.factor.nonnegative.truncation import clipped_svd, closed_form, singular_tail
-from sdpdr.program import Factor, Solution
+from sdpdr.program import Solution, as_dense
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.solve import solve
 
@@ -172,7 +172,11 @@ def nmf_bound(
     validate.positive_number("tol", tol)
     validate.positive_number("time_limit", time_limit)
     given = _factors(V, W, H, k)
-    k = given[0].shape[1] if given else _required(k, V)
+    if given:
+        k = given[0].shape[1]
+    elif k is None:
+        raise DataError("give k, the number of components, or a factorization W, H.")
+    k = number_of_components(k, V.shape, "k")
     state = _Bounding(V, k, given)
     state.add("eckart_young", singular_tail(V, k), "the singular values beyond the first k")
     if method == "overlap" or (method == "auto" and state.wants_program(tol)):
@@ -285,7 +289,7 @@ def _corner(solution: Solution, n: int) -> Array | None:
     P = solution.values.get("P")
     if P is None:
         return None
-    Z = np.maximum((P.factor @ P.factor.T if isinstance(P, Factor) else np.asarray(P))[:n, n:], 0.0)
+    Z = np.maximum(as_dense(P)[:n, n:], 0.0)
     return Z if np.all(np.isfinite(Z)) and Z.any() else None
 
 
@@ -306,7 +310,6 @@ def _factors(
         )
     if k is not None and k != left.shape[1]:
         raise ShapeError(f"k={k}, but W and H have {left.shape[1]} components; leave k out.")
-    number_of_components(left.shape[1], V.shape, "k")
     return left, right
 
 
@@ -319,9 +322,3 @@ def _factor(values: ArrayLike, name: str) -> Array:
             "entries, and says nothing about this one. Clip it first, if that is meant."
         )
     return factor
-
-
-def _required(k: int | None, V: Array) -> int:
-    if k is None:
-        raise DataError("give k, the number of components, or a factorization W, H.")
-    return number_of_components(k, V.shape, "k")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import Deadline
 from sdpdr.families.factor.nmf.recipes import nmf_products
 from sdpdr.families.factor.nmf.search import Factorization, Search
+from sdpdr.families.factor.nonnegative.polish import random_factors
 from sdpdr.program import SDP, Solution
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.choice import choose
@@ -31,38 +31,28 @@ def search_products(
 ) -> Factorization:
     r"""Lower :math:`\sum (T - W^2) + \sum (S - H^2)` by weights :math:`2W_t, 2H_t`.
 
-    Parameters
-    ----------
-    search : Search
-    resume : Factorization, optional
-        Its starts are not made again.
-    init : pair of arrays, optional
-        The first start.
-    **options
-        ``solver``, ``form``, ``accuracy``, ``patience``, ``stall`` and ``time_limit``.
-
-    Returns
-    -------
-    Factorization
+    The starts of an earlier result, ``search.best``, are not made again.
     """
     program = nmf_products(search.known.values, search.k).to_sdp()
     resume = search.best
     history = list(resume.history) if resume is not None else []
-    end = None if time_limit is None else time.perf_counter() + time_limit
+    deadline = Deadline(time_limit)
     status = IterationStatus.STALLED if resume is None else resume.status
     for start in range(resume.n_starts if resume is not None else 0, search.starts):
-        W, H = search.drawn(start) if start or init is None else map(np.asarray, init)
+        W, H = random_factors(search.known, search.k, [search.seed, start])
+        if init is not None and not start:
+            W, H = map(np.asarray, init)
         for step in range(search.max_iter):
-            left = None if end is None else end - time.perf_counter()
-            if left is not None and left <= 0.0:
+            if deadline.is_over():
                 return search.found(IterationStatus.TIME_LIMIT, history)
-            begin = time.perf_counter()
-            solution = _solved(program, W, H, solver, form, accuracy, left)
+            begin = deadline.spent
+            solution = _solved(program, W, H, solver, form, accuracy, deadline.left())
             if not solution.values:
                 status = POINTLESS.get(solution.status, IterationStatus.FAILED)
                 return search.found(status, history)
             W, H = _read(solution, search)
-            history.append(_record(solution, W, H, len(history), start, begin))
+            seconds = deadline.spent - begin
+            history.append(_record(solution, W, H, len(history), start, seconds))
             status = IterationStatus.RUNNING
             if has_stalled([r for r in history if r.start == start], patience, stall):
                 status = IterationStatus.STALLED
@@ -99,7 +89,7 @@ def _read(solution: Solution, search: Search) -> tuple[Array, Array]:
 
 
 def _record(
-    solution: Solution, W: Array, H: Array, number: int, start: int, begin: float
+    solution: Solution, W: Array, H: Array, number: int, start: int, seconds: float
 ) -> Record:
     trace = sum(float(np.sum(np.asarray(solution.values[name]))) for name in ("T", "S"))
     excess = trace - float(np.sum(W**2) + np.sum(H**2))
@@ -114,5 +104,5 @@ def _record(
         value=solution.value,
         gap=solution.apparent_gap,
         status=solution.status.name,
-        seconds=time.perf_counter() - begin,
+        seconds=seconds,
     )

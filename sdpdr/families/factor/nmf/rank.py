@@ -225,8 +225,7 @@ def nonnegative_rank_bound(
     if balance:
         tried.append(_balanced(V))
     ratio = max(_ratio(matrix, solver) for matrix in tried)
-    values = np.linalg.svd(V, compute_uv=False)
-    rank = int(np.sum(values > 4.0 * max(V.shape) * np.finfo(float).eps * values[0]))
+    rank = int(np.linalg.matrix_rank(V, rtol=4.0 * max(V.shape) * np.finfo(float).eps))
     fooling = len(fooling_set(V))
     found = {
         "the doubly non-negative program": int(np.ceil(ratio * (1.0 - _ROUNDING))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
 from sdpdr.families.factor.nonnegative.inputs import (
     nonnegative_matrix,
@@ -100,18 +100,13 @@ def nmf_lift(
         signs = np.vstack([lift.left(), lift.right()])
         blocks.append(NonNegative(lift.order, signs, lift.gram))
     if dnn:
-        blocks.append(NonNegative(lift.order, _others(lift), lift.gram))
+        others = k + np.column_stack(np.triu_indices(lift.order - k, 1))
+        blocks.append(NonNegative(lift.order, others, lift.gram))
     if sparsity is not None:
         blocks.append(HoyerSparsity(lift, sparsity))
     below = np.r_[np.zeros(k), np.ones(sum(known.shape))]
     blocks.append(LeastTrace(lift.order, below, lift.gram))
     return Model(tuple(blocks), name="nmf_lift", maximize=False)
-
-
-def _others(lift: FactorLift) -> Index:
-    """Pairs below the identity, off the diagonal."""
-    k = lift.n_components
-    return k + np.column_stack(np.triu_indices(lift.order - k, 1))
 
 
 def nmf_products(

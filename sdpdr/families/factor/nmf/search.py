@@ -12,12 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError, SolveFailedError
 from sdpdr.families.factor.nonnegative.inputs import PartialMatrix
-from sdpdr.families.factor.nonnegative.polish import (
-    Polished,
-    balanced,
-    polish_factors,
-    random_factors,
-)
+from sdpdr.families.factor.nonnegative.polish import Polished, balanced, polish_factors
 from sdpdr.model import Model
 from sdpdr.model.blocks import FactorLift
 from sdpdr.program import Factor
@@ -168,10 +163,6 @@ class Search:
             )
         W, H = balanced(W, H)
         return Factor(np.vstack([np.eye(self.k), W, H.T]))
-
-    def drawn(self, start: int) -> tuple[Array, Array]:
-        """Random factors, scaled to the matrix."""
-        return random_factors(self.known, self.k, [self.seed, start])
 
     def accept(self, W: Array, H: Array, last: bool) -> bool:
         """Whether factors, as they are or polished, are what is sought.

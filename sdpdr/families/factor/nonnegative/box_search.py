@@ -25,8 +25,14 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Progress
-from sdpdr.families.factor.nonnegative.branching import Branching, Frontier, explore
-from sdpdr.families.factor.nonnegative.cone_search import GlobalSearch
+from sdpdr.families.factor.nonnegative.branching import (
+    Branching,
+    Frontier,
+    GlobalSearch,
+    Limits,
+    explore,
+    reopened,
+)
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 
 # Free entries beyond which the boxes are too many to be worth a try.
@@ -90,9 +96,9 @@ def box_search(
     """
     V = nonnegative_matrix(X)
     k = number_of_components(k, V.shape, "k")
-    for name, value in (("low", low), ("high", high), ("tol", tol)):
+    for name, value in (("low", low), ("high", high)):
         validate.positive_number(name, value)
-    validate.positive_integer("max_nodes", max_nodes)
+    limits = Limits(tol, max_nodes, time_limit, progress)
     if not low < high:
         raise DataError(f"low must be less than high; they are {low} and {high}.")
     free = (V.shape[0] - 1 + V.shape[1]) * k
@@ -102,52 +108,26 @@ def box_search(
             "sdpdr.nmf_bound for a bound on larger matrices."
         )
     if start is None:
-        problem = _Boxes(V, k, float(np.log(low)), float(np.log(high)))
-        frontier = Frontier()
+        problem, frontier = _Boxes(V, k, low, high), Frontier()
         frontier.push(problem.relaxed(0), 0)
     else:
-        problem, frontier = _reopened(start, V, k, low, high)
-    status = explore(
-        problem,
-        frontier,
-        tol=tol,
-        max_nodes=max_nodes,
-        time_limit=time_limit,
-        progress=progress,
-        what=f"{free} logarithms",
-    )
-    upper = float(np.sqrt(problem.upper))
-    lower = min(float(np.sqrt(max(frontier.bound(), 0.0))), upper)
-    argument = (
-        f"chords on the boxes of {frontier.nodes} split nodes, for entries in [{low:g}, {high:g}]"
-    )
-    W, H = problem.best
-    norm = problem.norm
-    return GlobalSearch(
-        W, H, upper, lower, norm, status, frontier.nodes, argument, problem, frontier
-    )
-
-
-def _reopened(
-    start: GlobalSearch, V: Array, k: int, low: float, high: float
-) -> tuple[_Boxes, Frontier]:
-    problem, frontier = start.problem, start.frontier
-    if not isinstance(problem, _Boxes) or frontier is None:
-        raise DataError("start must be a result of box_search.")
-    limits = (float(np.log(low)), float(np.log(high)))
-    if problem.k != k or problem.limits != limits or not np.array_equal(problem.V, V):
-        raise ShapeError("start can be continued for the same matrix, k and limits only.")
-    return problem, frontier.copy()
+        problem, frontier = reopened(start, _Boxes)
+        same = (problem.k, problem.low, problem.high) == (k, low, high)
+        if not same or not np.array_equal(problem.V, V):
+            raise ShapeError("start can be continued for the same matrix, k and limits only.")
+    return explore(problem, frontier, limits, f"{free} logarithms")
 
 
 class _Boxes(Branching):
     """Boxes of logarithms by number, with the lowest point found of the convex function on each."""
 
+    search = "box_search"
+
     def __init__(self, V: Array, k: int, low: float, high: float) -> None:
-        self.V, self.k, self.limits = V, k, (low, high)
-        self.norm, self.upper = float(np.linalg.norm(V)), np.inf
-        n, m = V.shape
-        lower, upper = np.full((n + m) * k, low), np.full((n + m) * k, high)
+        super().__init__(V, k)
+        self.low, self.high = low, high
+        entries = sum(V.shape) * k
+        lower, upper = np.full(entries, np.log(low)), np.full(entries, np.log(high))
         lower[:k] = upper[:k] = 0.0  # the first row of W
         self.boxes = [(lower, upper)]
         self.lowest: dict[int, Array] = {}
@@ -163,6 +143,11 @@ class _Boxes(Branching):
             self.boxes.append(half)
             number = len(self.boxes) - 1
             yield self.relaxed(number), number
+
+    def argument(self, nodes: int, lower: float) -> str:
+        """What proves a lower bound."""
+        limits = f"[{self.low:g}, {self.high:g}]"
+        return f"chords on the boxes of {nodes} split nodes, for entries in {limits}"
 
     def relaxed(self, number: int) -> float:
         """A lower bound on the squared error in a box; may improve the best on the way."""
@@ -189,7 +174,8 @@ class _Boxes(Branching):
         )
         x = np.clip(found.x, lower, upper)
         self.lowest[number] = x
-        self._try(x)
+        w, h = self._split(x)
+        self.offer(np.exp(w), np.exp(h))
         value, gradient = below(x)
         least = np.minimum(gradient * (lower - x), gradient * (upper - x))
         return max(0.0, value + float(least.sum()))
@@ -217,10 +203,3 @@ class _Boxes(Branching):
         widths = upper - lower
         scores = np.maximum(share, _FLAT * self.norm**2) * widths
         return int(np.argmax(scores))
-
-    def _try(self, x: Array) -> None:
-        w, h = self._split(x)
-        W, H = np.exp(w), np.exp(h)
-        error = float(np.sum((self.V - W @ H) ** 2))
-        if error < self.upper:
-            self.best, self.upper = (W, H), error

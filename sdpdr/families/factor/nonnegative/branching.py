@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import heapq
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Progress, show_progress
+from sdpdr.base.errors import DataError
+from sdpdr.base.progress import Advised, Deadline, Progress, show_progress
 
 # Nodes between two reports of progress.
 _REPORT = 100
 
 
-class SearchStatus(Enum):
+class SearchStatus(Advised):
     """How a search stands; the value of each member is advice."""
 
     CLOSED = "The bounds meet to the tolerance: no factorization is better by more than that."
@@ -27,13 +27,65 @@ class SearchStatus(Enum):
     TIME_LIMIT = "The time limit was reached; go on with `start=` this result."
     INTERRUPTED = "Interrupted; both bounds hold, go on with `start=` this result."
 
+
+@dataclass(frozen=True, eq=False)
+class GlobalSearch:
+    """Bounds on the error of the best factorization, and the best one found.
+
+    Attributes
+    ----------
+    W, H : array
+        The best factorization found.
+    upper : float
+        Its error, :math:`|V - WH|_F`.
+    lower : float
+        No factorization of the kind searched for has a smaller error.
+    norm : float
+        Of V.
+    status : SearchStatus
+    nodes : int
+        That were split, over all calls.
+    argument : str
+        What proves the lower bound.
+    """
+
+    W: Array
+    H: Array
+    upper: float
+    lower: float
+    norm: float
+    status: SearchStatus
+    nodes: int
+    argument: str
+    problem: Branching | None = field(default=None, repr=False)
+    frontier: Frontier | None = field(default=None, repr=False)
+
     @property
-    def advice(self) -> str:
-        """What the status means and what to do."""
-        return self.value
+    def gap(self) -> float:
+        """The distance of the bounds, relative to the norm of V."""
+        return (self.upper - self.lower) / self.norm
 
     def __repr__(self) -> str:
-        return f"SearchStatus.{self.name}"
+        return (
+            f"GlobalSearch({self.status.name} after {self.nodes} nodes: relative error in "
+            f"[{self.lower / self.norm:.6g}, {self.upper / self.norm:.6g}])"
+        )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search ends, and who is shown how it goes."""
+
+    tol: float
+    max_nodes: int
+    time_limit: float | None
+    progress: Progress | bool | None
+
+    def __post_init__(self) -> None:
+        validate.positive_number("tol", self.tol)
+        validate.positive_integer("max_nodes", self.max_nodes)
+        if self.time_limit is not None:
+            validate.positive_number("time_limit", self.time_limit)
 
 
 @dataclass
@@ -75,61 +127,101 @@ class Branching(ABC):
 
     Attributes
     ----------
-    norm : float
-        Of the matrix.
+    V : array
+        The matrix to be factored.
+    k : int
     best : tuple of W and H
     upper : float
         Squared error of the best.
+    least : float
+        What no error falls below, whatever the search finds.
     """
 
-    norm: float
-    best: tuple[Array, Array]
-    upper: float
+    search: ClassVar[str]
+    least: float = 0.0
+
+    def __init__(self, V: Array, k: int) -> None:
+        self.V, self.k, self.norm = V, k, float(np.linalg.norm(V))
+        self.best, self.upper = (np.zeros((len(V), k)), np.zeros((k, V.shape[1]))), np.inf
 
     @abstractmethod
     def children(self, node: Any) -> Iterable[tuple[float, Hashable]]:
         """The parts of a node with their bounds; may improve the best on the way."""
 
+    @abstractmethod
+    def argument(self, nodes: int, lower: float) -> str:
+        """What proves a lower bound after so many nodes were split."""
 
-def explore(
-    problem: Branching,
-    frontier: Frontier,
-    *,
-    tol: float,
-    max_nodes: int,
-    time_limit: float | None,
-    progress: Progress | bool | None,
-    what: str,
-) -> SearchStatus:
+    @property
+    def factors(self) -> tuple[Array, Array]:
+        """The best ones, of the matrix as it was given."""
+        return self.best
+
+    def offer(self, W: Array, H: Array) -> None:
+        """Keep factors if they are the best so far."""
+        error = float(np.sum((self.V - W @ H) ** 2))
+        if error < self.upper:
+            self.best, self.upper = (W, H), error
+
+
+Kind = TypeVar("Kind", bound=Branching)
+
+
+def reopened(start: GlobalSearch, kind: type[Kind]) -> tuple[Kind, Frontier]:
+    """What an earlier search branched over, and its frontier, which stays as it was."""
+    if not isinstance(start.problem, kind) or start.frontier is None:
+        raise DataError(f"start must be a result of {kind.search}.")
+    return start.problem, start.frontier.copy()
+
+
+def explore(problem: Branching, frontier: Frontier, limits: Limits, what: str) -> GlobalSearch:
     """Split the node of least bound until the bounds meet or a limit is reached.
 
     An interrupt ends the search as a limit does, and leaves the frontier whole: a node is taken
     out only after its parts are in.
     """
-    begin, ahead = time.perf_counter(), frontier.nodes + max_nodes
-    with show_progress(progress, what) as report:
-        try:
-            while frontier.heap:
-                cut = max(0.0, np.sqrt(problem.upper) - tol * problem.norm) ** 2
-                if frontier.heap[0][0] >= cut:
-                    return SearchStatus.CLOSED
-                if frontier.nodes >= ahead:
-                    return SearchStatus.NODE_LIMIT
-                spent = time.perf_counter() - begin
-                if time_limit is not None and spent >= time_limit:
-                    return SearchStatus.TIME_LIMIT
-                if report is not None and frontier.nodes % _REPORT == 0:
-                    report(_record(problem, frontier, spent))
-                _split(problem, frontier, tol)
-        except KeyboardInterrupt:
-            return SearchStatus.INTERRUPTED
+    try:
+        status = _status(problem, frontier, limits, what)
+    except KeyboardInterrupt:
+        status = SearchStatus.INTERRUPTED
+    upper = float(np.sqrt(problem.upper))
+    lower = min(max(problem.least, float(np.sqrt(frontier.bound()))), upper)
+    return GlobalSearch(
+        *problem.factors,
+        upper,
+        lower,
+        problem.norm,
+        status,
+        frontier.nodes,
+        problem.argument(frontier.nodes, lower),
+        problem,
+        frontier,
+    )
+
+
+def _status(problem: Branching, frontier: Frontier, limits: Limits, what: str) -> SearchStatus:
+    deadline, ahead = Deadline(limits.time_limit), frontier.nodes + limits.max_nodes
+    with show_progress(limits.progress, what) as report:
+        while frontier.heap and frontier.heap[0][0] < _cut(problem, limits.tol):
+            if frontier.nodes >= ahead:
+                return SearchStatus.NODE_LIMIT
+            if deadline.is_over():
+                return SearchStatus.TIME_LIMIT
+            if report is not None and frontier.nodes % _REPORT == 0:
+                report(_record(problem, frontier, deadline.spent))
+            _split(problem, frontier, limits.tol)
     return SearchStatus.CLOSED
+
+
+def _cut(problem: Branching, tol: float) -> float:
+    """The bound from which a node is not worth a look."""
+    return max(0.0, float(np.sqrt(problem.upper)) - tol * problem.norm) ** 2
 
 
 def _split(problem: Branching, frontier: Frontier, tol: float) -> None:
     bound, _, node = frontier.heap[0]
     parts = list(problem.children(node))
-    cut = max(0.0, np.sqrt(problem.upper) - tol * problem.norm) ** 2
+    cut = _cut(problem, tol)
     for own, part in parts:
         # A part has its parent's bound at least, and so stands behind it in the heap.
         least = max(bound, own)

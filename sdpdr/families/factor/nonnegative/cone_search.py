@@ -14,17 +14,22 @@ point of each, these points were the columns of a W that attains the bound.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.errors import ShapeError
 from sdpdr.base.progress import Progress
-from sdpdr.families.factor.nonnegative.branching import Branching, Frontier, SearchStatus, explore
+from sdpdr.families.factor.nonnegative.branching import (
+    Branching,
+    Frontier,
+    GlobalSearch,
+    Limits,
+    explore,
+    reopened,
+)
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
 from sdpdr.families.factor.nonnegative.truncation import clipped_svd, closed_form, singular_tail
@@ -37,50 +42,6 @@ _SAME = 1e-14
 # The simplex of each component, and the simplex and edge to cut.
 Node: TypeAlias = tuple[int, ...]
 Cut: TypeAlias = tuple[int, int]
-
-
-@dataclass(frozen=True, eq=False)
-class GlobalSearch:
-    """Bounds on the error of the best factorization, and the best one found.
-
-    Attributes
-    ----------
-    W, H : array
-        The best factorization found.
-    upper : float
-        Its error, :math:`|V - WH|_F`.
-    lower : float
-        No factorization of the kind searched for has a smaller error.
-    norm : float
-        Of V.
-    status : SearchStatus
-    nodes : int
-        That were split, over all calls.
-    argument : str
-        What proves the lower bound.
-    """
-
-    W: Array
-    H: Array
-    upper: float
-    lower: float
-    norm: float
-    status: SearchStatus
-    nodes: int
-    argument: str
-    problem: Branching | None = field(default=None, repr=False)
-    frontier: Frontier | None = field(default=None, repr=False)
-
-    @property
-    def gap(self) -> float:
-        """The distance of the bounds, relative to the norm of V."""
-        return (self.upper - self.lower) / self.norm
-
-    def __repr__(self) -> str:
-        return (
-            f"GlobalSearch({self.status.name} after {self.nodes} nodes: relative error in "
-            f"[{self.lower / self.norm:.6g}, {self.upper / self.norm:.6g}])"
-        )
 
 
 def cone_search(
@@ -144,58 +105,29 @@ def cone_search(
     """
     V = nonnegative_matrix(X)
     k = number_of_components(k, V.shape, "k")
-    validate.positive_number("tol", tol)
-    validate.positive_integer("max_nodes", max_nodes)
-    if time_limit is not None:
-        validate.positive_number("time_limit", time_limit)
-    tail = singular_tail(V, k)
+    limits = Limits(tol, max_nodes, time_limit, progress)
     if start is None:
-        problem = _Cones(V, k, np.random.default_rng(seed))
-        frontier = Frontier()
-        frontier.push(tail**2, problem.root)
+        problem, frontier = _Cones(V, k, np.random.default_rng(seed)), Frontier()
+        frontier.push(problem.least**2, problem.root)
     else:
-        problem, frontier = _reopened(start, V, k)
-    status = explore(
-        problem,
-        frontier,
-        tol=tol,
-        max_nodes=max_nodes,
-        time_limit=time_limit,
-        progress=progress,
-        what=f"{k} components",
-    )
-    upper = float(np.sqrt(problem.upper))
-    lower = min(max(tail, float(np.sqrt(frontier.bound()))), upper)
-    W, H = problem.factors
-    argument = f"distances from the cones of {frontier.nodes} split nodes"
-    if lower <= tail:
-        argument = "the singular values that k leaves out"
-    norm = problem.norm
-    return GlobalSearch(
-        W, H, upper, lower, norm, status, frontier.nodes, argument, problem, frontier
-    )
-
-
-def _reopened(start: GlobalSearch, V: Array, k: int) -> tuple[_Cones, Frontier]:
-    problem, frontier = start.problem, start.frontier
-    if not isinstance(problem, _Cones) or frontier is None:
-        raise DataError("start must be a result of cone_search.")
-    if problem.k != k or not np.array_equal(problem.given, V):
-        raise ShapeError(
-            f"start is a search for {problem.k} components of a {problem.given.shape} matrix; it "
-            "can be continued for the same matrix and the same k only."
-        )
-    return problem, frontier.copy()
+        problem, frontier = reopened(start, _Cones)
+        if problem.k != k or not np.array_equal(problem.given, V):
+            raise ShapeError(
+                f"start is a search for {problem.k} components of a {problem.given.shape} matrix; "
+                "it can be continued for the same matrix and the same k only."
+            )
+    return explore(problem, frontier, limits, f"{k} components")
 
 
 class _Cones(Branching):
     """Simplices by number, with the squared lengths of their edges, and their halves by edge."""
 
+    search = "cone_search"
+
     def __init__(self, V: Array, k: int, rng: np.random.Generator) -> None:
-        self.given, self.k = V, k
-        self.turned = V.shape[0] > V.shape[1]
-        self.V = V.T if self.turned else V
-        self.norm = float(np.linalg.norm(V))
+        self.given, self.turned = V, V.shape[0] > V.shape[1]
+        super().__init__(V.T if self.turned else V, k)
+        self.least = singular_tail(V, k)
         n = self.V.shape[0]
         self.simplices: list[Array] = []
         self.lengths: list[Array] = []
@@ -204,16 +136,22 @@ class _Cones(Branching):
         self.halves: dict[tuple[int, int], tuple[int, int]] = {}
         self.cuts: dict[Node, Cut] = {}
         self.asked = 0
-        W, H = _first(self.V, k)
-        self.best, self.upper = (W, H), float(np.sum((self.V - W @ H) ** 2))
+        first = closed_form(self.V, k) or alternate(self.V, clipped_svd(self.V, k)[0], _ROUNDS)
+        self.offer(*first)
         for _ in range(_STARTS):
-            self._try(rng.dirichlet(np.ones(n), k).T)
+            self.offer(*alternate(self.V, rng.dirichlet(np.ones(n), k).T, _ROUNDS))
 
     @property
     def factors(self) -> tuple[Array, Array]:
-        """Of the matrix as it was given."""
+        """The best ones, of the matrix as it was given."""
         W, H = self.best
         return (H.T, W.T) if self.turned else (W, H)
+
+    def argument(self, nodes: int, lower: float) -> str:
+        """What proves a lower bound."""
+        if lower <= self.least:
+            return "the singular values that k leaves out"
+        return f"distances from the cones of {nodes} split nodes"
 
     @property
     def root(self) -> Node:
@@ -226,7 +164,8 @@ class _Cones(Branching):
         """The node with one of its simplices cut in half, both ways."""
         self.asked += 1
         if self.asked % _EVERY == 1:
-            self._try(np.column_stack([self.simplices[s].mean(axis=1) for s in node]))
+            middles = np.column_stack([self.simplices[s].mean(axis=1) for s in node])
+            self.offer(*alternate(self.V, middles, _ROUNDS))
         simplex, edge = self.cuts[node]
         place = node.index(simplex)
         for half in self._halves(simplex, edge):
@@ -278,17 +217,6 @@ class _Cones(Branching):
                 self._add(half)
             self.halves[number, edge] = (first, first + 1)
         return self.halves[number, edge]
-
-    def _try(self, W: Array) -> None:
-        W, H = alternate(self.V, W, _ROUNDS)
-        error = float(np.sum((self.V - W @ H) ** 2))
-        if error < self.upper:
-            self.best, self.upper = (W, H), error
-
-
-def _first(V: Array, k: int) -> tuple[Array, Array]:
-    """The closed form where there is one, clipped singular vectors elsewhere."""
-    return closed_form(V, k) or alternate(V, clipped_svd(V, k)[0], _ROUNDS)
 
 
 def _covariances(share: Array, edges: tuple[Index, Index]) -> Array:

@@ -210,11 +210,6 @@ def confirmed(certificate: Certificate, A: Array) -> Certificate:
 
     A matrix that a solver found is copositive up to its accuracy, so the least multiple of the
     identity is added with which the test holds.
-
-    Parameters
-    ----------
-    certificate : Certificate
-    A : array of shape (n, n)
     """
     M = certificate.matrix
     if len(M) > LARGEST:

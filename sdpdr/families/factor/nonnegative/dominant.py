@@ -146,8 +146,9 @@ def scaled_dominant_factor(A: ArrayLike) -> Array | None:
             return None
         scaled = d[:, None] * part * d
         excess = np.maximum(comparison_matrix(scaled).sum(axis=1), 0.0)
-        factor = np.zeros((len(matrix), 0 if d.size == 0 else _dominant(scaled, excess).shape[1]))
-        factor[places] = _dominant(scaled, excess) / d[:, None]
+        own = _dominant(scaled, excess) / d[:, None]
+        factor = np.zeros((len(matrix), own.shape[1]))
+        factor[places] = own
         columns.append(factor)
     return np.hstack(columns)
 

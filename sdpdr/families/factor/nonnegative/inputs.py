@@ -83,11 +83,19 @@ def dense_matrix(X: Any, name: str = "X", *, gaps: bool = False) -> Array:
     DataTypeError
         X is sparse, or its entries are no real numbers.
     """
+    finite = "allow-nan" if gaps else True
+    return np.asarray(checked_matrix(X, name, ensure_all_finite=finite))
+
+
+def checked_matrix(X: Any, name: str, **options: Any) -> Any:
+    """What scikit-learn's own check, with its options, makes of a matrix; its words as our errors.
+
+    Raises
+    ------
+    DataError, DataTypeError
+    """
     try:
-        finite = "allow-nan" if gaps else True
-        return np.asarray(
-            check_array(X, dtype=np.float64, ensure_all_finite=finite, input_name=name)
-        )
+        return check_array(X, dtype=np.float64, input_name=name, **options)
     except TypeError as error:
         raise DataTypeError(f"{error}") from None
     except ValueError as error:

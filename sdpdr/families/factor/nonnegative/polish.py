@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg as sl
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
@@ -209,11 +210,7 @@ class _Products:
         top = np.einsum("ij,lj,qj->ilq", mask, H, H, optimize=True)
         low = np.einsum("ij,il,iq->jlq", mask, W, W, optimize=True)
         cross = np.einsum("ij,lj,iq->iljq", mask, H, W)
-        found = np.zeros(((n + m) * k, (n + m) * k))
-        for i in range(n):
-            found[i * k : (i + 1) * k, i * k : (i + 1) * k] = top[i]
-        for j in range(n, n + m):
-            found[j * k : (j + 1) * k, j * k : (j + 1) * k] = low[j - n]
+        found = sl.block_diag(*top, *low)
         found[: n * k, n * k :] = cross.reshape(n * k, m * k)
         found[n * k :, : n * k] = found[: n * k, n * k :].T
         return found

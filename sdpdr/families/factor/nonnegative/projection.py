@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.checks import Transformer
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
@@ -146,11 +146,7 @@ def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
 Fitted = TypeVar("Fitted", bound="FactorTransformer")
 
 
-class FactorTransformer(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
+class FactorTransformer(Transformer):
     """What estimators of two factors have in common: X is about W H, and H is ``components_``."""
 
     components_: Array

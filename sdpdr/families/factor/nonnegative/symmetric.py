@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nonnegative.copositive import Certificate
 from sdpdr.families.factor.nonnegative.inputs import dense_matrix
@@ -58,6 +58,16 @@ def symmetric_matrix(X: ArrayLike, name: str = "X") -> Array:
     return np.asarray((matrix + matrix.T) / 2.0)
 
 
+def at_unit_diagonal(A: Array) -> tuple[Array, Array, Index]:
+    """A matrix scaled to unit diagonal, the roots of its diagonal, and the rows that were kept.
+
+    Rows beside a diagonal entry that is not positive are left out.
+    """
+    kept = np.flatnonzero(np.diag(A) > 0.0)
+    root = np.sqrt(np.diag(A)[kept])
+    return A[np.ix_(kept, kept)] / np.outer(root, root), root, kept
+
+
 def obvious_certificate(A: Array, tol: float = 1e-9) -> Certificate | None:
     r"""Why a symmetric matrix is not even doubly non-negative; None if it is.
 
@@ -91,8 +101,8 @@ def obvious_certificate(A: Array, tol: float = 1e-9) -> Certificate | None:
         v[empty[row]] = -A[kept[column], kept[column]] / A[empty[row], kept[column]]
         v[kept[column]] = 1.0
         return Certificate.of("eigenvalue", np.outer(v, v), A)
-    root = np.sqrt(np.diag(A)[kept])
-    found = _negative(A[np.ix_(kept, kept)] / np.outer(root, root), tol)
+    unit, root, kept = at_unit_diagonal(A)
+    found = _negative(unit, tol)
     if found is None:
         return None
     M = np.zeros_like(A)

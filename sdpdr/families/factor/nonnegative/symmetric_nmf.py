@@ -201,16 +201,16 @@ def symmetric_nmf(
     n, k = len(A), validate.positive_integer("n_components", n_components)
     if k > n:
         raise DataError(f"n_components={k} is out of range: X has order {n}. Pass 1 to {n}.")
-    rng, best = np.random.default_rng(seed), None
-    mean = float(np.mean(np.maximum(A, 0.0)))
-    for start in range(validate.positive_integer("starts", starts)):
-        B = _descend(A, 2.0 * np.sqrt(mean / k) * rng.random((n, k)))
-        if best is None or square_residual(A, B) < best[0]:
-            best = (square_residual(A, B), B, start)
-    assert best is not None
-    residual, B, start = best
+    rng, mean = np.random.default_rng(seed), float(np.mean(np.maximum(A, 0.0)))
+    ends = [
+        _descend(A, 2.0 * np.sqrt(mean / k) * rng.random((n, k)))
+        for _ in range(validate.positive_integer("starts", starts))
+    ]
+    residuals = [square_residual(A, B) for B in ends]
+    start = int(np.argmin(residuals))
+    B = ends[start]
     order = np.argsort(-np.linalg.norm(B, axis=0), kind="stable")
-    return SymmetricNMF(B[:, order], residual, eigenvalue_bound(A, k), start)
+    return SymmetricNMF(B[:, order], residuals[start], eigenvalue_bound(A, k), start)
 
 
 def eigenvalue_bound(A: Array, k: int) -> float:

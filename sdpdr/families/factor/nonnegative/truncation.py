@@ -142,8 +142,6 @@ def rank_two(X: ArrayLike, k: int = 2) -> tuple[Array, Array]:
 
 def closed_form(V: Array, k: int) -> tuple[Array, Array] | None:
     """What `rank_two` finds, or None where it does not apply."""
-    if k > 2:
-        return None
     try:
         return rank_two(V, k)
     except DataError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import InfeasibleError, SolveFailedError
-from sdpdr.base.progress import Progress
+from sdpdr.base.progress import Deadline, Progress
 from sdpdr.families.factor.polynomial.fit import Fit, LeastSquares, evaluate, misfit_bound
 from sdpdr.families.factor.polynomial.recipe import (
     Lift,
@@ -206,7 +205,7 @@ def polynomial(
         misfit=regularization is not None, degree=degree,
     )  # fmt: skip
     squares = LeastSquares(V, nonnegative, c is None, held.anchors, regularization or 0.0)
-    size = float(np.sqrt(np.nansum(V**2)))
+    reader, size = _Reader(held, squares, c, polish), float(np.sqrt(np.nansum(V**2)))
     if regularization is not None:
         solution = solve(
             model,
@@ -216,7 +215,7 @@ def polynomial(
             seed=unless_configured(solver, seed),
             time_limit=time_limit,
         )
-        return _from_relaxation(solution, _Reader(held, squares, c, polish), size)
+        return _from_relaxation(solution, reader, size)
     validate.positive_integer("restarts", restarts, at_least=0)
     validate.positive_number("tol", tol)
     if c is not None:
@@ -226,29 +225,34 @@ def polynomial(
         model, n_components, tuple(ways), ways, max_iter=max_iter, seed=seed, solver=solver,
         form=form, accuracy=accuracy, time_limit=time_limit, progress=progress,
     )  # fmt: skip
-    best = _Best(_Reader(held, squares, c, polish), tol * size)
-    states = _search(iteration, ways, best, restarts)
-    if best.fit is None:
+    reader.enough = tol * size
+    states = _search(iteration, ways, reader, restarts)
+    if reader.best is None:
         raise _no_answer(states[-1])
     bound = None if c is None else misfit_bound(V, c, n_components, nonnegative)
     status = states[-1].status
-    if status is IterationStatus.RANK_REACHED and not best.met:
+    if status is IterationStatus.RANK_REACHED and not reader.met:
         status = IterationStatus.STALLED
     return _result(
-        best.fit, status, size, states=states, programs=sum(len(s.history) for s in states),
-        objective=best.fit.misfit, bound=bound, trivial=size,
+        reader.best, status, size, states=states, programs=sum(len(s.history) for s in states),
+        objective=reader.best.misfit, bound=bound, trivial=size,
         argument=_NO_ARGUMENT if bound is None else _ARGUMENT,
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Reader:
-    """From answers to factors, and from random factors to first costs."""
+    """From answers to factors, of which the best are kept; from random factors to first costs.
+
+    A misfit of ``enough`` meets the entries.
+    """
 
     held: PolynomialLift
     squares: LeastSquares
     coefficients: Array | None
     polish: bool
+    enough: float = 0.0
+    best: Fit | None = None
 
     def fit(self, solution: Solution) -> Fit:
         """The factors that an answer holds, or the best fit near them."""
@@ -259,6 +263,19 @@ class _Reader:
             assert c is not None
             coefficients = np.concatenate([[1.0], np.maximum(c, low)])
         return (self.squares.descend if self.polish else self.squares.at)(W, H, coefficients)
+
+    def accept(self, state: State) -> bool:
+        """Whether the entries are met; asked after every program."""
+        assert state.last is not None
+        fit = self.fit(state.last)
+        if self.best is None or fit.misfit < self.best.misfit:
+            self.best = fit
+        return self.met
+
+    @property
+    def met(self) -> bool:
+        """Whether they were by any answer."""
+        return self.best is not None and self.best.misfit <= self.enough
 
     def drawn(self, rng: np.random.Generator) -> dict[str, Array]:
         """What random factors, with the anchors, put below the corner of each matrix.
@@ -279,41 +296,17 @@ class _Reader:
         return held.corners(W, H * _SIZES[np.argmax(near)], c)
 
 
-@dataclass(eq=False)
-class _Best:
-    """The best fit so far, asked for after every program."""
-
-    reader: _Reader
-    enough: float
-    fit: Fit | None = None
-
-    def accept(self, state: State) -> bool:
-        """Whether the entries are met."""
-        assert state.last is not None
-        fit = self.reader.fit(state.last)
-        if self.fit is None or fit.misfit < self.fit.misfit:
-            self.fit = fit
-        return self.met
-
-    @property
-    def met(self) -> bool:
-        """Whether they were by any answer."""
-        return self.fit is not None and self.fit.misfit <= self.enough
-
-
 def _search(
-    iteration: ConvexIteration, ways: Mapping[str, Schur], best: _Best, restarts: int
+    iteration: ConvexIteration, ways: Mapping[str, Schur], reader: _Reader, restarts: int
 ) -> tuple[State, ...]:
     """One start after the other, until the entries are met or nothing is left to try."""
-    begin, states = time.perf_counter(), []
+    deadline, states = Deadline(iteration.time_limit), []
     for number in range(restarts + 1):
-        corners = best.reader.drawn(np.random.default_rng([iteration.seed, number]))
+        corners = reader.drawn(np.random.default_rng([iteration.seed, number]))
         directions = {name: ways[name].at(below) for name, below in corners.items()}
         state = State(IterationStatus.RUNNING, (), directions, next(iter(ways)), start=number)
-        states.append(iteration.run(state, best.accept))
-        late = iteration.time_limit is not None
-        late = late and time.perf_counter() - begin > (iteration.time_limit or 0.0)
-        if best.met or late or states[-1].status in _FINAL:
+        states.append(iteration.run(state, reader.accept))
+        if reader.met or deadline.is_over() or states[-1].status in _FINAL:
             break
     return tuple(states)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.optimize as so
+from numpy.polynomial.polynomial import polyval
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
@@ -27,10 +28,7 @@ def evaluate(coefficients: Array, t: Array) -> Array:
     >>> evaluate(np.array([1.0, 0.5]), np.array([0.0, 2.0]))
     array([0., 4.])
     """
-    total = np.zeros_like(t)
-    for c in coefficients[::-1]:
-        total = (total + c) * t
-    return total
+    return np.asarray(polyval(t, [0.0, *coefficients]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, ModelError, UnknownNameError
+from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
 from sdpdr.model import Affine, Model
 from sdpdr.model.blocks.expressions import Costs, Fits
@@ -162,8 +162,7 @@ def polynomial_lift(
     -------
     Layers or Moments
     """
-    if lift not in ("layers", "moments"):
-        raise UnknownNameError("lift", lift, ("layers", "moments"))
+    validate.choice("lift", lift, ("layers", "moments"))
     k = number_of_components(n_components, V.shape)
     if coefficients is None and (lift == "moments" or misfit):
         raise ModelError(

@@ -168,7 +168,8 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         check_is_fitted(self)
         placed = np.flatnonzero(self.graph_.index >= 0)
         k = min(self.n_neighbors, placed.size)
-        near, weights = reconstructing(self, X, self._seen, placed, self.metric, k)
+        points, precomputed = validate.checked(self, X, reset=False), self.metric == "precomputed"
+        near, weights = reconstructing(points, self._seen, placed, k, precomputed=precomputed)
         values = self.scores_[self.graph_.index[placed[near]]]
         return self._decision(np.einsum("mk,mka->ma", weights, values))
 
