@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_connecting_k
+from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks
-from sdpdr.graphs.space import Space, make_space
+from sdpdr.graphs.space import Space, make_space, sqdist_to_all
 from sdpdr.linalg.walks import spanning_forest
 
 RULES = ("connected", "rate", "reconstruct", "label", "density")
@@ -156,7 +157,7 @@ def choose_k(
     factor = validate.positive_number("factor", factor)
 
     table = space.nearest(limit)
-    connecting = smallest_connecting_k(X, symmetrize=symmetrize, metric=metric, squared=squared)
+    connecting = smallest_k(space, symmetrize)
     scores = {"parts": _parts(table, symmetrize)}
     if rule == "connected":
         best, what = connecting, "The graph is connected"
@@ -274,11 +275,10 @@ def _log_likelihoods(space: Space, table: Index, dimension: int) -> Array:
     widths = space.sqdist(here[:, None], table)
     total = np.zeros(limit)
     for rows in blocks(here, max(1, BLOCK // n)):
-        sqdist = space.sqdist(rows[:, None], here)
+        sqdist = sqdist_to_all(space, rows)
         for k in range(limit):
             width = widths[:, k]
             log_terms = -sqdist / (2.0 * width) - 0.5 * dimension * np.log(2.0 * np.pi * width)
             log_terms[np.arange(len(rows)), rows] = -np.inf
-            top = log_terms.max(axis=1)
-            total[k] += np.sum(top + np.log(np.exp(log_terms - top[:, None]).sum(axis=1)))
+            total[k] += logsumexp(log_terms, axis=1).sum()
     return total / n - np.log(n - 1)
