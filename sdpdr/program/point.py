@@ -11,6 +11,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import ModelError
+from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import svec_size
 
 
@@ -134,6 +135,30 @@ Value: TypeAlias = "Array | Factor"
 def as_dense(value: Value) -> Array:
     """The matrix itself, whether given dense or as a factor."""
     return value.dense() if isinstance(value, Factor) else np.asarray(as_real(value))
+
+
+def spectrum_of(value: Value) -> tuple[Array, Array]:
+    """Eigenvalues, descending, and eigenvectors; of a factor, only its columns' many."""
+    return factor_spectrum(value.factor) if isinstance(value, Factor) else gram_spectrum(value)
+
+
+def leading_factor(values: Array, vectors: Array, rank: int) -> Array:
+    """Columns that are eigenvectors times the roots of their eigenvalues, zero beyond the last.
+
+    Parameters
+    ----------
+    values, vectors : array of shape (r,) and (n, r)
+        As `spectrum_of` gives them.
+    rank : int
+
+    Returns
+    -------
+    array of shape (n, rank)
+    """
+    factor = np.zeros((len(vectors), rank))
+    kept = min(rank, values.size)
+    factor[:, :kept] = vectors[:, :kept] * np.sqrt(np.maximum(values[:kept], 0.0))
+    return factor
 
 
 @dataclass(frozen=True, eq=False)
