@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -18,14 +19,13 @@ from sdpdr.base.checks import Transformer, checked
 from sdpdr.base.errors import (
     DataError,
     NonUniqueWarning,
-    ShapeError,
     UncertifiedWarning,
     UnknownNameError,
 )
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
-from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points
+from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points, require_pairs
 from sdpdr.families.metric.recipes import xing
-from sdpdr.families.metric.roots import answer_of, root_bound, solve_xing
+from sdpdr.families.metric.roots import ARGUMENT, answer_of, root_bound, solve_xing
 from sdpdr.families.metric.whiten import kernel_coordinates, whiten
 from sdpdr.model import Model
 from sdpdr.program import Solution, as_dense
@@ -184,11 +184,7 @@ class MetricLearner(Transformer):
     def pair_distance(self, pairs: Any) -> Array:
         """Distances under the metric, of pairs of shape (n_pairs, 2, D)."""
         check_is_fitted(self, "components_")
-        array = np.asarray(pairs, dtype=float)
-        if array.ndim != 3 or array.shape[1] != 2:
-            raise ShapeError(
-                f"pairs must have shape (n_pairs, 2, n_features); they have {array.shape}."
-            )
+        array = require_pairs(np.asarray(pairs, dtype=float))
         steps = self.transform(array[:, 0]) - self.transform(array[:, 1])
         return np.asarray(np.linalg.norm(steps, axis=1))
 
@@ -202,7 +198,7 @@ class MetricLearner(Transformer):
         Later fits do not change it. ``squared=True`` gives the squared distance.
         """
         check_is_fitted(self, "components_")
-        components, inputs = self.components_.copy(), _frozen(self)
+        components, inputs = self.components_.copy(), copy(self)._inputs
 
         def metric(u: Any, v: Any, squared: bool = False) -> float:
             both = inputs(np.array([u, v], dtype=float)) @ components.T
@@ -226,15 +222,6 @@ class MetricLearner(Transformer):
         tags.input_tags.three_d_array = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
-
-
-def _frozen(learner: MetricLearner) -> Callable[[Array], Array]:
-    """What the learner does to points before its components, apart from later fits."""
-    if learner.kernel is None:
-        return lambda X: X
-    other = type(learner)(**learner.get_params(deep=False))
-    other._points = learner._points
-    return other._inputs
 
 
 @dataclass(eq=False, repr=False)
@@ -326,8 +313,7 @@ class XingMetric(MetricLearner):
         lengths = np.linalg.norm(white.differences @ factor, axis=1)
         # Any positive weights give a bound, but a rough solution may have distances of zero.
         weights = np.maximum(lengths, 1e-9 * lengths.max())
-        bound = root_bound(white.differences, weights, diagonal=self.diagonal)
-        argument = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)"
+        bound, argument = root_bound(white.differences, weights, diagonal=self.diagonal), ARGUMENT
         if solution.bound is not None and solution.bound < bound:
             bound, argument = solution.bound, solution.argument
         return answer_of(white, factor, bound, argument)

@@ -362,8 +362,8 @@ def _values_at(pencil: Pencil) -> Callable[[float], Array]:
     if sp.issparse(pencil.above):
 
         def solved(lam: float) -> Array:
-            shifted = sp.csr_array(pencil.shifted(lam))
-            return -Factorization(shifted[1:][:, 1:]).solve(shifted[1:][:, [0]].toarray().ravel())
+            matrix, right = pencil.system(lam)
+            return Factorization(matrix).solve(right)
 
         return solved
     mu, vectors = sl.eigh(pencil.below[1:, 1:], pencil.above[1:, 1:])
