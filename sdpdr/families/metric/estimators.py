@@ -20,7 +20,6 @@ from sdpdr.base.errors import (
     DataError,
     NonUniqueWarning,
     UncertifiedWarning,
-    UnknownNameError,
 )
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
 from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points, require_pairs
@@ -137,15 +136,13 @@ class MetricLearner(Transformer):
 
     def _n_coordinates(self) -> int | None:
         """``kernel_components``, and the name of the kernel, checked."""
-        known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
-        if isinstance(self.kernel, str) and self.kernel not in known:
-            raise UnknownNameError("kernel", self.kernel, known)
         if self.kernel is None and self.kernel_params:
             raise DataError(
                 f"kernel_params {dict(self.kernel_params)} are of a kernel, and there is none: "
                 "name one, or leave them out."
             )
         if isinstance(self.kernel, str):
+            validate.choice("kernel", self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
             parameters = KERNEL_PARAMS.get(self.kernel, ())
             for name in self.kernel_params or {}:
                 validate.choice(f"parameter of kernel {self.kernel!r}", name, parameters)
