@@ -148,8 +148,7 @@ def reconstruction_basis(
     residual = csr_array(eye_array(graph.n) - weights)
     free, fixed = residual[:, others], residual[:, chosen]
     normal = Factorization(free.T @ free)
-    for column, right in enumerate((free.T @ fixed).toarray().T):
-        basis[others, column] = -normal.solve(right)
+    basis[others] = -np.apply_along_axis(normal.solve, 0, (free.T @ fixed).toarray())
     basis = _tamed(graph, basis)
     # Sums of one are exact in theory; dividing keeps the rounding out of the lengths of edges.
     return np.asarray(basis / basis.sum(axis=1, keepdims=True))
@@ -170,8 +169,7 @@ def _tamed(graph: NeighborGraph, basis: Array) -> Array:
     right = -(rows[:, tame] @ basis[tame])
     normal = Factorization(rows[:, inside])
     tamed = basis.copy()
-    for column in range(basis.shape[1]):
-        tamed[inside, column] = normal.solve(right[:, column])
+    tamed[inside] = np.apply_along_axis(normal.solve, 0, right)
     return tamed
 
 

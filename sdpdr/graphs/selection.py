@@ -252,20 +252,15 @@ def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
     """Share of points whose neighbours vote right, and of points with any of their class."""
     n, limit = table.shape
     classes = int(labels.max()) + 1
-    near = labels[table]
-    counts = np.zeros((n, classes))
-    # Of classes with equally many votes the one that came first wins: a bonus below one vote.
-    bonus = np.zeros((n, classes))
-    rows = np.arange(n)
-    right, company = np.empty(limit), np.empty(limit)
-    for k in range(limit):
-        voted = near[:, k]
-        new = counts[rows, voted] == 0.0
-        bonus[rows[new], voted[new]] = 1.0 - (k + 1.0) / (limit + 1.0)
-        counts[rows, voted] += 1.0
-        right[k] = np.mean(np.argmax(counts + bonus, axis=1) == labels)
-        company[k] = np.mean(counts[rows, labels] > 0.0)
-    return right, company
+    right, company = np.zeros(limit), np.zeros(limit)
+    for rows in blocks(np.arange(n), max(1, BLOCK // (limit * classes))):
+        voted, own = labels[table[rows]], labels[rows, None]
+        cast = voted[:, :, None] == np.arange(classes)
+        # Of classes with equally many votes the one that came first wins: late ones lose a share.
+        votes = cast.cumsum(axis=1) - cast.argmax(axis=1)[:, None] / limit
+        right += np.sum(votes.argmax(axis=2) == own, axis=0)
+        company += np.sum(np.logical_or.accumulate(voted == own, axis=1), axis=0)
+    return right / n, company / n
 
 
 def _log_likelihoods(space: Space, table: Index, dimension: int) -> Array:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.graphs.space import make_space, sqdist_to_all
+from sdpdr.graphs.space import Precomputed, make_space
 
 # Rate of the first and of the last cycle, and what keeps a step between coinciding points finite.
 RATES = (2.0, 0.1)
@@ -119,7 +119,7 @@ def spe(
     >>> spe_stress(distances, Y) < 1e-4
     True
     """
-    D = np.sqrt(sqdist_to_all(make_space(X, metric, at_least=2)))
+    D = _distances(X, metric)
     n = len(D)
     if not cutoff > 0.0:
         raise DataError(f"cutoff must be positive; it is {cutoff}.")
@@ -178,7 +178,7 @@ class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def fit(self, X: Any, y: Any = None) -> SPE:
         """Learn the embedding of the rows of X; y is not used."""
-        D = np.sqrt(sqdist_to_all(make_space(X, self.metric, at_least=2)))
+        D = _distances(X, self.metric)
         self.n_features_in_ = int(np.shape(X)[1])
         self.embedding_ = spe(
             D,
@@ -201,3 +201,11 @@ class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.transformer_tags = None
         return tags
+
+
+def _distances(X: ArrayLike, metric: str) -> Array:
+    """Plain distances of all pairs."""
+    space = make_space(X, metric, at_least=2)
+    if isinstance(space, Precomputed):
+        return np.asarray(np.sqrt(space.matrix))
+    return np.linalg.norm(space.X[:, None] - space.X[None], axis=2)
