@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import laplacian
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, as_real
@@ -86,10 +85,12 @@ class Pairs:
         """
         i, j = self.index(kind).T
         n = len(self.points)
-        once = sp.coo_array((np.ones(i.size), (i, j)), shape=(n, n)).tocsr()
-        # Centred first, because degrees and weights cancel where the points are far from zero.
+        weights = sp.coo_array((np.ones(i.size), (i, j)), shape=(n, n)).tocsr()
+        weights = weights + weights.T
+        degree = np.bincount(np.concatenate([i, j]), minlength=n).astype(float)
+        # Centred first, because the two sums below cancel where the points are far from zero.
         x = self.points - self.points.mean(axis=0)
-        total = x.T @ (laplacian(once + once.T) @ x)
+        total = x.T @ (degree[:, None] * x - weights @ x)
         return np.asarray((total + total.T) * 0.5)
 
     def moved(self, points: Array) -> Pairs:

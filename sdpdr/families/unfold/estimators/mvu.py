@@ -14,9 +14,10 @@ from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.loocv import loocv
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
-from sdpdr.model import Model
+from sdpdr.model import Model, Var
 from sdpdr.model.blocks import OtherSums, Relation
-from sdpdr.program import Factor, Solution
+from sdpdr.model.model import evaluate
+from sdpdr.program import Solution
 from sdpdr.solving.iterate.records import IterationStatus
 
 
@@ -235,9 +236,8 @@ class LOOCVUnfolding(KernelEmbedding):
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
-        gram, sums = solution.gram(), OtherSums(graph.n, graph.counts)
-        nodes = sums.apply_factor(gram.factor) if isinstance(gram, Factor) else sums.apply(gram)
-        self.likelihoods_ = graph.of_samples(nodes)
+        sums = OtherSums(graph.n, graph.counts) @ Var("K")
+        self.likelihoods_ = graph.of_samples(evaluate(sums, solution.values))
 
 
 @dataclass(eq=False, repr=False)
