@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,25 +23,9 @@ PER_CELL = 39
 SPARE = 4
 
 
-@dataclass(frozen=True, eq=False)
-class Approximate:
-    """Table of neighbours, most of them the true ones.
-
-    Attributes
-    ----------
-    table : ndarray of shape (n, k)
-        Nearest first, by exact lengths; of points equally far the smaller index first.
-    recall : float
-        Share of the true neighbours found, for points drawn at random that had no part in tuning.
-    """
-
-    table: Index
-    recall: float
-
-
 def approximate_nearest(
     space: Space, k: int, seed: int = 0, count: Count | None = None
-) -> Approximate:
+) -> tuple[Index, float]:
     """Nearest points among those in nearby cells.
 
     The points are divided into cells around some centres (k-means on a sample drawn with the
@@ -58,6 +41,13 @@ def approximate_nearest(
     seed : int, default 0
     count : callable, optional
         Told how many points are done.
+
+    Returns
+    -------
+    table : ndarray of shape (n, k)
+        Nearest first, by exact lengths; of points equally far the smaller index first.
+    recall : float
+        Share of the true neighbours found, for points drawn at random that had no part in tuning.
 
     Raises
     ------
@@ -77,10 +67,10 @@ def approximate_nearest(
             "algorithm='approximate' needs points, got precomputed distances, which are searched "
             "in full anyway. Leave algorithm out."
         )
-    cells = _Cells(space.coordinates, seed)
+    cells = _Cells(space, seed)
     drawn = np.random.default_rng(seed).permutation(space.n)[:SAMPLE]
     everyone = np.arange(space.n)
-    exact = Neighbors(space.coordinates, everyone, tree=False)
+    exact = Neighbors(space, everyone, tree=False)
     truth = exact.table(drawn, k, others=True)
     tuning, reporting = np.arange(0, len(drawn), 2), np.arange(1, len(drawn), 2)
     while cells.probes < cells.number and (
@@ -92,7 +82,7 @@ def approximate_nearest(
         table[part] = cells.table(part, k, exact)
         if count is not None:
             count(len(part))
-    return Approximate(table, shared(table[drawn[reporting]], truth[reporting]))
+    return table, shared(table[drawn[reporting]], truth[reporting])
 
 
 def shared(found: Index, truth: Index) -> float:

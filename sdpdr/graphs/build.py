@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from warnings import warn
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
@@ -61,14 +60,10 @@ def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
 def finish(
     space: Space,
     index: Index,
-    neighborhoods: csr_array,
-    *,
-    method: str,
-    options: Mapping[str, object],
+    provenance: Provenance,
     angles: bool,
     connect: str,
     way_out: Callable[[], str],
-    recall: float | None = None,
 ) -> NeighborGraph:
     """Graph whose edges are the neighbourhoods, either way round, then connected as asked.
 
@@ -78,26 +73,23 @@ def finish(
         The distinct points.
     index : ndarray of shape (n_original,)
         Place of each original point among them.
-    neighborhoods : csr_array of bool, shape (n, n)
-    method, options
-        What the graph's provenance will say.
+    provenance : Provenance
+        Of the graph, with the neighbourhoods.
     angles : bool
         Whether to add every pair inside a neighbourhood.
     connect : {"error", "mst", "largest", "none"}
     way_out : callable
         Says how to choose the neighbourhoods so that the graph is connected. Called only for
         the message of an error, on few enough points.
-    recall : float, optional
-        Share of the true neighbours in the neighbourhoods, if they are approximate.
     """
-    edges = upper_pairs(neighborhoods)
+    edges = upper_pairs(provenance.neighborhoods)
     graph = NeighborGraph(
         n=space.n,
         edges=edges,
         sqdist=space.sqdist(*edges.T),
         counts=np.bincount(index),
         index=index,
-        provenance=Provenance(method, options, space.fresh(), neighborhoods, recall),
+        provenance=provenance,
     )
     return connected(graph.with_cliques() if angles else graph, space, connect, way_out)
 

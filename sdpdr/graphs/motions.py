@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import orthogonal_procrustes
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
@@ -72,8 +73,7 @@ def motions(steps: Transitions, Y: ArrayLike) -> dict[Hashable, Motion]:
     for name in steps.names:
         before, after = (points[k] for k in steps.of(name))
         here, there = before.mean(axis=0), after.mean(axis=0)
-        left, _, right = np.linalg.svd((after - there).T @ (before - here))
-        rotation = left @ right
+        rotation, _ = orthogonal_procrustes(after - there, before - here)
         away = (after - there) - (before - here) @ rotation.T
         residual = float(np.sqrt(np.mean(np.sum(np.square(away), axis=1))))
         found[name] = Motion(rotation, there - rotation @ here, residual)

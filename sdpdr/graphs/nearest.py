@@ -14,7 +14,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.graphs.approximate import approximate_nearest
 from sdpdr.graphs.build import finish, merge_duplicates
-from sdpdr.graphs.neighbor_graph import NeighborGraph
+from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs
 from sdpdr.graphs.search import ALGORITHMS, BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
@@ -127,24 +127,19 @@ def knn(
     recall = None
     with show_count(progress, f"{k} nearest neighbours of {space.n} points", space.n) as count:
         if algorithm == "approximate":
-            found = approximate_nearest(space, k, seed, count)
-            table, recall = found.table, found.recall
+            table, recall = approximate_nearest(space, k, seed, count)
             options |= {"algorithm": algorithm, "seed": seed}
         else:
             table = space.nearest(k, algorithm, count)
-    return finish(
-        space,
-        index,
-        _neighborhoods(table, symmetrize),
-        method="knn",
-        options=options,
-        recall=recall,
-        angles=angles,
-        connect=connect,
-        way_out=lambda: (
-            f"take n_neighbors={_smallest_k(space, symmetrize)}, the smallest that connects"
-        ),
-    )
+    near = from_table(table)
+    if symmetrize == "mutual":
+        near = csr_array(near.multiply(near.T))
+    provenance = Provenance("knn", options, space.fresh(), near, recall)
+
+    def way_out() -> str:
+        return f"take n_neighbors={smallest_k(space, symmetrize)}, the smallest that connects"
+
+    return finish(space, index, provenance, angles, connect, way_out)
 
 
 def smallest_connecting_k(
@@ -168,10 +163,11 @@ def smallest_connecting_k(
     """
     validate.choice("symmetrize", symmetrize, SYMMETRIZE)
     space = make_space(X, metric, squared=squared)
-    return _smallest_k(space.take(np.unique(space.representatives())), symmetrize)
+    return smallest_k(space.take(np.unique(space.representatives())), symmetrize)
 
 
-def _smallest_k(space: Space, symmetrize: str) -> int:
+def smallest_k(space: Space, symmetrize: str) -> int:
+    """The same for a space of distinct points."""
     n, k = space.n, 1
     forest = csr_array((n, n))
     while True:
@@ -207,11 +203,6 @@ def _ranks_between(space: Space, k: int, labels: Index) -> csr_array:
         found.append(np.column_stack([rows[row], table[row, rank], rank + 1]))
     i, j, ranks = np.concatenate(found).T
     return csr_array((ranks.astype(float), (i, j)), shape=(space.n, space.n))
-
-
-def _neighborhoods(table: Index, symmetrize: str) -> csr_array:
-    near = from_table(table)
-    return near if symmetrize == "union" else csr_array(near.multiply(near.T))
 
 
 def radius(
@@ -256,16 +247,14 @@ def radius(
     """
     length = validate.positive_number("radius", radius)
     space, index = merge_duplicates(make_space(X, metric, squared=squared), duplicates)
-    return finish(
-        space,
-        index,
-        from_pairs(space.n, space.pairs_within(length)),
-        method="radius",
-        options={"radius": length, "angles": angles, "connect": connect},
-        angles=angles,
-        connect=connect,
-        way_out=lambda: f"take radius={_longest_link(space)!r}, the smallest that connects",
-    )
+    near = from_pairs(space.n, space.pairs_within(length))
+    options = {"radius": length, "angles": angles, "connect": connect}
+    provenance = Provenance("radius", options, space.fresh(), near)
+
+    def way_out() -> str:
+        return f"take radius={_longest_link(space)!r}, the smallest that connects"
+
+    return finish(space, index, provenance, angles, connect, way_out)
 
 
 def smallest_connecting_radius(

@@ -226,6 +226,12 @@ class NeighborGraph:
         found[placed] = values[self.index[placed]]
         return found
 
+    @property
+    def first_samples(self) -> Index:
+        """The first sample of each node, shape (n,)."""
+        nodes, first = np.unique(self.index, return_index=True)
+        return first[nodes >= 0]
+
     def largest_component(self) -> NeighborGraph:
         """Component with most nodes (of equals, the one with the smallest node)."""
         return self.subgraph(np.sort(self._parts()[0]))

@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.neighbors import NearestNeighbors
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
+from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
+from sdpdr.graphs.search import blocks
+from sdpdr.graphs.shortest_paths import landmarks
+from sdpdr.graphs.space import Euclidean
 from sdpdr.linalg.inertia import Factorization
 from sdpdr.linalg.spectral import fix_signs
 
@@ -143,8 +148,7 @@ def reconstruction_basis(
     residual = csr_array(eye_array(graph.n) - weights)
     free, fixed = residual[:, others], residual[:, chosen]
     normal = Factorization(free.T @ free)
-    for column, right in enumerate((free.T @ fixed).toarray().T):
-        basis[others, column] = -normal.solve(right)
+    basis[others] = -np.apply_along_axis(normal.solve, 0, (free.T @ fixed).toarray())
     basis = _tamed(graph, basis)
     # Sums of one are exact in theory; dividing keeps the rounding out of the lengths of edges.
     return np.asarray(basis / basis.sum(axis=1, keepdims=True))
@@ -165,8 +169,7 @@ def _tamed(graph: NeighborGraph, basis: Array) -> Array:
     right = -(rows[:, tame] @ basis[tame])
     normal = Factorization(rows[:, inside])
     tamed = basis.copy()
-    for column in range(basis.shape[1]):
-        tamed[inside, column] = normal.solve(right[:, column])
+    tamed[inside] = np.apply_along_axis(normal.solve, 0, right)
     return tamed
 
 
@@ -175,9 +178,7 @@ def _by_degree(graph: NeighborGraph, pattern: csr_array) -> Iterator[tuple[Index
     starts, degree = pattern.indptr, graph.degree
     for k in np.unique(degree):
         nodes = np.flatnonzero(degree == k)
-        step = max(1, _BLOCK // (k + 1) ** 2)
-        for at in range(0, len(nodes), step):
-            batch = nodes[at : at + step]
+        for batch in blocks(nodes, max(1, _BLOCK // (k + 1) ** 2)):
             yield batch, starts[batch][:, None] + np.arange(k)
 
 
@@ -244,6 +245,75 @@ def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
             f"one of node {node} for instance; choose at least one in each."
         )
     return chosen.astype(np.int64)
+
+
+# Points that take part in the coarse graph, neighbours in and of it, and points placed at once.
+_COARSE = 10_000
+_NEIGHBORS = 8
+_POINTS = 50_000
+
+
+def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0, coarse: int = _COARSE) -> Array:
+    """Reconstruction basis of a random sample, carried to all points by local weights.
+
+    Between far landmarks the smoothest function that the weights of very many points allow is
+    badly determined: errors of a step add up over hundreds of them. On a sample the steps are
+    few; every other point is then reconstructed from the points of the sample nearest to it.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Made from points with coordinates.
+    count : int
+        Number of landmarks, at most ``coarse``.
+    seed : int, default 0
+    coarse : int, default 10000
+        Size of the sample.
+
+    Returns
+    -------
+    ndarray of shape (n, count)
+        With row sums one.
+
+    Raises
+    ------
+    DataError
+        The graph knows no coordinates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr import graphs
+    >>> graph = graphs.knn(np.random.default_rng(0).random((300, 2)), n_neighbors=6)
+    >>> basis = coarse_basis(graph, 5, coarse=100)
+    >>> basis.shape, bool(np.allclose(basis.sum(axis=1), 1.0))
+    ((300, 5), True)
+    """
+    if not has_coordinates(graph):
+        raise DataError(f"the graph made by {graph.provenance} knows no coordinates of its points.")
+    space = graph.provenance.space
+    assert isinstance(space, Euclidean)
+    points = space.X
+    sample = np.sort(np.random.default_rng(seed).permutation(graph.n)[:coarse])
+    k = min(_NEIGHBORS, sample.size - 1)
+    skeleton = knn(points[sample], n_neighbors=k, connect="mst")
+    small = reconstruction_basis(skeleton, landmarks(skeleton, count, seed))
+    search = NearestNeighbors(n_neighbors=k).fit(points[sample])
+    basis = np.empty((graph.n, count))
+    for rows in blocks(np.arange(graph.n), _POINTS):
+        near = search.kneighbors(points[rows], return_distance=False)
+        # The nearest points of the sample, seen from each point.
+        steps = points[sample][near] - points[rows, None, :]
+        weights = best_weights(steps @ steps.transpose(0, 2, 1))
+        basis[rows] = np.einsum("pk,pkc->pc", weights, small[near])
+    basis[sample] = small
+    return basis
+
+
+def has_coordinates(graph: NeighborGraph) -> bool:
+    """Whether the graph was made from points whose coordinates it still knows."""
+    space = graph.provenance.space
+    return isinstance(space, Euclidean) and space.n == graph.n
 
 
 _SMALL = 200

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.graphs.neighbor_graph import NeighborGraph
+from sdpdr.linalg.spectral import complement
 
 # Eigenvalues below these shares of the largest are rounding: of one clique, of all together.
 _FLAT, _EXPOSED = 1e-9, 1e-8
@@ -71,7 +72,7 @@ def rigidity(graph: NeighborGraph) -> Rigidity:
     values, vectors = np.linalg.eigh(exposing)
     found = values > _EXPOSED * max(float(values[-1]), 1.0)
     null = vectors[:, found]
-    basis = _complement(np.column_stack([np.ones(n), null]))
+    basis = complement(np.column_stack([np.ones(n), null]))
     return Rigidity(null, basis.shape[1], _free(graph, basis))
 
 
@@ -104,11 +105,6 @@ def _flat_directions(sqdist: Array) -> Array:
     flat = np.abs(values) <= _FLAT * np.abs(values).max()
     q = np.linalg.svd(centre @ vectors[:, flat], full_matrices=False)
     return np.asarray(q[0][:, q[1] > 0.5])
-
-
-def _complement(columns: Array) -> Array:
-    q, _ = np.linalg.qr(columns, mode="complete")
-    return np.asarray(q[:, columns.shape[1] :])
 
 
 def _free(graph: NeighborGraph, basis: Array) -> int:

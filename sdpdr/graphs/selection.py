@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_connecting_k
+from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks
-from sdpdr.graphs.space import Space, make_space
+from sdpdr.graphs.space import Space, make_space, sqdist_to_all
 from sdpdr.linalg.walks import spanning_forest
 
 RULES = ("connected", "rate", "reconstruct", "label", "density")
@@ -156,7 +157,7 @@ def choose_k(
     factor = validate.positive_number("factor", factor)
 
     table = space.nearest(limit)
-    connecting = smallest_connecting_k(X, symmetrize=symmetrize, metric=metric, squared=squared)
+    connecting = smallest_k(space, symmetrize)
     scores = {"parts": _parts(table, symmetrize)}
     if rule == "connected":
         best, what = connecting, "The graph is connected"
@@ -251,20 +252,15 @@ def _votes(labels: Index, table: Index) -> tuple[Array, Array]:
     """Share of points whose neighbours vote right, and of points with any of their class."""
     n, limit = table.shape
     classes = int(labels.max()) + 1
-    near = labels[table]
-    counts = np.zeros((n, classes))
-    # Of classes with equally many votes the one that came first wins: a bonus below one vote.
-    bonus = np.zeros((n, classes))
-    rows = np.arange(n)
-    right, company = np.empty(limit), np.empty(limit)
-    for k in range(limit):
-        voted = near[:, k]
-        new = counts[rows, voted] == 0.0
-        bonus[rows[new], voted[new]] = 1.0 - (k + 1.0) / (limit + 1.0)
-        counts[rows, voted] += 1.0
-        right[k] = np.mean(np.argmax(counts + bonus, axis=1) == labels)
-        company[k] = np.mean(counts[rows, labels] > 0.0)
-    return right, company
+    right, company = np.zeros(limit), np.zeros(limit)
+    for rows in blocks(np.arange(n), max(1, BLOCK // (limit * classes))):
+        voted, own = labels[table[rows]], labels[rows, None]
+        cast = voted[:, :, None] == np.arange(classes)
+        # Of classes with equally many votes the one that came first wins: late ones lose a share.
+        votes = cast.cumsum(axis=1) - cast.argmax(axis=1)[:, None] / limit
+        right += np.sum(votes.argmax(axis=2) == own, axis=0)
+        company += np.sum(np.logical_or.accumulate(voted == own, axis=1), axis=0)
+    return right / n, company / n
 
 
 def _log_likelihoods(space: Space, table: Index, dimension: int) -> Array:
@@ -274,11 +270,10 @@ def _log_likelihoods(space: Space, table: Index, dimension: int) -> Array:
     widths = space.sqdist(here[:, None], table)
     total = np.zeros(limit)
     for rows in blocks(here, max(1, BLOCK // n)):
-        sqdist = space.sqdist(rows[:, None], here)
+        sqdist = sqdist_to_all(space, rows)
         for k in range(limit):
             width = widths[:, k]
             log_terms = -sqdist / (2.0 * width) - 0.5 * dimension * np.log(2.0 * np.pi * width)
             log_terms[np.arange(len(rows)), rows] = -np.inf
-            top = log_terms.max(axis=1)
-            total[k] += np.sum(top + np.log(np.exp(log_terms - top[:, None]).sum(axis=1)))
+            total[k] += logsumexp(log_terms, axis=1).sum()
     return total / n - np.log(n - 1)

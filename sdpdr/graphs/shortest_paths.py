@@ -1,11 +1,11 @@
-"""Lengths of shortest paths along a graph."""
+"""Lengths of shortest paths along a graph, and nodes that none is far from."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.graphs.neighbor_graph import NeighborGraph
@@ -100,7 +100,8 @@ def routing_weights(
     weight = np.asarray(graph.counts if mass is None else mass, dtype=float)
     plain = np.sqrt(graph.sqdist)
     lengths = short_indices(graph.adjacency(plain))
-    place = _places(graph)
+    # The number of each edge, from one, at both of its entries.
+    place = graph.adjacency(np.arange(1.0, graph.m + 1.0)).astype(np.int64)
     total = np.zeros(graph.m)
     for source in nodes:
         distance, before = dijkstra(lengths, indices=int(source), return_predecessors=True)
@@ -111,29 +112,71 @@ def routing_weights(
     return np.asarray(total / plain / len(nodes))
 
 
-def _places(graph: NeighborGraph) -> csr_array:
-    """Number of each edge, from one, at both of its entries."""
-    return graph.adjacency(np.arange(1.0, graph.m + 1.0)).astype(np.int64)
-
-
 def _carried(before: Index, amount: Array) -> Array:
-    """Sum of the amounts of all nodes behind each node of a tree, itself included."""
-    depth = _depth(before)
-    order = np.argsort(depth, kind="stable")
-    ends = np.cumsum(np.bincount(depth))
-    total = amount.copy()
-    for level in range(len(ends) - 1, 0, -1):
-        nodes = order[ends[level - 1] : ends[level]]
-        np.add.at(total, before[nodes], total[nodes])
+    r"""Sum of the amounts of all nodes behind each node of a tree, itself included.
+
+    With A the map of amounts to the nodes before, all powers of A below the k-th add up to
+    :math:`(I + A)(I + A^2)(I + A^4) \dots`: jumps of doubled length.
+    """
+    total, jump = amount, before
+    while (inside := np.flatnonzero(jump >= 0)).size:
+        total = total + np.bincount(jump[inside], total[inside], minlength=len(total))
+        further = np.full_like(jump, -1)
+        further[inside] = jump[jump[inside]]
+        jump = further
     return total
 
 
-def _depth(before: Index) -> Index:
-    """Steps from each node of a tree to its root, by doubling the length of jumps."""
-    root = before < 0
-    jump = np.where(root, np.arange(len(before)), before)
-    depth = np.where(root, 0, 1)
-    while not root[jump].all():
-        depth = depth + depth[jump]
-        jump = jump[jump]
-    return depth
+def landmarks(graph: NeighborGraph | int, count: int, seed: int = 0) -> Index:
+    """Nodes that represent all others; fewer of them are the first ones of more.
+
+    On a graph the first is drawn at random and each further one lies as far along the graph as
+    possible from all before it, so that ``count`` of them cover the graph within twice the
+    smallest radius possible. For a mere number of points they are drawn at random.
+
+    Parameters
+    ----------
+    graph : NeighborGraph or int
+        A graph, or the number n of points.
+    count : int
+        How many, from 1 to n.
+    seed : int, default 0
+
+    Returns
+    -------
+    ndarray of int, shape (count,)
+        In the order chosen.
+
+    Raises
+    ------
+    DataError
+        ``count`` is out of range.
+
+    References
+    ----------
+    Tong thesis 2.2.4; Gonzalez, "Clustering to minimize the maximum intercluster distance",
+    Theoretical Computer Science 38 (1985).
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> landmarks(graphs.path([1, 1, 1, 1]), 3)
+    array([4, 0, 2])
+    """
+    rng = np.random.default_rng(seed)
+    n = graph.n if isinstance(graph, NeighborGraph) else validate.positive_integer("n", graph)
+    count = validate.positive_integer("count", count)
+    if count > n:
+        raise DataError(f"count={count} landmarks of {n} points: choose at most {n}.")
+    if not isinstance(graph, NeighborGraph):
+        return rng.permutation(n)[:count]
+    chosen = [int(rng.integers(n))]
+    lengths = short_indices(graph.adjacency(np.sqrt(graph.sqdist)))
+    nearest = np.full(n, np.inf)
+    while len(chosen) < count:
+        # What lies further away than any node does from the landmarks before gains nothing.
+        reach = float(nearest.max())
+        found = dijkstra(lengths, directed=True, indices=chosen[-1], limit=reach)
+        nearest = np.minimum(nearest, found)
+        chosen.append(int(nearest.argmax()))
+    return np.array(chosen, dtype=np.int64)

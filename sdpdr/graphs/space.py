@@ -7,7 +7,6 @@ points, pairs within a radius, which points are the same. All lengths are SQUARE
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -23,8 +22,7 @@ from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search
 from sdpdr.linalg.walks import connected_components
 
 
-@dataclass(frozen=True, eq=False)
-class Euclidean:
+class Euclidean(Coordinates):
     """Points with coordinates.
 
     Parameters
@@ -32,16 +30,10 @@ class Euclidean:
     X : ndarray of shape (n, D)
     """
 
-    X: Array
-
     @property
     def n(self) -> int:
         """Number of points."""
         return len(self.X)
-
-    def sqdist(self, i: Index, j: Index) -> Array:
-        """Sum of squared differences: equal lengths come out equal, short ones exact."""
-        return self.coordinates.sqdist(i, j)
 
     def nearest(
         self,
@@ -56,7 +48,7 @@ class Euclidean:
         its own neighbour, even among duplicates. The algorithm (see `sdpdr.graphs.search`) makes
         no difference to the table; ``count`` is told how many points are done.
         """
-        neighbors = search_among(self.coordinates, np.arange(self.n), algorithm)
+        neighbors = search_among(self, np.arange(self.n), algorithm)
         if rows is not None:
             return neighbors.table(rows, k, others=True, count=count)
         # Sources next to each other look at the same part of a tree: twice as fast at a million.
@@ -70,15 +62,15 @@ class Euclidean:
 
         The targets are in ascending order, and none of them is a source.
         """
-        return search_among(self.coordinates, targets).table(sources, 1)[:, 0]
+        return search_among(self, targets).table(sources, 1)[:, 0]
 
     def furthest(self, count: Count | None = None) -> Index:
         """Point furthest from each point, of equals the one with the smallest index."""
-        return furthest_points(self.coordinates, count)
+        return furthest_points(self, count)
 
     def pairs_within(self, radius: float) -> Index:
         """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
-        return pairs_within(self.coordinates, radius)
+        return pairs_within(self, radius)
 
     def representatives(self) -> Index:
         """For each point the first point that equals it in every coordinate, shape (n,)."""
@@ -95,11 +87,6 @@ class Euclidean:
     def fresh(self) -> Euclidean:
         """The same points without the copies that searches keep for the next one."""
         return Euclidean(self.X)
-
-    @cached_property
-    def coordinates(self) -> Coordinates:
-        """The points as a search looks at them."""
-        return Coordinates(self.X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +176,12 @@ class Precomputed:
 
 
 Space: TypeAlias = Euclidean | Precomputed
+
+
+def sqdist_to_all(space: Space, rows: Index | None = None) -> Array:
+    """Squared distances of some points, by default of all, to all; shape (r, n)."""
+    everyone = np.arange(space.n)
+    return space.sqdist((everyone if rows is None else rows)[:, None], everyone)
 
 
 def make_space(

@@ -11,6 +11,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Matrix, as_real
 from sdpdr.base.errors import ModelError
+from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import svec_size
 
 
@@ -167,6 +168,30 @@ def divided(value: Value, by: float) -> Value:
     if isinstance(value, Factor):
         return Factor(value.factor / np.sqrt(by))
     return np.asarray(value) / by
+
+
+def spectrum_of(value: Value) -> tuple[Array, Array]:
+    """Eigenvalues, descending, and eigenvectors; of a factor, only its columns' many."""
+    return factor_spectrum(value.factor) if isinstance(value, Factor) else gram_spectrum(value)
+
+
+def leading_factor(values: Array, vectors: Array, rank: int) -> Array:
+    """Columns that are eigenvectors times the roots of their eigenvalues, zero beyond the last.
+
+    Parameters
+    ----------
+    values, vectors : array of shape (r,) and (n, r)
+        As `spectrum_of` gives them.
+    rank : int
+
+    Returns
+    -------
+    array of shape (n, rank)
+    """
+    factor = np.zeros((len(vectors), rank))
+    kept = min(rank, values.size)
+    factor[:, :kept] = vectors[:, :kept] * np.sqrt(np.maximum(values[:kept], 0.0))
+    return factor
 
 
 @dataclass(frozen=True, eq=False)

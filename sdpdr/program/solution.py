@@ -16,8 +16,8 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, SolveFailedError
 from sdpdr.base.files import write_text
-from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum, intrinsic_dimension
-from sdpdr.program.point import Factor, Value
+from sdpdr.linalg.spectral import intrinsic_dimension
+from sdpdr.program.point import Factor, Value, leading_factor, spectrum_of
 from sdpdr.program.rays import Ray
 from sdpdr.program.rays.ray import LARGEST_RECORDED
 from sdpdr.program.residuals import Residuals
@@ -286,7 +286,7 @@ class Solution:
 
     def spectrum(self, name: str | None = None) -> Array:
         """Eigenvalues of a matrix variable, descending; of a factor, only its columns' many."""
-        return self._eigen(name)[0]
+        return spectrum_of(self.gram(name))[0]
 
     def embedding(self, n_components: int = 2, name: str | None = None) -> Array:
         """Coordinates Y of shape (n, n_components) with Y Y^T nearest to the Gram matrix.
@@ -294,26 +294,17 @@ class Solution:
         Column k is eigenvector k times the root of its eigenvalue; its entry of largest size
         is positive, so that the same matrix always gives the same picture.
         """
-        values, vectors = self._eigen(name)
+        values, vectors = spectrum_of(self.gram(name))
         n = vectors.shape[0]
         if not 1 <= n_components <= n:
             raise DataError(f"n_components must lie in 1..{n}; it is {n_components}.")
-        embedding = np.zeros((n, n_components))
-        d = min(n_components, values.size)
-        embedding[:, :d] = vectors[:, :d] * np.sqrt(np.maximum(values[:d], 0.0))
-        return embedding
+        return leading_factor(values, vectors, n_components)
 
     def intrinsic_dimension(
         self, share: float = 0.90, *, rule: str = "share", name: str | None = None
     ) -> int:
         """How many dimensions the answer has, see `sdpdr.linalg.intrinsic_dimension`."""
         return intrinsic_dimension(self.spectrum(name), share, rule=rule)
-
-    def _eigen(self, name: str | None) -> tuple[Array, Array]:
-        gram = self.gram(name)
-        if isinstance(gram, Factor):
-            return factor_spectrum(gram.factor)
-        return gram_spectrum(gram)
 
     # -- telling ------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -15,17 +16,11 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import Transformer, checked
-from sdpdr.base.errors import (
-    DataError,
-    NonUniqueWarning,
-    ShapeError,
-    UncertifiedWarning,
-    UnknownNameError,
-)
+from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
-from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points
+from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points, require_pairs
 from sdpdr.families.metric.recipes import xing
-from sdpdr.families.metric.roots import answer_of, root_bound, solve_xing
+from sdpdr.families.metric.roots import ARGUMENT, answer_of, root_bound, solve_xing
 from sdpdr.families.metric.whiten import kernel_coordinates, whiten
 from sdpdr.model import Model
 from sdpdr.program import Solution, as_dense
@@ -137,15 +132,13 @@ class MetricLearner(Transformer):
 
     def _n_coordinates(self) -> int | None:
         """``kernel_components``, and the name of the kernel, checked."""
-        known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
-        if isinstance(self.kernel, str) and self.kernel not in known:
-            raise UnknownNameError("kernel", self.kernel, known)
         if self.kernel is None and self.kernel_params:
             raise DataError(
                 f"kernel_params {dict(self.kernel_params)} are of a kernel, and there is none: "
                 "name one, or leave them out."
             )
         if isinstance(self.kernel, str):
+            validate.choice("kernel", self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
             parameters = KERNEL_PARAMS.get(self.kernel, ())
             for name in self.kernel_params or {}:
                 validate.choice(f"parameter of kernel {self.kernel!r}", name, parameters)
@@ -184,11 +177,7 @@ class MetricLearner(Transformer):
     def pair_distance(self, pairs: Any) -> Array:
         """Distances under the metric, of pairs of shape (n_pairs, 2, D)."""
         check_is_fitted(self, "components_")
-        array = np.asarray(pairs, dtype=float)
-        if array.ndim != 3 or array.shape[1] != 2:
-            raise ShapeError(
-                f"pairs must have shape (n_pairs, 2, n_features); they have {array.shape}."
-            )
+        array = require_pairs(np.asarray(pairs, dtype=float))
         steps = self.transform(array[:, 0]) - self.transform(array[:, 1])
         return np.asarray(np.linalg.norm(steps, axis=1))
 
@@ -202,7 +191,7 @@ class MetricLearner(Transformer):
         Later fits do not change it. ``squared=True`` gives the squared distance.
         """
         check_is_fitted(self, "components_")
-        components, inputs = self.components_.copy(), _frozen(self)
+        components, inputs = self.components_.copy(), copy(self)._inputs
 
         def metric(u: Any, v: Any, squared: bool = False) -> float:
             both = inputs(np.array([u, v], dtype=float)) @ components.T
@@ -226,15 +215,6 @@ class MetricLearner(Transformer):
         tags.input_tags.three_d_array = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
-
-
-def _frozen(learner: MetricLearner) -> Callable[[Array], Array]:
-    """What the learner does to points before its components, apart from later fits."""
-    if learner.kernel is None:
-        return lambda X: X
-    other = type(learner)(**learner.get_params(deep=False))
-    other._points = learner._points
-    return other._inputs
 
 
 @dataclass(eq=False, repr=False)
@@ -326,8 +306,7 @@ class XingMetric(MetricLearner):
         lengths = np.linalg.norm(white.differences @ factor, axis=1)
         # Any positive weights give a bound, but a rough solution may have distances of zero.
         weights = np.maximum(lengths, 1e-9 * lengths.max())
-        bound = root_bound(white.differences, weights, diagonal=self.diagonal)
-        argument = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)"
+        bound, argument = root_bound(white.differences, weights, diagonal=self.diagonal), ARGUMENT
         if solution.bound is not None and solution.bound < bound:
             bound, argument = solution.bound, solution.argument
         return answer_of(white, factor, bound, argument)

@@ -222,11 +222,7 @@ def pairs_from_points(pairs: Any, y: ArrayLike) -> Pairs:
     >>> len(pairs.points), pairs.similar.tolist(), pairs.dissimilar.tolist()
     (3, [[0, 1]], [[0, 2]])
     """
-    array = np.asarray(pairs)
-    if array.ndim != 3 or array.shape[1] != 2:
-        raise ShapeError(
-            f"pairs must have shape (n_pairs, 2, n_features); they have {array.shape}."
-        )
+    array = require_pairs(np.asarray(pairs))
     sign = np.asarray(y)
     if sign.shape != (len(array),):
         raise ShapeError(f"y must hold one of 1, -1 for each of the {len(array)} pairs.")
@@ -240,6 +236,20 @@ def pairs_from_points(pairs: Any, y: ArrayLike) -> Pairs:
     points, place = np.unique(points, axis=0, return_inverse=True)
     index = place.reshape(-1, 2)
     return Pairs(points, _unlike(index[sign == 1]), _unlike(index[sign == -1]))
+
+
+def require_pairs(array: np.ndarray) -> np.ndarray:
+    """The array itself, if it holds pairs of points.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if array.ndim != 3 or array.shape[1] != 2:
+        raise ShapeError(
+            f"pairs must have shape (n_pairs, 2, n_features); they have {array.shape}."
+        )
+    return array
 
 
 def _unlike(index: Index) -> Index:
@@ -261,10 +271,8 @@ def _numbered(
 
 
 def _rest(similar: Index, n: int) -> Index:
-    keys = np.arange(n)[:, None] * n + np.arange(n)
-    every = keys[np.triu_indices(n, 1)]
-    left = every[~np.isin(every, _keys(similar, n))]
-    return np.column_stack(np.divmod(left, n))
+    every = np.column_stack(np.triu_indices(n, 1))
+    return every[~np.isin(_keys(every, n), _keys(similar, n))]
 
 
 def _keys(index: Index, n: int) -> Index:

@@ -35,6 +35,9 @@ from sdpdr.families.metric.fantope import MetricAnswer, components_of, trimmed
 from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.metric.whiten import Whitened, whiten
 
+# Why `root_bound` is one.
+ARGUMENT = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)"
+
 
 @dataclass(frozen=True, eq=False)
 class Ascent:
@@ -180,13 +183,7 @@ def solve_xing(
     white = whiten(pairs, diagonal=diagonal, ridge=ridge)
     # The objective is 1 / g^2, so its relative gap is twice that of g.
     found = ascend(white.differences, diagonal=diagonal, tol=tol / 2.1, max_iter=max_iter)
-    return answer_of(
-        white,
-        found.factor,
-        found.bound,
-        "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)",
-        found.iterations,
-    )
+    return answer_of(white, found.factor, found.bound, ARGUMENT, found.iterations)
 
 
 def answer_of(

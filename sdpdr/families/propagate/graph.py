@@ -82,15 +82,15 @@ class LabelledGraph:
 
     def _terms(self) -> int:
         """How many numbers are added up, at most, in an entry of the forms."""
-        counts = [_row_counts(s).max(initial=0) for s in (self.positive, self.negative)]
-        return int(max(counts))
+        counts = [(s != 0).sum(axis=1) for s in (self.positive, self.negative)]
+        return int(np.max(counts, initial=0))
 
     def _form(self, similarity: Matrix) -> tuple[Matrix, Matrix]:
         """P^T L P, and the same with every term taken in size."""
         l, u = self.labelled, self.unlabelled  # noqa: E741  # the letters of the equations
         known = self.labels[l]
         across = similarity[u][:, l]
-        inner = _dense_or_csr(similarity[u][:, u])
+        inner = similarity[u][:, u]
         degrees = np.asarray(similarity[u].sum(axis=1)).ravel()
         within = sp.coo_array(sp.triu(sp.coo_array(similarity[l][:, l]), 1))
         steps = within.data * np.square(known[within.row] - known[within.col])
@@ -115,11 +115,8 @@ class LabelledGraph:
     def is_separated(self) -> bool:
         """Whether no part of the graph of similar pairs has two different labels."""
         parts, values = self.parts[self.labelled], self.labels[self.labelled]
-        low = np.full(self.parts.max() + 1, np.inf)
-        high = -low
-        np.minimum.at(low, parts, values)
-        np.maximum.at(high, parts, values)
-        return bool(np.all(high <= low))
+        found = np.unique(np.column_stack([parts, values]), axis=0)
+        return len(found) == len(np.unique(parts))
 
     def require_reached(self) -> None:
         """Refuse parts without a label.
@@ -270,19 +267,11 @@ def _part(matrix: Matrix, sign: float) -> Matrix:
     return part
 
 
-def _row_counts(matrix: Matrix) -> Index:
-    return np.asarray((matrix != 0).sum(axis=1)).ravel()
-
-
 def _energy(similarity: Matrix, y: Array) -> float:
     if not sp.issparse(similarity):
         return 0.5 * float(np.sum(similarity * np.square(y[:, None] - y[None, :])))
     pairs = sp.coo_array(similarity)
     return 0.5 * float(pairs.data @ np.square(y[pairs.row] - y[pairs.col]))
-
-
-def _dense_or_csr(matrix: Matrix) -> Matrix:
-    return sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
 
 
 def _bordered(corner: float, side: Array, degrees: Array, inner: Matrix) -> Matrix:

@@ -159,9 +159,8 @@ def mixed_graph(
 
 def given_weight(graph: LabelledGraph, lam: float, method: str) -> Propagation:
     """The minimiser of E_+ - lam E_- on a graph whose parts are reached; see `fixed_lam`."""
-    shifted = graph.pencil.shifted(lam)
     try:
-        spread = -_solve(shifted[1:][:, 1:], _vector(shifted[1:][:, [0]]))
+        spread = _solve(*graph.pencil.system(lam))
     except ArithmeticError:
         limit = graph.pencil.unlabelled().least()[0]
         raise DataError(
@@ -192,7 +191,3 @@ def _solve(matrix: Matrix, right: Array) -> Array:
 
 def _diagonal(values: Array, like: Matrix) -> Any:
     return sp.diags_array(values, format="csr") if sp.issparse(like) else np.diag(values)
-
-
-def _vector(column: Matrix) -> Array:
-    return np.ravel(column.toarray() if sp.issparse(column) else column)

@@ -12,7 +12,7 @@ import scipy.linalg as sl
 import scipy.optimize as so
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, IgnoredLabelsWarning
 from sdpdr.families.propagate.graph import LabelledGraph
 from sdpdr.families.propagate.harmonic import given_weight, recorded
@@ -310,9 +310,8 @@ class LabelStep:
 
     def _completed(self, values: Array, beta: float) -> Array:
         """Values plus a multiple of the loose vector, with E_- = 1 at the scale."""
-        below = self._pencil.below
         v, z = np.concatenate([[1.0], values]), np.concatenate([[0.0], self._loose])
-        r, s, t = float(z @ (below @ z)), float(z @ (below @ v)), float(v @ (below @ v))
+        r, s, t = _along(self._pencil.below, v, z)
         if not r > 0.0:
             return values
         return np.asarray(values + (-s + sqrt(s * s - r * (t - beta**-2))) / r * self._loose)
@@ -331,8 +330,9 @@ def scale_step(pencil: Pencil, spread: Array) -> float:
     DataError
         No scale reaches it; for values of `LabelStep` one does.
     """
-    p, q, _ = _quadratic(pencil.above, spread)
-    r, s, t = _quadratic(pencil.below, spread)
+    labels, values = np.eye(1, pencil.order)[0], np.concatenate([[0.0], spread])
+    p, q, _ = _along(pencil.above, values, labels)
+    r, s, t = _along(pencil.below, values, labels)
     candidates = [max(0.0, -q / p)]
     if r > 0.0:
         root = s * s - r * (t - 1.0)
@@ -348,13 +348,10 @@ def scale_step(pencil: Pencil, spread: Array) -> float:
     return float(min(allowed, key=lambda b: p * b * b + 2.0 * q * b))
 
 
-def _quadratic(form: Array, spread: Array) -> tuple[float, float, float]:
-    """Coefficients p, q, r of the form p b^2 + 2 q b + r along (b, spread)."""
-    labels = np.zeros(spread.size + 1)
-    labels[0] = 1.0
-    values = np.concatenate([[0.0], spread])
-    of_labels, of_values = form @ labels, form @ values
-    return float(of_labels[0]), float(of_values[0]), float(values @ of_values)
+def _along(form: Matrix, start: Array, step: Array) -> tuple[float, float, float]:
+    """Coefficients p, q, r of the form p b^2 + 2 q b + r at start + b step."""
+    of_start = form @ start
+    return float(step @ (form @ step)), float(step @ of_start), float(start @ of_start)
 
 
 def _values_at(pencil: Pencil) -> Callable[[float], Array]:
@@ -362,8 +359,8 @@ def _values_at(pencil: Pencil) -> Callable[[float], Array]:
     if sp.issparse(pencil.above):
 
         def solved(lam: float) -> Array:
-            shifted = sp.csr_array(pencil.shifted(lam))
-            return -Factorization(shifted[1:][:, 1:]).solve(shifted[1:][:, [0]].toarray().ravel())
+            matrix, right = pencil.system(lam)
+            return Factorization(matrix).solve(right)
 
         return solved
     mu, vectors = sl.eigh(pencil.below[1:, 1:], pencil.above[1:, 1:])

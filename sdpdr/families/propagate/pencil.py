@@ -125,6 +125,12 @@ class Pencil:
         r"""The matrix :math:`A - \lambda B`."""
         return self.above - ratio * self.below
 
+    def system(self, ratio: float) -> tuple[Matrix, Array]:
+        r"""Matrix and right side of the values that minimise :math:`A - \lambda B` at scale one."""
+        shifted = self.shifted(ratio)
+        right = -shifted[1:][:, [0]]
+        return shifted[1:][:, 1:], np.ravel(right.toarray() if sp.issparse(right) else right)
+
     def unlabelled(self) -> Pencil:
         """The same forms where the labels have no weight, without the first row and column."""
         parts = (self.above, self.above_size, self.below, self.below_size)

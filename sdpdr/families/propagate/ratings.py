@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.neighbors import kneighbors_graph
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
@@ -20,6 +19,8 @@ from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
 from sdpdr.families.propagate.least_ratio import alternating, eigen
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.graphs import furthest_pairs
+from sdpdr.graphs.pairs import from_pairs, from_table
+from sdpdr.graphs.space import Euclidean
 
 # What rounding leaves of a variance, relatively.
 _ROUNDING = 1e-12
@@ -53,13 +54,10 @@ def near_and_far(X: ArrayLike, n_neighbors: int = 7) -> sp.csr_array:
            [ 0.,  1.,  0.,  1.],
            [-1., -1.,  1.,  0.]])
     """
-    points = validate.points(X, at_least=2)
-    k = validate.n_neighbors(n_neighbors, len(points))
-    directed = sp.csr_array(kneighbors_graph(points, k, mode="connectivity"))
-    near = directed.maximum(directed.T)
-    i, j = furthest_pairs(points).edges.T
-    once = sp.csr_array((np.ones(i.size), (i, j)), shape=near.shape)
-    far = once + once.T
+    space = Euclidean(validate.points(X, at_least=2))
+    directed = from_table(space.nearest(validate.n_neighbors(n_neighbors, space.n)))
+    near = (directed + directed.T).astype(float)
+    far = from_pairs(space.n, furthest_pairs(space.X).edges).astype(float)
     return sp.csr_array(near - (far - far.multiply(near)))
 
 

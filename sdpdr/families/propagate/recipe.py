@@ -14,7 +14,8 @@ from sdpdr.families.propagate.pencil import Pencil
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram
 from sdpdr.model.blocks.propagation import FixedScaleDual, LargestMultiple, LeastEnergy, UnitEnergy
-from sdpdr.program import Factor, Solution
+from sdpdr.program import Solution
+from sdpdr.program.point import spectrum_of
 
 
 def mixed_label_propagation(X: Any, y: ArrayLike, *, dissimilarity: Any = None) -> Model:
@@ -184,11 +185,7 @@ def labelling_of(solution: Solution, X: Any, y: ArrayLike, *, dissimilarity: Any
     DataError
         The eigenvector has no share of the labels.
     """
-    gram = solution.gram("K")
-    if isinstance(gram, Factor):
-        v = np.linalg.svd(gram.factor, full_matrices=False)[0][:, 0]
-    else:
-        v = np.linalg.eigh(np.asarray(gram))[1][:, -1]
+    v = spectrum_of(solution.gram("K"))[1][:, 0]
     if abs(v[0]) <= 1e-9:
         raise DataError("the matrix found has no share of the labels: the ratio is not attained.")
     return _checked(X, y, dissimilarity).labelling(v[1:] / v[0])

@@ -85,7 +85,7 @@ def leading(matrix: Array, k: int) -> Array:
     return fix_signs(vectors)
 
 
-def is_tied(matrix: Array, k: int, tol: float = TIED) -> bool:
+def is_tied(matrix: Array, k: int) -> bool:
     """Whether eigenvalue k equals the next one, so that the leading subspace is a choice.
 
     Examples
@@ -96,7 +96,7 @@ def is_tied(matrix: Array, k: int, tol: float = TIED) -> bool:
     values = np.linalg.eigvalsh(matrix)[::-1]
     if k >= values.size:
         return False
-    return bool(values[k - 1] - values[k] <= tol * max(np.abs(values).max(), 1e-300))
+    return bool(values[k - 1] - values[k] <= TIED * max(np.abs(values).max(), 1e-300))
 
 
 def largest_sum(matrix: Array, k: int) -> float:

@@ -38,6 +38,7 @@ from sdpdr.model.blocks.bilinear import KeptNorms, Splittings
 from sdpdr.model.blocks.spectral import Fantope, KyFan
 
 Sizes = tuple[int, int]
+Pair = tuple[Array, Array]
 # Eigenvalues of a point that is only nearly optimal say no more than this about a tie.
 NEARLY_TIED = 1e-7
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,15 +25,11 @@ from sdpdr.families.sopca.interior import interior_point
 from sdpdr.families.sopca.local import alternating, ascent, glram
 from sdpdr.families.sopca.runs import RunStatus
 
-_CONVEX: Mapping[str, Callable[..., Relaxation]] = MappingProxyType(
-    {"convex": interior_point, "frank_wolfe": frank_wolfe}
-)
-_LOCAL: Mapping[str, Callable[..., Bases]] = MappingProxyType(
-    {"alternating": alternating, "ascent": ascent, "glram": glram}
-)
-_CLOSED: Mapping[str, Callable[..., Bases]] = MappingProxyType(
-    {"2dsvd": two_d_svd, "2dpca": two_d_pca}
-)
+_Solve = Callable[..., Relaxation]
+_Find = Callable[..., Bases]
+_CONVEX: dict[str, _Solve] = {"convex": interior_point, "frank_wolfe": frank_wolfe}
+_LOCAL: dict[str, _Find] = {"alternating": alternating, "ascent": ascent, "glram": glram}
+_CLOSED: dict[str, _Find] = {"2dsvd": two_d_svd, "2dpca": two_d_pca}
 METHODS = (*_CONVEX, *_LOCAL, *_CLOSED)
 
 

@@ -19,7 +19,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import Bases, leading, projected, trace_norm
-from sdpdr.families.sopca.convex import Evaluation, Side, Sizes, evaluate, smoothed
+from sdpdr.families.sopca.convex import Evaluation, Pair, Side, Sizes, evaluate, smoothed
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.local import alternating
 from sdpdr.families.sopca.runs import Record, RunStatus, Step, follow
@@ -89,7 +89,6 @@ class Relaxation:
         return Bases(rows, columns, value, self.status, self.history, self.unique and not tied)
 
 
-Pair = tuple[Array, Array]
 # Longest step: beyond it the matrices would lose the rank that bounds need.
 _LONGEST = 0.9
 # How far the start is moved inwards.

@@ -126,7 +126,9 @@ def numbers_of_components(
 
 def _numbers(X: Any) -> Array:
     if not hasattr(X, "ndim"):
-        shapes = {np.shape(matrix) for matrix in _rows(X)}
+        if not np.iterable(X):
+            raise DataTypeError(f"X must be an array of shape (n, p, q); it is {X!r}.")
+        shapes = {np.shape(matrix) for matrix in X}
         if len(shapes) > 1:
             first, second = sorted(shapes)[:2]
             raise ShapeError(
@@ -142,10 +144,3 @@ def _numbers(X: Any) -> Array:
         if isinstance(error, DataTypeError):
             raise
         raise DataTypeError(f"X must hold real numbers only: {error}") from None
-
-
-def _rows(X: Any) -> list[Any]:
-    try:
-        return list(X)
-    except TypeError:
-        raise DataTypeError(f"X must be an array of shape (n, p, q); it is {X!r}.") from None

@@ -30,12 +30,11 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import projected, trace_norm
-from sdpdr.families.sopca.convex import Evaluation, Side, Sizes, evaluate
+from sdpdr.families.sopca.convex import Evaluation, Pair, Side, Sizes, evaluate
 from sdpdr.families.sopca.frank_wolfe import Relaxation
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.runs import RunStatus, Step, follow
 
-Pair = tuple[Array, Array]
 # Both matrices, and whether the bases rounded from them are no matter of choice.
 _Point = tuple[Side, Side, bool]
 # The price falls by this much where a step has come close enough to the central path.
@@ -152,6 +151,59 @@ def _projection(side: Side, k: int) -> Side:
     return Side((np.arange(n) >= n - k).astype(float), side.vectors)
 
 
+class _Half:
+    """One side of the Newton system: the barrier, and the diagonal that preconditions."""
+
+    def __init__(
+        self, side: Side, vectors: Array, inner: Array, weights: Array, price: float
+    ) -> None:
+        self.side = side
+        self.is_free = side.values.size > round(float(side.values.sum()))
+        # t / (1 - t): how the barrier's part at the upper end compares to the one at the lower.
+        t = side.values
+        self.odds = t / (1.0 - t) if self.is_free else np.zeros(t.size)
+        self.barrier = price * (1.0 + np.outer(self.odds, self.odds))
+        self.diagonal = self.barrier + _diagonal(vectors, weights)
+        self.gradient = 0.5 * inner + price * np.diag(1.0 - self.odds)
+
+    def logarithms(self, side: Side) -> float:
+        """The barrier at another place."""
+        t = side.values
+        if not self.is_free:
+            return 0.0
+        return float(np.log(t * (1.0 - t)).sum()) if t[0] > 0.0 and t[-1] < 1.0 else -np.inf
+
+    def preconditioned(self, residual: Array) -> Array:
+        """Divided by the diagonal, and with no change of the trace."""
+        if not self.is_free:
+            return np.zeros_like(residual)
+        values, divided = self.side.values, residual / self.diagonal
+        trace = values / np.diag(self.diagonal)
+        multiplier = np.diag(divided) @ values / (trace @ values)
+        return np.asarray(divided - multiplier * np.diag(trace))
+
+    def rates(self, direction: Array) -> list[float]:
+        """How fast a direction leads to either end."""
+        if not self.is_free:
+            return []
+        roots = np.sqrt(self.odds)
+        down = -np.linalg.eigvalsh(direction)[0]
+        up = np.linalg.eigvalsh(roots[:, None] * direction * roots)[-1]
+        return [float(down), float(up)]
+
+    def moved(self, direction: Array, step: float) -> Side:
+        """The side after a step."""
+        side = self.side
+        if not self.is_free:
+            return side
+        changed = np.diag(side.values) + step * side.roots[:, None] * direction * side.roots
+        values, turn = np.linalg.eigh(0.5 * (changed + changed.T))
+        # Rounding would let the trace drift over many steps.
+        room = values * (1.0 - values)
+        values = values - room * (values.sum() - round(float(side.values.sum()))) / room.sum()
+        return Side(values, side.vectors @ turn)
+
+
 class _Newton:
     """The Newton system at a point for one price, in directions D of both sides."""
 
@@ -160,36 +212,19 @@ class _Newton:
         s = found.singular
         total = s[:, :, None] + s[:, None, :]
         self._weights = s[:, :, None] * s[:, None, :] / np.where(total > 0.0, total, 1.0)
-        self._free = [side.values.size > round(float(side.values.sum())) for side in found.sides]
-        # t / (1 - t): how the barrier's part at the upper end compares to the one at the lower.
-        self._odds = [
-            side.values / (1.0 - side.values) if free else np.zeros(side.values.size)
-            for side, free in zip(found.sides, self._free, strict=True)
-        ]
-        self._barrier = [price * (1.0 + np.outer(r, r)) for r in self._odds]
-        self._diagonal = [
-            barrier + _diagonal(vectors, self._weights)
-            for barrier, vectors in zip(self._barrier, found.vectors, strict=True)
-        ]
+        left, right = zip(found.sides, found.vectors, found.inner, strict=True)
+        self._left, self._right = (_Half(*of, self._weights, price) for of in (left, right))
 
     def value(self, found: Evaluation) -> float:
         """F plus the priced barrier."""
-        total = found.value
-        for side, free in zip(found.sides, self._free, strict=True):
-            t = side.values
-            if free:
-                inside = t[0] > 0.0 and t[-1] < 1.0
-                total += self.price * float(np.log(t * (1.0 - t)).sum()) if inside else -np.inf
-        return total
+        left, right = found.sides
+        total = found.value + self.price * self._left.logarithms(left)
+        return total + self.price * self._right.logarithms(right)
 
     def direction(self) -> tuple[Pair, float]:
         """Nearly the Newton direction, and its first-order gain."""
-        left, right = (
-            0.5 * inner + self.price * np.diag(1.0 - odds)
-            for inner, odds in zip(self.found.inner, self._odds, strict=True)
-        )
-        gradient = residual = left, right
-        step = np.zeros_like(left), np.zeros_like(right)
+        gradient = residual = self._left.gradient, self._right.gradient
+        step = np.zeros_like(residual[0]), np.zeros_like(residual[1])
         search = preconditioned = self._preconditioned(residual)
         size = first = _dot(residual, preconditioned)
         for _ in range(_MOST_STEPS):
@@ -206,22 +241,12 @@ class _Newton:
 
     def longest(self, direction: Pair) -> float:
         """The step to which both sides stay well inside their Fantopes, at most 1."""
-        steps = [1.0]
-        for d, odds, free in zip(direction, self._odds, self._free, strict=True):
-            if free:
-                roots = np.sqrt(odds)
-                down = -np.linalg.eigvalsh(d)[0]
-                up = np.linalg.eigvalsh(roots[:, None] * d * roots)[-1]
-                steps += [_WITHIN / rate for rate in (down, up) if rate > 0.0]
-        return float(min(steps))
+        rates = self._left.rates(direction[0]) + self._right.rates(direction[1])
+        return min([1.0, *(_WITHIN / rate for rate in rates if rate > 0.0)])
 
     def moved(self, direction: Pair, step: float) -> tuple[Side, Side]:
         """Both sides after a step."""
-        left, right = (
-            _moved(side, d, step) if free else side
-            for side, d, free in zip(self.found.sides, direction, self._free, strict=True)
-        )
-        return left, right
+        return self._left.moved(direction[0], step), self._right.moved(direction[1], step)
 
     def _curvature(self, direction: Pair) -> Pair:
         """Minus the second derivative along a direction."""
@@ -229,26 +254,12 @@ class _Newton:
         core = u.transpose(0, 2, 1) @ (left @ u) - v.transpose(0, 2, 1) @ (right @ v)
         core *= self._weights
         return (
-            0.5 * _sandwich(u, core) + self._barrier[0] * left,
-            -0.5 * _sandwich(v, core) + self._barrier[1] * right,
+            0.5 * _sandwich(u, core) + self._left.barrier * left,
+            -0.5 * _sandwich(v, core) + self._right.barrier * right,
         )
 
     def _preconditioned(self, residual: Pair) -> Pair:
-        """Divided by the diagonal, and with no change of the traces."""
-        left, right = (
-            self._divided(r, side.values, diagonal) if free else np.zeros_like(r)
-            for r, side, diagonal, free in zip(
-                residual, self.found.sides, self._diagonal, self._free, strict=True
-            )
-        )
-        return left, right
-
-    @staticmethod
-    def _divided(residual: Array, values: Array, diagonal: Array) -> Array:
-        divided = residual / diagonal
-        trace = values / np.diag(diagonal)
-        multiplier = np.diag(divided) @ values / (trace @ values)
-        return np.asarray(divided - multiplier * np.diag(trace))
+        return self._left.preconditioned(residual[0]), self._right.preconditioned(residual[1])
 
 
 def _searched(
@@ -263,15 +274,6 @@ def _searched(
             return step, found
         step *= 0.5
     return step, None
-
-
-def _moved(side: Side, direction: Array, step: float) -> Side:
-    changed = np.diag(side.values) + step * side.roots[:, None] * direction * side.roots
-    values, turn = np.linalg.eigh(0.5 * (changed + changed.T))
-    # Rounding would let the trace drift over many steps.
-    room = values * (1.0 - values)
-    values = values - room * (values.sum() - round(float(side.values.sum()))) / room.sum()
-    return Side(values, side.vectors @ turn)
 
 
 def _diagonal(vectors: Array, weights: Array) -> Array:

@@ -30,12 +30,11 @@ from sdpdr.families.sopca.bases import (
     trace_norm,
     weighted_outer,
 )
-from sdpdr.families.sopca.convex import Sizes
+from sdpdr.families.sopca.convex import Pair, Sizes
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.runs import RunStatus, Step, follow
 from sdpdr.linalg.spectral import fix_signs
 
-Pair = tuple[Array, Array]
 Turn = Callable[[Array, Pair], Pair]
 Scatter = Callable[[Array], Array]
 
@@ -196,28 +195,21 @@ def glram(
 
 def _sweeps(
     stack: Array,
-    starts: Iterator[Pair],
+    starts: list[Pair],
     turn: Turn,
     measure: Callable[[Array], float],
     tol: float,
 ) -> Iterator[Step[Pair]]:
     """Sweep after sweep, start after start; the status comes with the last."""
-    pair = next(starts)
-    while True:
-        following = next(starts, None)
-        before = -np.inf
-        while True:
+    for number, pair in enumerate(starts, 1):
+        before, settled = -np.inf, False
+        while not settled:
             pair = turn(stack, pair)
             value = measure(projected(stack, *pair))
             settled = abs(value - before) <= tol * value
-            last = settled and following is None
+            last = settled and number == len(starts)
             yield Step(pair, value, status=RunStatus.CONVERGED if last else None)
             before = value
-            if settled:
-                break
-        if following is None:
-            return
-        pair = following
 
 
 def _by_eigenvectors(scatter: Scatter, ks: Sizes) -> Turn:
@@ -267,12 +259,13 @@ def _energy(stack: Array) -> float:
 
 def _prepared(
     X: ArrayLike, n_components: int | Sequence[int], start: Any, n_starts: int, seed: int
-) -> tuple[Array, Sizes, Iterator[Pair]]:
+) -> tuple[Array, Sizes, list[Pair]]:
     stack = matrices(X)
     ks = numbers_of_components(n_components, stack.shape)
     first = _first(stack, ks[0]) if start is None else _given(start, stack.shape, ks)
-    n_starts = validate.positive_integer("n_starts", n_starts)
-    return stack, ks, _starts(first, n_starts, seed)
+    n_starts, rng = validate.positive_integer("n_starts", n_starts), np.random.default_rng(seed)
+    others = [rng.standard_normal(first[0].shape) for _ in range(n_starts - 1)]
+    return stack, ks, [first, *((np.linalg.qr(z)[0], first[1][:, :0]) for z in others)]
 
 
 def _first(stack: Array, k: int) -> Pair:
@@ -294,13 +287,6 @@ def _given(start: Any, shape: tuple[int, ...], ks: Sizes) -> Pair:
             + (f" and {columns.shape}." if columns.size else ".")
         )
     return rows, columns
-
-
-def _starts(first: Pair, n_starts: int, seed: int) -> Iterator[Pair]:
-    yield first
-    rng = np.random.default_rng(seed)
-    for _ in range(n_starts - 1):
-        yield np.linalg.qr(rng.standard_normal(first[0].shape))[0], first[1][:, :0]
 
 
 def _result(

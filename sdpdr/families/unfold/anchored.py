@@ -112,7 +112,11 @@ def anchored_mvu(
         return mvu(graph, isometry)
     known = known_points(graph, anchors, coordinates)
     _require_bounded(graph, known)
-    _require_consistent(graph, known, isometry)
+    limits: tuple[Block, ...] = ()
+    if not isinstance(isometry, Slack):
+        paths = stretch_of(isometry) * geodesics(graph, known.nodes)
+        _require_consistent(graph, known, isometry, paths[:, known.nodes])
+        limits = (_reach(known, paths[:, known.unknown]),)
     validate.choice("about", about, ("mean", "anchors"))
     _warn_of_few(known)
     r, unknown = known.centred.shape[1], known.unknown
@@ -128,7 +132,7 @@ def anchored_mvu(
         AnchoredIsometry(graph, known.nodes, known.centred, isometry),
         objective,
     )
-    return Model((*blocks, *_reach(graph, known, isometry)), name="anchored_mvu")
+    return Model((*blocks, *limits), name="anchored_mvu")
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,11 +258,10 @@ def _require_bounded(graph: NeighborGraph, known: KnownPoints) -> None:
     )
 
 
-def _require_consistent(graph: NeighborGraph, known: KnownPoints, isometry: Relation) -> None:
+def _require_consistent(
+    graph: NeighborGraph, known: KnownPoints, isometry: Relation, paths: Array
+) -> None:
     """Refuse anchors that no lengths allow, naming the pair."""
-    if isinstance(isometry, Slack):
-        return
-    paths = stretch_of(isometry) * geodesics(graph, known.nodes)[:, known.nodes]
     apart = np.linalg.norm(known.centred[:, None] - known.centred[None], axis=2)
     excess = apart - paths * (1.0 + _ROUNDING)
     k, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
@@ -305,11 +308,8 @@ def _warn_of_few(known: KnownPoints) -> None:
         )
 
 
-def _reach(graph: NeighborGraph, known: KnownPoints, isometry: Relation) -> tuple[Block, ...]:
+def _reach(known: KnownPoints, paths: Array) -> Reach:
     """Limits |y_j| <= |a_k| + way from k to j, which multipliers need to prove a bound."""
-    if isinstance(isometry, Slack):
-        return ()
-    paths = stretch_of(isometry) * geodesics(graph, known.nodes)[:, known.unknown]
     norms = np.linalg.norm(known.centred, axis=1)
     ones = np.ones(known.centred.shape[1])
-    return (Reach(np.append(ones, np.min(norms[:, None] + paths, axis=0)), "Z"),)
+    return Reach(np.append(ones, np.min(norms[:, None] + paths, axis=0)), "Z")

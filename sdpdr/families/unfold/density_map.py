@@ -24,7 +24,7 @@ from sdpdr.model.blocks.entries import (
 )
 from sdpdr.model.blocks.geomean import GeometricMean
 from sdpdr.model.blocks.metric import Enclosing, RootDeterminant
-from sdpdr.program import Factor, Solution
+from sdpdr.program import Solution, as_dense
 
 Variant = Literal["unit", "trace"]
 Objective = Literal["most", "least"]
@@ -230,8 +230,7 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
     Ellipsoid
     """
     white = _full(X)
-    w = solution.gram("W")
-    dense = w.factor @ w.factor.T if isinstance(w, Factor) else np.asarray(w)
+    dense = as_dense(solution.gram("W"))
     shape, center = dense[1:, 1:], np.linalg.solve(dense[1:, 1:], dense[1:, 0])
     steps = white.points - center
     shape = shape / np.max(np.sum(steps @ shape * steps, axis=1))

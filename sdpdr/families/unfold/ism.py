@@ -176,10 +176,8 @@ def separation_margin(
 
 def _unfolding(graph: NeighborGraph, furthest: Furthest, isometry: Relation) -> Model:
     """The method without labels."""
-    if isinstance(furthest, FurthestPairs):
-        return mfnu(graph, isometry, furthest)
-    if furthest == "auto":
-        return mfnu(graph, isometry)
+    if isinstance(furthest, FurthestPairs) or furthest == "auto":
+        return mfnu(graph, isometry, None if furthest == "auto" else furthest)
     if furthest == "all":
         return mvu(graph, isometry)
     raise UnknownNameError("furthest", furthest, ("auto", "all", "FurthestPairs"))

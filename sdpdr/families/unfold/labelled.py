@@ -68,7 +68,7 @@ class Labelled:
         From |y_A - y_j|^2 >= 4 margin for j of another class than A, and y_A (y_i - y_j) >=
         2 margin where |y_A| is at most the way from A to the nearest such j.
         """
-        opposite = np.where(self._is_opposite(), self.paths, np.inf)
+        opposite = self._to_others()
         across = [np.min(self.nearest[self.codes == self.codes[a]]) for a in self.anchors]
         reached = np.min(opposite, axis=1)
         limits = stretch**2 * np.minimum(reached**2 / 4.0, reached * across / 2.0)
@@ -81,14 +81,14 @@ class Labelled:
         For j of another class than A, :math:`K_{Aj} \le -\gamma` (plus ``excess`` if rows may be
         broken) gives :math:`|y_A|^2 - g_{Aj} |y_A| + \gamma \le 0`.
         """
-        opposite = np.where(self._is_opposite(), self.paths, np.inf)
-        g = stretch * np.min(opposite, axis=1)
+        g = stretch * np.min(self._to_others(), axis=1)
         own = (g + np.sqrt(np.maximum(g**2 - 4.0 * (margin - excess), 0.0))) / 2.0
         return np.asarray(np.min(own[:, None] + stretch * self.paths, axis=0))
 
-    def _is_opposite(self) -> np.ndarray:
-        other = self.codes[None, :] != self.codes[self.anchors][:, None]
-        return np.asarray(other & (self.codes != UNLABELLED)[None, :])
+    def _to_others(self) -> Array:
+        """The paths from anchors to points of other classes; infinite for the rest."""
+        other = self.codes != self.codes[self.anchors][:, None]
+        return np.where(other & (self.codes != UNLABELLED), self.paths, np.inf)
 
 
 def labelled(graph: NeighborGraph, y: ArrayLike, anchors: ArrayLike | None = None) -> Labelled:

@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.families.unfold.mvu import stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
+from sdpdr.graphs.space import sqdist_to_all
 from sdpdr.model import Affine, Block, Model, Var
 from sdpdr.model.blocks import Gram, Isometry, Relation, Slack
 from sdpdr.model.blocks.entries import (
@@ -119,14 +119,13 @@ def loocv(
     return Model(tuple(blocks), name="loocv", maximize=minimum is None)
 
 
-def leave_one_out(counts: ArrayLike, gram: str = "K") -> Affine:
+def leave_one_out(counts: ArrayLike) -> Affine:
     r"""The sums :math:`f_j = \sum_{i \ne j} K_{ij}` as an expression, one for each sample.
 
     Parameters
     ----------
     counts : array_like of int, shape (n,)
         How many samples each node stands for.
-    gram : str, default "K"
 
     Examples
     --------
@@ -138,30 +137,32 @@ def leave_one_out(counts: ArrayLike, gram: str = "K") -> Affine:
     counts = np.asarray(counts, dtype=float)
     n = counts.size
     if np.all(counts == 1.0):
-        return OtherSums(n) @ Var(gram)
+        return OtherSums(n) @ Var("K")
     copies = np.repeat(np.arange(n), counts.astype(int))
-    return sp.eye_array(n, format="csr")[copies] @ OtherSums(n, counts) @ Var(gram)
+    return sp.eye_array(n, format="csr")[copies] @ OtherSums(n, counts) @ Var("K")
 
 
 def _variance(graph: NeighborGraph) -> float:
     """Sum of squared distances from the mean, of all samples."""
-    if graph.provenance.space is None:
+    space = graph.provenance.space
+    if space is None:
         raise ModelError(
             "nothing limits K, and the mean grows for ever, since K + t 11^T stays feasible. "
             "Give trace, unit=True or minimum (or a graph made from points, whose variance will "
             "do)."
         )
     c = np.asarray(graph.counts, dtype=float)
-    return float(c @ _distances(graph) @ c / (2.0 * c.sum()))
+    return float(c @ sqdist_to_all(space) @ c / (2.0 * c.sum()))
 
 
 def _enough_trace(graph: NeighborGraph, minimum: float) -> float:
     """Trace of the points themselves, moved until they are feasible; infinite if unknown."""
-    if graph.provenance.space is None:
+    space = graph.provenance.space
+    if space is None:
         return float("inf")
     c = np.asarray(graph.counts, dtype=float)
     centring = np.eye(graph.n) - c / c.sum()
-    gram = -0.5 * centring @ _distances(graph) @ centring.T
+    gram = -0.5 * centring @ sqdist_to_all(space) @ centring.T
     if np.linalg.eigvalsh(gram)[0] < -_EUCLIDEAN * np.max(np.diag(gram)):
         return float("inf")
     # f_j grows by (N - 1) t, every entry by t, and the trace by N t; centred sums are -K_jj.
@@ -189,9 +190,3 @@ def _limits(graph: NeighborGraph, trace: float, isometry: Relation) -> list[Bloc
         fits = np.square(np.maximum(middle[:, None] - paths, 0.0)) @ c <= trace
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
     return [*limited, SumsAtMost(graph.n, high * np.sqrt(c.sum() * trace), graph.masses)]
-
-
-def _distances(graph: NeighborGraph) -> Array:
-    nodes, space = np.arange(graph.n), graph.provenance.space
-    assert space is not None
-    return np.asarray(space.sqdist(nodes[:, None], nodes[None, :]), dtype=float)

@@ -9,6 +9,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, RigidGraphWarning
 from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics, rigidity
+from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks import (
     Apart,
@@ -299,11 +300,8 @@ def _pairs(graph: NeighborGraph, pairs: FurthestPairs | None) -> FurthestPairs:
 
 def _weights(graph: NeighborGraph, pairs: FurthestPairs) -> Array:
     """How often each pair counts: once for each point whose furthest is the other."""
-    here = np.arange(graph.n)
-    i, j = np.minimum(here, pairs.furthest), np.maximum(here, pairs.furthest)
-    keys = pairs.edges[:, 0] * graph.n + pairs.edges[:, 1]
-    place = np.searchsorted(keys, i * graph.n + j)
-    return np.bincount(place, graph.counts, keys.size).astype(float)
+    _, place = sorted_pairs(np.column_stack([np.arange(graph.n), pairs.furthest]))
+    return np.bincount(place, graph.counts).astype(float)
 
 
 def _warn_of_edges(graph: NeighborGraph, pairs: FurthestPairs) -> None:

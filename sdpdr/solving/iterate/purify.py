@@ -18,11 +18,11 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
 from sdpdr.linalg import LinearMap
-from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
+from sdpdr.linalg.spectral import factor_spectrum
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program import SDP, Factor
 from sdpdr.program.face import exposing_rows, null_vectors
-from sdpdr.program.point import PsdVariable, Value
+from sdpdr.program.point import PsdVariable, Value, leading_factor, spectrum_of
 from sdpdr.program.sdp import Rows
 from sdpdr.program.sizes import row_norms
 
@@ -287,14 +287,7 @@ def _truncated(value: Value, rank: int) -> Array:
     """The leading part of a factor of a matrix."""
     if rank > value.shape[0]:
         raise DataError(f"rank must lie in 1..{value.shape[0]}; it is {rank}.")
-    if isinstance(value, Factor):
-        values, vectors = factor_spectrum(value.factor)
-    else:
-        values, vectors = gram_spectrum(np.asarray(value, dtype=float))
-    start = np.zeros((value.shape[0], rank))
-    kept = min(rank, values.size)
-    start[:, :kept] = vectors[:, :kept] * np.sqrt(np.maximum(values[:kept], 0.0))
-    return start
+    return leading_factor(*spectrum_of(value), rank)
 
 
 def _only(program: SDP, variable: str | None) -> str:

@@ -14,8 +14,12 @@ from sdpdr import graphs
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import CompileError, DataError, NotAcceptedError, UnknownNameError
-from sdpdr.graphs.coarse import coarse_basis, has_coordinates
-from sdpdr.graphs.reconstruction import laplacian_basis, reconstruction_basis
+from sdpdr.graphs.reconstruction import (
+    coarse_basis,
+    has_coordinates,
+    laplacian_basis,
+    reconstruction_basis,
+)
 from sdpdr.model import Model
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 from sklearn.decomposition import KernelPCA
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 
@@ -14,8 +13,9 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.graphs import NeighborGraph, knn
-from sdpdr.graphs.space import Euclidean, Space, make_space
+from sdpdr.graphs.space import Euclidean, Space, make_space, sqdist_to_all
 from sdpdr.linalg.spectral import fix_signs
+from sdpdr.linalg.walks import short_indices
 
 VARIANTS = ("standard", "modified", "hessian", "ltsa")
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "cosine")
@@ -62,7 +62,7 @@ def classical_mds(
     space = make_space(X, metric)
     _check_components(n_components, space.n)
     scaling = KernelPCA(n_components, kernel="precomputed", random_state=seed)
-    return _fitted("classical MDS", scaling, -0.5 * _all_sqdist(space))
+    return _fitted("classical MDS", scaling, -0.5 * sqdist_to_all(space))
 
 
 def isomap(
@@ -114,7 +114,7 @@ def isomap(
     if isinstance(space, Euclidean):
         data, kind = space.X, "minkowski"
     else:
-        data, kind = np.sqrt(_all_sqdist(space)), "precomputed"
+        data, kind = np.sqrt(sqdist_to_all(space)), "precomputed"
     mapping = Isomap(n_neighbors=n_neighbors, n_components=n_components, metric=kind)
     return graph.of_samples(_fitted("Isomap", mapping, data))
 
@@ -227,12 +227,10 @@ def laplacian_eigenmaps(
     (100, 2)
     """
     graph, _ = _graph(X, n_components, n_neighbors, metric, connect)
-    near = graph.adjacency()
     # scikit-learn takes indices of 32 bits only.
-    short = (near.indices.astype(np.int32), near.indptr.astype(np.int32))
+    near = short_indices(graph.adjacency())
     embedding = SpectralEmbedding(n_components, affinity="precomputed", random_state=seed)
-    nodes = _fitted("Laplacian eigenmaps", embedding, csr_array((near.data, *short), near.shape))
-    return graph.of_samples(nodes)
+    return graph.of_samples(_fitted("Laplacian eigenmaps", embedding, near))
 
 
 def kernel_pca(
@@ -295,7 +293,7 @@ def kernel_pca(
             raise DataError(f"kernel={kernel!r} needs points, not distances; 'rbf' takes both.")
         analysis = KernelPCA(n_components, kernel=kernel, gamma=gamma, random_state=seed)
         return _fitted("kernel PCA", analysis, _points(space))
-    sqdist = _all_sqdist(space)
+    sqdist = sqdist_to_all(space)
     if gamma is None:
         gamma = 0.5 / float(np.median(sqdist[np.triu_indices(space.n, 1)]))
     analysis = KernelPCA(n_components, kernel="precomputed", random_state=seed)
@@ -334,8 +332,3 @@ def _fitted(name: str, estimator: Any, data: Any) -> Array:
 def _points(space: Space) -> Array:
     assert isinstance(space, Euclidean)
     return space.X
-
-
-def _all_sqdist(space: Space) -> Array:
-    everyone = np.arange(space.n)
-    return space.sqdist(everyone[:, None], everyone)

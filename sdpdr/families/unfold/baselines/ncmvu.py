@@ -244,13 +244,14 @@ def ncmvu(
     spectrum, vectors = factor_spectrum(np.sqrt(unit) * (R - share @ R))
     factor = vectors * np.sqrt(spectrum)
     change = _changes(graph, factor)
+    duals = {r.label: w if r.label == "isometry" else np.zeros(r.m) for r in sdp.rows}
     off = np.abs(change) if isometry == "equality" else np.maximum(change, 0.0)
     return NonConvexUnfolding(
         embedding=factor,
         weights=w,
         value=sdp.report(sdp.primal_value({"K": Factor(factor)})),
         violation=float(np.max(off)),
-        certificate=certify(sdp, complete_multipliers(sdp, _rows(sdp, w))),
+        certificate=certify(sdp, complete_multipliers(sdp, duals)),
         rounds=done,
         iterations=iterations,
         converged=bool(converged),
@@ -320,14 +321,13 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             at_most=self.rank,
             why=f"as more exceeds rank={self.rank}",
         )
-        nodes = np.full(graph.n, -1)
-        nodes[graph.index[::-1]] = np.arange(graph.index.size)[::-1]
+        points = np.asarray(X, dtype=float)[graph.first_samples]
         self.result_ = ncmvu(
             graph,
             self.rank,
             self.isometry,
             self.objective,
-            start=np.asarray(X, dtype=float)[nodes] if self.start == "data" else None,
+            start=points if self.start == "data" else None,
             tol=self.tol,
             max_iter=self.max_iter,
             seed=self.random_state,
@@ -345,11 +345,6 @@ def _changes(graph: NeighborGraph, factor: Array) -> Array:
     """Relative changes of the squared lengths."""
     steps = factor[graph.edges[:, 0]] - factor[graph.edges[:, 1]]
     return np.asarray(np.einsum("ek,ek->e", steps, steps) / graph.sqdist - 1.0)
-
-
-def _rows(sdp: Any, weights: Array) -> dict[str, Array]:
-    """Edge weights as multipliers of the isometry rows, zeros elsewhere."""
-    return {r.label: weights if r.label == "isometry" else np.zeros(r.m) for r in sdp.rows}
 
 
 def _first(

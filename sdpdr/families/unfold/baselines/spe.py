@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.graphs.space import Precomputed, make_space
 
-METRICS = ("euclidean", "precomputed")
 # Rate of the first and of the last cycle, and what keeps a step between coinciding points finite.
 RATES = (2.0, 0.1)
 _NEAR = 1e-9
@@ -205,8 +205,7 @@ class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
 def _distances(X: ArrayLike, metric: str) -> Array:
     """Plain distances of all pairs."""
-    validate.choice("metric", metric, METRICS)
-    if metric == "precomputed":
-        return np.sqrt(validate.squared_distances(X, squared=False, at_least=2))
-    points = validate.points(X, at_least=2)
-    return np.linalg.norm(points[:, None] - points[None], axis=2)
+    space = make_space(X, metric, at_least=2)
+    if isinstance(space, Precomputed):
+        return np.asarray(np.sqrt(space.matrix))
+    return np.linalg.norm(space.X[:, None] - space.X[None], axis=2)

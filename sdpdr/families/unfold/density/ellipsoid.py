@@ -239,12 +239,20 @@ def minimum_ellipsoid(
             "dimensions, and their ellipsoid has no volume. Use flat='project' for the ellipsoid "
             "within the flat, or give more points."
         )
-    weights, gap = _design(white.points, tol, max_iter)
-    center, spread = _moments(white.points, weights)
-    inverse = np.linalg.inv(spread)
+    weights = _design(white.points, tol, max_iter)
+    center = weights @ white.points
     steps = white.points - center
-    shape = inverse / np.max(np.sum(steps @ inverse * steps, axis=1))
-    shape = shape / np.outer(white.scale, white.scale)
+    inverse = np.linalg.inv((weights * steps.T) @ steps)
+    largest = np.max(np.sum(steps @ inverse * steps, axis=1))
+    gap = max(0.0, 0.5 * white.rank * float(np.log(largest / white.rank)))
+    if gap > 2.0 * tol:
+        warnings.warn(
+            f"after {max_iter} steps the volume is within a factor of exp({gap:.1e}) of the least; "
+            "tol was not reached.",
+            UncertifiedWarning,
+            stacklevel=2,
+        )
+    shape = inverse / largest / np.outer(white.scale, white.scale)
     basis = white.basis
     if white.rank == n_features:
         # Nothing is idle, so the coordinates of the data will do.
@@ -253,14 +261,8 @@ def minimum_ellipsoid(
     return Ellipsoid(center, (shape + shape.T) / 2.0, basis, gap, weights)
 
 
-def _moments(points: Array, weights: Array) -> tuple[Array, Array]:
-    center = weights @ points
-    steps = points - center
-    return center, (weights * steps.T) @ steps
-
-
-def _design(points: Array, tol: float, max_iter: int) -> tuple[Array, float]:
-    """Weights that maximise log det of the covariance, and the gap of the log-volume."""
+def _design(points: Array, tol: float, max_iter: int) -> Array:
+    """Weights that maximise log det of the covariance."""
     k, m = points.shape
     lifted, d = np.column_stack([points, np.ones(k)]), m + 1
     weights = _start(points)
@@ -269,8 +271,7 @@ def _design(points: Array, tol: float, max_iter: int) -> tuple[Array, float]:
             inverse = np.linalg.inv((weights * lifted.T) @ lifted)
             sizes = np.sum(lifted @ inverse * lifted, axis=1)
         high = int(np.argmax(sizes))
-        gap = 0.5 * m * float(np.log((sizes[high] - 1.0) / m))
-        if gap <= tol:
+        if 0.5 * m * float(np.log((sizes[high] - 1.0) / m)) <= tol:
             break
         low = int(np.argmin(np.where(weights > 0.0, sizes, np.inf)))
         j = high if sizes[high] - d >= d - sizes[low] else low
@@ -281,18 +282,7 @@ def _design(points: Array, tol: float, max_iter: int) -> tuple[Array, float]:
         inverse = (inverse - part * np.outer(image, image)) / (1.0 - move)
         weights *= 1.0 - move
         weights[j] = max(0.0, weights[j] + move)
-    center, spread = _moments(points, weights)
-    steps = points - center
-    largest = np.max(np.sum(np.linalg.solve(spread, steps.T).T * steps, axis=1))
-    gap = max(0.0, 0.5 * m * float(np.log(largest / m)))
-    if gap > 2.0 * tol:
-        warnings.warn(
-            f"after {max_iter} steps the volume is within a factor of exp({gap:.1e}) of the least; "
-            "tol was not reached.",
-            UncertifiedWarning,
-            stacklevel=3,
-        )
-    return weights / weights.sum(), gap
+    return weights / weights.sum()
 
 
 def _start(points: Array) -> Array:

@@ -9,7 +9,8 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.density.ellipsoid import log_ball_volume, minimum_ellipsoid
-from sdpdr.graphs.space import Euclidean
+from sdpdr.graphs.search import blocks
+from sdpdr.graphs.space import Euclidean, sqdist_to_all
 
 # Rows whose distances to all points are held at once.
 _BLOCK = 500
@@ -58,12 +59,10 @@ def kernel(
         bandwidth = float(np.sqrt(spread)) * n ** (-1.0 / (m + 4))
     if not 0.0 < bandwidth < np.inf:
         raise ModelError(f"bandwidth must be positive and finite; it is {bandwidth}.")
-    space, every = Euclidean(points), np.arange(n)
     sums = np.zeros(n)
-    for first in range(0, n, _BLOCK):
-        rows = every[first : first + _BLOCK]
-        weights = np.exp(-space.sqdist(rows[:, None], every[None, :]) / (2.0 * bandwidth**2))
-        sums[rows] = weights.sum(axis=1)
+    for rows in blocks(np.arange(n), _BLOCK):
+        sqdist = sqdist_to_all(Euclidean(points), rows)
+        sums[rows] = np.exp(-sqdist / (2.0 * bandwidth**2)).sum(axis=1)
     if leave_one_out:
         sums, n = sums - 1.0, n - 1
     return np.asarray(sums / (n * (2.0 * np.pi * bandwidth**2) ** (m / 2.0)))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
@@ -16,6 +15,8 @@ from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.graphs import NeighborGraph, from_edges
+from sdpdr.graphs.pairs import sorted_pairs
+from sdpdr.graphs.space import Euclidean
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation, Slack
 from sdpdr.program import Solution
@@ -123,10 +124,7 @@ class AnchoredMVU(LengthEmbedding):
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         self._known = _known_nodes(graph, y)
-        self.anchors_ = self._known[0]
-        if not self.anchors_.size:
-            return anchored_mvu(graph, isometry=self.isometry)
-        _, nodes, coordinates = self._known
+        self.anchors_, nodes, coordinates = self._known
         about: Any = self.about
         return anchored_mvu(graph, nodes, coordinates, self.isometry, about)
 
@@ -225,22 +223,16 @@ def _joined(known: Array, added: Array, k: int) -> tuple[NeighborGraph, Index]:
     A new point at the place of another has an edge of next to no length.
     """
     k = validate.n_neighbors(k, len(known) + 1)
-    everything = np.vstack([known, added])
-    points = everything if len(added) > 1 else known
-    own = len(known) + np.arange(len(added))[:, None]
-    search = NearestNeighbors(n_neighbors=min(k + 1, len(points))).fit(points)
-    near = search.kneighbors(added, return_distance=False)
-    # A point is no neighbour of its own, wherever among equals the search lists it.
-    order = np.argsort(near == own, axis=1, kind="stable")[:, :k]
-    ends = np.take_along_axis(near, order, axis=1)
-    edges = np.column_stack([np.repeat(own, ends.shape[1]), ends.ravel()])
-    edges = np.unique(np.sort(edges, axis=1), axis=0)
+    everything = Euclidean(np.vstack([known, added]))
+    own = np.arange(len(known), everything.n)
+    # A tree would take longer to be built than few points to be searched for.
+    ends = everything.nearest(k, "brute", rows=own)
+    edges, _ = sorted_pairs(np.column_stack([np.repeat(own, k), ends.ravel()]))
     used = np.unique(edges[edges < len(known)])
     nodes = np.append(used, own)
     rank = np.searchsorted(nodes, edges)
-    sqdist = np.sum(np.square(everything[edges[:, 0]] - everything[edges[:, 1]]), axis=1)
-    floor = np.finfo(float).eps * max(float(np.max(np.square(everything))), 1e-300)
-    return from_edges(nodes.size, rank, np.maximum(sqdist, floor)), used
+    floor = np.finfo(float).eps * max(float(np.max(np.square(everything.X))), 1e-300)
+    return from_edges(nodes.size, rank, np.maximum(everything.sqdist(*edges.T), floor)), used
 
 
 def _known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:

@@ -142,12 +142,11 @@ class ARE(GramEmbedding):
         steps = None
         if actions is not None:
             steps = transitions(graph, actions, lengths, self.inverse)
-        solution = self._solved(self._model(graph, X, steps))
-        self._keep(graph, solution)
+        self._keep(graph, self._answer(graph, X, steps))
         self.transitions_, self.motions_, self.action_error_ = steps, {}, 0.0
         if steps is not None and steps.names:
             count = max(1, int(np.sum(self.eigenvalues_ > _NOTHING * self.eigenvalues_[0])))
-            points = solution.embedding(count)
+            points = self.solution_.embedding(count)
             self.motions_ = motions(steps, points)
             self.action_error_ = action_error(steps, points)
         self._extend(X)

@@ -74,9 +74,7 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         self
         """
         graph = self._graph(X)
-        # Landmarks are a parameter of those that take the landmark form.
-        landmarks = getattr(self, "landmarks", None)
-        self._keep(graph, self._solved(self._model(graph, X, y), landmarks=landmarks))
+        self._keep(graph, self._answer(graph, X, y))
         self._extend(X)
         return self
 
@@ -106,6 +104,12 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
                 f"points); it is {d!r}."
             )
         return graph
+
+    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+        """The solution that the embedding is read off."""
+        # Landmarks are a parameter of those that take the landmark form.
+        landmarks = getattr(self, "landmarks", None)
+        return self._solved(self._model(graph, X, y), landmarks=landmarks)
 
     def _solved(self, model: Model, landmarks: int | None = None) -> Solution:
         return solve(

@@ -13,30 +13,28 @@ from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_informatio
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.graphs import NeighborGraph
-from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.model import Model
 from sdpdr.program import Factor, Solution
+from sdpdr.program.point import leading_factor, spectrum_of
 
 
 class KernelEmbedding(GramEmbedding):
-    """Base of embeddings from a Gram matrix that is not centred: centred kernel components."""
+    """Base of embeddings from a Gram matrix that is not centred: centred kernel components.
 
-    # The landmark form writes points as means of landmarks, which these programs do not allow for.
-    landmarks = None
+    They have no landmark form, which writes points as means of landmarks: these programs do not
+    allow for it.
+    """
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         share = graph.counts / graph.counts.sum()
         gram = solution.gram()
         if isinstance(gram, Factor):
-            values, vectors = factor_spectrum(gram.factor - share @ gram.factor)
+            gram = Factor(gram.factor - share @ gram.factor)
         else:
             centring = np.eye(graph.n) - share
-            values, vectors = gram_spectrum(centring @ np.asarray(gram) @ centring.T)
-        d = min(self.n_components, values.size)
-        nodes = np.zeros((graph.n, self.n_components))
-        nodes[:, :d] = vectors[:, :d] * np.sqrt(np.maximum(values[:d], 0.0))
-        self.eigenvalues_ = values
-        return nodes
+            gram = centring @ gram @ centring.T
+        self.eigenvalues_, vectors = spectrum_of(gram)
+        return leading_factor(self.eigenvalues_, vectors, self.n_components)
 
 
 class ColoredMVU(LengthEmbedding):

@@ -14,9 +14,10 @@ from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.loocv import loocv
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
-from sdpdr.model import Model
+from sdpdr.model import Model, Var
 from sdpdr.model.blocks import OtherSums, Relation
-from sdpdr.program import Factor, Solution
+from sdpdr.model.model import evaluate
+from sdpdr.program import Solution
 from sdpdr.solving.iterate.records import IterationStatus
 
 
@@ -235,9 +236,8 @@ class LOOCVUnfolding(KernelEmbedding):
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
-        gram, sums = solution.gram(), OtherSums(graph.n, graph.counts)
-        nodes = sums.apply_factor(gram.factor) if isinstance(gram, Factor) else sums.apply(gram)
-        self.likelihoods_ = graph.of_samples(nodes)
+        sums = OtherSums(graph.n, graph.counts) @ Var("K")
+        self.likelihoods_ = graph.of_samples(evaluate(sums, solution.values))
 
 
 @dataclass(eq=False, repr=False)
@@ -321,19 +321,7 @@ class MVE(GramEmbedding):
     max_iter: int = 50
     restarts: int = 0
 
-    def fit(self, X: Any, y: Any = None) -> MVE:
-        """Learn the embedding of the rows of X.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        graph = self._graph(X)
+    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         if self.n_components > graph.n - 1:
             raise DataError(
                 f"n_components must be a whole number in 1..{graph.n - 1}, the dimension of "
@@ -352,14 +340,9 @@ class MVE(GramEmbedding):
             time_limit=self.time_limit,
             seed=self.random_state or 0,
         )
-        self._keep(graph, state.solution)
         if state.status is not IterationStatus.SETTLED:
             warnings.warn(
-                f"{state.status.name}: {state.status.advice}", UncertifiedWarning, stacklevel=2
+                f"{state.status.name}: {state.status.advice}", UncertifiedWarning, stacklevel=3
             )
         self.iteration_, self.n_iter_ = state, len(state.history)
-        self._extend(X)
-        return self
-
-    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        return mvu(graph, self.isometry)
+        return state.solution

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning
-from sdpdr.families.metric.fantope import factor_of
 from sdpdr.families.regress.transduction import reconstructing
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
@@ -22,6 +21,7 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks.separation import UNLABELLED
 from sdpdr.program import Factor, Solution, Status
+from sdpdr.program.point import leading_factor, spectrum_of
 
 # Share of the largest multiplier from which on a row counts as one that holds the margin down.
 _HOLDS = 0.05
@@ -193,7 +193,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         super()._keep(graph, solution)
         labels = self._labelled
         self.scores_ = _columns(self.gram_, labels.anchors)
-        self.anchors_ = np.array([np.flatnonzero(graph.index == a)[0] for a in labels.anchors])
+        self.anchors_ = graph.first_samples[labels.anchors]
         self.separating_dimension_ = separating_dimension(self.gram_, labels)
         if self.slack is not None:
             self._warn_if_weak()
@@ -255,8 +255,8 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         return f"points {self._samples(points)} and the lengths of edges {pairs}"
 
     def _samples(self, nodes: Index) -> list[int]:
-        index = self._labelled.graph.index
-        return [int(np.flatnonzero(index == node)[0]) for node in nodes]
+        samples: list[int] = self._labelled.graph.first_samples[nodes].tolist()
+        return samples
 
 
 def separating_dimension(gram: Any, labels: Labelled) -> int:
@@ -273,9 +273,8 @@ def separating_dimension(gram: Any, labels: Labelled) -> int:
     int
         0 if not even all of them separate.
     """
-    root = gram.factor if isinstance(gram, Factor) else factor_of(np.asarray(gram))
-    left, size, _ = np.linalg.svd(root, full_matrices=False)
-    columns = left * size
+    values, vectors = spectrum_of(gram)
+    columns = leading_factor(values, vectors, values.size)
     known = np.flatnonzero(labels.codes != UNLABELLED)
     same = labels.codes[known][:, None] == labels.codes[labels.anchors][None, :]
     side = np.where(same, 1.0, -1.0)

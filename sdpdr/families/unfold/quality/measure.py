@@ -21,8 +21,7 @@ from sdpdr.families.unfold.quality.neighbourhoods import (
 )
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.space import Euclidean, make_space
-from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
-from sdpdr.program.point import Factor, Value
+from sdpdr.program.point import Value, spectrum_of
 
 NEIGHBORS = 6
 # Field, heading, and words of every measure, in the order in which they are shown.
@@ -345,9 +344,7 @@ def _on_nodes(name: str, values: ArrayLike, graph: NeighborGraph) -> Array:
             f"{name} has {len(rows)} rows but there are {graph.n} points{samples}: pass one each."
         )
     if rows.ndim == 2 and len(rows) != graph.n:
-        placed = np.flatnonzero(graph.index >= 0)
-        _, first = np.unique(graph.index[placed], return_index=True)
-        rows = rows[placed[first]]
+        rows = rows[graph.first_samples]
     return points_of(name, rows)
 
 
@@ -355,8 +352,7 @@ def _share(gram: Value | None, spectrum: ArrayLike | None, d: int) -> float | No
     if gram is not None and spectrum is not None:
         raise DataError("gram and spectrum say the same thing: pass one of them.")
     if gram is not None:
-        found = factor_spectrum(gram.factor) if isinstance(gram, Factor) else gram_spectrum(gram)
-        spectrum = found[0]
+        spectrum = spectrum_of(gram)[0]
     if spectrum is None:
         return None
     values = np.sort(np.maximum(np.asarray(spectrum, dtype=float).ravel(), 0.0))[::-1]

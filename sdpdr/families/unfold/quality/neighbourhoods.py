@@ -11,7 +11,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.graphs.search import BLOCK, blocks
-from sdpdr.graphs.space import Euclidean, Space, make_space
+from sdpdr.graphs.space import Euclidean, Space, make_space, sqdist_to_all
 
 # Up to this many points every one is looked at; of more, so many drawn at random.
 SAMPLE = 2000
@@ -169,7 +169,7 @@ def _sqdist(space: Space, rows: Index) -> Array:
     """Squared distances of some points (rows) to all."""
     if isinstance(space, Euclidean):
         return np.asarray(cdist(space.X[rows], space.X, "sqeuclidean"))
-    return space.sqdist(rows[:, None], np.arange(space.n))
+    return sqdist_to_all(space, rows)
 
 
 def _ranks(sqdist: Array, rows: Index, near: Index) -> Index:
