@@ -17,6 +17,7 @@ import pandas as pd
 
 from sdpdr.base.arrays import Array
 from sdpdr.lab.plot.studies import look_of, sizes_apart
+from sdpdr.lab.plot.studies import short as cut
 from sdpdr.lab.plot.style import FAINT
 from sdpdr.lab.study.page.outcomes import KINDS, in_words
 from sdpdr.lab.study.page.parts import show_seconds
@@ -34,7 +35,6 @@ _COLOURS = {
 _HOVER = "%{customdata}<extra></extra>"
 # What a log scale shows instead of an exact zero.
 _TINY = 1e-16
-_MOST_LETTERS = 34
 
 
 def shown(text: object, width: int = 60, most: int = 400) -> str:
@@ -63,7 +63,7 @@ def spent(seconds: float, outcome: str) -> str:
 
 def short(name: str) -> str:
     """A name that leaves room for the figure beside it."""
-    return shown(name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…")
+    return shown(cut(name))
 
 
 def profile(
