@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sdpdr import graphs
 from sdpdr.base.arrays import Array
 from sdpdr.families import methods
+from sdpdr.lab.datasets import swiss_roll
 from sdpdr.lab.library.lies.writing import written
 from sdpdr.linalg import Diagonal, InnerProduct, Products, Stacked, Trace, VectorMap
 from sdpdr.model import Model, Var
@@ -143,7 +144,5 @@ def clusters() -> Model:
 
 def unfolding() -> Model:
     """Unfold forty points of a Swiss roll, evenly spread along its angle."""
-    rng = np.random.default_rng(5)
-    t = 1.5 * np.pi * (1.0 + 2.0 * rng.random(40))
-    points = np.column_stack([t * np.cos(t), 12.0 * rng.random(40), t * np.sin(t)])
+    points, _ = swiss_roll(40, seed=5, height=12.0)
     return methods.mvu(graphs.knn(points, n_neighbors=5, connect="mst"))
