@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sdpdr.base.arrays import ALLOWED, Array, is_admissible, is_written_admissibly
+from sdpdr.base.checks import choice
 from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError, VacuousWarning
 from sdpdr.base.files import write_file
 from sdpdr.lab.study.reading import hint
@@ -176,8 +177,7 @@ def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> F
         )
     if not path.is_file():
         raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
-    if header not in HEADER:
-        raise UnknownNameError("header", header, HEADER)
+    choice("header", header, HEADER)
     columns, lines = _READERS[suffix](path, key, header)
     if any(len(column) == 0 for column in columns.values()):
         raise FileFormatError(
@@ -287,9 +287,8 @@ def _read_npz(path: Path, key: str | None, header: str) -> _Read:
                 f"{path.name} holds several arrays: {', '.join(arrays.files) or 'none'}. "
                 "Choose one with --key."
             )
-        if key is not None and key not in arrays.files:
-            raise UnknownNameError("array", key, arrays.files)
-        chosen = key or arrays.files[0]
+        chosen = arrays.files[0] if key is None else key
+        choice("array", chosen, arrays.files)
         columns = _columns(path, arrays[chosen])
         n = len(next(iter(columns.values())))
         others = {name: arrays[name] for name in arrays.files if name != chosen}
