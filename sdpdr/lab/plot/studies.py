@@ -31,13 +31,10 @@ class Look:
     colour : str
     turn : int
         How often the colours have been used up before; chooses the dashes.
-    place : int
-        Chooses the marker.
     """
 
     colour: str
     turn: int
-    place: int
 
 
 def look_of(place: int) -> Look:
@@ -48,7 +45,7 @@ def look_of(place: int) -> Look:
     >>> look_of(0).colour == look_of(10).colour, look_of(0) == look_of(10)
     (True, False)
     """
-    return Look(CLASSES[place % len(CLASSES)], place // len(CLASSES), place)
+    return Look(CLASSES[place % len(CLASSES)], place // len(CLASSES))
 
 
 def sizes_apart(sizes: Iterable[float]) -> list[float]:

@@ -44,23 +44,6 @@ def half_line(order: int) -> SDP:
     return written(",  ".join(("min x1", *inequalities)), f"half-line-{order}")
 
 
-def complete_graph(n: int) -> str:
-    """<L, X> for the Laplacian L of the complete graph, as a text writes it."""
-    off = (f" - 2 X{i}{j}" for i in range(1, n + 1) for j in range(i + 1, n + 1))
-    return " + ".join(f"{n - 1} X{i}{i}" for i in range(1, n + 1)) + "".join(off)
-
-
-def least_eigenvalue(n: int) -> SDP:
-    """Minimise <L, X> with tr X = 1 for the Laplacian L of the complete graph."""
-    return written(f"min {complete_graph(n)},  tr X = 1", f"zero-{n}")
-
-
-def zero_sums(n: int) -> SDP:
-    """Minimise X11 + 2 X22 + ... with <n I - J, X> = 0 and X11 = 1: only J is left."""
-    cost = " + ".join(f"{i} X{i}{i}" for i in range(1, n + 1))
-    return written(f"min {cost},  {complete_graph(n)} = 0,  X11 = 1", f"stress-{n}")
-
-
 def hilbert(n: int) -> SDP:
     """Minimise tr X where the rows of an integer multiple of Hilbert's matrix fix its diagonal."""
     multiple = int(np.lcm.reduce(np.arange(1, 2 * n)))

@@ -277,8 +277,8 @@ def _fence(text: str) -> Markup:
     return Markup("`" * max(3, longest + 1))
 
 
-def to_rst(page: Page, folder: Path, name: str, *, without: tuple[str, ...] = ("runs",)) -> None:
-    """Write ``name.rst`` and one SVG a figure, ``name-*.svg``, into a folder.
+def to_rst(page: Page, folder: Path, name: str) -> None:
+    """Write ``name.rst`` and one SVG a figure, ``name-*.svg``, into a folder; no run by itself.
 
     Parameters
     ----------
@@ -286,8 +286,6 @@ def to_rst(page: Page, folder: Path, name: str, *, without: tuple[str, ...] = ("
     folder : Path
     name : str
         Of the file and of its figures, without a suffix.
-    without : tuple of str, default ("runs",)
-        Names of the sections that are left out.
     """
 
     def drawn(chart: Chart) -> Markup:
@@ -296,7 +294,7 @@ def to_rst(page: Page, folder: Path, name: str, *, without: tuple[str, ...] = ("
         write_text(folder / f"{file}.svg", svg_of(chart.still(), file))
         return Markup(f"{file}.svg")
 
-    write_text(folder / f"{name}.rst", _as_text(page, "rst", escape_rst, drawn, without))
+    write_text(folder / f"{name}.rst", _as_text(page, "rst", escape_rst, drawn, ["runs"]))
 
 
 def escape_rst(text: str) -> str:
