@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 
 from sdpdr import graphs
-from sdpdr.lab.study.demo import main, representatives
+from sdpdr.lab.cli import main
+from sdpdr.lab.study.demo import demonstrate, representatives
 from sdpdr.program import Solution
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo") / "new" / "folder"
-    return out, main(["--out", str(out), "--quick"])
+    return out, demonstrate(out, quick=True)
 
 
 def test_it_succeeds_and_writes_report_figures_and_records(finished):
-    out, code = finished
-    assert code == 0
+    out, certified = finished
+    assert certified
     names = {path.name for path in out.iterdir()}
     assert {"report.html", "swiss-roll.json", "digits.json", "comparison.json"} <= names
     html = (out / "report.html").read_text(encoding="utf-8")
@@ -43,7 +44,7 @@ def test_all_compared_solvers_have_a_row(finished):
 def test_it_fails_unless_the_unfoldings_are_certified(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(Solution, "certified", lambda self, tol=None: False)
     monkeypatch.setattr("sdpdr.lab.study.demo.save", lambda *parts: None)
-    assert main(["--out", str(tmp_path), "--quick"]) == 1
+    assert main(["demo", "--out", str(tmp_path), "--quick"]) == 1
     out, err = capsys.readouterr()
     assert "0 of 2 unfoldings are certified" in err
     assert "report.html" in out
@@ -52,7 +53,7 @@ def test_it_fails_unless_the_unfoldings_are_certified(tmp_path, monkeypatch, cap
 def test_a_file_cannot_be_the_directory(tmp_path, capsys):
     (tmp_path / "taken").touch()
     with pytest.raises(SystemExit, match="2"):
-        main(["--out", str(tmp_path / "taken"), "--quick"])
+        main(["demo", "--out", str(tmp_path / "taken"), "--quick"])
     assert "name a directory" in capsys.readouterr().err
 
 

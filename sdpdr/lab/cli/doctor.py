@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from argparse import Namespace
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from rich.console import Console
@@ -14,6 +13,7 @@ from sdpdr import __version__, graphs
 from sdpdr.families import methods
 from sdpdr.lab.cli.console import grid, say, say_json, table
 from sdpdr.lab.cli.options import Exit, add_command
+from sdpdr.lab.study.rows import installed
 from sdpdr.program import Solution
 from sdpdr.solvers import SolverInfo
 from sdpdr.solvers import table as solver_table
@@ -81,10 +81,5 @@ def _record(tested: dict[str, Solution]) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    found = {"sdpdr": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    own = {"sdpdr": __version__, "python": platform.python_version()}
+    return own | dict.fromkeys(PACKAGES, "not installed") | installed(PACKAGES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
         "sdpdr demo --out out/demo",
         with_json=False,
     )
-    add_argument(parser, "--out DIR", "default: out/demo", default="out/demo")
+    add_argument(parser, "--out DIR", "default: out/demo", default="out/demo", type=_directory)
     add_argument(parser, "--quick", "smaller data, for a first look")
 
 
@@ -59,10 +59,15 @@ def run_export(args: Namespace) -> Exit:
 
 def run_demo(args: Namespace) -> Exit:
     """Run the demonstration."""
-    from sdpdr.lab.study.demo import main
+    from sdpdr.lab.study.demo import demonstrate
 
-    code = main(["--out", args.out, *(["--quick"] if args.quick else [])])
-    return Exit.UNCERTIFIED if code else Exit.OK
+    return Exit.OK if demonstrate(args.out, quick=args.quick) else Exit.UNCERTIFIED
+
+
+def _directory(text: str) -> Path:
+    if Path(text).is_file():
+        raise ArgumentTypeError(f"{text} is a file: name a directory.")
+    return Path(text)
 
 
 def reduced(sdp: SDP, form: str) -> SDP:

@@ -8,7 +8,8 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any
 
-from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.base.checks import choice
+from sdpdr.base.errors import DataError
 
 _DIRECT = ("n_components", "n_neighbors", "isometry", "metric", "angles", "connect")
 _SOLVING = ("solver", "form", "landmarks", "tol", "time_limit")
@@ -72,8 +73,7 @@ def parsed(method: str, estimator: type, pairs: Sequence[tuple[str, str]]) -> di
             raise DataError(f"--set gives {key!r} twice. Give it once.")
         if not known:
             raise DataError(f"method {method} has no hyperparameters for --set; leave it out.")
-        if key not in known:
-            raise UnknownNameError(f"hyperparameter of method {method}", key, known)
+        choice(f"hyperparameter of method {method}", key, known)
         found[key] = _read(key, value, known[key])
     return found
 

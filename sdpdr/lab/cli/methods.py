@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 import sdpdr
-from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.base.checks import choice
+from sdpdr.base.errors import DataError
 from sdpdr.lab.cli import side
 from sdpdr.lab.cli.hyperparameters import FLAGS, defaults, own, parsed, require_taken
 from sdpdr.lab.cli.side import Labels
@@ -99,8 +100,7 @@ def find_method(name: str) -> Method:
     ------
     UnknownNameError
     """
-    if name not in METHODS:
-        raise UnknownNameError("method", name, METHODS)
+    choice("method", name, METHODS)
     return METHODS[name]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from inspect import signature
 from typing import Any, TypeVar
 
-from sdpdr.base.errors import SdpdrError, UnknownNameError
+from sdpdr.base.checks import choice
+from sdpdr.base.errors import SdpdrError
 from sdpdr.lab.cli.console import grid, say, say_json, table
 from sdpdr.lab.cli.options import Exit, add_argument, add_card, add_command
 from sdpdr.lab.library.card import Card
@@ -73,10 +74,9 @@ def _chosen(
     listed = list(given)
     tags = {tag for one in listed for tag in one.tags}
     for tag in args.tag:
-        if tag not in tags:
-            raise UnknownNameError("tag", tag, tags)
-    if args.method is not None and args.method not in METHODS:
-        raise UnknownNameError("method", args.method, METHODS)
+        choice("tag", tag, tags)
+    if args.method is not None:
+        choice("method", args.method, METHODS)
     if args.sort == "n":
         listed.sort(key=size)
     return [

@@ -117,18 +117,14 @@ def _classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
 
 
 def _classes_or_numbers(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
-    if len(names) > 1 and how != "classes":
-        numbers = frame.select(names).numbers()
-        _require_all(frame, names, np.isnan(numbers).any(axis=1))
-        return numbers
-    values = frame.values(_single(names))
-    if how == "auto":
+    if how == "auto" and len(names) == 1:
+        values = frame.values(names[0])
         how = "numbers" if values.dtype.kind == "f" and not _whole(values) else "classes"
     if how == "classes":
         return _classes(frame, names, how)
-    numbers = frame.select(names).numbers()[:, 0]
-    _require_all(frame, names, np.isnan(numbers))
-    return numbers
+    numbers = frame.select(names).numbers()
+    _require_all(frame, names, np.isnan(numbers).any(axis=1))
+    return numbers[:, 0] if len(names) == 1 else numbers
 
 
 def _coordinates(frame: Frame, names: Sequence[str], how: str) -> Array:

@@ -146,11 +146,10 @@ def run_run(args: Namespace) -> Exit:
         complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
         return Exit.INTERRUPTED
     from sdpdr.lab.study.measures import means, runs_by_median
-    from sdpdr.lab.study.reading import read_results
     from sdpdr.lab.study.store import Results
 
-    frame = read_results(path).frame
     with Results(path, read_only=True) as results:
+        frame = results.frame()
         hidden = len(results.keys()) - len(frame)
     if hidden:
         note(f"{hidden} rows of other settings or another study are kept in {path} and left out")

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from inspect import isfunction, signature
 from types import MappingProxyType
 
-from sdpdr.base.errors import DataError, UnknownNameError
+from sdpdr.base.checks import choice
+from sdpdr.base.errors import DataError
 from sdpdr.lab.datasets import agents, matrices, shapes
 from sdpdr.lab.datasets.agents import digits, random_walk, window_agent, window_walk
 from sdpdr.lab.datasets.matrices import (
@@ -89,8 +90,7 @@ def generate(name: str, **arguments: object) -> Sample:
     >>> generate("swiss_roll", n=30)[0].shape
     (30, 3)
     """
-    if name not in generators:
-        raise UnknownNameError("data set", name, generators)
+    choice("data set", name, generators)
     parameters = signature(generators[name]).parameters
     unknown = sorted(set(arguments) - set(parameters))
     if unknown:

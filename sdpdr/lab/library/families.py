@@ -16,7 +16,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sdpdr.base.errors import CardError, UnknownNameError
+from sdpdr.base.checks import choice
+from sdpdr.base.errors import CardError
 from sdpdr.lab.library.card import Card, described
 from sdpdr.lab.library.expectation import PROVENANCES, Expectation, Size
 from sdpdr.lab.library.fields import Table, read_toml
@@ -81,6 +82,21 @@ def shelf(*inside: str) -> dict[str, Path]:
     return {path.stem: path for path in sorted(found, key=lambda path: _natural(path.stem))}
 
 
+def on_shelf(kind: str, name: str, folder: str) -> Path:
+    """The path of what a folder of problems has under a name, or that of a file.
+
+    Raises
+    ------
+    UnknownNameError
+        Offering the nearest name; ``kind`` says what it is a name of.
+    """
+    if name.endswith(".toml"):
+        return Path(name)
+    known = shelf(folder)
+    choice(kind, name, known)
+    return known[name]
+
+
 def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in name.split("-")]
 
@@ -127,10 +143,10 @@ class References:
             return cls({})
         if ("formula" in table) == ("values" in table):
             raise table.error("values", "expected one of formula, values")
-        formula = table.choice("formula", tuple(FORMULAS)) if "formula" in table else None
+        by_formula = "formula" in table
         return cls(
             values=_values(table.table("values", optional=True)),
-            formula=None if formula is None else FORMULAS[formula],
+            formula=FORMULAS[table.choice("formula", tuple(FORMULAS))] if by_formula else None,
             provenance=table.choice("provenance", PROVENANCES),
             source=table.text("source"),
         )
@@ -297,12 +313,7 @@ def find_family(name: str) -> Family:
     FileFormatError, CardError
         As `Family.load`.
     """
-    if name.endswith(".toml"):
-        return Family.load(name)
-    known = shelf("families")
-    if name not in known:
-        raise UnknownNameError("family", name, known)
-    return Family.load(known[name])
+    return Family.load(on_shelf("family", name, "families"))
 
 
 def _keys(growth: Table) -> list[str]:
@@ -335,7 +346,11 @@ def _is_size(value: object) -> bool:
 
 def _with_size(file: Table, growth: Table, varies: tuple[str, ...], size: int) -> Table:
     """The file as that of a card, with the size where it varies."""
-    content = {key: dict(value) if isinstance(value, dict) else value for key, value in _card(file)}
+    content = {
+        key: dict(value) if isinstance(value, dict) else value
+        for key, value in file.content.items()
+        if key not in ("family", "references")
+    }
     for key in varies:
         table, _, word = key.partition(".")
         if table not in content:
@@ -344,10 +359,6 @@ def _with_size(file: Table, growth: Table, varies: tuple[str, ...], size: int) -
             raise growth.error("varies", f"{key} takes the size, and is given as well: drop it")
         content[table][word] = size
     return replace(file, content=content)
-
-
-def _card(file: Table) -> list[tuple[str, Any]]:
-    return [item for item in file.content.items() if item[0] not in ("family", "references")]
 
 
 def _values(table: Table) -> Mapping[int, float]:

@@ -118,9 +118,12 @@ class Table:
             raise self.error(key, f"got {value!r}.{hint} Allowed: {', '.join(known)}")
         return value
 
-    def number(self, key: str, default: Any = _REQUIRED) -> float:
-        """A number."""
-        return float(self._value(key, "a number", (int, float), default))
+    def number(self, key: str, default: Any = _REQUIRED, *, least: float | None = None) -> float:
+        """A number, not below the least."""
+        value = float(self._value(key, "a number", (int, float), default))
+        if least is not None and not value >= least:
+            raise self.error(key, f"expected a number of at least {least:g}, got {value:g}")
+        return value
 
     def positive(self, key: str, default: Any = _REQUIRED) -> float:
         """A number above zero."""
@@ -233,10 +236,18 @@ def read_toml(path: str | os.PathLike[str], kind: str) -> Table:
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text, parse_float=partial(_number, path.name, text, kind))
     except OSError as error:
         raise FileFormatError(f"{kind} {path} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{kind} {path} is not TOML: {error}.") from None
+    return parsed_toml(text, path, kind)
+
+
+def parsed_toml(text: str, path: Path, kind: str) -> Table:
+    """The content of a text, which lies in a file of that name; raises as `read_toml`."""
+    try:
+        content = tomllib.loads(text, parse_float=partial(_number, path.name, text, kind))
+    except tomllib.TOMLDecodeError as error:
         raise FileFormatError(f"{kind} {path} is not TOML: {error}.") from None
     return Table(path.name, "", content, kind)
 

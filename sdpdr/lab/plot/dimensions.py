@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import DataError
 from sdpdr.graphs import ChoiceOfK
-from sdpdr.lab.plot.style import ACCENT, FAINT, INK, SECOND, draw_legend, new_figure, tidy
+from sdpdr.lab.plot.style import (
+    ACCENT,
+    FAINT,
+    INK,
+    SECOND,
+    draw_legend,
+    new_figure,
+    note,
+    tick_whole_numbers,
+    tidy,
+    two_panels,
+)
 
 # Shares below this are rounding errors; they are drawn as rings on the floor.
 FLOOR = 1e-12
@@ -48,16 +59,14 @@ def spectrum(eigenvalues: ArrayLike, *, n_max: int = 20, title: str = "") -> Fig
     positive = np.maximum(values, 0.0)
     share = (positive / positive.sum())[:n_max]
     order = np.arange(1, share.size + 1)
-    figure = new_figure(4.8, 4.6)
-    upper, lower = figure.subplots(2, 1, sharex=True)
+    figure, upper, lower = two_panels()
 
     seen = share > FLOOR
     floor = 10.0 ** (np.floor(np.log10(share[seen].min())) - 0.5)
     upper.vlines(order[seen], floor, share[seen], color=ACCENT, linewidth=2.5)
     upper.plot(order[seen], share[seen], "o", color=ACCENT, markersize=6)
-    for k in order[~seen]:
-        ring = {"markersize": 5, "markerfacecolor": "none", "color": FAINT, "clip_on": False}
-        upper.plot(k, floor, "o", **ring)
+    rings = np.full(np.count_nonzero(~seen), floor)
+    upper.plot(order[~seen], rings, "o", markersize=5, mfc="none", color=FAINT, clip_on=False)
     upper.set_yscale("log")
     upper.set_ylim(floor, 2.0)
     tidy(upper, title=title, y="share of variance")
@@ -67,14 +76,10 @@ def spectrum(eigenvalues: ArrayLike, *, n_max: int = 20, title: str = "") -> Fig
     lower.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=":")
     lower.set_ylim(0.0, 1.06)
     lower.yaxis.set_major_formatter(PercentFormatter(1.0))
-    lower.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     lower.set_xlim(0.4, share.size + 0.6)
     tidy(lower, x="eigenvalue", y="cumulative share")
     for k in range(min(2, share.size)):
-        lower.annotate(
-            f"{100 * total[k]:.1f} %", (order[k], total[k]), (7, -11),
-            textcoords="offset points", color=INK, fontsize=9,
-        )  # fmt: skip
+        note(lower, f"{100 * total[k]:.1f} %", (order[k], total[k]), (7, -11), fontsize=9)
     return figure
 
 
@@ -108,23 +113,18 @@ def choice_of_k(choice: ChoiceOfK, *, title: str = "") -> Figure:
     last = float(choice.k[-1]) + 0.5
     if choice.connecting > 1:
         axes.axvspan(0.5, min(choice.connecting - 0.5, last), color=FAINT, alpha=0.15, linewidth=0)
-        axes.annotate(
-            "disconnected", (0.5, 0.0), (4, 5), xycoords=("data", "axes fraction"),
-            textcoords="offset points", color=INK, alpha=0.75, fontsize=8,
-        )  # fmt: skip
+        ground = ("data", "axes fraction")
+        note(axes, "disconnected", (0.5, 0.0), (4, 5), xycoords=ground, alpha=0.75)
     chosen = choice.n_neighbors
     if chosen <= choice.k[-1]:
         value = choice.scores[measured[0]][chosen - 1]
         axes.plot([chosen], [value], "o", markersize=11, markerfacecolor="none", color=INK)
         # Beside the curve: below where little is good, above where much is.
         place = (7, -15) if measured[0] in ("parts", "error of means") else (8, 8)
-        axes.annotate(
-            f"k = {chosen}", (chosen, value), place, textcoords="offset points", color=INK,
-            fontsize=9,
-        )  # fmt: skip
+        note(axes, f"k = {chosen}", (chosen, value), place, fontsize=9)
     axes.set_xlim(0.5, last)
     axes.margins(y=0.2)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    tick_whole_numbers(axes)
     if measured == ["parts"] and np.max(choice.scores["parts"]) > 10:
         axes.set_yscale("log")
     tidy(axes, title=title, x="neighbours", y=measured[0] if len(measured) == 1 else "share")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.lab.plot.points import draw_edges, frame, is_flat, plane_of, size_of
 from sdpdr.lab.plot.style import DIVERGING, FAINT, SEQUENCE, draw_colour_bar, entitle, new_figure
@@ -44,27 +46,19 @@ def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: s
     >>> figure = edge_changes([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0, 1], [1, 2]], [-0.2, 0.1])
     """
     plane = plane_of(Y)
-    pairs, change = np.asarray(edges), np.asarray(changes, dtype=float)
-    if change.shape != (len(pairs),):
-        raise ShapeError(
-            f"changes have shape {change.shape} but there are {len(pairs)} edges: pass one each."
-        )
+    pairs, change = _one_each("changes", edges, changes)
     if not np.isfinite(change).all():
         raise DataError("changes hold NaN or infinity, which have no colour.")
     size = np.abs(change)
     top = max(float(np.quantile(size, TOP)) if size.size else 0.0, LEAST)
     scale = ScalarMappable(Normalize(-top, top), DIVERGING)
     order = np.argsort(size)
-    figure = new_figure(*size_of(plane, title=title))
-    axes = figure.add_subplot()
+    figure, axes = _new(plane, scale, "change of length", title)
     draw_edges(
         axes, plane, pairs[order], colors=scale.to_rgba(change[order]),
         linewidths=0.6 + 2.4 * np.minimum(size[order] / top, 1.0),
     )  # fmt: skip
     axes.scatter(plane[:, 0], plane[:, 1], s=3.0, color=FAINT, linewidths=0, zorder=2)
-    frame(axes, plane)
-    entitle(axes, title)
-    draw_colour_bar(axes, scale, "change of length", below=is_flat(plane))
     bar = figure.axes[-1]
     axis = bar.xaxis if is_flat(plane) else bar.yaxis
     axis.set_major_locator(MaxNLocator(5))
@@ -112,24 +106,37 @@ def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: s
     >>> figure = dual_weights([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0, 1], [1, 2]], [1.0, 0.0])
     """
     plane = plane_of(Y)
-    pairs, load = np.asarray(edges), np.abs(np.asarray(weights, dtype=float))
-    if load.shape != (len(pairs),):
-        raise ShapeError(
-            f"weights have shape {load.shape} but there are {len(pairs)} edges: pass one each."
-        )
+    pairs, weight = _one_each("weights", edges, weights)
+    load = np.abs(weight)
     top = float(np.quantile(load, MOST)) if load.size else 0.0
     load = np.minimum(load / (top or float(np.max(load, initial=0.0)) or 1.0), 1.0)
     carries = load > SLACK
     order = np.flatnonzero(carries)[np.argsort(load[carries])]
     scale = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
-    figure = new_figure(*size_of(plane, title=title))
-    axes = figure.add_subplot()
+    figure, axes = _new(plane, scale, "dual weight / its 99th percentile", title)
     draw_edges(axes, plane, pairs[~carries], colors=FAINT, linewidths=0.4, alpha=0.5)
     draw_edges(
         axes, plane, pairs[order], colors=scale.to_rgba(load[order]),
         linewidths=0.5 + 3.0 * np.sqrt(load[order]),
     )  # fmt: skip
+    return figure
+
+
+def _one_each(name: str, edges: ArrayLike, values: ArrayLike) -> tuple[np.ndarray, Array]:
+    """Edges, and a number for each."""
+    pairs, given = np.asarray(edges), np.asarray(values, dtype=float)
+    if given.shape != (len(pairs),):
+        raise ShapeError(
+            f"{name} have shape {given.shape} but there are {len(pairs)} edges: pass one each."
+        )
+    return pairs, given
+
+
+def _new(plane: Array, scale: ScalarMappable, label: str, title: str) -> tuple[Figure, Axes]:
+    """A figure with room for the edges, and the scale of their colours."""
+    figure = new_figure(*size_of(plane, title=title))
+    axes = figure.add_subplot()
     frame(axes, plane)
     entitle(axes, title)
-    draw_colour_bar(axes, scale, "dual weight / its 99th percentile", below=is_flat(plane))
-    return figure
+    draw_colour_bar([axes], scale, label, below=is_flat(plane))
+    return figure, axes

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.lab.plot.style import ACCENT, FAINT, SECOND, THIRD, draw_legend, new_figure, tidy
+from sdpdr.lab.plot.style import ACCENT, FAINT, SECOND, THIRD, draw_legend, tidy, two_panels
 
 # What a log scale shows instead of an exact zero.
 TINY = 1e-16
@@ -63,8 +62,7 @@ def rounds(
     steps = np.array([entry["iteration"] for entry in history])
     starts = np.array([entry["start"] for entry in history])
     exact = np.array([entry["status"] == "SOLVED" for entry in history])
-    figure = new_figure(4.8, 4.6)
-    upper, lower = figure.subplots(2, 1, sharex=True)
+    figure, upper, lower = two_panels()
     objective, share = _column(history, "objective"), _column(history, "share")
     _draw(upper, steps, objective, starts, exact, ACCENT)
     _draw(lower, steps, np.maximum(share, TINY), starts, exact, SECOND)
@@ -77,7 +75,6 @@ def rounds(
     tidy(upper, title=title, y="objective")
     lower.set_yscale("log")
     tidy(lower, x="program", y="excess / trace")
-    lower.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     return figure
 
 
@@ -130,8 +127,7 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
     steps, values, bounds = (_column(history, name) for name in ("iteration", "value", "bound"))
     known = np.isfinite(bounds)
     goal = bounds[known][-1] if known.any() else values[-1]
-    figure = new_figure(4.8, 4.6)
-    upper, lower = figure.subplots(2, 1, sharex=True)
+    figure, upper, lower = two_panels()
 
     upper.plot(steps, values, "-o", color=ACCENT, markersize=3, linewidth=1.4, label="value")
     if known.any():
@@ -147,7 +143,6 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
     lower.set_yscale("log")
     tidy(lower, x="iteration", y="relative error")
     draw_legend(lower)
-    lower.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     return figure
 
 

@@ -12,18 +12,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.lab.plot.points import draw_edges, plane_of
-from sdpdr.lab.plot.style import (
-    FAINT,
-    INK,
-    MANY,
-    Colouring,
-    class_marks,
-    colour_points,
-    draw_colour_bar,
-    draw_legend,
-    new_figure,
-)
+from sdpdr.lab.plot.points import draw_edges, look_at, plane_of
+from sdpdr.lab.plot.style import FAINT, INK, MANY, colour_points, explain, new_figure, note
 
 # Inches of a panel, and of the words above it.
 PANEL, WORDS = 2.2, 0.55
@@ -100,7 +90,10 @@ def embeddings(
         )  # fmt: skip
         _frame(axes, plane, ratio)
         _name(axes, name, (notes or {}).get(name, ""))
-    _explain(figure, panels, colouring, label)
+    explain(
+        colouring, label, list(panels.flat), figure, below=True, loc="outside lower center",
+        ncols=len(colouring.names),
+    )  # fmt: skip
     return figure
 
 
@@ -118,26 +111,11 @@ def _frame(axes: Axes, plane: Array, ratio: float) -> None:
     middle = (plane.min(axis=0) + plane.max(axis=0)) / 2.0
     width, height = np.ptp(plane, axis=0)
     half = 0.53 * max(width, height / ratio, 1e-9)
-    axes.set_xlim(middle[0] - half, middle[0] + half)
-    axes.set_ylim(middle[1] - ratio * half, middle[1] + ratio * half)
-    axes.set_aspect("equal", adjustable="box")
-    axes.set_facecolor("none")
-    axes.set_axis_off()
+    reach = half * np.array([1.0, ratio])
+    look_at(axes, middle - reach, middle + reach)
 
 
-def _name(axes: Axes, name: str, note: str) -> None:
-    axes.set_title(name, loc="left", color=INK, fontsize=10, pad=16 if note else 5)
-    if note:
-        axes.annotate(
-            note, (0.0, 1.0), (0, 5), xycoords="axes fraction", textcoords="offset points",
-            color=INK, alpha=0.75, fontsize=8,
-        )  # fmt: skip
-
-
-def _explain(figure: Figure, panels: np.ndarray, colouring: Colouring, label: str) -> None:
-    if colouring.names:
-        dots = class_marks(colouring.names)
-        place = {"loc": "outside lower center", "ncols": len(dots), "handletextpad": 0.2}
-        draw_legend(figure, label, handles=dots, **place)
-    elif colouring.scale is not None:
-        draw_colour_bar(list(panels.flat), colouring.scale, label, below=True)
+def _name(axes: Axes, name: str, words: str) -> None:
+    axes.set_title(name, loc="left", color=INK, fontsize=10, pad=16 if words else 5)
+    if words:
+        note(axes, words, (0.0, 1.0), (0, 5), xycoords="axes fraction", alpha=0.75)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,15 +21,16 @@ from sdpdr.lab.plot.style import (
     INK,
     MANY,
     MOST_CLASSES,
-    Colouring,
-    class_marks,
     colour_points,
-    draw_colour_bar,
     draw_legend,
     entitle,
+    explain,
     new_figure,
+    note,
 )
 from sdpdr.lab.plot.thumbnails import draw_images
+
+_BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 
 
 def trajectory(
@@ -167,7 +169,7 @@ def embedding(
     if images is not None:
         draw_images(axes, plane, np.asarray(images, dtype=float), colouring.colours, photos)
     entitle(axes, title)
-    _explain(axes, colouring, label, below=is_flat(plane))
+    explain(colouring, label, [axes], axes, below=is_flat(plane), **_BESIDE)
     return figure
 
 
@@ -203,7 +205,7 @@ def cloud(
     axes.set_facecolor("none")
     axes.set_axis_off()
     entitle(axes, title)
-    _explain(axes, colouring, label)
+    explain(colouring, label, [axes], axes, **_BESIDE)
     return figure
 
 
@@ -234,35 +236,29 @@ def frame(axes: Axes, plane: Array) -> None:
     """No axes but a scale bar: an embedding is defined up to its place and turn."""
     low, high = plane.min(axis=0), plane.max(axis=0)
     margin = 0.04 * float(np.max(high - low)) or 1.0
-    axes.set_xlim(low[0] - margin, high[0] + margin)
-    axes.set_ylim(low[1] - 2.2 * margin, high[1] + margin)
-    axes.set_aspect("equal", adjustable="box")
-    axes.set_facecolor("none")
-    axes.set_axis_off()
+    look_at(axes, low - margin * np.array([1.0, 2.2]), high + margin)
     if high[0] > low[0]:
         _draw_scale(axes, low[0], low[1] - 1.4 * margin, _round(0.2 * float(high[0] - low[0])))
 
 
+def look_at(axes: Axes, low: Array, high: Array) -> None:
+    """Nothing but what lies between two corners, one unit the same length along both axes."""
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
+    axes.set_aspect("equal", adjustable="box")
+    axes.set_facecolor("none")
+    axes.set_axis_off()
+
+
 def _draw_scale(axes: Axes, x: float, y: float, length: float) -> None:
     axes.plot([x, x + length], [y, y], color=FAINT, linewidth=1.4, solid_capstyle="butt")
-    axes.annotate(
-        f"{length:g}", (x + length, y), (5, 0), textcoords="offset points", va="center",
-        color=INK, fontsize=8,
-    )  # fmt: skip
+    note(axes, f"{length:g}", (x + length, y), (5, 0), va="center")
 
 
 def _round(length: float) -> float:
     """Largest of 1, 2, 5 times a power of ten that does not exceed a length."""
     power = 10.0 ** np.floor(np.log10(length))
     return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)) * power)
-
-
-def _explain(axes: Axes, colouring: Colouring, label: str, below: bool = False) -> None:
-    if colouring.names:
-        place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "handletextpad": 0.2}
-        draw_legend(axes, label, handles=class_marks(colouring.names), **place)
-    elif colouring.scale is not None:
-        draw_colour_bar(axes, colouring.scale, label, below)
 
 
 def _points(points: ArrayLike, at_least: int) -> Array:

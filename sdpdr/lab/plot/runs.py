@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
-from sdpdr.lab.plot.style import ACCENT, FAINT, INK, SECOND, draw_legend, new_figure, tidy
+from sdpdr.lab.plot.style import ACCENT, FAINT, SECOND, draw_legend, new_figure, note, tidy
 
 
 def runs(
@@ -77,10 +77,7 @@ def _draw_gaps(axes: Axes, place: np.ndarray, gap: Array, tol: float) -> None:
         if chosen.any():
             axes.plot(shown[chosen], place[chosen], "o", color=colour, markersize=6, label=label)
     for y in place[~known]:
-        axes.annotate(
-            "no answer", (start, y), (4, 0), textcoords="offset points", va="center",
-            color=INK, fontsize=8, style="italic",
-        )  # fmt: skip
+        note(axes, "no answer", (start, y), (4, 0), va="center", style="italic")
     axes.axvline(tol, color=FAINT, linewidth=0.9, linestyle="--")
     axes.set_xscale("log")
     axes.set_xlim(start, max(float(shown[known].max(initial=tol)), tol) * 5.0)

@@ -31,13 +31,10 @@ class Look:
     colour : str
     turn : int
         How often the colours have been used up before; chooses the dashes.
-    place : int
-        Chooses the marker.
     """
 
     colour: str
     turn: int
-    place: int
 
 
 def look_of(place: int) -> Look:
@@ -48,7 +45,7 @@ def look_of(place: int) -> Look:
     >>> look_of(0).colour == look_of(10).colour, look_of(0) == look_of(10)
     (True, False)
     """
-    return Look(CLASSES[place % len(CLASSES)], place // len(CLASSES), place)
+    return Look(CLASSES[place % len(CLASSES)], place // len(CLASSES))
 
 
 def sizes_apart(sizes: Iterable[float]) -> list[float]:
@@ -101,16 +98,14 @@ def performance_profile(
     --------
     >>> figure = performance_profile({"a": ([1, 2], [0.5, 1.0]), "b": ([1, 4], [0.5, 0.8])})
     """
-    figure = new_figure(*_size(len(curves), 4.2))
-    axes = figure.subplots()
+    figure, axes = _new(len(curves))
     for place, (name, pair) in enumerate(curves.items()):
         factor, share = _paired(name, *pair)
         look = look_of(place)
         axes.step(
             factor, share, where="post", color=look.colour, linewidth=1.8,
-            linestyle=_DASHES[look.turn % len(_DASHES)], label=_short(name),
+            linestyle=_DASHES[look.turn % len(_DASHES)], label=short(name),
         )  # fmt: skip
-    axes.set_xscale("log")
     axes.margins(x=0.0)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_ylim(-0.02, 1.03)
@@ -151,22 +146,20 @@ def growth(
     --------
     >>> figure = growth({"a": ([10, 20, 40], [0.1, 0.8, 6.4])}, {"a": ([10, 40], [0.1, 6.4])})
     """
-    figure = new_figure(*_size(len(points), 4.2))
-    axes = figure.subplots()
+    figure, axes = _new(len(points))
     fitted = lines or {}
     for place, (name, pair) in enumerate(points.items()):
         sizes, seconds = _paired(name, *pair)
         look = look_of(place)
         axes.plot(
             sizes, seconds, linestyle="none", marker=_MARKERS[place % len(_MARKERS)],
-            color=look.colour, markersize=5.5, label=_short(name),
+            color=look.colour, markersize=5.5, label=short(name),
         )  # fmt: skip
         if name in fitted:
             axes.plot(
                 *_paired(name, *fitted[name]), color=look.colour, linewidth=1.2,
                 linestyle=_DASHES[look.turn % len(_DASHES)],
             )  # fmt: skip
-    axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
     ticks = sizes_apart(size for sizes, _ in points.values() for size in np.asarray(sizes, float))
@@ -219,7 +212,7 @@ def outcome_map(
             f"{len(columns)} columns: pass one kind for each pair, and at least one."
         )
     used = np.unique(kind)
-    beside, above = (0.075 * max(len(_short(name)) for name in names) for names in (rows, columns))
+    beside, above = (0.075 * max(len(short(name)) for name in names) for names in (rows, columns))
     figure = new_figure(
         max(1.0 + beside + 0.42 * len(columns) + above, 5.0),
         0.6 + above + 0.2 * len(rows) + 0.2 * len(used),
@@ -237,8 +230,8 @@ def outcome_map(
     tidy(axes, title=title)
     axes.invert_yaxis()
     axes.xaxis.tick_top()
-    axes.set_xticks(np.arange(len(columns)) + 0.5, map(_short, columns), rotation=50, ha="left")
-    axes.set_yticks(np.arange(len(rows)) + 0.5, map(_short, rows))
+    axes.set_xticks(np.arange(len(columns)) + 0.5, map(short, columns), rotation=50, ha="left")
+    axes.set_yticks(np.arange(len(rows)) + 0.5, map(short, rows))
     axes.tick_params(length=0, labelsize=8)
     axes.spines[:].set_visible(False)
     axes.legend(
@@ -257,12 +250,17 @@ def _paired(name: str, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarr
     return first, second
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
+    """A name that leaves room for the figure beside it."""
     return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
 
 
-def _size(entries: int, height: float) -> tuple[float, float]:
-    return 8.4, max(height, 0.9 + 0.21 * entries)
+def _new(entries: int) -> tuple[Figure, Axes]:
+    """A figure with a logarithmic scale, and room for so many names at its right."""
+    figure = new_figure(8.4, max(4.2, 0.9 + 0.21 * entries))
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    return figure, axes
 
 
 def _name_lines(axes: Axes, entries: int) -> None:

@@ -13,6 +13,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize, to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
@@ -42,6 +43,19 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", dpi=150)
 
 
+def two_panels() -> tuple[Figure, Axes, Axes]:
+    """Figure of two panels, one above the other, over the same whole numbers."""
+    figure = new_figure(4.8, 4.6)
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    tick_whole_numbers(lower)
+    return figure, upper, lower
+
+
+def tick_whole_numbers(axes: Axes) -> None:
+    """No fractions below the axes."""
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
 def tidy(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:
     """Two thin spines, small faint ticks, a title set flush left."""
     axes.set_facecolor("none")
@@ -62,6 +76,14 @@ def entitle(axes: Axes, title: str) -> None:
         axes.set_title(title, loc="left", color=INK, fontsize=11, pad=10)
 
 
+def note(
+    axes: Axes, words: str, place: tuple[float, float], away: tuple[float, float], **options: Any
+) -> None:
+    """Small words beside a place, so many points away from it."""
+    look: dict[str, Any] = {"textcoords": "offset points", "color": INK, "fontsize": 8}
+    axes.annotate(words, place, away, **(look | options))
+
+
 def draw_legend(place: Axes | Figure, title: str = "", **options: Any) -> None:
     """Legend of axes or of a whole figure, without a frame."""
     legend = place.legend(
@@ -71,13 +93,13 @@ def draw_legend(place: Axes | Figure, title: str = "", **options: Any) -> None:
 
 
 def draw_colour_bar(
-    axes: Axes | Sequence[Axes], mappable: ScalarMappable, label: str, below: bool = False
+    panels: Sequence[Axes], mappable: ScalarMappable, label: str, below: bool = False
 ) -> None:
     """Slim colour bar, at the right or below."""
-    figure = (axes if isinstance(axes, Axes) else axes[0]).get_figure()
+    figure = panels[0].get_figure()
     assert isinstance(figure, Figure)
     place = {"location": "bottom", "shrink": 0.5} if below else {"location": "right"}
-    bar = figure.colorbar(mappable, ax=axes, fraction=0.04, pad=0.02, aspect=32, **place)
+    bar = figure.colorbar(mappable, ax=panels, fraction=0.04, pad=0.02, aspect=32, **place)
     bar.outline.set_visible(False)
     bar.ax.tick_params(color=FAINT, labelcolor=INK, labelsize=9, width=0.8)
     bar.set_label(label, color=INK, fontsize=10)
@@ -125,12 +147,24 @@ def colour_points(colour: ArrayLike | None, n: int) -> Colouring:
     return _by_quantity(given.astype(float))
 
 
-def class_marks(names: Sequence[str]) -> list[Line2D]:
-    """A dot for each class, in its colour, for a legend."""
-    return [
-        Line2D([], [], linestyle="", marker="o", markersize=6, color=colour, label=name)
-        for name, colour in zip(names, CLASSES, strict=False)
-    ]
+def explain(
+    colouring: Colouring,
+    label: str,
+    panels: Sequence[Axes],
+    place: Axes | Figure,
+    *,
+    below: bool = False,
+    **options: Any,
+) -> None:
+    """Legend of the classes at a place, or colour bar of the quantity beside the panels."""
+    if colouring.names:
+        dots = [
+            Line2D([], [], linestyle="", marker="o", markersize=6, color=colour, label=name)
+            for name, colour in zip(colouring.names, CLASSES, strict=False)
+        ]
+        draw_legend(place, label, handles=dots, handletextpad=0.2, **options)
+    elif colouring.scale is not None:
+        draw_colour_bar(panels, colouring.scale, label, below)
 
 
 def _by_quantity(values: Array) -> Colouring:

@@ -18,7 +18,8 @@ from rich.progress import Progress as Bar
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from sdpdr.base.errors import NotAcceptedError, SolverLicenceError, UnknownNameError
+from sdpdr.base.checks import choice
+from sdpdr.base.errors import NotAcceptedError, SolverLicenceError
 from sdpdr.base.files import write_text
 from sdpdr.base.progress import Progress
 from sdpdr.lab.study.page.outcomes import outcome_cell
@@ -216,8 +217,7 @@ def _pairs(
 ) -> Iterator[tuple[Solver, str]]:
     """Solver and form; of a solver that cannot run here, all forms as one."""
     for form in forms or ():
-        if form not in FORMS:
-            raise UnknownNameError("form", form, FORMS)
+        choice("form", form, FORMS)
     chosen = SOLVERS if solvers is None else solvers
     for solver in [s if isinstance(s, Solver) else find(s)() for s in chosen]:
         wanted = [form for form in solver.forms if forms is None or form in forms]

@@ -1,14 +1,10 @@
-"""The demonstration: real data unfolded, every solver compared, one report.
-
-Run it with ``python -m sdpdr.lab.study.demo --out DIR`` or ``sdpdr demo --out DIR``.
-"""
+"""The demonstration, ``sdpdr demo``: real data unfolded, every solver compared, one report."""
 
 from __future__ import annotations
 
 import sys
 import time
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -75,23 +71,23 @@ QUICK = Sizes(
 )
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def demonstrate(out: Path, *, quick: bool = False) -> bool:
     """Run the demonstration.
 
     Parameters
     ----------
-    argv : sequence of str, optional
-        Default: the command line.
+    out : Path
+        Directory for what it writes.
+    quick : bool, default False
+        Smaller data, for a first look.
 
     Returns
     -------
-    int
-        0 if both unfoldings are certified, else 1.
+    bool
+        Whether both unfoldings are certified.
     """
-    arguments = _parse(argv)
-    out = Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
-    sizes = QUICK if arguments.quick else Sizes()
+    sizes = QUICK if quick else Sizes()
     start = time.perf_counter()
     said = Console(stderr=True, soft_wrap=True, highlight=False)
 
@@ -112,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     seconds = time.perf_counter() - start
     said.print(f"{summary} All of it took {seconds:.0f} s.")
     Console(soft_wrap=True).print(f"report: {out / 'report.html'}", highlight=False)
-    return 0 if all(solution.certified() for solution in unfoldings.values()) else 1
+    return all(solution.certified() for solution in unfoldings.values())
 
 
 def unfold_roll(n: int) -> tuple[Section, Solution]:
@@ -235,17 +231,3 @@ def save(out: Path, page: Page, solutions: dict[str, Solution], comparison: Comp
     for name, solution in solutions.items():
         solution.save_record(out / f"{name}.json")
     comparison.save_json(out / "comparison.json")
-
-
-def _parse(argv: Sequence[str] | None) -> Namespace:
-    parser = ArgumentParser(prog="python -m sdpdr.lab.study.demo", description=__doc__)
-    parser.add_argument("--out", default="out/demo", metavar="DIR", help="default: out/demo")
-    parser.add_argument("--quick", action="store_true", help="smaller data, for a first look")
-    arguments = parser.parse_args(argv)
-    if Path(arguments.out).is_file():
-        parser.error(f"--out {arguments.out} is a file: name a directory.")
-    return arguments
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

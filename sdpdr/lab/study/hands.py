@@ -92,14 +92,8 @@ def _found(task: Task, ended: Ended) -> Row:
     if ended.how == "late":
         words += f": its limit of {limits.time_limit:g} s, and {limits.patience:g} s to build, "
         words += "to grade and to end"
-    return {
-        "n": task.problem.n,
-        "outcome": _ENDS.get(ended.how, "KILLED"),
-        "solved": False,
-        "certified": False,
-        "honesty": "",
-        "words": words,
-    }
+    end = _ENDS.get(ended.how, "KILLED")
+    return {"n": task.problem.n, "outcome": end, "solved": False, "words": words}
 
 
 # -- this machine -------------------------------------------------------------------------------

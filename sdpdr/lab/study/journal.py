@@ -42,20 +42,17 @@ class Journal:
         self.path = path
         self._file: IO[bytes] | None = None
 
-    def lines(self) -> Iterator[Line]:
-        """Kind and content of every line."""
-        if not self.path.exists():
-            return
-        for line in self.path.read_bytes().splitlines():
+    def last(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """What was said last of everything that has a name."""
+        found = {}
+        for line in self.path.read_bytes().splitlines() if self.path.exists() else ():
             # Half a line is a run that did not end: it is carried out again.
             with suppress(ValueError):
                 content = json.loads(line)
                 if _is_ours(content):
-                    yield content.pop("kind"), content
-
-    def last(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """What was said last of everything that has a name."""
-        return {(kind, line[NAMED[kind]]): line for kind, line in self.lines()}
+                    kind = content.pop("kind")
+                    found[kind, content[NAMED[kind]]] = content
+        return found
 
     def open(self) -> None:
         """Be the one that adds lines; half a line that a kill has left at the end is cut off.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,15 +88,15 @@ class Read:
     ----------
     frame : DataFrame
         The rows, with the columns of `sdpdr.lab.study.schema.COLUMNS`.
-    meta : dict
+    meta : mapping
         What `sdpdr.lab.study.store.FACTS` names; less of it for rows from CSV.
-    environments : dict
+    environments : mapping
         Machines and versions, by the digest in the rows.
     """
 
     frame: pd.DataFrame
-    meta: dict[str, Any]
-    environments: dict[str, dict[str, Any]]
+    meta: Mapping[str, Any]
+    environments: Mapping[str, Mapping[str, Any]]
 
 
 def read_results(path: str | os.PathLike[str]) -> Read:

@@ -88,10 +88,10 @@ def versions() -> dict[str, str]:
     return installed() | {f"solver {s.name}": s.version for s in table() if s.usable}
 
 
-def installed() -> dict[str, str]:
-    """Versions of those of `PACKAGES` that are installed."""
+def installed(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
+    """Versions of those packages that are installed."""
     found = {}
-    for package in PACKAGES:
+    for package in packages:
         with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found

@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from sdpdr.base.errors import DataError, ResultsError, UnknownNameError
+from sdpdr.base.checks import choice
+from sdpdr.base.errors import DataError, ResultsError
 from sdpdr.base.files import undone_when_asked_to_end
 from sdpdr.base.progress import has_terminal
 from sdpdr.lab.study.hands import Done, Row, on_cluster, on_this_machine
@@ -75,8 +76,7 @@ def run_study(
     tasks = shuffled(study)
     names = {contestant.name for contestant in study.contestants}
     for name in again:
-        if name not in names:
-            raise UnknownNameError("solver of the study", name, names)
+        choice("solver of the study", name, names)
     with Results(path) as results, undone_when_asked_to_end():
         _begin(results, study, tasks, scheduler, jobs)
         settled = results.settled()

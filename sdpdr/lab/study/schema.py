@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -59,86 +61,19 @@ class Column:
     holds: str
 
 
-def _columns(kind: str, **words: str) -> tuple[Column, ...]:
-    return tuple(Column(name, kind, holds) for name, holds in words.items())
+def _part(name: str) -> tuple[Column, ...]:
+    with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["part"] == name]
+    return tuple(Column(row["name"], row["kind"], row["holds"]) for row in rows)
 
 
-IDENTITY: tuple[Column, ...] = (
-    *_columns("VARCHAR", key="of the run: a digest of all that makes it this run and no other"),
-    *_columns(
-        "VARCHAR",
-        problem="name of a card, `family@size`, or name of a file",
-        source="`card`, `family` or `file`",
-        family="name of the family that the problem is scaled from, or empty",
-        method="recipe, or `file`",
-        variant="name of the change made to the problem, or empty",
-        tags="of the card, separated by spaces",
-        solver="name, or the label that the study gives it",
-        form="as `sdpdr.solvers.FORMS` names them, or `auto`",
-    ),
-    *_columns("DOUBLE", tol="relative gap asked for"),
-    *_columns("BIGINT", seed="of the solver", repeat="number of the repetition, from 0"),
-    *_columns("DOUBLE", time_limit="seconds the solver was given"),
-    *_columns("BIGINT", memory_limit="bytes the process was given", threads="it was given"),
-)
+IDENTITY: tuple[Column, ...] = _part("identity")
 """What a run is; all of it is known beforehand."""
 
-FINDINGS: tuple[Column, ...] = (
-    *_columns("BIGINT", n="points, rows of the matrix, or order of the largest matrix"),
-    *_columns("BIGINT", order="of the largest positive semidefinite matrix", rows="of the program"),
-    *_columns(
-        "VARCHAR",
-        outcome="a status that we verified, or an end without an answer",
-        claimed="in the solver's own words",
-        honesty="what that claim was worth",
-        words="why, where there is no answer; else what the solver had to say",
-        used="solver and form that `auto` chose, or those asked for",
-    ),
-    *_columns(
-        "BOOLEAN",
-        solved="the outcome is the one expected, and no reference contradicts the value",
-        certified="a proven bound agrees with the value to the tolerance",
-    ),
-    *_columns(
-        "DOUBLE",
-        value="at the point returned, computed by us",
-        bound="proven by us",
-        gap="relative distance of the two",
-        worst="largest of the six DIMACS errors",
-        err1="DIMACS: rows, |A(X) - b|",
-        err2="DIMACS: X, least eigenvalue",
-        err3="DIMACS: dual rows",
-        err4="DIMACS: Z, least eigenvalue",
-        err5="DIMACS: gap of the two values",
-        err6="DIMACS: complementarity",
-        claimed_value="by the solver",
-        reference="optimal value known beforehand",
-        off="relative distance of the value from the reference",
-    ),
-    *_columns("BIGINT", iterations="by the solver's count"),
-)
+FINDINGS: tuple[Column, ...] = _part("findings")
 """What a run found; the same each time, for solvers that repeat themselves."""
 
-MEASUREMENTS: tuple[Column, ...] = (
-    *_columns(
-        "DOUBLE",
-        build="seconds to make data, graph and model",
-        compile="seconds to compile, reduce and translate for the solver",
-        solve="seconds in the solver",
-        certify="seconds to lift, to measure and to prove a bound",
-        total="sum of the four",
-        wall="seconds from the start of the process to its end, warm-up included",
-        cpu="seconds of processor time of the process",
-    ),
-    *_columns("BIGINT", peak_memory="bytes; of programs that it starts, as far as was seen"),
-    *_columns(
-        "BIGINT",
-        position="place in the shuffled order",
-        attempts="how often it was begun",
-        jobs="runs at a time on its machine; unknown of a cluster",
-    ),
-    *_columns("VARCHAR", started="UTC", environment="digest of the machine and the versions"),
-)
+MEASUREMENTS: tuple[Column, ...] = _part("measurements")
 """What differs each time."""
 
 COLUMNS: tuple[Column, ...] = (*IDENTITY, *FINDINGS, *MEASUREMENTS)

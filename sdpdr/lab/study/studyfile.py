@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from fnmatch import fnmatch
 from glob import glob
+from math import inf
 from pathlib import Path
 from typing import Any
 
-from sdpdr.base.errors import FileFormatError, SdpdrError, UnknownNameError
-from sdpdr.lab.library.families import families, find_family, shelf
-from sdpdr.lab.library.fields import Table
+from sdpdr.base.errors import FileFormatError, SdpdrError
+from sdpdr.lab.library.families import families, find_family, on_shelf, shelf
+from sdpdr.lab.library.fields import Table, parsed_toml, read_toml
 from sdpdr.lab.library.problem import Problem, find_card, library, read_optimal_values
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.lab.study import journal
 from sdpdr.lab.study.reading import READABLE
 from sdpdr.lab.study.store import SUFFIX
 from sdpdr.lab.study.task import AUTO, Contestant, Limits, Task
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _UNITS = {"MB": 10**6, "GB": 10**9, "MiB": 2**20, "GiB": 2**30}
 
@@ -114,15 +110,14 @@ class Study:
     @classmethod
     def read(cls, text: str, name: str, folder: str | os.PathLike[str] = ".") -> Study:
         """Read the text of a study file; paths in it begin in a folder."""
-        try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise FileFormatError(f"study {name} is not TOML: {error}.") from None
-        table = Table(name, "", content, "study")
+        table = parsed_toml(text, Path(name), "study")
         table.allow("about", "problems", "variants", "solvers", "run")
         about, run = table.table("about"), table.table("run", optional=True)
         about.allow("title", "question")
         run.allow("tols", "seeds", "repeats", "jobs", "shuffle", *_LIMITS)
+        above_0, from_0 = (lambda x: 0.0 < x < inf), (lambda x: 0 <= x < 2**63)
+        tols = _each_once(run, "tols", "numbers above 0", (int, float), [1e-6], above_0)
+        seeds = _each_once(run, "seeds", "whole numbers from 0 on", int, [0], from_0)
         problems = tuple(_problems(table, Path(folder)))
         if not problems:
             raise table.error("problems", "no problem is left. Ask for more, or exclude fewer")
@@ -132,8 +127,8 @@ class Study:
             question=about.text("question", about.text("title")),
             problems=problems,
             contestants=tuple(_contestants(table)),
-            tols=tuple(float(x) for x in _positive(run, "tols", [1e-6])),
-            seeds=tuple(_seeds(run)),
+            tols=tuple(map(float, tols)),
+            seeds=tuple(seeds),
             repeats=run.count("repeats", 1),
             jobs=run.count("jobs", 1),
             shuffle=run.count("shuffle", 0, least=0),
@@ -308,7 +303,7 @@ def _limits(run: Table) -> Limits:
         memory_limit=_bytes(run) if "memory_limit" in run else plain.memory_limit,
         threads=run.count("threads", plain.threads),
         warmup=run.truth("warmup", plain.warmup),
-        hopeless=_not_negative(run, "hopeless", plain.hopeless),
+        hopeless=run.number("hopeless", plain.hopeless, least=0.0),
     )
 
 
@@ -325,31 +320,19 @@ def _bytes(run: Table) -> int:
     return int(amount)
 
 
-def _not_negative(run: Table, key: str, default: float) -> float:
-    number = run.number(key, default)
-    if not number >= 0.0:
-        raise run.error(key, f"expected a number of at least 0, got {number:g}")
-    return number
-
-
-def _positive(run: Table, key: str, default: list[float]) -> list[float]:
-    numbers = run.list_of(key, "numbers above 0", (int, float), default)
-    if not all(0.0 < x < float("inf") for x in numbers) or len(set(numbers)) < len(numbers):
-        raise run.error(key, f"expected numbers above 0, each once, got {numbers}")
+def _each_once(
+    run: Table, key: str, what: str, kinds: Any, default: list[Any], allowed: Callable[[Any], bool]
+) -> list[Any]:
+    numbers = run.list_of(key, what, kinds, default)
+    if not all(map(allowed, numbers)) or len(set(numbers)) < len(numbers):
+        raise run.error(key, f"expected {what}, each once, got {numbers}")
     return numbers
-
-
-def _seeds(run: Table) -> list[int]:
-    seeds = run.list_of("seeds", "whole numbers", int, [0])
-    if not all(0 <= seed < 2**63 for seed in seeds) or len(set(seeds)) < len(seeds):
-        raise run.error("seeds", f"expected whole numbers from 0 on, each once, got {seeds}")
-    return seeds
 
 
 def shipped() -> dict[str, str]:
     """Titles of the studies that come with the package, by name."""
     return {
-        name: tomllib.loads(path.read_text(encoding="utf-8"))["about"]["title"]
+        name: read_toml(path, "study").table("about").text("title")
         for name, path in shelf("studies").items()
     }
 
@@ -364,12 +347,8 @@ def find_study(name: str) -> Study:
     FileFormatError, StudyError
         As `Study.load`.
     """
-    if name.endswith(".toml"):
-        return Study.load(name)
-    known = shelf("studies")
-    if name not in known:
-        raise UnknownNameError("study", name, known)
-    return replace(Study.load(known[name]), called=name)
+    study = Study.load(on_shelf("study", name, "studies"))
+    return study if name.endswith(".toml") else replace(study, called=name)
 
 
 def find_results(name: str) -> Path:

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sdpdr.base.arrays import ALLOWED, Array, is_admissible, is_written_admissibly
+from sdpdr.base.checks import choice
 from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError, VacuousWarning
 from sdpdr.base.files import write_file
 from sdpdr.lab.study.reading import hint
@@ -176,8 +177,7 @@ def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> F
         )
     if not path.is_file():
         raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
-    if header not in HEADER:
-        raise UnknownNameError("header", header, HEADER)
+    choice("header", header, HEADER)
     columns, lines = _READERS[suffix](path, key, header)
     if any(len(column) == 0 for column in columns.values()):
         raise FileFormatError(
@@ -188,8 +188,8 @@ def read_table(path: Path, *, key: str | None = None, header: str = "auto") -> F
     return Frame(path.name, MappingProxyType(columns), lines, index, _SEPARATORS.get(suffix))
 
 
-def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None = None) -> None:
-    """Write columns in the format of a suffix, that of the path by default; whole or not at all.
+def write_table(path: Path, Y: Array, names: Sequence[str]) -> None:
+    """Write columns in the format that the suffix of the path tells; whole or not at all.
 
     Parameters
     ----------
@@ -198,10 +198,9 @@ def write_table(path: Path, Y: Array, names: Sequence[str], suffix: str | None =
     names : sequence of str
         One for each column; NPY has no place for them, and NPZ stores the array as
         ``embedding``.
-    suffix : str, optional
     """
-    kind = (suffix or path.suffix).lower()
-    write_file(path, lambda beside: _WRITERS[kind](beside, Y, names, kind))
+    write = _WRITERS[path.suffix.lower()]
+    write_file(path, lambda beside: write(beside, Y, names))
 
 
 # -- reading ----------------------------------------------------------------------------------
@@ -287,9 +286,8 @@ def _read_npz(path: Path, key: str | None, header: str) -> _Read:
                 f"{path.name} holds several arrays: {', '.join(arrays.files) or 'none'}. "
                 "Choose one with --key."
             )
-        if key is not None and key not in arrays.files:
-            raise UnknownNameError("array", key, arrays.files)
-        chosen = key or arrays.files[0]
+        chosen = arrays.files[0] if key is None else key
+        choice("array", chosen, arrays.files)
         columns = _columns(path, arrays[chosen])
         n = len(next(iter(columns.values())))
         others = {name: arrays[name] for name in arrays.files if name != chosen}
@@ -381,22 +379,24 @@ def _is_number(entry: object) -> bool:
 # -- writing ----------------------------------------------------------------------------------
 
 
-def _write_text(path: Path, Y: Array, names: Sequence[str], suffix: str) -> None:
+def _write_text(path: Path, Y: Array, names: Sequence[str]) -> None:
     import pandas
 
-    table = pandas.DataFrame(Y, columns=list(names))
-    table.to_csv(path, sep=_SEPARATORS[suffix], index=False, na_rep="nan", lineterminator="\n")
+    table, sep = pandas.DataFrame(Y, columns=list(names)), _SEPARATORS[path.suffix.lower()]
+    table.to_csv(path, sep=sep, index=False, na_rep="nan", lineterminator="\n")
 
 
-def _write_array(path: Path, Y: Array, names: Sequence[str], suffix: str) -> None:
+def _write_npy(path: Path, Y: Array, names: Sequence[str]) -> None:
     with path.open("wb") as file:
-        if suffix == ".npz":
-            np.savez(file, embedding=Y)
-        else:
-            np.save(file, Y)
+        np.save(file, Y)
 
 
-def _write_parquet(path: Path, Y: Array, names: Sequence[str], suffix: str) -> None:
+def _write_npz(path: Path, Y: Array, names: Sequence[str]) -> None:
+    with path.open("wb") as file:
+        np.savez(file, embedding=Y)
+
+
+def _write_parquet(path: Path, Y: Array, names: Sequence[str]) -> None:
     _with_arrow().DataFrame(Y, columns=list(names)).to_parquet(path, index=False)
 
 
@@ -409,10 +409,11 @@ _READERS: Mapping[str, Callable[[Path, str | None, str], _Read]] = MappingProxyT
         ".parquet": _read_parquet,
     }
 )
-_WRITERS: Mapping[str, Callable[[Path, Array, Sequence[str], str], None]] = MappingProxyType(
+_WRITERS: Mapping[str, Callable[[Path, Array, Sequence[str]], None]] = MappingProxyType(
     {
         **dict.fromkeys((".csv", ".tsv"), _write_text),
-        **dict.fromkeys((".npy", ".npz"), _write_array),
+        ".npy": _write_npy,
+        ".npz": _write_npz,
         ".parquet": _write_parquet,
     }
 )

@@ -14,7 +14,7 @@ from string import Template
 from types import MappingProxyType
 from typing import Any
 
-from sdpdr.base.errors import UnknownNameError
+from sdpdr.base.checks import choice
 from sdpdr.lab.library.families import shelf
 from sdpdr.lab.library.fields import read_toml
 from sdpdr.lab.library.lies import programs
@@ -58,10 +58,8 @@ def find_lie(name: str) -> Lie:
     >>> find_lie("weakly").truth.verdict
     'infeasible'
     """
-    try:
-        return gallery()[name]
-    except KeyError:
-        raise UnknownNameError("program of the gallery", name, gallery()) from None
+    choice("program of the gallery", name, gallery())
+    return gallery()[name]
 
 
 def _chapter(chapter: str) -> Iterator[Lie]:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sdpdr import graphs
 from sdpdr.base.arrays import Array
 from sdpdr.families import methods
+from sdpdr.lab.datasets import swiss_roll
 from sdpdr.lab.library.lies.writing import written
 from sdpdr.linalg import Diagonal, InnerProduct, Products, Stacked, Trace, VectorMap
 from sdpdr.model import Model, Var
@@ -41,23 +42,6 @@ def half_line(order: int) -> SDP:
         hankel(order, lambda power: f"{moment(power + 2)} - {moment(power)}"),
     )
     return written(",  ".join(("min x1", *inequalities)), f"half-line-{order}")
-
-
-def complete_graph(n: int) -> str:
-    """<L, X> for the Laplacian L of the complete graph, as a text writes it."""
-    off = (f" - 2 X{i}{j}" for i in range(1, n + 1) for j in range(i + 1, n + 1))
-    return " + ".join(f"{n - 1} X{i}{i}" for i in range(1, n + 1)) + "".join(off)
-
-
-def least_eigenvalue(n: int) -> SDP:
-    """Minimise <L, X> with tr X = 1 for the Laplacian L of the complete graph."""
-    return written(f"min {complete_graph(n)},  tr X = 1", f"zero-{n}")
-
-
-def zero_sums(n: int) -> SDP:
-    """Minimise X11 + 2 X22 + ... with <n I - J, X> = 0 and X11 = 1: only J is left."""
-    cost = " + ".join(f"{i} X{i}{i}" for i in range(1, n + 1))
-    return written(f"min {cost},  {complete_graph(n)} = 0,  X11 = 1", f"stress-{n}")
 
 
 def hilbert(n: int) -> SDP:
@@ -143,7 +127,5 @@ def clusters() -> Model:
 
 def unfolding() -> Model:
     """Unfold forty points of a Swiss roll, evenly spread along its angle."""
-    rng = np.random.default_rng(5)
-    t = 1.5 * np.pi * (1.0 + 2.0 * rng.random(40))
-    points = np.column_stack([t * np.cos(t), 12.0 * rng.random(40), t * np.sin(t)])
+    points, _ = swiss_roll(40, seed=5, height=12.0)
     return methods.mvu(graphs.knn(points, n_neighbors=5, connect="mst"))

@@ -9,14 +9,14 @@ X_{n-1,n}` over what is left has the value :math:`-c^2 v`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import UnknownNameError
+from sdpdr.base.checks import choice
 from sdpdr.lab.library.lies.truth import Truth
 from sdpdr.lab.library.planted.exact import Basis, Integers, Random, TreeInequality, doubles
 from sdpdr.lab.library.planted.program import Cone, Field, Planted, Scaling, hidden
@@ -24,9 +24,8 @@ from sdpdr.linalg import InnerProduct, Stacked
 from sdpdr.program import SDP, PsdVariable, Rows
 
 
-def chain(kind: str, seed: int) -> Planted:
+def chain(rng: Random) -> Planted:
     """A chain of two to four steps, and a value."""
-    rng = np.random.default_rng([seed, *kind.encode()])
     steps, last, pull = (int(rng.integers(*ends)) for ends in ((2, 5), (1, 5), (1, 4)))
     n = steps + 2
     rows = [*_steps(n, steps), _entries(n, {(n - 1, n - 1): 1, (steps - 1, n - 1): 1})]
@@ -37,17 +36,16 @@ def chain(kind: str, seed: int) -> Planted:
     value = Fraction(-pull * pull * last) * (-1 if maximize else 1)
     right = np.array([0.0] * steps + [float(last)])
     sdp = _hidden(cost, rows, right, rng, maximize)
-    return Planted(kind, seed, sdp, Truth.exactly(value, maximize=maximize), False)
+    return Planted("", 0, sdp, Truth.exactly(value, maximize=maximize), False)
 
 
-def chain_to_nothing(kind: str, seed: int) -> Planted:
+def chain_to_nothing(rng: Random) -> Planted:
     """A chain whose last zero would have to be negative: infeasible, weakly."""
-    rng = np.random.default_rng([seed, *kind.encode()])
     steps = int(rng.integers(2, 5))
     n = steps + 1
     right = np.array([0.0] * (steps - 1) + [-float(rng.integers(1, 5))])
     sdp = _hidden(_entries(n, {(n - 1, n - 1): 1}), _steps(n, steps), right, rng, False)
-    return Planted(kind, seed, sdp, Truth.infeasible(), False)
+    return Planted("", 0, sdp, Truth.infeasible(), False)
 
 
 def _steps(n: int, steps: int) -> list[Integers]:
@@ -119,10 +117,22 @@ class Recipe:
     face: bool = False
     unattained: bool = False
 
-    @property
-    def interior(self) -> bool:
-        """Whether both sides have one, and the value is not zero."""
-        return not (self.face or self.zero)
+    def plant(self, rng: Random) -> Planted:
+        """A random program of this kind."""
+        while True:
+            field = _field(self, rng)
+            maximize, value = bool(rng.integers(2)), field.value()
+            if (value == 0) == self.zero:
+                break
+        scaling = _scaling(field, rng) if self.scaled else None
+        found = hidden(field, rng, scaling=scaling, maximize=maximize)
+        value *= Fraction(2) ** (scaling.objective if scaling else 0)
+        size = float(sum(abs(y * b) for y, b in zip(field.y, field.right_side(), strict=True)))
+        value = -value if maximize else value
+        truth = Truth(value, value, maximize, magnitude=size if self.zero else 0.0)
+        interior = not (self.face or self.zero)
+        duals = {} if self.unattained else found.duals
+        return Planted("", 0, found.sdp, truth, interior, found.values, duals)
 
 
 def planted(kind: str, seed: int) -> Planted:
@@ -144,31 +154,9 @@ def planted(kind: str, seed: int) -> Planted:
     >>> program.truth.value.denominator, program.interior
     (1, True)
     """
-    try:
-        make = KINDS[kind]
-    except KeyError:
-        raise UnknownNameError("kind of program", kind, KINDS) from None
-    return make(kind, seed)
-
-
-def _from(recipe: Recipe) -> Callable[[str, int], Planted]:
-    def make(kind: str, seed: int) -> Planted:
-        rng = np.random.default_rng([seed, *kind.encode()])
-        while True:
-            field = _field(recipe, rng)
-            maximize, value = bool(rng.integers(2)), field.value()
-            if (value == 0) == recipe.zero:
-                break
-        scaling = _scaling(field, rng) if recipe.scaled else None
-        found = hidden(field, rng, scaling=scaling, maximize=maximize)
-        value *= Fraction(2) ** (scaling.objective if scaling else 0)
-        size = float(sum(abs(y * b) for y, b in zip(field.y, field.right_side(), strict=True)))
-        value = -value if maximize else value
-        truth = Truth(value, value, maximize, magnitude=size if recipe.zero else 0.0)
-        duals = {} if recipe.unattained else found.duals
-        return Planted(kind, seed, found.sdp, truth, recipe.interior, found.values, duals)
-
-    return make
+    choice("kind of program", kind, KINDS)
+    rng = np.random.default_rng([seed, *kind.encode()])
+    return replace(KINDS[kind](rng), kind=kind, seed=seed)
 
 
 def _field(recipe: Recipe, rng: Random) -> Field:
@@ -270,9 +258,8 @@ def _scaling(field: Field, rng: Random) -> Scaling:
     return Scaling(draw(field.m, 30), [draw(c.n, 15) for c in field.cones], draw(1, 30)[0])
 
 
-def _impossible(kind: str, seed: int) -> Planted:
+def _impossible(rng: Random) -> Planted:
     """Rows that add up to a positive definite matrix whose inner product is to be negative."""
-    rng = np.random.default_rng([seed, *kind.encode()])
     field = _field(Recipe(matrices=(1, 2)), rng)
     weights = [int(w) for w in rng.integers(-2, 3, field.m)]
     promised = -sum((w * b for w, b in zip(weights, field.right_side(), strict=True)), Fraction(0))
@@ -286,12 +273,11 @@ def _impossible(kind: str, seed: int) -> Planted:
     maximize = bool(rng.integers(2))
     sdp = hidden(field, rng, maximize=maximize).sdp
     ray = {"equations": [*map(Fraction, weights), Fraction(1)]}
-    return Planted(kind, seed, sdp, Truth.infeasible(maximize=maximize), False, ray=ray)
+    return Planted("", 0, sdp, Truth.infeasible(maximize=maximize), False, ray=ray)
 
 
-def _endless(kind: str, seed: int) -> Planted:
+def _endless(rng: Random) -> Planted:
     """A psd direction that no row sees, and that the objective rewards."""
-    rng = np.random.default_rng([seed, *kind.encode()])
     field = _field(Recipe(matrices=(1, 2)), rng)
     cone = field.cones[0]
     last = cone.n - 1
@@ -303,32 +289,32 @@ def _endless(kind: str, seed: int) -> Planted:
     along = [Fraction(int(i == last)) for i in range(cone.n)]
     ray = {"X1": found.bases["X1"].point(along)}
     truth = Truth.unbounded(maximize=maximize)
-    return Planted(kind, seed, found.sdp, truth, False, found.values, ray=ray)
+    return Planted("", 0, found.sdp, truth, False, found.values, ray=ray)
 
 
-KINDS: Mapping[str, Callable[[str, int], Planted]] = MappingProxyType(
+KINDS: Mapping[str, Callable[[Random], Planted]] = MappingProxyType(
     {
-        "one-matrix": _from(Recipe()),
-        "several": _from(Recipe(matrices=(2, 3), orders=(2, 5))),
-        "primal-degenerate": _from(Recipe(share=0.2, rows=0.9)),
-        "dual-degenerate": _from(Recipe(share=0.8, rows=0.15)),
-        "not-strict": _from(Recipe(share=0.3, loose=True, orders=(4, 7))),
-        "nonnegative": _from(Recipe(nonnegative=True)),
-        "free": _from(Recipe(free=True)),
-        "inequalities": _from(Recipe(inequalities=True)),
-        "matrix-inequality": _from(Recipe(tree=True)),
-        "mixed": _from(
-            Recipe(matrices=(1, 3), orders=(2, 5), nonnegative=True, inequalities=True, tree=True)
-        ),
-        "scaled": _from(Recipe(scaled=True)),
-        "thin": _from(Recipe(thin=True)),
-        "zero": _from(Recipe(zero=True)),
-        "face": _from(Recipe(face=True, matrices=(1, 2))),
-        "face-unattained": _from(Recipe(face=True, unattained=True)),
+        "one-matrix": Recipe().plant,
+        "several": Recipe(matrices=(2, 3), orders=(2, 5)).plant,
+        "primal-degenerate": Recipe(share=0.2, rows=0.9).plant,
+        "dual-degenerate": Recipe(share=0.8, rows=0.15).plant,
+        "not-strict": Recipe(share=0.3, loose=True, orders=(4, 7)).plant,
+        "nonnegative": Recipe(nonnegative=True).plant,
+        "free": Recipe(free=True).plant,
+        "inequalities": Recipe(inequalities=True).plant,
+        "matrix-inequality": Recipe(tree=True).plant,
+        "mixed": Recipe(
+            matrices=(1, 3), orders=(2, 5), nonnegative=True, inequalities=True, tree=True
+        ).plant,
+        "scaled": Recipe(scaled=True).plant,
+        "thin": Recipe(thin=True).plant,
+        "zero": Recipe(zero=True).plant,
+        "face": Recipe(face=True, matrices=(1, 2)).plant,
+        "face-unattained": Recipe(face=True, unattained=True).plant,
         "chain": chain,
         "chain-to-nothing": chain_to_nothing,
         "impossible": _impossible,
         "endless": _endless,
     }
 )
-"""How to make a program of a kind from its name and a seed."""
+"""How to make a program of a kind; `planted` gives it its name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -120,9 +121,9 @@ def means(runs: pd.DataFrame, *, shift: float = SHIFT, penalty: float = 1.0) -> 
     if not penalty >= 1:
         raise DataError(f"the penalty must be at least 1, not {penalty:g}")
     lines = [
-        line
-        for tol in sorted(runs["tol"].unique())
-        for line in _means_at(runs[runs["tol"] == tol], float(tol), shift, penalty)
+        {"tol": tol} | line
+        for tol, own in runs.groupby("tol")
+        for line in _means_at(own, shift, penalty)
     ]
     table = pd.DataFrame(lines, columns=_COLUMNS)
     table["ratio"] = table["mean"] / table.groupby("tol")["mean"].transform("min")
@@ -135,35 +136,32 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _means_at(
-    runs: pd.DataFrame, tol: float, shift: float, penalty: float
-) -> Iterable[dict[str, object]]:
-    taken = times(runs)
-    limits, spent, honesty, outcome = (
+def _means_at(runs: pd.DataFrame, shift: float, penalty: float) -> list[dict[Any, Any]]:
+    """The lines of one tolerance."""
+    limit, spent, honesty, outcome = (
         matrix(runs, column, complete=True)
         for column in ("time_limit", "seconds", "honesty", "outcome")
     )
-    for who in taken.columns:
-        t, limit, words = taken[who], limits[who].astype(float), honesty[who]
-        missed = np.isinf(t)
-        if limit[missed].isna().any():
-            where = t[missed].index[int(limit[missed].isna().argmax())]
+    taken, limit = times(runs), limit.astype(float)
+    missed = np.isinf(taken)
+    for who, unknown in (missed & limit.isna()).items():
+        if unknown.any():
+            where = unknown.idxmax()
             raise DataError(f"{who} did not solve {where}, and no time limit can count instead")
-        charged = t.where(~missed, np.fmax(penalty * limit, spent[who].astype(float)))
-        claims = int((words != "").sum())
-        agreed = int(words.isin(["true", "silent"]).sum())
-        yield {
-            "tol": tol,
-            "solver": who[0],
-            "form": who[1],
-            "instances": len(t),
-            "ran": int((~outcome[who].isin(NEVER_RAN)).sum()),
-            "solved": int((~missed).sum()),
-            "success_rate": float((~missed).mean()) if len(t) else float("nan"),
+    charged = taken.where(~missed, np.fmax(penalty * limit, spent.astype(float)))
+    claims = (honesty != "").sum()
+    table = pd.DataFrame(
+        {
+            "instances": len(taken),
+            "ran": (~outcome.isin(NEVER_RAN)).sum(),
+            "solved": (~missed).sum(),
+            "success_rate": (~missed).mean(),
             "claims": claims,
-            "correct_rate": agreed / claims if claims else float("nan"),
-            "mean": shifted_geometric_mean(charged, shift),
+            "correct_rate": honesty.isin(["true", "silent"]).sum() / claims,
+            "mean": charged.apply(shifted_geometric_mean, shift=shift),
         }
+    )
+    return table.reset_index().to_dict("records")
 
 
 @dataclass(frozen=True, eq=False)

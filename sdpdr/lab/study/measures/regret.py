@@ -19,6 +19,8 @@ from sdpdr.lab.study.measures.frame import ONE, need, seconds_of
 
 FEWEST_REPEATS = 5
 """Degrees of freedom below which repeats do not tell the noise."""
+DRAWS = 9999
+"""Of a bootstrap."""
 
 
 def noise_of(*frames: pd.DataFrame) -> float:
@@ -59,9 +61,7 @@ def noise_of(*frames: pd.DataFrame) -> float:
     return float(np.sqrt(squares / freedom)) if freedom >= FEWEST_REPEATS else float("nan")
 
 
-def draws_of_mean(
-    sample: ArrayLike, rng: np.random.Generator, *, least: float = 0.0, count: int = 9999
-) -> Array:
+def draws_of_mean(sample: ArrayLike, rng: np.random.Generator, *, least: float = 0.0) -> Array:
     r"""Draws from the uncertainty of the mean of a sample, by bootstrap.
 
     The means of samples drawn with replacement, about the mean. For small samples they lie too
@@ -77,12 +77,10 @@ def draws_of_mean(
     least : float, default 0
         Standard error that is known to be there. If the sample's own is smaller, by luck, the draws
         are normal with this one.
-    count : int, default 9999
-        Of draws.
 
     Returns
     -------
-    ndarray of shape (count,)
+    ndarray of shape (9999,)
 
     References
     ----------
@@ -98,9 +96,9 @@ def draws_of_mean(
     d = np.asarray(sample, dtype=float)
     m = len(d)
     if d.std(ddof=1) / np.sqrt(m) <= least:
-        return np.asarray(d.mean() + least * rng.standard_normal(count))
+        return np.asarray(d.mean() + least * rng.standard_normal(DRAWS))
     apart = np.sqrt(m / (m - 1)) * student.ppf(0.975, m - 1) / norm.ppf(0.975)
-    drawn = d[rng.integers(m, size=(count, m))].mean(axis=1)
+    drawn = d[rng.integers(m, size=(DRAWS, m))].mean(axis=1)
     return np.asarray(d.mean() + apart * (drawn - d.mean()))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,24 +84,20 @@ def best_by_structure(
 _RANKED = ("instances", "rank", "solver", "form", "solved", "success_rate", "wins", "ratio")
 
 
-def _ranking(runs: pd.DataFrame) -> Iterator[dict[str, object]]:
+def _ranking(runs: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Contestants, best first."""
     ratios = ratios_to_best(runs)
     finite = np.isfinite(ratios)
     table = pd.DataFrame(
         {
+            "instances": len(ratios),
             "solved": finite.sum(),
             "success_rate": finite.mean(),
             "wins": (ratios == 1.0).sum(),
             "ratio": ratios.where(finite).median(),
         }
     ).sort_values(["success_rate", "ratio"], ascending=[False, True], kind="stable")
-    for rank, ((solver, form), line) in enumerate(table.iterrows(), 1):
-        yield {"instances": len(ratios), "rank": rank, "solver": solver, "form": form} | {
-            "solved": int(line["solved"]),
-            "success_rate": line["success_rate"],
-            "wins": int(line["wins"]),
-            "ratio": line["ratio"],
-        }
+    return table.assign(rank=range(1, len(table) + 1)).reset_index().to_dict("records")
 
 
 def forms_by_solver(runs: pd.DataFrame) -> pd.DataFrame:

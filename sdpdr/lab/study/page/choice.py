@@ -11,7 +11,7 @@ from sdpdr.lab.study.measures.regret import Regret, regret_of
 from sdpdr.lab.study.measures.structure import best_by_structure, forms_by_solver
 from sdpdr.lab.study.page import figures
 from sdpdr.lab.study.page.material import Material, named
-from sdpdr.lab.study.page.parts import Chart, Section, Table, toned
+from sdpdr.lab.study.page.parts import Chart, Section, Table, headed, toned
 
 AUTO = "auto"
 _MOST_DRAWN = 60
@@ -99,9 +99,8 @@ def auto(material: Material) -> Section | None:
         "bad",
         missed,
     )
-    titles = {"best_seconds": "its seconds"}
-    columns = ["instance", "method", "n", "tol", "auto chose", "seconds", "best", "its seconds"]
-    frame = table.rename(columns=titles)[[*columns, "ratio"]]
+    columns = ["instance", "method", "n", "tol", "auto chose", "seconds", "best", "best_seconds"]
+    frame = headed(table, *columns, "ratio")
     words = "What auto chose and what was best."
     return Section(
         "auto",

@@ -17,6 +17,7 @@ import pandas as pd
 
 from sdpdr.base.arrays import Array
 from sdpdr.lab.plot.studies import look_of, sizes_apart
+from sdpdr.lab.plot.studies import short as cut
 from sdpdr.lab.plot.style import FAINT
 from sdpdr.lab.study.page.outcomes import KINDS, in_words
 from sdpdr.lab.study.page.parts import show_seconds
@@ -34,7 +35,6 @@ _COLOURS = {
 _HOVER = "%{customdata}<extra></extra>"
 # What a log scale shows instead of an exact zero.
 _TINY = 1e-16
-_MOST_LETTERS = 34
 
 
 def shown(text: object, width: int = 60, most: int = 400) -> str:
@@ -63,7 +63,7 @@ def spent(seconds: float, outcome: str) -> str:
 
 def short(name: str) -> str:
     """A name that leaves room for the figure beside it."""
-    return shown(name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…")
+    return shown(cut(name))
 
 
 def profile(
@@ -162,7 +162,8 @@ def growth(
             for line in own.itertuples()
         ]
         sizes = own["n"].to_numpy(float)
-        _mark(figure, name, sizes, own["seconds"].to_numpy(float), hints, order, legendgroup=name)
+        seconds, marker = own["seconds"].to_numpy(float), _marker(name, order)
+        _mark(figure, name, sizes, seconds, hints, marker, legendgroup=name)
         if name in lines:
             figure.add_scatter(
                 x=lines[name][0],
@@ -194,15 +195,10 @@ def regrets(instances: Sequence[str], factors: Iterable[float], hints: Sequence[
         (~finite, "auto did not, another did", "#bd1f01", "x"),
     ):
         if chosen.any():
-            figure.add_scatter(
-                x=np.where(finite, known, end)[chosen],
-                y=np.flatnonzero(chosen),
-                mode="markers",
-                name=name,
-                marker={"color": colour, "symbol": symbol, "size": 9},
-                customdata=[hint for hint, yes in zip(hints, chosen, strict=True) if yes],
-                hovertemplate=_HOVER,
-            )
+            told = [hint for hint, yes in zip(hints, chosen, strict=True) if yes]
+            x, y = np.where(finite, known, end)[chosen], np.flatnonzero(chosen)
+            marker = {"color": colour, "symbol": symbol, "size": 9}
+            _mark(figure, name, x, y, told, marker)
     figure.update_xaxes(**_log([1.0, end]))
     figure.add_vline(x=1.0, line={"color": FAINT, "width": 1, "dash": "dash"})
     _name_rows(figure, instances)
@@ -220,7 +216,7 @@ def gaps(reached: Mapping[str, pd.DataFrame], tol: float, order: Sequence[str]) 
         ]
         spread = place + rng.uniform(-0.25, 0.25, len(own))
         gap = np.maximum(own["gap"].abs().to_numpy(float), _TINY)
-        _mark(figure, name, gap, spread, hints, order, showlegend=False)
+        _mark(figure, name, gap, spread, hints, _marker(name, order), showlegend=False)
     figure.update_traces(marker={"size": 6, "opacity": 0.75})
     figure.update_xaxes(type="log", exponentformat="power", dtick=2)
     figure.add_vline(x=tol, line={"color": FAINT, "width": 1.2, "dash": "dash"})
@@ -256,7 +252,7 @@ def against(points: Mapping[str, pd.DataFrame], noise: float, order: Sequence[st
                 own["instance"], before, after, own["ratio"], strict=True
             )
         ]
-        _mark(figure, name, before, after, hints, order)
+        _mark(figure, name, before, after, hints, _marker(name, order))
     axis = _log(ends)
     for update in (figure.update_xaxes, figure.update_yaxes):
         update(**axis, range=list(np.log10(ends)))
@@ -316,20 +312,19 @@ def _bars(parts: pd.DataFrame, hints: Mapping[str, Sequence[str]], *, x: str) ->
 def _mark(
     figure: go.Figure,
     name: str,
-    x: Array,
-    y: Array,
+    x: np.ndarray,
+    y: np.ndarray,
     hints: Sequence[str],
-    order: Sequence[str],
+    marker: Mapping[str, Any],
     **options: Any,
 ) -> None:
-    """Marks of one contestant, in its look; hints are safe to show."""
-    colour, _, symbol = _look(name, order)
+    """Marks with hints, which are safe to show."""
     figure.add_scatter(
         x=x,
         y=y,
         mode="markers",
         name=short(name),
-        marker={"color": colour, "symbol": symbol, "size": 8},
+        marker=marker,
         customdata=hints,
         hovertemplate=_HOVER,
         **options,
@@ -344,15 +339,15 @@ def _log(values: Iterable[float]) -> dict[str, Any]:
     return {"type": "log", "tickformat": "~g", **steps}
 
 
-def _look(name: str, order: Sequence[str]) -> tuple[str, str, str]:
+def _marker(name: str, order: Sequence[str]) -> dict[str, Any]:
     place = order.index(name)
-    look = look_of(place)
-    return look.colour, _DASHES[look.turn % len(_DASHES)], _SYMBOLS[place % len(_SYMBOLS)]
+    symbol = _SYMBOLS[place % len(_SYMBOLS)]
+    return {"color": look_of(place).colour, "symbol": symbol, "size": 8}
 
 
 def _line(name: str, order: Sequence[str], width: float = 2.2) -> dict[str, Any]:
-    colour, dash, _ = _look(name, order)
-    return {"color": colour, "dash": dash, "width": width}
+    look = look_of(order.index(name))
+    return {"color": look.colour, "dash": _DASHES[look.turn % len(_DASHES)], "width": width}
 
 
 def _height(rows: int, each: int = 30) -> int:

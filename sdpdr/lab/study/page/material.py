@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -15,27 +15,14 @@ from sdpdr.lab.study.measures.contestants import label
 from sdpdr.lab.study.measures.frame import runs_by_median
 from sdpdr.lab.study.measures.means import means
 from sdpdr.lab.study.page.parts import Table
+from sdpdr.lab.study.reading import Read
 
 _Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
-    """Results and what is known about them.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        Rows, with the columns of `sdpdr.lab.study.schema`.
-    meta : mapping
-        Name, title, question, command, started, finished, settings, and text of the study.
-    environments : mapping from digest to mapping
-        Machine and versions.
-    """
-
-    frame: pd.DataFrame
-    meta: Mapping[str, Any]
-    environments: Mapping[str, Mapping[str, Any]]
+class Material(Read):
+    """Results and what is known about them."""
 
     @cached_property
     def rows(self) -> pd.DataFrame:

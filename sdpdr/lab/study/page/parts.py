@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,72 +99,30 @@ class Column:
         return format(int(value) if self.style == "d" else value, self.style)
 
 
-_STYLES: Mapping[str, Sequence[str]] = {
-    "d": (
-        "n", "repeat", "instances", "solved", "of", "it solved", "rank", "fastest on", "answers",
-        "iterations", "sizes", "largest solved", "least failed", "pairs", "newly solved",
-        "newly failed", *filter(None, HONESTY), "no claim",
-    ),
-    ".3g": (
-        "mean seconds", "seconds", "its seconds", "seconds before", "seconds after",
-        "build", "compile", "solve", "certify", "prepare", "grade", "total",
-    ),
-    ".2f": (
-        "times the best", "times its best form", "ratio", "its ratio", "exponent", "from", "to",
-    ),
-    ".3f": ("after / before", "low", "high"),
-    ".2g": ("overhead", "p"),
-    ".9g": ("value", "bound", "other value", "value before", "value after"),
-    ".1e": (
-        "gap", "residual", "worst error", "apart", "median gap", "largest gap",
-        "median worst error",
-    ),
-    ".0e": ("tol",),
-    "bytes": ("memory", "median memory"),
-}  # fmt: skip
-_HINTS: Mapping[str, str] = {
-    "contestant": "solver and form",
-    "tol": "relative gap asked for",
-    "n": "points, rows of the matrix, or order of the largest matrix",
-    "solved": "answers that we verified, and that were expected",
-    "of": "instances it was asked for",
-    "fastest on": "instances on which this form of the solver was the fastest",
-    "times the best": "ratio of shifted geometric means of seconds",
-    "times its best form": "median ratio of seconds, where solved",
-    "ratio": "of seconds to those of the fastest; the median of several",
-    "mean seconds": "shifted geometric mean",
-    "median memory": "of the peaks of the process",
-    "memory": "peak of the process",
-    "prepare": "seconds to build, to compile and to reduce",
-    **dict.fromkeys(("build", "compile", "solve", "certify", "grade", "total"), "seconds"),
-    **{word or "no claim": words for word, words in HONESTY.items()},
-    "verified": "what we found",
-    "claimed": "in the solver's own words",
-    "the claim": "what the claim was worth",
-    "value": "at the point returned, computed by us",
-    "bound": "that we proved",
-    "apart": "relative distance",
-    "gap": "relative distance of the value from the bound that we proved",
-    **dict.fromkeys(
-        ("residual", "worst error", "median worst error"), "the largest of the six DIMACS errors"
-    ),
-    "answers": "with a gap that we could compute",
-    "iterations": "by the solver's count",
-    "used": "what `auto` chose, or what was asked for",
-    "why": "the reason, or what the solver had to say",
-    "words": "why there is no answer, or what the solver had to say",
-    "exponent": "b of overhead + factor · n^b",
-    **dict.fromkeys(("from", "low"), "lower end of the 95% interval"),
-    "high": "upper end of the 95% interval",
-    "to": "upper end; a dash where the times do not bound it",
-    "overhead": "seconds",
-    "sizes": "distinct sizes solved",
-    "pairs": "instances solved in both",
-    "after / before": "geometric mean ratio of seconds",
-    "p": "of a change beyond noise and beyond 10%; Holm's correction",
-    "same task": "whether the settings of the run are the same in both",
-    "excuse": "why a failure does not count as a regression",
-}
+def _known() -> Iterator[tuple[str, Column]]:
+    """What is known of columns, by their names in frames."""
+    with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            title = row["title"] or row["name"]
+            yield row["name"], Column(title, row["style"], row["hint"])
+    for word, words in HONESTY.items():
+        yield word or "none", Column(word or "no claim", "d", words)
+
+
+_KNOWN: Mapping[str, Column] = dict(_known())
+_BY_TITLE: Mapping[str, Column] = {known.title: known for known in _KNOWN.values()}
+
+
+def headed(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Columns of a frame under the headings that readers see.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"worst": [0.1], "gap": [0.2], "n": [3]})
+    >>> headed(frame, "gap", "worst").columns.to_list()
+    ['gap', 'worst error']
+    """
+    return frame[[*names]].rename(columns={name: known.title for name, known in _KNOWN.items()})
 
 
 def column(title: str) -> Column:
@@ -173,8 +133,7 @@ def column(title: str) -> Column:
     >>> column("gap").style, column("instance").is_number
     ('.1e', False)
     """
-    style = next((style for style, titles in _STYLES.items() if title in titles), "")
-    return Column(title, style, _HINTS.get(title, ""))
+    return _BY_TITLE.get(title, Column(title))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,8 @@ import pandas as pd
 
 from sdpdr.lab.study.page.material import Material, counted
 from sdpdr.lab.study.page.outcomes import outcome_cell
-from sdpdr.lab.study.page.parts import Cell, Section, Table, show_bytes
+from sdpdr.lab.study.page.parts import Cell, Section, Table, headed, show_bytes
 
-_TITLES: Mapping[str, str] = {
-    "outcome": "verified", "honesty": "the claim", "worst": "worst error",
-    "peak_memory": "memory",
-}  # fmt: skip
 _SHOWN = (
     "instance", "contestant", "method", "n", "tol", "repeat", "outcome", "claimed", "honesty",
     "value", "gap", "worst", "iterations", "build", "compile", "solve", "certify", "peak_memory",
@@ -28,7 +24,7 @@ def every_run(material: Material) -> Section:
     """All rows."""
     rows = material.rows
     alike = [name for name in ("tol", "repeat") if rows[name].nunique() < 2]
-    frame = rows[[*_SHOWN]].assign(
+    told = rows.assign(
         # What an outcome means would be the same words a thousand times over.
         outcome=[
             outcome_cell(outcome, solved, hinted=False)
@@ -40,7 +36,7 @@ def every_run(material: Material) -> Section:
         "One row a run. Click a heading to sort by it and again to turn the order around; what is "
         "missing stays last."
     )
-    frame = frame.drop(columns=alike).rename(columns=_TITLES)
+    frame = headed(told, *_SHOWN).drop(columns=alike)
     return Section("runs", "All runs", tables=[Table("runs-table", frame, words, is_long=True)])
 
 

@@ -6,15 +6,13 @@ import base64
 import hashlib
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup, escape
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -25,7 +23,7 @@ from rich.text import Text
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_text
 from sdpdr.lab.plot.style import INK
-from sdpdr.lab.study.page.parts import Cell, Chart, Column, Page, Section, Table, value_of
+from sdpdr.lab.study.page.parts import Cell, Chart, Column, Page, Table, value_of
 
 # Longer texts than this are broken into lines.
 _LONG = 36
@@ -79,13 +77,7 @@ def to_html(page: Page) -> str:
     -------
     str
     """
-    environment = Environment(
-        loader=PackageLoader("sdpdr.lab.study.page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = _environment()
     environment.filters |= {"cell": _cell, "svg": inline_svg, "json": _json}
     charts = [chart for section in page.sections for chart in section.charts]
     figures = {chart.name: chart.draw() for chart in charts if chart.draw is not None}
@@ -106,10 +98,7 @@ def to_html(page: Page) -> str:
 
 def _json(figure: Any) -> Markup:
     """Data and layout of a figure, safe inside an element."""
-    text = figure.to_json()
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)
+    return htmlsafe_json_dumps(figure, dumps=lambda figure: figure.to_json())
 
 
 def _plotly() -> str:
@@ -198,69 +187,55 @@ def to_terminal(table: Table) -> RichTable:
 # -- Markdown and reStructuredText ------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Dialect:
-    """How the parts of a page are written as plain text.
+def _as_text(
+    page: Page,
+    dialect: str,
+    escape: Callable[[str], str],
+    drawn: Callable[[Chart], str] | None = None,
+    without: Sequence[str] = (),
+) -> str:
+    """The whole page as a dialect of plain text.
 
-    Attributes
+    Parameters
     ----------
+    page : Page
+    dialect : str
+        Name of the template of its parts.
     escape : callable
         Makes text stay as it is, on one line.
-    title, heading : callable
-        Of a page and of a section, from what is escaped.
-    table : callable
-        From columns and rows of cells in words, all escaped.
-    code : callable
-        From a caption, escaped, and text.
-    chart : callable, optional
-        From a figure; where there is none, figures are left out.
+    drawn : callable, optional
+        Writes a figure and returns its name; without it, figures are left out.
+    without : sequence of str
+        Names of the sections that are left out.
     """
 
-    escape: Callable[[str], str]
-    title: Callable[[str], str]
-    heading: Callable[[str], str]
-    table: Callable[[Sequence[Column], Sequence[Sequence[str]]], str]
-    code: Callable[[str, str], str]
-    chart: Callable[[Chart], str] | None = None
+    def finalize(value: object) -> Markup:
+        return value if isinstance(value, Markup) else Markup(escape(str(value)))
 
-    def write(self, page: Page, without: Sequence[str] = ()) -> str:
-        """The whole page, without the sections of these names."""
-        blocks = [self.title(self.escape(page.title))]
-        blocks += [f"*{self.escape(page.lead)}*" if page.lead else ""]
-        blocks += [
-            f"**{self.escape(s)}**" if k == 0 else self.escape(s)
-            for k, s in enumerate(page.verdict)
-        ]
-        for section in page.sections:
-            if section.name not in without:
-                blocks += self._section(section)
-        return "\n\n".join(filter(None, blocks)) + "\n"
+    environment = _environment(finalize=finalize)
+    environment.filters |= {
+        "as_it_is": Markup,
+        "drawn": drawn,
+        "fence": _fence,
+        "underlined": lambda text, sign: Markup(_underlined(escape(text), sign)),
+    }
+    facts = [Column("what"), Column("how")]
+    text = environment.get_template("page.txt").render(
+        page=page, dialect=f"{dialect}.txt", without=without, draws=drawn is not None,
+        facts=facts, most=MOST_ROWS, zip=zip,
+    )  # fmt: skip
+    return f"{text.rstrip()}\n"
 
-    def _section(self, section: Section) -> Iterator[str]:
-        charts = [chart for chart in section.charts if self.chart and chart.still is not None]
-        if not any((section.tables, charts, section.facts, section.points, section.code)):
-            return
-        yield self.heading(self.escape(section.title))
-        yield from map(self.escape, section.words)
-        if self.chart is not None:
-            yield from map(self.chart, charts)
-        if section.facts:
-            yield self._table([Column("what"), Column("how")], list(section.facts.items()))
-        yield "\n".join(f"- {self.escape(point)}" for point in section.points)
-        for table in section.tables:
-            yield self.escape(table.words)
-            yield self._table(table.columns, table.rows[:MOST_ROWS])
-            if len(table.rows) > MOST_ROWS:
-                yield f"*{len(table.rows) - MOST_ROWS} more rows are in the HTML page.*"
-        for caption, text in section.code.items():
-            yield self.code(self.escape(caption), text.strip())
 
-    def _table(self, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> str:
-        shown = [
-            [column.show(cell) for column, cell in zip(columns, row, strict=True)] for row in rows
-        ]
-        words = [[column.title for column in columns], *shown]
-        return self.table(columns, [[self.escape(cell) for cell in row] for row in words])
+def _environment(**options: Any) -> Environment:
+    return Environment(
+        loader=PackageLoader("sdpdr.lab.study.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **options,
+    )
 
 
 def to_markdown(page: Page) -> str:
@@ -275,9 +250,7 @@ def to_markdown(page: Page) -> str:
     str
         In GitHub's flavour.
     """
-    return _Dialect(escape_markdown, "# {}".format, "## {}".format, _pipe_table, _fenced).write(
-        page
-    )
+    return _as_text(page, "markdown", escape_markdown)
 
 
 def escape_markdown(text: str) -> str:
@@ -298,20 +271,14 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"^([-+#=]|\d+[.)])(?=\s|$)", r"\\\1", plain)
 
 
-def _pipe_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
-    head, *body = [f"| {' | '.join(row)} |" for row in rows]
-    rule = "|".join("--:" if column.is_number else ":--" for column in columns)
-    return "\n".join([head, f"|{rule}|", *body])
-
-
-def _fenced(caption: str, text: str) -> str:
+def _fence(text: str) -> Markup:
+    """Longer than any in the text."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"**{caption}**\n\n{fence}\n{text}\n{fence}"
+    return Markup("`" * max(3, longest + 1))
 
 
-def to_rst(page: Page, folder: Path, name: str, *, without: tuple[str, ...] = ("runs",)) -> None:
-    """Write ``name.rst`` and one SVG a figure, ``name-*.svg``, into a folder.
+def to_rst(page: Page, folder: Path, name: str) -> None:
+    """Write ``name.rst`` and one SVG a figure, ``name-*.svg``, into a folder; no run by itself.
 
     Parameters
     ----------
@@ -319,21 +286,15 @@ def to_rst(page: Page, folder: Path, name: str, *, without: tuple[str, ...] = ("
     folder : Path
     name : str
         Of the file and of its figures, without a suffix.
-    without : tuple of str, default ("runs",)
-        Names of the sections that are left out.
     """
 
-    def figure(chart: Chart) -> str:
+    def drawn(chart: Chart) -> Markup:
         assert chart.still is not None
-        file, words = f"{name}-{chart.name}", escape_rst(chart.words)
+        file = f"{name}-{chart.name}"
         write_text(folder / f"{file}.svg", svg_of(chart.still(), file))
-        return f".. figure:: {file}.svg\n   :alt: {words}\n\n   {words}"
+        return Markup(f"{file}.svg")
 
-    dialect = _Dialect(
-        escape_rst, partial(_underlined, "="), partial(_underlined, "-"), _list_table,
-        _block, figure,
-    )  # fmt: skip
-    write_text(folder / f"{name}.rst", dialect.write(page, without))
+    write_text(folder / f"{name}.rst", _as_text(page, "rst", escape_rst, drawn, ["runs"]))
 
 
 def escape_rst(text: str) -> str:
@@ -351,17 +312,5 @@ def escape_rst(text: str) -> str:
     return re.sub(r"^([-+:.]|\d+[.)])(?=\s|:|\.)", r"\\\1", plain)
 
 
-def _list_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in rows:
-        for k, cell in enumerate(row):
-            lines.append(f"   {'*' if k == 0 else ' '} - {cell}".rstrip())
-    return "\n".join(lines)
-
-
-def _underlined(sign: str, title: str) -> str:
+def _underlined(title: str, sign: str) -> str:
     return f"{title}\n{sign * len(title)}"
-
-
-def _block(caption: str, text: str) -> str:
-    return f"{caption}:\n\n.. code-block:: text\n\n{indent(text, '   ')}"

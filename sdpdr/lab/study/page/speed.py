@@ -16,7 +16,7 @@ from sdpdr.lab.study.measures.growth import growth
 from sdpdr.lab.study.measures.means import SHIFT, Profile, performance_profile, time_profile
 from sdpdr.lab.study.page import figures
 from sdpdr.lab.study.page.material import Material, instance_name, named
-from sdpdr.lab.study.page.parts import Chart, Section, toned
+from sdpdr.lab.study.page.parts import Chart, Section, headed, toned
 
 PHASES = ["build", "compile", "solve", "certify"]
 _BY = ["tol", "contestant"]
@@ -174,12 +174,12 @@ def growths(material: Material) -> Section | None:
     ]
     kept = [chart for chart in charts if chart is not None]
     table["family"] = list(map(instance_name, table["family"], table["variant"]))
-    titles = {
-        "low": "from", "high": "to", "largest_solved": "largest solved",
-        "first_failed": "least failed",
-    }  # fmt: skip
-    frame = material.ranked(table.drop(columns="tol")).join(table["tol"]).rename(columns=titles)
+    told = material.ranked(table.drop(columns="tol")).join(table["tol"])
     columns = ["contestant", "family", "tol", "exponent", "from", "to", "overhead", "sizes"]
+    frame = headed(
+        told.rename(columns={"low": "from", "high": "to"}),
+        *columns, "largest_solved", "first_failed",
+    )  # fmt: skip
     words = (
         "The exponents, with intervals of 95% confidence. Fewer than three sizes make no exponent; "
         "an exponent from few or small sizes says little about large ones."
@@ -189,7 +189,7 @@ def growths(material: Material) -> Section | None:
         "Growth with size",
         ("Seconds to a graded answer over the size of the problem, for problems of one family.",),
         [replace(chart, is_small=len(kept) > 1) for chart in kept],
-        [material.table("growth-table", frame[[*columns, *list(titles.values())[2:]]], words)],
+        [material.table("growth-table", frame, words)],
     )
 
 

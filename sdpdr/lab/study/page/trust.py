@@ -11,7 +11,7 @@ from sdpdr.lab.study.measures.failures import claims, contradictions, disagreeme
 from sdpdr.lab.study.page import figures
 from sdpdr.lab.study.page.material import Material, counted, instance_name, named
 from sdpdr.lab.study.page.outcomes import EMPTY, KINDS, SOLVED, in_words, kind_of, outcome_cell
-from sdpdr.lab.study.page.parts import Chart, Section, Table, toned
+from sdpdr.lab.study.page.parts import Chart, Section, Table, headed, toned
 from sdpdr.lab.study.schema import HONESTY
 
 _MOST_ROWS = 60
@@ -33,9 +33,8 @@ def claimed(material: Material) -> Section:
         )
 
     charts = material.each(chart)
-    frame = table[["contestant", "tol", *_WORTHS]].rename(columns={"none": "no claim"})
-    frame = frame.assign(
-        near=toned(frame["near"], "fair"), overstated=toned(frame["overstated"], "bad")
+    told = table.assign(
+        near=toned(table["near"], "fair"), overstated=toned(table["overstated"], "bad")
     )
     return Section(
         "claims",
@@ -45,7 +44,13 @@ def claimed(material: Material) -> Section:
             "computed by us at the point that it returned.",
         ),
         charts,
-        [material.table("claims-table", frame, "Instances, by what the claim was worth.")],
+        [
+            material.table(
+                "claims-table",
+                headed(told, "contestant", "tol", *_WORTHS),
+                "Instances, by what the claim was worth.",
+            )
+        ],
     )
 
 
@@ -123,19 +128,13 @@ def _reasons(material: Material) -> Table:
     rows = rows[~rows["solved"].astype(bool) | rows["false"]]
     rows = rows.sort_values("false", ascending=False, kind="stable")
     rows = rows.drop_duplicates(["contestant", "instance", "tol", "outcome"])
-    frame = pd.DataFrame(
-        {
-            "contestant": rows["contestant"],
-            "instance": rows["instance"],
-            "tol": rows["tol"],
-            "claimed": rows["claimed"],
-            "verified": list(map(outcome_cell, rows["outcome"], rows["solved"])),
-            "the claim": toned(rows["honesty"], "bad", rows["false"]),
-            "gap": rows["gap"],
-            "worst error": rows["worst"],
-            "why": rows["words"],
-        }
+    told = rows.assign(
+        outcome=list(map(outcome_cell, rows["outcome"], rows["solved"])),
+        honesty=toned(rows["honesty"], "bad", rows["false"]),
+        why=rows["words"],
     )
+    columns = ["contestant", "instance", "tol", "claimed", "outcome", "honesty", "gap", "worst"]
+    frame = headed(told, *columns, "why")
     words = "Claims that were overstated, then everything else that was not solved, and why."
     return material.table("reasons", frame, words, is_long=True)
 

@@ -12,7 +12,7 @@ from sdpdr.lab.study.measures import Versus, versus
 from sdpdr.lab.study.page import figures
 from sdpdr.lab.study.page.material import counted, enumerated, named
 from sdpdr.lab.study.page.outcomes import outcome_cell
-from sdpdr.lab.study.page.parts import Cell, Chart, Page, Section, Table, toned
+from sdpdr.lab.study.page.parts import Cell, Chart, Page, Section, Table, headed, toned
 from sdpdr.lab.study.page.record import environments_table, flattened, moment
 from sdpdr.lab.study.reading import Read
 
@@ -111,20 +111,14 @@ def _reasons(found: Versus) -> Iterator[str]:
 
 def _contestants(found: Versus) -> Section:
     table = named(found.contestants)
-    frame = pd.DataFrame(
-        {
-            "contestant": table["contestant"],
-            "tol": table["tol"],
-            "verdict": list(map(_toned, table["verdict"])),
-            "pairs": table["pairs"],
-            "after / before": table["ratio"],
-            "low": table["low"],
-            "high": table["high"],
-            "p": table["adjusted"],
-            "newly solved": toned(table["newly_solved"], "good"),
-            "newly failed": toned(table["newly_failed"], "bad"),
-        }
+    told = table.rename(columns={"ratio": "after / before"}).assign(
+        verdict=list(map(_toned, table["verdict"])),
+        p=table["adjusted"],
+        newly_solved=toned(table["newly_solved"], "good"),
+        newly_failed=toned(table["newly_failed"], "bad"),
     )
+    columns = ["contestant", "tol", "verdict", "pairs", "after / before", "low", "high", "p"]
+    frame = headed(told, *columns, "newly_solved", "newly_failed")
     if table["tol"].nunique() < 2:
         frame = frame.drop(columns="tol")
     words = (
@@ -156,16 +150,9 @@ def _times(found: Versus) -> Section | None:
         lambda: figures.against(points, band, order),
     )
     worst = timed.sort_values("ratio", key=lambda r: np.abs(np.log(r)), ascending=False)
-    frame = pd.DataFrame(
-        {
-            "instance": worst["instance"],
-            "contestant": worst["contestant"],
-            "seconds before": worst["before_seconds"],
-            "seconds after": worst["after_seconds"],
-            "ratio": worst["ratio"],
-            "same task": worst["same_task"].map({True: "yes", False: "no"}),
-        }
-    )
+    told = worst.assign(same_task=worst["same_task"].map({True: "yes", False: "no"}))
+    columns = ["instance", "contestant", "before_seconds", "after_seconds", "ratio", "same_task"]
+    frame = headed(told, *columns)
     table = Table("times-table", frame, "All of them, largest change first.", is_long=True)
     return Section("times", "Seconds, before and after", (), (chart,), (table,))
 
@@ -175,18 +162,13 @@ def _changes(found: Versus) -> Section | None:
         return None
     table = named(found.changes)
     solved = table["change"] == "newly solved"
-    frame = pd.DataFrame(
-        {
-            "contestant": table["contestant"],
-            "instance": table["instance"],
-            "change": list(map(_toned, table["change"])),
-            "before": list(map(outcome_cell, table["before_outcome"], ~solved)),
-            "after": list(map(outcome_cell, table["after_outcome"], solved)),
-            "seconds before": table["before_seconds"],
-            "seconds after": table["after_seconds"],
-            "excuse": table["excuse"],
-        }
+    told = table.assign(
+        change=list(map(_toned, table["change"])),
+        before=list(map(outcome_cell, table["before_outcome"], ~solved)),
+        after=list(map(outcome_cell, table["after_outcome"], solved)),
     )
+    columns = ["contestant", "instance", "change", "before", "after"]
+    frame = headed(told, *columns, "before_seconds", "after_seconds", "excuse")
     words = "Solved in one of the two only."
     tables = [Table("changes-table", frame, words, is_long=len(frame) > 25)]
     return Section("changes", "Changes of outcome", tables=tables)
@@ -195,10 +177,9 @@ def _changes(found: Versus) -> Section | None:
 def _values(found: Versus) -> Section | None:
     if found.values.empty:
         return None
-    titles = {"before_value": "value before", "after_value": "value after"}
-    columns = ["contestant", "instance", *titles.values(), "apart"]
+    columns = ["contestant", "instance", "before_value", "after_value", "apart"]
     words = "Solved in both, with values that differ beyond the tolerance."
-    frame = named(found.values).rename(columns=titles)[columns]
+    frame = headed(named(found.values), *columns)
     return Section("values", "Changes of value", tables=[Table("values-table", frame, words)])
 
 
@@ -210,8 +191,8 @@ def _unmatched(found: Versus) -> Section | None:
         f"{counts.get('before', 0)} lines occur before only, {counts.get('after', 0)} after only; "
         "they were not compared."
     )
-    frame = named(found.unmatched).rename(columns={"only_in": "only in"})
-    table = Table("unmatched-table", frame[["contestant", "instance", "only in"]], is_long=True)
+    frame = headed(named(found.unmatched), "contestant", "instance", "only_in")
+    table = Table("unmatched-table", frame, is_long=True)
     return Section("unmatched", "Not compared", (words,), tables=[table])
 
 
