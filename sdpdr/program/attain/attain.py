@@ -13,7 +13,7 @@ from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted,
 from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
-from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.attain.cone import ConeProgram, cone_program, largest_order
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
@@ -26,8 +26,6 @@ _FINEST = 1e-11
 _WIDER = (1.0, 10.0, 100.0, 1e3, 1e4)
 # How near a value must be to the bound for the path to be followed from further inside.
 _POLISHED = 1e-3
-# Order of a matrix, on its face, beyond which dense factorizations take minutes.
-_LARGEST_ORDER = 1200
 # Order up to which they take no time to speak of.
 _SMALL_ORDER = 150
 _UNPROVED = "no point was proved feasible"
@@ -123,7 +121,7 @@ def attain(
         lowest, values, words = closed
         found = Attained(sdp.report(lowest), words, values, rigorous=rigorous)
         # Shrinking all for the sake of one row may cost more than steps towards that row.
-        if _largest_order(sdp) > _SMALL_ORDER or not aim.is_far(lowest):
+        if largest_order(sdp) > _SMALL_ORDER or not aim.is_far(lowest):
             return found
     try:
         value, searched = _searched(sdp, point, aim, deadline)
@@ -161,10 +159,6 @@ def _why_hopeless(sdp: SDP, point: Point) -> str | None:
     return None
 
 
-def _largest_order(sdp: SDP) -> int:
-    return max([0, *(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)])
-
-
 def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: float | None) -> tuple[float, Attained]:
     """Value of the minimisation and point, by Newton steps, where dense factorizations are quick.
 
@@ -172,12 +166,6 @@ def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: float | None) -> tupl
     ------
     _UnprovedError
     """
-    order = _largest_order(sdp)
-    if order > _LARGEST_ORDER:
-        raise _UnprovedError(
-            f"{_UNPROVED}: matrices of order {order} are too large for dense "
-            "factorizations, and no argument special to the program applies"
-        )
     best: tuple[Box, str, Mapping[str, Array]] | None = None
     trouble = "no interior point of the feasible set was found"
     try:

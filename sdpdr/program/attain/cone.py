@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
-from sdpdr.program.attain.basis import Effort, Grounded, Image, Pivoted, face_basis
+from sdpdr.program.attain.basis import Effort, EffortSpentError, Grounded, Image, Pivoted, face_basis
 from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import PsdVariable, Value, as_dense
@@ -42,6 +42,8 @@ Basis: TypeAlias = Pivoted | Grounded
 _SMALL = 1e-3
 # The same of a diagonal entry of a matrix beside its largest.
 _THIN = 1e-5
+# Order of a matrix beyond which dense factorizations take minutes.
+_LARGEST_ORDER = 1200
 
 
 @dataclass(frozen=True)
@@ -210,13 +212,25 @@ class Scaled:
     rows: Array
 
 
+def largest_order(sdp: SDP) -> int:
+    """Order of the largest matrix of a program, variable or inequality."""
+    return max([0, *(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)])
+
+
 def cone_program(sdp: SDP, deadline: float | None = None) -> ConeProgram:
     """Flatten a program; proofs with it end by the deadline, by `time.monotonic`.
 
     Raises
     ------
     EffortSpentError
+        Where a matrix is too large for dense factorizations, too.
     """
+    order = largest_order(sdp)
+    if order > _LARGEST_ORDER:
+        raise EffortSpentError(
+            f"matrices of order {order} are too large for dense "
+            "factorizations, and no argument special to the program applies"
+        )
     equal = without_inequalities(without_lmis(sdp))
     rows = visible_rows(equal)
     starts: dict[str, slice] = {}

@@ -1,0 +1,114 @@
+"""Nothing on the way of a sparse program is quadratic in the number of points.
+
+Each kind of row is lowered, reduced, compiled, started and graded in a process that may take
+far less memory than a matrix of that order. `pytest -m slow` does the same with 200,000 points.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import blocks, datasets, graphs, methods, soften
+from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace
+from sdpdr.model import AtMost, Block, Model, Var
+
+FEW, MANY = 20_000, 200_000
+# A matrix of order FEW takes 3.2e9 bytes, half of it 1.6e9.
+ROOM = 1.5e9
+ROOM_OF_MANY = 12e9
+
+
+@dataclass(frozen=True, eq=False)
+class Later(Block):
+    n: int
+
+    def terms(self):
+        t = np.arange(self.n - 2)
+        near = SquaredEdgeLengths(self.n, np.column_stack([t, t + 1]))
+        far = SquaredEdgeLengths(self.n, np.column_stack([t, t + 2]))
+        yield AtMost((near - far) @ Var("K"), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Alike(Block):
+    n: int
+
+    def terms(self):
+        t = np.arange(self.n - 1)
+        yield AtMost(-1.0 * Entries(self.n, np.column_stack([t, t + 1])) @ Var("K"), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Small(Block):
+    n: int
+
+    def terms(self):
+        yield AtMost(Trace(self.n) @ Var("K"), 1e3 * self.n)
+
+
+def roll(n: int) -> graphs.NeighborGraph:
+    return graphs.knn(datasets.swiss_roll(n, seed=0)[0], n_neighbors=4, connect="mst")
+
+
+def anchored(n: int) -> Model:
+    X = datasets.swiss_roll(n, seed=0)[0]
+    known = np.arange(0, n, n // 10)[:10]
+    return methods.anchored_mvu(graphs.knn(X, n_neighbors=4, connect="mst"), known, X[known])
+
+
+def separation(n: int) -> Model:
+    X = datasets.swiss_roll(n, seed=0)[0]
+    return methods.ism(graphs.knn(X, n_neighbors=4, connect="mst"), X[:, 1] > np.median(X[:, 1]))
+
+
+def priced(n: int, square: bool = False) -> Model:
+    base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
+    return base + soften(blocks.Lengths(roll(n), exact=True), float(n * n), square=square)
+
+
+KINDS: dict[str, Callable[[int], Model]] = {
+    "inequalities": lambda n: methods.mvu(roll(n)),
+    "equalities": lambda n: methods.mvu(roll(n), "equality"),
+    "bands": lambda n: methods.mvu(roll(n), blocks.Band(0.05)),
+    "differences": lambda n: methods.mvu(roll(n)) + Later(n),
+    "entries": lambda n: methods.mvu(roll(n)) + Alike(n),
+    "trace": lambda n: methods.mvu(roll(n)) + Small(n),
+    "anchors": anchored,
+    "separation": separation,
+    "absolute": priced,
+    "squared": lambda n: priced(n, square=True),
+}
+
+
+def graded(kind: str, n: int, room: float) -> str:
+    """What becomes of a program in little memory; runs in a process of its own."""
+    model = KINDS[kind](n)
+    sdpdr.solve(methods.mvu(graphs.path(np.ones(5))), "lowrank")
+    with open("/proc/self/statm") as numbers:
+        used = int(numbers.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + int(room),) * 2)
+    solution = sdpdr.solve(model, "lowrank", max_iter=2, progress=False)
+    return f"{solution.status} {solution.claimed.message}"
+
+
+def in_little_memory(kind: str, n: int, room: float) -> str:
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(graded, (kind, n, room))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_kind_of_row_needs_a_dense_matrix(kind):
+    assert "memory" not in in_little_memory(kind, FEW, ROOM).lower()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_kind_of_row_needs_much_at_200_000_points(kind):
+    assert "memory" not in in_little_memory(kind, MANY, ROOM_OF_MANY).lower()
