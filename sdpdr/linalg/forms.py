@@ -52,6 +52,11 @@ class BilinearForms(LinearMap):
             )
         self.m, self.n = (int(k) for k in self.left.shape)
 
+    @property
+    def n_entries(self) -> int:
+        """Products of entries of both vectors."""
+        return int(np.diff(self.left.indptr) @ np.diff(self.right.indptr).astype(np.int64))
+
     def matrix(self) -> sp.csr_array:
         """Sparse matrix on ``svec(K)``: row e holds all products of entries of f_e and g_e."""
         f, g = self.left, self.right

@@ -21,6 +21,8 @@ from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_pairs, svec_size, un
 
 # Numbers for every column from which on a vector with all of them is worth its memory.
 _FULL = 0.1
+# Entries of a sparse row, or at a point, that are nothing unusual.
+_USUAL = 64
 
 
 class LinearMap(ABC):
@@ -32,18 +34,27 @@ class LinearMap(ABC):
         Order of the matrices it acts on.
     m : int
         Number of rows (values it yields).
-    is_dense : bool
-        Whether `matrix` has of the order of n^2 entries by nature, for every n: nothing that is
-        meant for large programs forms it.
     """
 
     n: int
     m: int
-    is_dense: bool = False
 
     @abstractmethod
     def matrix(self) -> sp.csr_array:
         """Sparse (m, n(n+1)/2) matrix that acts on ``svec(K)``."""
+
+    @property
+    def n_entries(self) -> int:
+        """No less than the number of entries of `matrix`, told without forming it."""
+        return int(self.matrix().nnz)
+
+    def is_wide(self, few: int = 0) -> bool:
+        """Whether `matrix` has more entries than is usual for sparse rows, and than a few.
+
+        What is meant for large programs does not form it then: the centring of 10,000 points
+        alone has a hundred million.
+        """
+        return self.n_entries > max(few, _USUAL * (self.n + self.m))
 
     def apply(self, gram: Matrix) -> Array:
         """Values A(K), shape (m,), of a symmetric matrix ``gram`` of shape (n, n)."""
@@ -364,6 +375,7 @@ def check_map(linear_map: LinearMap, *, seed: int = 0, tol: float = 1e-10) -> No
     agree("<A(K), y> = <K, A*(y)>", values @ y, np.sum(gram * adjoint))
     product = factor @ factor.T
     agree("apply_factor = apply", linear_map.apply_factor(factor), linear_map.apply(product))
+    agree("n_entries", linear_map.n_entries >= linear_map.matrix().nnz, True)
     agree("matrix @ svec(K) = A(K)", linear_map.matrix() @ svec(gram), values)
 
     outside = np.ones((n, n), dtype=bool)

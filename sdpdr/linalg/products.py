@@ -32,6 +32,12 @@ class InnerProduct(LinearMap):
         self.coefficients: Matrix = (c + c.T) * 0.5
         self.n, self.m = int(c.shape[0]), 1
 
+    @property
+    def n_entries(self) -> int:
+        """Those of C."""
+        c = self.coefficients
+        return int(c.nnz) if sp.issparse(c) else self.n**2
+
     def matrix(self) -> sp.csr_array:
         """Sparse row on ``svec(K)``."""
         upper = sp.coo_array(sp.triu(sp.coo_array(self.coefficients)))
@@ -100,8 +106,6 @@ class Products(LinearMap):
         u; all ones by default.
     """
 
-    is_dense = True
-
     def __init__(self, n: int, vector: Any = None) -> None:
         self._weighted = vector is not None
         n = as_whole("the order of a matrix", n)
@@ -112,6 +116,11 @@ class Products(LinearMap):
 
     def _forms(self) -> BilinearForms:
         return BilinearForms(sp.eye_array(self.n), np.tile(self.vector, (self.n, 1)))
+
+    @property
+    def n_entries(self) -> int:
+        """The square of n."""
+        return self.n**2
 
     def matrix(self) -> sp.csr_array:
         """Matrix on ``svec(K)`` (dense by nature)."""

@@ -111,6 +111,8 @@ def _graph(n: int, edges: Index, lengths: Array) -> sp.csr_array:
 _ROUNDS = 40
 # Limits are loose by this much, relatively, which covers a few thousand roundings.
 _OUTWARDS = 1e-12
+# Entries up to which rows are read however many they are for sparse ones; others limit nothing.
+_FEW = 1_000_000
 # How many times smaller than its terms an entry is whose terms cancel.
 _CANCELS = 8.0
 
@@ -151,6 +153,7 @@ class Limits:
         self._groups = [
             _Group(r, sign)
             for r in visible_rows(sdp)
+            if not any(isinstance(a, LinearMap) and a.is_wide(_FEW) for a in r.lhs.values())
             for sign in ((1.0, -1.0) if r.relation == "==" else (1.0,))
         ]
         for _ in range(_ROUNDS):

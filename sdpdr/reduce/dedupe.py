@@ -27,6 +27,8 @@ TOLERANCE = 1e-9
 ROUNDING = 1e-14
 # Relative difference of coefficients that rounding leaves between rows that are parallel.
 PARALLEL = 16.0 * UNIT
+# Entries up to which rows are compared however many they are for sparse ones.
+_FEW = 10_000_000
 Mask: TypeAlias = NDArray[np.bool_]
 # Of a coefficient: variable, and entry (i, j) with i <= j.
 Place: TypeAlias = tuple[str, int, int]
@@ -49,7 +51,7 @@ class Dedupe(Reduction):
     name: ClassVar[str] = "dedupe"
 
     def _reduce(self, sdp: SDP) -> Reduced:
-        groups = visible_rows(sdp)
+        groups = [r for r in visible_rows(sdp) if not _is_wide(r)]
         repeated = _repeated_faces(sdp)
         kept = {r.label: np.full(r.m, r.label not in repeated) for r in sdp.rows}
         for relation in ("==", "<="):
@@ -73,6 +75,12 @@ class Dedupe(Reduction):
             return Point(point.values, {k: y[kept[k]] for k, y in duals.items()})
 
         return Reduced(replace(sdp, rows=remaining), lift, push=push)
+
+
+def _is_wide(rows: Rows) -> bool:
+    """Whether rows have so many entries that to look for parallel ones costs more than it saves."""
+    maps = [a for a in rows.lhs.values() if isinstance(a, LinearMap)]
+    return any(a.is_wide(_FEW) for a in maps)
 
 
 def _same(point: Point) -> Point:

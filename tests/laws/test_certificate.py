@@ -265,11 +265,11 @@ def test_repair_of_a_point_without_values_returns_it():
     assert repair(sdp, {}) == {}
 
 
-@pytest.mark.parametrize("dense", [Products(4), 2.0 * Products(4), Products(4) - Diagonal(4)])
+@pytest.mark.parametrize("dense", [Products(200), 2.0 * Products(200), Products(200) - Diagonal(200)])
 def test_maps_that_are_dense_by_nature_say_so_however_they_are_combined(dense):
-    assert dense.is_dense
-    assert Stacked([Trace(4), dense]).is_dense
-    assert not (2.0 * Trace(4)).is_dense
+    assert dense.is_wide()
+    assert Stacked([Trace(200), dense]).is_wide()
+    assert not (2.0 * Trace(200)).is_wide()
 
 
 def test_unfolding_is_certified_without_the_dense_matrix_of_its_centring(monkeypatch):

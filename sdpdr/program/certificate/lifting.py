@@ -78,7 +78,7 @@ def _partial_traces(rows: Rows, name: str) -> tuple[Index, Index, Array]:
     off_diagonal = isinstance(linear_map, BilinearForms) and np.any(
         np.diff(linear_map.left.indptr) != 1
     )
-    if off_diagonal or linear_map.is_dense:
+    if off_diagonal or linear_map.is_wide():
         return np.zeros(rows.m + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(rows.m)
     matrix = own_rows(linear_map.matrix())
     i, j = svec_pairs(matrix.indices)
