@@ -29,6 +29,8 @@ def combined_rows(weights: sp.csr_array, rows: sp.csr_array) -> sp.csr_array:
         return sp.csr_array((weights.shape[0], rows.shape[1]))
     narrow = sp.csr_array((rows.data, place, rows.indptr), (rows.shape[0], present.size))
     product = sp.csr_array(weights @ narrow)
+    # In order, or sums and comparisons reserve as much again.
+    product.sum_duplicates()
     shape = (weights.shape[0], rows.shape[1])
     return sp.csr_array((product.data, present[product.indices], product.indptr), shape)
 
@@ -102,7 +104,9 @@ class Summed(LinearMap):
 
     def matrix(self) -> sp.csr_array:
         """The sum of the matrices."""
-        return sp.csr_array(_sum([a.matrix() for a in self.maps]))
+        identity = sp.eye_array(self.m, format="csr")
+        side_by_side = sp.hstack([identity] * len(self.maps), format="csr")
+        return combined_rows(side_by_side, sp.vstack([a.matrix() for a in self.maps], format="csr"))
 
     def apply(self, gram: Matrix) -> Array:
         """The sum of the values."""
@@ -216,7 +220,4 @@ def _common(what: str, sizes: list[int]) -> int:
 
 
 def _sum(parts: Sequence[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+    return sum(parts[1:], start=parts[0])

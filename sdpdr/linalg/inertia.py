@@ -99,15 +99,16 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
     >>> is_positive_on(path - 2.1 * sp.eye_array(2), np.ones((2, 1)))
     False
     """
-    if isinstance(matrix, Outer):
-        if not matrix.is_lowered:
-            return is_positive_on(sp.csr_array(matrix.toarray()), null)
-        beside = np.zeros((matrix.shape[0], 0)) if null is None else null
-        return is_positive_on(matrix.bordered(), matrix.padded(beside))
-    matrix = sp.csr_array(matrix)
     columns: Array = sp.csr_array((matrix.shape[0], 0) if null is None else null).toarray()
+    raised = np.zeros((matrix.shape[0], 0))
+    if isinstance(matrix, Outer) and not matrix.stays_apart:
+        matrix = sp.csr_array(matrix.toarray())
+    if isinstance(matrix, Outer):
+        lowered, raised = matrix.lowered()
+        columns, raised = lowered.padded(columns), lowered.padded(raised)
+        matrix = lowered.bordered()
     try:
-        return RestrictedFactor(*_grounded(matrix, columns)).is_positive
+        return RestrictedFactor(*_grounded(sp.csr_array(matrix), columns, raised)).is_positive
     except ArithmeticError:
         return False
 
@@ -121,6 +122,9 @@ class RestrictedFactor:
         A.
     columns : array of shape (n, p)
         U, linearly independent.
+    raised : array of shape (n, q), optional
+        Columns F of a term F F^T that the form has besides. Its border is the negative identity
+        in place of zeros, and each column counts as one of U does. `solve` does not know of it.
 
     Raises
     ------
@@ -133,7 +137,12 @@ class RestrictedFactor:
         Whether x^T A x > 0 for all x != 0 with U^T x = 0.
     """
 
-    def __init__(self, matrix: Matrix, columns: Array) -> None:
+    def __init__(self, matrix: Matrix, columns: Array, raised: Array | None = None) -> None:
+        corner = np.zeros(columns.shape[1])
+        if raised is not None and raised.shape[1]:
+            size = np.maximum(np.linalg.norm(raised, axis=0), np.finfo(float).tiny)
+            columns = np.hstack([columns, raised / size])
+            corner = np.append(corner, 1.0 / np.square(size))
         n, p = columns.shape
         self._factor = _best_factor(sp.csr_array(matrix), p)
         self._columns = columns
@@ -142,7 +151,7 @@ class RestrictedFactor:
         if p == 0 or negative > p:
             return
         self._solved = np.column_stack([self._factor.solve(u) for u in columns.T])
-        schur = -columns.T @ self._solved
+        schur = -columns.T @ self._solved - np.diag(corner)
         self._schur = (schur + schur.T) / 2.0
         missed = np.abs(self._solved).T @ np.abs(matrix @ self._solved - columns)
         size = np.abs(columns).T @ np.abs(self._solved)
@@ -213,7 +222,9 @@ class _LargeFactor:
         return self._factor.solve(right)
 
 
-def _grounded(matrix: sp.csr_array, columns: Array) -> tuple[sp.csr_array, Array]:
+def _grounded(
+    matrix: sp.csr_array, columns: Array, raised: Array
+) -> tuple[sp.csr_array, Array, Array]:
     """Matrix without a row and a column for each of the columns that it kills, and the others.
 
     The form does not change along the columns killed, so points may be moved along them until
@@ -222,10 +233,10 @@ def _grounded(matrix: sp.csr_array, columns: Array) -> tuple[sp.csr_array, Array
     size = abs(matrix) @ np.abs(columns)
     killed = np.all(np.abs(matrix @ columns) <= 1e-13 * size, axis=0)
     if not killed.any():
-        return matrix, columns
+        return matrix, columns, raised
     order = sl.qr(columns[:, killed].T, mode="r", pivoting=True)[1]
     kept = np.sort(order[np.sum(killed) :])
     q = np.linalg.qr(columns[:, killed])[0]
     others = columns[:, ~killed]
-    others = others - q @ (q.T @ others)
-    return matrix[kept][:, kept], others[kept]
+    others, raised = others - q @ (q.T @ others), raised - q @ (q.T @ raised)
+    return matrix[kept][:, kept], others[kept], raised[kept]

@@ -11,6 +11,8 @@ from sdpdr.base.arrays import Array, Matrix
 
 # Rows formed at once where every entry has to be seen.
 _BLOCK = 1000
+# Order up to which dense factorizations are quick.
+_DENSE = 1000
 
 
 class Outer:
@@ -42,23 +44,33 @@ class Outer:
         self.shape = self.sparse.shape
 
     @property
-    def is_lowered(self) -> bool:
-        """Whether all weights are negative, so that `bordered` tells the inertia."""
-        return bool(np.all(self.weights < 0.0))
+    def stays_apart(self) -> bool:
+        """Whether its inertia is told by borders: where none adds, and in large matrices.
+
+        With columns that add, S alone may be singular where the sum is not, and dense is surer.
+        """
+        return self.shape[0] > _DENSE or bool(np.all(self.weights < 0.0))
+
+    def lowered(self) -> tuple[Outer, Array]:
+        """The matrix without its positive outer products, and columns whose products they are."""
+        raised = self.weights > 0.0
+        columns = self.columns[:, raised] * np.sqrt(self.weights[raised])
+        return Outer(self.sparse, self.columns[:, ~raised], self.weights[~raised]), columns
 
     def bordered(self) -> sp.csr_array:
-        r"""A sparse matrix of order n + q with as many negative eigenvalues as this one.
+        r"""A sparse matrix of order n + q, with a negative eigenvalue more for each positive c.
 
         .. math:: \begin{pmatrix} S & F \\ F^T & -\operatorname{diag}(1/c) \end{pmatrix}
 
-        has this matrix as its Schur complement, and the other block is positive if c < 0.
-        Its inverse, applied to vectors padded with zeros, is that of this matrix. The border is
-        brought to the size of S, so that no pivot drowns in rounding.
+        has this matrix as its Schur complement. Its inverse, applied to vectors padded with zeros,
+        is that of this matrix. The border is brought to the size of S, so that no pivot drowns in
+        rounding.
         """
+        if not self.weights.size:
+            return self.sparse
         size = float(np.abs(self.sparse.diagonal()).max()) or 1.0
-        scale = np.sqrt(-self.weights * size)
-        columns = self.columns * scale
-        border = sp.diags_array(-scale * scale / self.weights)
+        columns = self.columns * np.sqrt(np.abs(self.weights) * size)
+        border = sp.diags_array(-size * np.sign(self.weights))
         return sp.csr_array(
             sp.block_array([[self.sparse, columns], [columns.T, border]], format="csr")
         )

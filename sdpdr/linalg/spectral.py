@@ -18,6 +18,8 @@ from sdpdr.linalg.inertia import RestrictedFactor, is_positive_on
 from sdpdr.linalg.outer import Outer
 
 DENSE_ORDER = 400
+# Order from which on a dense pencil takes many minutes.
+_LARGEST_DENSE = 5000
 # How far below the number where it is expected the smallest eigenvalue is looked for.
 _BELOW = (1e-6, 1e-3, 0.1)
 # Large entries leave noise in the solves, which a sharp tolerance cannot get below; the error of
@@ -110,13 +112,17 @@ def smallest_eigenvalue(
     Raises
     ------
     ArithmeticError
-        If the mass is not positive definite to working precision, or numbers are not finite.
+        If the mass is not positive definite to working precision, numbers are not finite, or
+        dense matrices would be too large.
     """
     n = matrix.shape[0]
     if isinstance(matrix, Outer):
-        if n <= DENSE_ORDER or mass is not None or not matrix.is_lowered:
+        unlike = mass is not None and not sp.issparse(mass)
+        if unlike and n > _LARGEST_DENSE:
+            raise ArithmeticError(f"a pencil of dense matrices of order {n} is too large")
+        if n <= DENSE_ORDER or unlike or not matrix.stays_apart:
             return _smallest_dense(matrix.toarray(), null, mass)
-        return _smallest_apart(matrix, sp.csr_array((n, 0)) if null is None else null)
+        return _smallest_apart(matrix, sp.csr_array((n, 0)) if null is None else null, mass)
     if n <= DENSE_ORDER or not sp.issparse(matrix):
         return _smallest_dense(matrix, null, mass)
     return _smallest_sparse(matrix, null, mass, near)
@@ -205,14 +211,15 @@ def _smallest_near(
     return None
 
 
-def _smallest_apart(matrix: Outer, null: Matrix) -> tuple[float, Array]:
+def _smallest_apart(matrix: Outer, null: Matrix, mass: Matrix | None) -> tuple[float, Array]:
     n = matrix.shape[0]
-    identity, columns = sp.eye_array(n, format="csr"), null.toarray() if sp.issparse(null) else null
-    shift, _ = _shift_below(matrix, identity, sp.csr_array(columns))
-    shifted, beside = matrix - shift * identity, matrix.padded(columns)
+    mass = sp.eye_array(n, format="csr") if mass is None else sp.csr_array(mass)
+    columns = null.toarray() if sp.issparse(null) else null
+    shift, _ = _shift_below(matrix, mass, sp.csr_array(columns))
+    shifted, beside = matrix - shift * mass, matrix.padded(columns)
     solve = _corner_of_inverse([[shifted.bordered(), beside], [beside.T, None]], n)
     operator = spl.LinearOperator((n, n), matvec=lambda x: matrix @ np.ravel(x), dtype=float)
-    return _first(*_inverted(operator, identity, columns, shift, solve, _TOLERANCES))
+    return _first(*_inverted(operator, mass, columns, shift, solve, _TOLERANCES))
 
 
 def _shift_below(

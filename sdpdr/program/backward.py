@@ -85,24 +85,28 @@ def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
     for v in sdp.psd_variables:
         slack = sdp.dual_slack(v.name, seen)
         lowest = smallest_eigenvalue(slack, null_vectors(sdp, v.name))[0]
-        size = float(np.max(np.abs(_sizes(sdp, v.name, seen).diagonal()), initial=0.0))
+        size = float(np.max(_sizes(sdp, v.name, seen), initial=0.0))
         errors.append(_share(max(0.0, -lowest), size))
     for w in sdp.vector_variables:
         if w.curvature is not None:
             continue
         left = np.asarray(sdp.dual_slack(w.name, duals))
         missed = np.maximum(-left, 0.0) if w.nonnegative else np.abs(left)
-        sizes = np.asarray(_sizes(sdp, w.name, duals))
+        sizes = _sizes(sdp, w.name, duals)
         errors += [_share(float(a), float(b)) for a, b in zip(missed, sizes, strict=True)]
     return max([*errors, *map(_negative_part, multipliers_in_cones(sdp, duals))])
 
 
-def _sizes(sdp: SDP, name: str, duals: Mapping[str, Array]) -> Matrix:
-    """Sizes of the terms that a variable's dual slack is the sum of."""
-    total = abs(sdp.cost(name))
+def _sizes(sdp: SDP, name: str, duals: Mapping[str, Array]) -> Array:
+    """Sizes of the terms that a variable's dual slack is the sum of; of a matrix, its diagonal."""
+    total = np.abs(_diagonal(sdp.cost(name)))
     for linear_map, y in sdp.column(name, duals):
-        total = total + adjoint_magnitude(linear_map, y)
-    return total
+        total = total + _diagonal(adjoint_magnitude(linear_map, y))
+    return np.asarray(total)
+
+
+def _diagonal(entries: Matrix) -> Array:
+    return np.asarray(entries if entries.ndim == 1 else entries.diagonal())
 
 
 def _share(part: float, whole: float) -> float:

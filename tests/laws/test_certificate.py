@@ -265,7 +265,9 @@ def test_repair_of_a_point_without_values_returns_it():
     assert repair(sdp, {}) == {}
 
 
-@pytest.mark.parametrize("dense", [Products(200), 2.0 * Products(200), Products(200) - Diagonal(200)])
+@pytest.mark.parametrize(
+    "dense", [Products(200), 2.0 * Products(200), Products(200) - Diagonal(200)]
+)
 def test_maps_that_are_dense_by_nature_say_so_however_they_are_combined(dense):
     assert dense.is_wide()
     assert Stacked([Trace(200), dense]).is_wide()

@@ -1,8 +1,12 @@
 """Matrices kept apart do what the same matrices do multiplied out."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sdpdr import graphs
 from sdpdr.linalg import QuadraticForms
@@ -58,9 +62,26 @@ def test_inertia_is_that_of_the_product(lowered):
     assert abs(vector.sum()) < 1e-6 * np.linalg.norm(vector)
 
 
+@given(st.integers(0, 10**6), st.integers(0, 3), st.integers(0, 3), st.booleans())
+def test_the_inertia_of_a_large_matrix_is_told_by_borders(seed, adding, taking, centred):
+    """Of every sign, and beside the vector of ones or not, as the dense matrix says."""
+    rng, n = np.random.default_rng(seed), 40
+    chain = sp.diags_array([-np.ones(n - 1), np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    columns = rng.standard_normal((n, adding + taking)) / np.sqrt(n)
+    signs = np.repeat([1.0, -1.0], [adding, taking]) * rng.uniform(0.5, 3.0, adding + taking)
+    matrix = Outer(sp.csr_array(chain), columns, signs)
+    null = np.ones((n, 1)) if centred else np.zeros((n, 0))
+    basis = np.linalg.qr(np.hstack([null, np.eye(n)]))[0][:, null.shape[1] : n]
+    low = np.linalg.eigvalsh(basis.T @ matrix.toarray() @ basis)[0]
+    with patch("sdpdr.linalg.outer._DENSE", 10):
+        for shift, positive in ((low - 1e-6, True), (low + 1e-6, False)):
+            shifted = matrix - shift * sp.eye_array(n, format="csr")
+            assert is_positive_on(shifted, null) is positive
+
+
 def test_columns_that_add_are_multiplied_out():
     raised = Outer(-1.0 * sp.eye_array(3, format="csr"), np.full((3, 1), 2.0), np.array([1.0]))
-    assert not raised.is_lowered
+    assert not raised.stays_apart
     assert not is_positive_on(raised)
     assert is_positive_on(raised + 1.5 * sp.eye_array(3, format="csr"))
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import blocks, datasets, graphs, methods, soften
+from sdpdr import blocks, graphs, methods, soften
 from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace
 from sdpdr.model import AtMost, Block, Model, Var
 
@@ -53,19 +53,24 @@ class Small(Block):
         yield AtMost(Trace(self.n) @ Var("K"), 1e3 * self.n)
 
 
+def spiral(n: int) -> np.ndarray:
+    """Points of a narrow band that is rolled up, in their order along it."""
+    t = np.linspace(3.0, 6.0 * np.pi * np.sqrt(n / 300), n)
+    return np.column_stack([t * np.cos(t), t * np.sin(t), np.random.default_rng(0).random(n)])
+
+
 def roll(n: int) -> graphs.NeighborGraph:
-    return graphs.knn(datasets.swiss_roll(n, seed=0)[0], n_neighbors=4, connect="mst")
+    return graphs.knn(spiral(n), n_neighbors=4, connect="mst")
 
 
 def anchored(n: int) -> Model:
-    X = datasets.swiss_roll(n, seed=0)[0]
+    X = spiral(n)
     known = np.arange(0, n, n // 10)[:10]
-    return methods.anchored_mvu(graphs.knn(X, n_neighbors=4, connect="mst"), known, X[known])
+    return methods.anchored_mvu(roll(n), known, X[known])
 
 
 def separation(n: int) -> Model:
-    X = datasets.swiss_roll(n, seed=0)[0]
-    return methods.ism(graphs.knn(X, n_neighbors=4, connect="mst"), X[:, 1] > np.median(X[:, 1]))
+    return methods.ism(roll(n), np.arange(n) < n // 2)
 
 
 def priced(n: int, square: bool = False) -> Model:

@@ -27,7 +27,14 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
-from sdpdr.program.attain.basis import Effort, EffortSpentError, Grounded, Image, Pivoted, face_basis
+from sdpdr.program.attain.basis import (
+    Effort,
+    EffortSpentError,
+    Grounded,
+    Image,
+    Pivoted,
+    face_basis,
+)
 from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import PsdVariable, Value, as_dense

@@ -193,7 +193,7 @@ def is_positive_matrix(matrix: Matrix, null: sp.csr_array) -> bool:
     units = diagonal_units(matrix) if whole else None
     if units is not None:
         return is_positive_matrix(in_units(matrix, units), null)
-    if isinstance(matrix, Outer) and matrix.is_lowered:
+    if isinstance(matrix, Outer) and matrix.stays_apart:
         return is_positive_on(matrix, null)
     if sp.issparse(matrix):
         if matrix.nnz == matrix.shape[0] and np.all(matrix.diagonal() > 0.0):
