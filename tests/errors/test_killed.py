@@ -235,18 +235,12 @@ def test_an_isolated_solver_ends_with_the_process_that_asked(tmp_path, name):
 
 
 @pytest.fixture
-def interrupted(monkeypatch):
+def interrupted():
     """Somebody presses Ctrl-C a while after a child has been asked."""
-    wait = subprocess.Popen.wait
-
-    def impatient(self, timeout=None):
-        if getattr(self, "asked", None) is None:
-            self.asked = True
-            time.sleep(4.0)
-            raise KeyboardInterrupt
-        return wait(self, timeout)
-
-    monkeypatch.setattr(subprocess.Popen, "wait", impatient)
+    presses = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGINT))
+    presses.start()
+    yield
+    presses.cancel()
 
 
 @pytest.mark.slow
