@@ -148,13 +148,21 @@ class Precomputed:
         error = np.abs(np.sqrt(self.matrix) - np.sqrt(self.matrix[same])).max(axis=1)
         wrong = np.flatnonzero(error > validate.ROUNDING * np.sqrt(self.matrix.max()))
         if wrong.size:
-            i = wrong[0]
+            i, j, apart = self._torn(np.flatnonzero(same == same[wrong[0]]))
             raise DataError(
-                f"the precomputed distances contradict themselves: points {same[i]} and {i} are "
-                f"at distance 0 but differ by {error[i]:.3g} in their distance to another point. "
+                f"the precomputed distances contradict themselves: points {i} and {j} are "
+                f"at distance 0 but differ by {apart:.3g} in their distance to another point. "
                 "Give distinct points a positive distance."
             )
         return np.asarray(same, dtype=np.int64)
+
+    def _torn(self, nodes: Index) -> tuple[int, int, float]:
+        """Of points joined by distances of zero, the two at zero that differ most from others."""
+        a, b = np.nonzero(np.triu(self.matrix[np.ix_(nodes, nodes)] == 0.0, 1))
+        lengths = np.sqrt(self.matrix[nodes])
+        apart = np.array([np.abs(lengths[i] - lengths[j]).max() for i, j in zip(a, b, strict=True)])
+        worst = int(np.argmax(apart))
+        return int(nodes[a[worst]]), int(nodes[b[worst]]), float(apart[worst])
 
     def take(self, nodes: Index) -> Precomputed:
         """See `Euclidean.take`."""

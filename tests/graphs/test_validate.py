@@ -143,3 +143,11 @@ def test_squared_belongs_to_precomputed():
 def test_lengths_that_vanish_when_squared_say_rescale():
     with pytest.raises(DataError, match="rescale"):
         graphs.knn([[0.0], [1e-200], [2e-200]], 1)
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.SquaredDistancesWarning")
+def test_the_two_points_that_contradict_each_other_are_named():
+    # The last point is at zero from both others, which are one apart.
+    distances = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    with pytest.raises(DataError, match=r"points 0 and 2 .* differ by 1"):
+        graphs.knn(distances, n_neighbors=1, metric="precomputed")
