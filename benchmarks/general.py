@@ -57,7 +57,8 @@ class Matrices:
 
     def add(self, number: Any, i: Any, j: Any, value: Any) -> None:
         """Entries (i, j) of the matrices of some numbers, and with them (j, i)."""
-        self.parts.append(tuple(map(np.ravel, np.broadcast_arrays(number, i, j, value))))  # type: ignore[arg-type]
+        number, i, j, value = np.broadcast_arrays(number, i, j, value)
+        self.parts.append((number.ravel(), i.ravel(), j.ravel(), value.ravel()))
 
     def program(self, name: str, rhs: Any) -> SDP:
         """Maximise <F_0, Y> where <F_k, Y> = rhs_k and Y is positive semidefinite."""

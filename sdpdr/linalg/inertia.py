@@ -155,7 +155,7 @@ class RestrictedFactor:
         self._schur = (schur + schur.T) / 2.0
         missed = np.abs(self._solved).T @ np.abs(matrix @ self._solved - columns)
         size = np.abs(columns).T @ np.abs(self._solved)
-        rounding = np.max(missed + n * np.finfo(float).eps * size)
+        rounding = np.max(missed + n * np.finfo(float).eps * (size + corner))
         negative += int(np.sum(np.linalg.eigvalsh(self._schur) < -rounding))
         self.is_positive = negative == p
 
