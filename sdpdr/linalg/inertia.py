@@ -16,6 +16,8 @@ from sdpdr.linalg.walks import breadth
 
 # Operations on an entry of L beyond its inner product: a pivot's reciprocal and two products.
 _OPERATIONS = 4
+# Rounding of the factors, relative to the matrix, from which signs of pivots are not believed.
+_GROWN = 1e-8
 # Order from which speed matters more than a look at every pivot.
 _LARGE = 20_000
 # Nodes at one distance from another beyond which columns are collected into dense blocks, and the
@@ -40,7 +42,8 @@ class Factorization:
     def __init__(self, matrix: Matrix) -> None:
         require_sound_qdldl()
         upper = sp.csc_matrix(sp.triu(sp.csc_array(matrix)))
-        rounding = np.finfo(float).eps * abs(upper).max()
+        self._size = float(abs(upper).max())
+        rounding = np.finfo(float).eps * self._size
         try:
             self._solver = qdldl.Solver(upper, upper=True)
             self._lower, self.pivots, self._order = self._solver.factors()
@@ -58,6 +61,14 @@ class Factorization:
     def solve(self, right: Array) -> Array:
         """Solution of A x = right; shape (n,)."""
         return np.asarray(self._solver.solve(right))
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether rounding of the factors reaches half the digits of the matrix.
+
+        A small pivot does that to a matrix with eigenvalues of both signs; it may swallow one.
+        """
+        return bool(np.max(self.error_bound(), initial=0.0) > _GROWN * self._size)
 
     def error_bound(self) -> Array:
         r"""Row sums of a bound on :math:`|A - P \hat L \hat D \hat L^T P^T|`; shape (n,).
@@ -147,6 +158,10 @@ class RestrictedFactor:
         self._factor = _best_factor(sp.csr_array(matrix), p)
         self._columns = columns
         negative = self._factor.n_negative
+        if isinstance(self._factor, Factorization) and negative and self._factor.has_grown:
+            raise ArithmeticError(
+                "pivots have grown so much that their signs are those of rounding"
+            )
         self.is_positive = negative == 0
         if p == 0 or negative > p:
             return
@@ -156,8 +171,9 @@ class RestrictedFactor:
         missed = np.abs(self._solved).T @ np.abs(matrix @ self._solved - columns)
         size = np.abs(columns).T @ np.abs(self._solved)
         rounding = np.max(missed + n * np.finfo(float).eps * (size + corner))
-        negative += int(np.sum(np.linalg.eigvalsh(self._schur) < -rounding))
-        self.is_positive = negative == p
+        spectrum = np.linalg.eigvalsh(self._schur)
+        negative += int(np.sum(spectrum < -rounding))
+        self.is_positive = negative == p and bool(np.all(np.abs(spectrum) > rounding))
 
     def solve(self, right: Array) -> Array:
         """The x orthogonal to the columns with A x = right up to a combination of them.

@@ -45,6 +45,8 @@ from sdpdr.program.standard import to_equality_form
 
 _PUNCTUATION = str.maketrans(",{}()", "     ")
 _FORTRAN_EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")
+# Entries of larger blocks have no number of 64 bits.
+_LARGEST_ORDER = 2**31 - 1
 _WHOLE = re.compile(r"[+-]?\d+")
 # People edit files: blanks, case, spelling and the mark of a comment may differ from what we write.
 _NOTE = re.compile(r"""\s*["*][\s"*]*(?P<words>sdpdr\s*:.*)""", re.IGNORECASE)
@@ -93,7 +95,7 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     SDP(tiny; matrices [Y1: 2x2], 1 scalars, 2 rows, 0 matrix inequalities)
     """
     path = Path(path)
-    source = _Source(path.name, _text(path).replace("\r\n", "\n").split("\n"))
+    source = _Source(path.name, _text(path).replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     maximize, constant = source.sense()
     m = source.count("the number of rows (mDIM)", least=0)
     sizes = source.sizes(source.count("the number of blocks (nBLOCK)", least=1))
@@ -192,6 +194,8 @@ class _Source:
         expected = f"{n_blocks} sizes of blocks (bLOCKsTRUCT), whole numbers other than 0"
         words = self.words(expected)
         sizes = [int(word) for word in takewhile(_WHOLE.fullmatch, words)]
+        if any(abs(size) > _LARGEST_ORDER for size in sizes):
+            self.fail(self.taken, f"sizes up to {_LARGEST_ORDER}; found {max(map(abs, sizes))}")
         if len(sizes) != n_blocks or 0 in sizes:
             self.fail(self.taken, f"{expected}, all on one line; found {' '.join(words)[:60]!r}")
         return np.array(sizes, dtype=np.int64)

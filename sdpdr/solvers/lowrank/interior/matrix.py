@@ -156,8 +156,9 @@ class NewtonMatrix:
         """Of the factor, by trying."""
         data = np.full(self._count, 1e-3)
         data[self._to[: self.size]] = float(self._total)
-        data[self._to[-self.negative :]] = -float(self._total)
-        self._factor.factorize(data)
+        data[self._to[self._to.size - self.negative :]] = -float(self._total)
+        inertia = self._factor.factorize(data)
+        assert inertia == self.negative, "a matrix with a heavy diagonal has its signs"
         return self._factor.nnz
 
     def _slopes_at(self) -> tuple[Index, Index]:

@@ -1,0 +1,135 @@
+"""Signs of eigenvalues that rounding decided once proved bounds and infeasibility."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sdpdr import blocks, graphs
+from sdpdr.errors import FileFormatError
+from sdpdr.linalg import InnerProduct, Products, QuadraticForms, SquaredEdgeLengths, Trace
+from sdpdr.linalg.inertia import is_positive_on
+from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.program import SDP, Factor, PsdVariable, Rows
+from sdpdr.program.backward import dual_backward_error
+from sdpdr.program.certificate import certify
+from sdpdr.program.rays import prove_infeasible
+from sdpdr.program.sdpa_file import read_sdpa
+
+
+def cycle(n):
+    return np.column_stack([np.arange(n), (np.arange(n) + 1) % n])
+
+
+def unfolding(n, objective, *more):
+    rows = (
+        Rows("centered", "==", {"K": Products(n)}, np.zeros(n)),
+        Rows("edges", "<=", {"K": SquaredEdgeLengths(n, cycle(n))}, np.ones(n)),
+        *more,
+    )
+    return SDP((PsdVariable("K", n),), objective, rows, maximize=bool(objective))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_program_with_a_point_is_not_proved_infeasible(seed):
+    n = 1001
+    F = np.random.default_rng(seed).standard_normal((n, 2))
+    F -= F.mean(axis=0)
+    spread = np.array([[-1.0, 1e-3]]) @ QuadraticForms(F.T)
+    program = unfolding(n, {}, Rows("spread", "<=", {"K": spread}, np.array([-3000.0])))
+    y = 0.9 * np.abs(np.arange(n) - n // 2)
+    y -= y.mean()
+    y = max((np.roll(y, k) for k in range(n)), key=lambda turned: abs(F[:, 0] @ turned))
+    point = {"K": Factor(y[:, None])}
+    assert all(np.min(program.slack(r, point)) > 0.0 for r in program.rows[1:])
+    multipliers = {"centered": np.zeros(n), "edges": np.ones(n), "spread": np.ones(1)}
+    assert isinstance(prove_infeasible(program, multipliers), str)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_bound_is_below_the_value_of_a_point(seed):
+    n = 200
+    f = np.random.default_rng(seed).standard_normal(n).astype(np.float32)
+    f = (f - f.mean()).astype(float)
+    program = unfolding(n, {"K": -1.0 * QuadraticForms(f[None, :])})
+    found = certify(program, {"centered": np.zeros(n), "edges": np.full(n, 0.5)})
+    y = np.abs(np.arange(n) - n / 2)
+    reached = max((f @ (np.roll(y, k) - y.mean())) ** 2 for k in range(n))
+    assert found.bound is None or found.bound >= reached
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_smallest_eigenvalue_under_signs_of_both_kinds(seed):
+    n = 1001
+    F = np.random.default_rng(seed).standard_normal((n, 2))
+    program = (
+        blocks.Gram(n)
+        + blocks.Centered(n)
+        + blocks.Isometry(graphs.cycle(n))
+        + blocks.Dependence(F, np.array([1.0, -1e-3]))
+    ).to_sdp()
+    duals = {
+        r.label: np.zeros(r.m) if r.label == "centered" else np.ones(r.m) for r in program.rows
+    }
+    slack = program.dual_slack("K", {"isometry": duals["isometry"]})
+    centring = np.eye(n) - 1.0 / n
+    least = np.linalg.eigvalsh(centring @ slack.toarray() @ centring)[0]
+    assert least < -1.0
+    assert smallest_eigenvalue(slack, np.ones((n, 1)))[0] == pytest.approx(least, rel=1e-6)
+    assert dual_backward_error(program, duals) > 1e-3
+
+
+def test_a_small_pivot_swallows_no_negative_eigenvalue():
+    rng, n = np.random.default_rng(0), 30
+    for _ in range(206):
+        A = np.eye(n)
+        A[0, 0] = 10 ** rng.uniform(-15.5, -14.5)
+        A[0, 1] = A[1, 0] = rng.uniform(0.3, 1)
+        A[0, 2] = A[2, 0] = rng.uniform(0.3, 1)
+        A[1, 1], A[2, 2] = -0.1 * rng.uniform(0.2, 2, 2)
+        A[1:3, 3:12], A[3:12, 1:3] = 0.01, 0.01
+        u = rng.standard_normal(n)
+        face = Rows("face", "==", {"K": Products(n, u)}, np.zeros(n))
+        trace = Rows("trace", "==", {"K": Trace(n)}, np.ones(1))
+        program = SDP((PsdVariable("K", n),), {"K": InnerProduct(sp.csr_array(A))}, (face, trace))
+        found = certify(program, {"face": np.zeros(n), "trace": np.zeros(1)})
+        beside = np.linalg.svd(u[:, None])[0][:, 1:]
+        least = np.linalg.eigvalsh(beside.T @ A @ beside)[0]
+        assert found.bound is None or found.bound <= least + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_forms_with_outer_products_of_both_signs_agree_with_dense_eigenvalues(seed):
+    rng = np.random.default_rng(seed)
+    n, ones = 240, np.ones((240, 1))
+    incidence = sp.csr_array(np.eye(n) - np.roll(np.eye(n), 1, axis=1))
+    laplacian = sp.csr_array(incidence.T @ sp.diags_array(rng.uniform(0.5, 1.0, n)) @ incidence)
+    F = rng.standard_normal((n, 2))
+    F -= F.mean(axis=0)
+    form = Outer(
+        laplacian, F, np.array([-(10.0 ** rng.uniform(-8, 1)), 10.0 ** rng.uniform(-8, 1)])
+    )
+    beside = np.linalg.svd(ones)[0][:, 1:]
+    least = np.linalg.eigvalsh(beside.T @ form.toarray() @ beside)[0]
+    if is_positive_on(form, ones):
+        assert least > 0.0
+    else:
+        assert least < 1e-8
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_kind_of_line_end_ends_a_line(tmp_path, end):
+    lines = ["1", "1", "2", "1.0", "0 1 1 1 1.0", "1 1 1 1 1.0", "* second", "1 1 2 2 1.0", ""]
+    path = tmp_path / "ends.dat-s"
+    path.write_bytes(end.join(lines).encode())
+    assert read_sdpa(path).rows[0].lhs["Y1"].matrix().toarray().tolist() == [[1.0, 0.0, 1.0]]
+
+
+@pytest.mark.parametrize("size", ["99999999999999999999", "5000000000", "-5000000000"])
+def test_a_block_too_large_for_numbers_of_64_bits_is_refused_by_its_line(tmp_path, size):
+    path = tmp_path / "large.dat-s"
+    path.write_text(f"1\n1\n{size}\n1.0\n0 1 1 1 1.0\n")
+    with pytest.raises(FileFormatError, match="line 3"):
+        read_sdpa(path)
