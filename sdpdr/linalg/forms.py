@@ -11,7 +11,7 @@ from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import DataTypeError, ShapeError
 from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import SQRT2, selected, svec_index, svec_pairs, svec_size
 
 # Few dense vectors in a large space: their products are kept apart.
 _LARGE, _FEW, _DENSE = 200, 0.1, 0.1
@@ -192,6 +192,13 @@ class SquaredEdgeLengths(QuadraticForms):
         steps = points[self.edges[:, 0]] - points[self.edges[:, 1]]
         return np.einsum("ek,ek->e", steps, steps)
 
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Lengths again where the ends of all edges become points."""
+        places = selected(basis)
+        if places is None or np.any(places[self.edges] < 0):
+            return super().congruence(basis)
+        return SquaredEdgeLengths(basis.shape[1], places[self.edges])
+
     def formula(self, variable: str) -> tuple[str, str]:
         """Typical row in mathematics."""
         k = variable
@@ -217,6 +224,13 @@ class Entries(BilinearForms):
         self.pairs: Index = within(pairs, n, "entries must lie in rows and columns")
         unit = sp.eye_array(n, format="csr")
         super().__init__(unit[self.pairs[:, 0]], unit[self.pairs[:, 1]])
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Entries again where all places become places."""
+        places = selected(basis)
+        if places is None or np.any(places[self.pairs] < 0):
+            return super().congruence(basis)
+        return Entries(basis.shape[1], places[self.pairs])
 
     def formula(self, variable: str) -> tuple[str, str]:
         """Typical row in mathematics."""

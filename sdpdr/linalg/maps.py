@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows
 from sdpdr.base.errors import ShapeError
-from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_pairs, svec_size, unscaled
+from sdpdr.linalg.svec import SQRT2, selected, svec, svec_index, svec_pairs, svec_size, unscaled
 
 # Numbers for every column from which on a vector with all of them is worth its memory.
 _FULL = 0.1
@@ -84,12 +84,7 @@ class LinearMap(ABC):
 
     def congruence(self, basis: Matrix) -> LinearMap:
         """Map M -> A(V M V^T) on symmetric r x r matrices, for a basis V of shape (n, r)."""
-        rows = self.matrix()
-        changed = [
-            sp.csr_array(svec(basis.T @ (_row_matrix(rows, e, self.n) @ basis))[None, :])
-            for e in range(self.m)
-        ]
-        return SvecMap(basis.shape[1], sp.vstack(changed, format="csr"))
+        return SvecMap(self.n, self.matrix()).congruence(basis)
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
         """Vectors u, as columns, with K u = 0 for every PSD K that has A(K) = rhs.
@@ -248,10 +243,21 @@ class SvecMap(LinearMap):
         return self._natural is not None
 
     def congruence(self, basis: Matrix) -> LinearMap:
-        """As of any map; units that are powers of two round none of its entries."""
+        """As of any map; to choose among points, or units of powers of two, rounds no entry."""
         units = _powers_of_two(basis)
-        if units is None:
-            return super().congruence(basis)
+        if units is not None:
+            return self._in_units(units)
+        kept = _kept(basis)
+        if kept is not None:
+            column, row = np.tril_indices(kept.size)
+            return self.at(kept.size, svec_index(kept[row], kept[column]))
+        changed = [
+            sp.csr_array(svec(basis.T @ (_row_matrix(self._matrix, e, self.n) @ basis))[None, :])
+            for e in range(self.m)
+        ]
+        return SvecMap(basis.shape[1], sp.vstack(changed, format="csr"))
+
+    def _in_units(self, units: Array) -> SvecMap:
         made = SvecMap(self.n, _in_units(self._matrix, units))
         if self._natural is not None:
             made._natural = _in_units(self._natural, units)
@@ -272,6 +278,16 @@ def _powers_of_two(basis: Matrix) -> Array | None:
     if basis.count_nonzero() != np.count_nonzero(units):
         return None
     return units if np.all(np.frexp(units)[0] == 0.5) else None
+
+
+def _kept(basis: Matrix) -> Index | None:
+    """The points that the columns of a basis stand for, one each; None for any other."""
+    places = selected(basis)
+    if places is None:
+        return None
+    kept = np.flatnonzero(places >= 0)
+    kept = kept[np.argsort(places[kept])]
+    return kept if np.array_equal(places[kept], np.arange(basis.shape[1])) else None
 
 
 def _in_units(rows: sp.csr_array, units: Array) -> sp.csr_array:

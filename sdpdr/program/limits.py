@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import Combined, LinearMap, Products, SquaredEdgeLengths, VectorMap
+from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import SQRT2, svec_pairs
@@ -237,9 +237,11 @@ class Limits:
     def _centre(self, name: str) -> Array | None:
         """Weights u > 0 with K u = 0."""
         for rows in exposing_rows(self._sdp, name):
-            linear_map = rows.lhs[name]
-            if isinstance(linear_map, Products) and np.all(linear_map.vector > 0.0):
-                return linear_map.vector
+            null = rows.lhs[name].null_vectors(rows.rhs)  # type: ignore[union-attr]  # matrices
+            positive = np.flatnonzero(null.min(axis=0).toarray().ravel() > 0.0)
+            if positive.size:
+                weights: Array = null[:, positive[:1]].toarray().ravel()
+                return weights
         return None
 
 

@@ -30,6 +30,7 @@ from sdpdr.linalg import (
     svec,
     svec_size,
 )
+from sdpdr.linalg.svec import selection
 
 N = 5
 EDGES = [[0, 1], [1, 2], [4, 2], [0, 4]]
@@ -104,8 +105,22 @@ def test_laws(name):
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize(
     "basis",
-    [normal(N, 3), sparse(N, 4), np.eye(N)[:, 1:]],
-    ids=["dense", "sparse", "without the first point"],
+    [
+        normal(N, 3),
+        sparse(N, 4),
+        np.eye(N)[:, 1:],
+        selection([3, 0, 4, 2, 1], N),
+        selection([3, 0, 4, 2], N).T,
+        selection([1, 0, 0, 2, 1], 3),
+    ],
+    ids=[
+        "dense",
+        "sparse",
+        "without the first point",
+        "in another order",
+        "some points",
+        "points that become one",
+    ],
 )
 def test_laws_in_another_basis(name, basis):
     linear_map = MAPS[name]()
@@ -114,6 +129,14 @@ def test_laws_in_another_basis(name, basis):
     small = normal(basis.shape[1], 2, seed=3)
     expected = linear_map.apply_factor(np.asarray(basis @ small))
     np.testing.assert_allclose(changed.apply_factor(small), expected, atol=1e-10)
+
+
+def test_an_order_of_the_points_leaves_a_map_of_its_kind():
+    order = selection([3, 0, 4, 2, 1], N)
+    for linear_map in (lengths(), Entries(N, [[0, 1]]), Trace(N), MAPS["from entries"]()):
+        assert type(linear_map.congruence(order)) is type(linear_map)
+    null = Products(N, np.arange(N)).congruence(order).null_vectors(np.zeros(N))
+    np.testing.assert_array_equal(null.toarray().ravel(), order.T @ np.arange(N))
 
 
 @pytest.mark.parametrize("name", MAPS)

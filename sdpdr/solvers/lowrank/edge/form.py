@@ -81,7 +81,7 @@ def _read(sdp: SDP) -> EdgeForm:
     if any(np.any(column.cost < 0.0) for column in columns):
         raise NotAcceptedError("a scalar is maximised")
     hidden = exposing_rows(sdp, name)
-    mass, objective = read_objective(sdp, name, hidden)
+    mass, objective = read_objective(sdp, name)
     rows = [r for r in sdp.rows if r not in hidden]
     lengths = {r.label: _edge_rows(r, name) for r in rows}
     if not rows or n < 2:

@@ -13,20 +13,19 @@ from sdpdr.linalg import (
     Combined,
     InnerProduct,
     LinearMap,
-    Products,
     QuadraticForms,
     SquaredEdgeLengths,
     VectorMap,
 )
 from sdpdr.linalg.combine import Summed
 from sdpdr.program.face import null_vectors
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.edge.program import Objective
 
 _ROUNDING = 1e-12
 
 
-def read_objective(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> tuple[Array, Objective]:
+def read_objective(sdp: SDP, name: str) -> tuple[Array, Objective]:
     """The masses that centre the points, and the form that is maximised.
 
     Raises
@@ -34,7 +33,7 @@ def read_objective(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> tuple[Array
     NotAcceptedError
         With the reason, in words.
     """
-    mass = _mass(sdp, name, hidden)
+    mass = _mass(sdp, name)
     n = mass.size
     diagonal, pairs, pull, side = np.zeros(n), [], [], []
     for weights, linear_map in _parts(sdp.objective[name]) if name in sdp.objective else ():
@@ -90,14 +89,14 @@ def _parts(
         raise NotAcceptedError("the objective is not a variance, spread of pairs or quadratic form")
 
 
-def _mass(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> Array:
-    maps = [r.lhs[name] for r in hidden]
-    products = [a for a in maps if isinstance(a, Products)]
-    if not products or len(products) < len(maps) or null_vectors(sdp, name).shape[1] > 1:
+def _mass(sdp: SDP, name: str) -> Array:
+    null = null_vectors(sdp, name)
+    if null.shape[1] != 1:
         raise NotAcceptedError("the points are not centred by rows K c = 0 (block Centered)")
-    if not np.all(products[0].vector > 0.0):
+    mass: Array = null.toarray().ravel()
+    if not np.all(mass > 0.0):
         raise NotAcceptedError("the points are centred with weights that are not positive")
-    return products[0].vector
+    return mass
 
 
 def _graph(cost: sp.csr_array) -> tuple[Array, Index, Array]:
