@@ -79,6 +79,15 @@ class Stacked(LinearMap):
         """Each map in the new basis."""
         return Stacked([a.congruence(basis) for a in self.maps])
 
+    def take(self, rows: Index) -> LinearMap:
+        """Rows in ascending order are taken of each map."""
+        starts = np.cumsum([0, *(a.m for a in self.maps)])
+        parts = np.split(rows, np.searchsorted(rows, starts[1:-1]))
+        if rows.size == 0 or np.any(np.diff(rows) < 0):
+            return super().take(rows)
+        taken = zip(self.maps, parts, starts[:-1], strict=True)
+        return Stacked([a.take(part - start) for a, part, start in taken if part.size])
+
     def null_vectors(self, rhs: Array) -> sp.csr_array:
         """Those of every part."""
         parts = zip(self.maps, self._split(np.asarray(rhs, dtype=float)), strict=True)
@@ -124,6 +133,10 @@ class Summed(LinearMap):
     def congruence(self, basis: Matrix) -> LinearMap:
         """Each map in the new basis."""
         return Summed([a.congruence(basis) for a in self.maps])
+
+    def take(self, rows: Index) -> LinearMap:
+        """These rows of each map."""
+        return Summed([a.take(rows) for a in self.maps])
 
     def formula(self, variable: str) -> tuple[str, str]:
         """The rows in mathematics."""
@@ -180,6 +193,12 @@ class Combined(LinearMap):
     def congruence(self, basis: Matrix) -> LinearMap:
         """The same combination of the inner map in the new basis."""
         return Combined(self.weights, self.inner.congruence(basis))
+
+    def take(self, rows: Index) -> LinearMap:
+        """Some of the combinations, of the inner rows that they use."""
+        weights = self.weights[rows]
+        used = np.unique(weights.indices)
+        return Combined(weights[:, used], self.inner.take(used))
 
     def pattern(self) -> Index:
         """Entries that the combined rows read."""

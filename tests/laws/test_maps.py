@@ -27,6 +27,7 @@ from sdpdr.linalg import (
     Trace,
     VectorMap,
     check_map,
+    lengths_of,
     svec,
     svec_size,
 )
@@ -137,6 +138,32 @@ def test_an_order_of_the_points_leaves_a_map_of_its_kind():
         assert type(linear_map.congruence(order)) is type(linear_map)
     null = Products(N, np.arange(N)).congruence(order).null_vectors(np.zeros(N))
     np.testing.assert_array_equal(null.toarray().ravel(), order.T @ np.arange(N))
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_rows_taken_are_those_rows(name):
+    linear_map = MAPS[name]()
+    every = np.arange(linear_map.m)
+    for rows in (every[::2], every[::-1], np.repeat(every, 2), every[:0]):
+        taken = linear_map.take(rows)
+        expected = linear_map.matrix()[rows].toarray()
+        np.testing.assert_allclose(taken.matrix().toarray(), expected, atol=1e-12)
+        check_map(taken)
+
+
+def test_rows_taken_are_of_their_kind():
+    for name in ("quadratic forms", "squared edge lengths", "entries", "diagonal", "stacked"):
+        linear_map = MAPS[name]()
+        assert type(linear_map[:2]) is type(linear_map)
+
+
+def test_multiples_of_the_same_lengths_add_up_where_nothing_is_rounded():
+    known = lengths_of(2.0 * lengths() - lengths() + np.arange(1.0, 5.0) * lengths())
+    np.testing.assert_array_equal(known[0], EDGES)
+    np.testing.assert_array_equal(known[1], [2.0, 3.0, 4.0, 5.0])
+    assert lengths_of(0.1 * lengths() + 0.2 * lengths()) is None
+    assert lengths_of(lengths()[:2] + lengths()[2:]) is None
+    assert lengths_of(Combined(np.ones((1, 4)), lengths())) is None
 
 
 @pytest.mark.parametrize("name", MAPS)

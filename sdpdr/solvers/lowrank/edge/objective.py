@@ -16,6 +16,7 @@ from sdpdr.linalg import (
     QuadraticForms,
     SquaredEdgeLengths,
     VectorMap,
+    lengths_of,
 )
 from sdpdr.linalg.combine import Summed
 from sdpdr.program.face import null_vectors
@@ -37,7 +38,7 @@ def read_objective(sdp: SDP, name: str) -> tuple[Array, Objective]:
     n = mass.size
     diagonal, pairs, pull, side = np.zeros(n), [], [], []
     for weights, linear_map in _parts(sdp.objective[name]) if name in sdp.objective else ():
-        lengths = as_lengths(linear_map)
+        lengths = lengths_of(linear_map)
         if lengths is not None:
             pairs.append(lengths[0])
             pull.append(-weights * lengths[1])
@@ -60,17 +61,6 @@ def read_objective(sdp: SDP, name: str) -> tuple[Array, Objective]:
     if variance == 0.0 and edges.size == 0 and columns is None:
         raise NotAcceptedError("nothing is maximised that stretches edges (block Variance)")
     return mass, Objective(mass, variance, edges, force, columns)
-
-
-def as_lengths(linear_map: LinearMap) -> tuple[Index, Array] | None:
-    """Edges and factors of a map whose rows are multiples of squared lengths."""
-    if isinstance(linear_map, SquaredEdgeLengths):
-        return linear_map.edges, np.ones(linear_map.m)
-    if isinstance(linear_map, Combined) and isinstance(linear_map.inner, SquaredEdgeLengths):
-        weights = linear_map.weights
-        if np.all(np.diff(weights.indptr) == 1):
-            return linear_map.inner.edges[weights.indices], weights.data
-    return None
 
 
 def _parts(
