@@ -3,7 +3,14 @@
 from sdpdr.linalg.cliques import CliqueTree, clique_tree
 from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.completion import complete_max_det, complete_min_rank
-from sdpdr.linalg.forms import BilinearForms, Diagonal, Entries, QuadraticForms, SquaredEdgeLengths
+from sdpdr.linalg.forms import (
+    BilinearForms,
+    Diagonal,
+    Entries,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    lengths_of,
+)
 from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap, check_map
 from sdpdr.linalg.merging import CliqueCost, merge_cliques
 from sdpdr.linalg.products import InnerProduct, Products, Trace
@@ -32,6 +39,7 @@ __all__ = [
     "complete_max_det",
     "complete_min_rank",
     "intrinsic_dimension",
+    "lengths_of",
     "merge_cliques",
     "smat",
     "svec",

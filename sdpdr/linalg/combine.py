@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,15 @@ class Stacked(LinearMap):
         """Each map in the new basis."""
         return Stacked([a.congruence(basis) for a in self.maps])
 
+    def take(self, rows: Index) -> LinearMap:
+        """Rows in ascending order are taken of each map."""
+        starts = np.cumsum([0, *(a.m for a in self.maps)])
+        parts = np.split(rows, np.searchsorted(rows, starts[1:-1]))
+        if rows.size == 0 or np.any(np.diff(rows) < 0):
+            return super().take(rows)
+        taken = zip(self.maps, parts, starts[:-1], strict=True)
+        return Stacked([a.take(part - start) for a, part, start in taken if part.size])
+
     def null_vectors(self, rhs: Array) -> sp.csr_array:
         """Those of every part."""
         parts = zip(self.maps, self._split(np.asarray(rhs, dtype=float)), strict=True)
@@ -123,6 +133,10 @@ class Summed(LinearMap):
     def congruence(self, basis: Matrix) -> LinearMap:
         """Each map in the new basis."""
         return Summed([a.congruence(basis) for a in self.maps])
+
+    def take(self, rows: Index) -> LinearMap:
+        """These rows of each map."""
+        return Summed([a.take(rows) for a in self.maps])
 
     def formula(self, variable: str) -> tuple[str, str]:
         """The rows in mathematics."""
@@ -180,6 +194,12 @@ class Combined(LinearMap):
         """The same combination of the inner map in the new basis."""
         return Combined(self.weights, self.inner.congruence(basis))
 
+    def take(self, rows: Index) -> LinearMap:
+        """Some of the combinations, of the inner rows that they use."""
+        weights = self.weights[rows]
+        used = np.unique(weights.indices)
+        return Combined(weights[:, used], self.inner.take(used))
+
     def pattern(self) -> Index:
         """Entries that the combined rows read."""
         used = np.unique(self.weights.indices)
@@ -188,13 +208,32 @@ class Combined(LinearMap):
         return super().pattern()
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
-        """Those of the inner map, where every row is an inner row times a number."""
-        single = np.diff(self.weights.indptr) == 1
-        if not single.all() or np.unique(self.weights.indices).size != self.inner.m:
+        """Those of the inner map, where all of its rows are told."""
+        if self.told is None:
             return sp.csr_array((self.n, 0))
-        inner = np.empty(self.inner.m)
-        inner[self.weights.indices] = rhs / self.weights.data
-        return self.inner.null_vectors(inner)
+        return self.inner.null_vectors(rhs[self.told] / self.weights.data[self._first(self.told)])
+
+    @cached_property
+    def told(self) -> Index | None:
+        """For each row of A a row of T that is it alone times a number; None if one has none.
+
+        All rows of A vanish where all rows of T A do, then.
+        """
+        alone = np.flatnonzero(np.diff(self.weights.indptr) == 1)
+        alone = alone[self.weights.data[self._first(alone)] != 0.0]
+        inner, first = np.unique(self.weights.indices[self._first(alone)], return_index=True)
+        return alone[first] if inner.size == self.inner.m else None
+
+    def _first(self, rows: Index) -> Index:
+        """Where the entries of rows of T begin."""
+        return np.asarray(self.weights.indptr[rows], dtype=np.int64)
+
+    def outer_multipliers(self, inner: Array) -> Array:
+        """Multipliers y with T^T y as given, of the rows `told` alone."""
+        assert self.told is not None
+        y = np.zeros(self.m)
+        y[self.told] = inner / self.weights.data[self._first(self.told)]
+        return y
 
     def formula(self, variable: str) -> tuple[str, str]:
         """Typical row in mathematics; a plain scaling shows as t_e, one row that sums as Σ_e."""

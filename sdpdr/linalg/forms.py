@@ -9,9 +9,10 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import DataTypeError, ShapeError
-from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.combine import Combined
+from sdpdr.linalg.maps import LinearMap, VectorMap
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import SQRT2, selected, selection, svec_index, svec_pairs, svec_size
 
 # Few dense vectors in a large space: their products are kept apart.
 _LARGE, _FEW, _DENSE = 200, 0.1, 0.1
@@ -100,6 +101,10 @@ class BilinearForms(LinearMap):
         """Forms in the vectors V^T f_e and V^T g_e."""
         return BilinearForms(self.left @ basis, self.right @ basis)
 
+    def take(self, rows: Index) -> LinearMap:
+        """Some of the forms."""
+        return BilinearForms(self.left[rows], self.right[rows])
+
     def formula(self, variable: str) -> tuple[str, str]:
         """Typical row in mathematics."""
         return f"f_eᵀ {variable} g_e", rf"f_e^\top {variable} g_e"
@@ -140,6 +145,10 @@ class QuadraticForms(BilinearForms):
     def congruence(self, basis: Matrix) -> LinearMap:
         """Quadratic forms in the vectors V^T f_e."""
         return QuadraticForms(self.left @ basis)
+
+    def take(self, rows: Index) -> LinearMap:
+        """Some of the forms."""
+        return QuadraticForms(self.left[rows])
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
         """The vectors whose form must vanish: f^T K f = 0 and K PSD give K f = 0."""
@@ -192,10 +201,53 @@ class SquaredEdgeLengths(QuadraticForms):
         steps = points[self.edges[:, 0]] - points[self.edges[:, 1]]
         return np.einsum("ek,ek->e", steps, steps)
 
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Lengths again where the ends of all edges become points."""
+        places = selected(basis)
+        if places is None or np.any(places[self.edges] < 0):
+            return super().congruence(basis)
+        return SquaredEdgeLengths(basis.shape[1], places[self.edges])
+
+    def take(self, rows: Index) -> LinearMap:
+        """Some of the lengths."""
+        return SquaredEdgeLengths(self.n, self.edges[rows])
+
     def formula(self, variable: str) -> tuple[str, str]:
         """Typical row in mathematics."""
         k = variable
         return f"{k}_ii + {k}_jj − 2 {k}_ij", f"{k}_{{ii}} + {k}_{{jj}} - 2{k}_{{ij}}"
+
+
+def lengths_of(linear_map: LinearMap | VectorMap | None) -> tuple[Index, Array] | None:
+    """Edges and factors of a map whose rows are multiples of squared lengths; None for others.
+
+    Examples
+    --------
+    >>> edges, factors = lengths_of(2.0 * SquaredEdgeLengths(3, [[0, 1], [1, 2]]))
+    >>> edges.tolist(), factors.tolist()
+    ([[0, 1], [1, 2]], [2.0, 2.0])
+    """
+    if isinstance(linear_map, SquaredEdgeLengths):
+        return linear_map.edges, np.ones(linear_map.m)
+    if isinstance(linear_map, Combined) and isinstance(linear_map.inner, SquaredEdgeLengths):
+        weights = linear_map.weights
+        if np.all(np.diff(weights.indptr) == 1):
+            return linear_map.inner.edges[weights.indices], weights.data
+    return None
+
+
+def lengths_added(one: LinearMap, other: LinearMap) -> LinearMap | None:
+    """The sum of multiples of the same lengths as multiples; None where it would be rounded."""
+    known, more = lengths_of(one), lengths_of(other)
+    if known is None or more is None or one.n != other.n:
+        return None
+    (edges, a), (others, b) = known, more
+    if not np.array_equal(edges, others):
+        return None
+    total = a + b
+    # What rounding loses of a sum is a double as well (Knuth).
+    lost = (a - (total - (total - a))) + (b - (total - a))
+    return None if np.any(lost) else total * SquaredEdgeLengths(one.n, edges)
 
 
 class Entries(BilinearForms):
@@ -218,21 +270,46 @@ class Entries(BilinearForms):
         unit = sp.eye_array(n, format="csr")
         super().__init__(unit[self.pairs[:, 0]], unit[self.pairs[:, 1]])
 
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Entries again where all places become places."""
+        places = selected(basis)
+        if places is None or np.any(places[self.pairs] < 0):
+            return super().congruence(basis)
+        return Entries(basis.shape[1], places[self.pairs])
+
+    def take(self, rows: Index) -> LinearMap:
+        """Some of the entries."""
+        return Entries(self.n, self.pairs[rows])
+
     def formula(self, variable: str) -> tuple[str, str]:
         """Typical row in mathematics."""
         return f"{variable}_ij", f"{variable}_{{ij}}"
 
 
 class Diagonal(QuadraticForms):
-    """The diagonal K_11, ..., K_nn.
+    """The diagonal K_11, ..., K_nn, or some places of it.
 
     Parameters
     ----------
     n : int
+    places : array_like of shape (m,), optional
+        All in order by default.
     """
 
-    def __init__(self, n: int) -> None:
-        super().__init__(sp.eye_array(n, format="csr"))
+    def __init__(self, n: int, places: Any = None) -> None:
+        self.places: Index = np.arange(n) if places is None else np.asarray(places, dtype=np.int64)
+        super().__init__(selection(self.places, n))
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Places of the diagonal again where all of them become places."""
+        places = selected(basis)
+        if places is None or np.any(places[self.places] < 0):
+            return super().congruence(basis)
+        return Diagonal(basis.shape[1], places[self.places])
+
+    def take(self, rows: Index) -> LinearMap:
+        """Some of the places."""
+        return Diagonal(self.n, self.places[rows])
 
     def formula(self, variable: str) -> tuple[str, str]:
         """Typical row in mathematics."""

@@ -17,7 +17,16 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows
 from sdpdr.base.errors import ShapeError
-from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_pairs, svec_size, unscaled
+from sdpdr.linalg.svec import (
+    SQRT2,
+    selected,
+    selection,
+    svec,
+    svec_index,
+    svec_pairs,
+    svec_size,
+    unscaled,
+)
 
 # Numbers for every column from which on a vector with all of them is worth its memory.
 _FULL = 0.1
@@ -84,12 +93,11 @@ class LinearMap(ABC):
 
     def congruence(self, basis: Matrix) -> LinearMap:
         """Map M -> A(V M V^T) on symmetric r x r matrices, for a basis V of shape (n, r)."""
-        rows = self.matrix()
-        changed = [
-            sp.csr_array(svec(basis.T @ (_row_matrix(rows, e, self.n) @ basis))[None, :])
-            for e in range(self.m)
-        ]
-        return SvecMap(basis.shape[1], sp.vstack(changed, format="csr"))
+        return SvecMap(self.n, self.matrix()).congruence(basis)
+
+    def take(self, rows: Index) -> LinearMap:
+        """Some of the rows, in the order given, as a map of the same kind where there is one."""
+        return selection(rows, self.m) @ self
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
         """Vectors u, as columns, with K u = 0 for every PSD K that has A(K) = rhs.
@@ -122,8 +130,10 @@ class LinearMap(ABC):
     # The algebra lives in `combine`, which needs this class; hence the imports inside.
     def __add__(self, other: LinearMap) -> LinearMap:
         from sdpdr.linalg.combine import Summed
+        from sdpdr.linalg.forms import lengths_added
 
-        return Summed((self, other))
+        joined = lengths_added(self, other)
+        return Summed((self, other)) if joined is None else joined
 
     def __sub__(self, other: LinearMap) -> LinearMap:
         return self + (-1.0) * other
@@ -144,7 +154,7 @@ class LinearMap(ABC):
 
     def __getitem__(self, rows: Any) -> LinearMap:
         """The rows chosen, by anything that indexes a NumPy vector."""
-        return sp.eye_array(self.m, format="csr")[np.atleast_1d(np.arange(self.m)[rows])] @ self
+        return self.take(np.atleast_1d(np.arange(self.m)[rows]))
 
     # NumPy and SciPy must leave `T @ A` and `t * A` to the methods above.
     __array_ufunc__ = None
@@ -248,10 +258,22 @@ class SvecMap(LinearMap):
         return self._natural is not None
 
     def congruence(self, basis: Matrix) -> LinearMap:
-        """As of any map; units that are powers of two round none of its entries."""
+        """As of any map; to choose among points, or units of powers of two, rounds no entry."""
         units = _powers_of_two(basis)
-        if units is None:
-            return super().congruence(basis)
+        if units is not None:
+            return self._in_units(units)
+        kept = _kept(basis)
+        if kept is not None:
+            column, row = np.tril_indices(kept.size)
+            return self.at(kept.size, svec_index(kept[row], kept[column]))
+        none = sp.csr_array((0, svec_size(basis.shape[1])))
+        changed = [
+            sp.csr_array(svec(basis.T @ (_row_matrix(self._matrix, e, self.n) @ basis))[None, :])
+            for e in range(self.m)
+        ]
+        return SvecMap(basis.shape[1], sp.vstack([none, *changed], format="csr"))
+
+    def _in_units(self, units: Array) -> SvecMap:
         made = SvecMap(self.n, _in_units(self._matrix, units))
         if self._natural is not None:
             made._natural = _in_units(self._natural, units)
@@ -272,6 +294,16 @@ def _powers_of_two(basis: Matrix) -> Array | None:
     if basis.count_nonzero() != np.count_nonzero(units):
         return None
     return units if np.all(np.frexp(units)[0] == 0.5) else None
+
+
+def _kept(basis: Matrix) -> Index | None:
+    """The points that the columns of a basis stand for, one each; None for any other."""
+    places = selected(basis)
+    if places is None:
+        return None
+    kept = np.flatnonzero(places >= 0)
+    kept = kept[np.argsort(places[kept])]
+    return kept if np.array_equal(places[kept], np.arange(basis.shape[1])) else None
 
 
 def _in_units(rows: sp.csr_array, units: Array) -> sp.csr_array:
@@ -304,6 +336,10 @@ class VectorMap:
     def adjoint(self, multipliers: Array) -> Array:
         """Vector B^T y, shape (q,)."""
         return np.asarray(self._matrix.T @ multipliers)
+
+    def take(self, rows: Index) -> VectorMap:
+        """Some of the rows, in the order given."""
+        return VectorMap(self._matrix[rows])
 
     def formula(self, variable: str) -> tuple[str, str]:
         """Typical row in mathematics, (plain text, LaTeX)."""

@@ -9,9 +9,10 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows
 from sdpdr.base.errors import ShapeError
+from sdpdr.linalg.combine import Combined
 from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.maps import LinearMap
-from sdpdr.linalg.svec import SQRT2, svec_index, svec_size
+from sdpdr.linalg.svec import SQRT2, selected, svec_index, svec_size
 
 
 class InnerProduct(LinearMap):
@@ -86,6 +87,15 @@ class Trace(InnerProduct):
         self._weighted = weights is not None
         super().__init__(sp.diags_array(self.weights, format="csr"))
 
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """A trace again where points become points, their weights added where they coincide."""
+        places = selected(basis)
+        if places is None:
+            return super().congruence(basis)
+        left = places >= 0
+        weights = np.bincount(places[left], self.weights[left], minlength=basis.shape[1])
+        return Trace(weights.size, weights if np.any(weights != 1.0) else None)
+
     def formula(self, variable: str) -> tuple[str, str]:
         """The row in mathematics."""
         if self._weighted:
@@ -150,7 +160,7 @@ class Products(LinearMap):
     def congruence(self, basis: Matrix) -> LinearMap:
         """Rows v_i^T M (V^T u), with v_i the rows of V."""
         image = np.asarray(basis.T @ self.vector)
-        return BilinearForms(basis, np.tile(image, (self.n, 1)))
+        return Combined(basis, Products(image.size, image))
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
         """The vector u itself where the whole right side vanishes, unless it is zero."""

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array, Index, Matrix, as_real
+from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 
 SQRT2 = float(np.sqrt(2.0))
 
@@ -128,6 +128,27 @@ def selection(places: ArrayLike, size: int, weights: ArrayLike = 1.0) -> sp.csr_
     place = np.asarray(places, dtype=np.int64)
     picked = np.broadcast_to(np.asarray(weights, dtype=float), place.shape)
     return sp.csr_array((picked, (np.arange(place.size), place)), shape=(place.size, size))
+
+
+def selected(matrix: Matrix) -> Index | None:
+    """Which column each row of a sparse matrix of zeros and single ones picks, -1 where none.
+
+    None for any other matrix.
+
+    Examples
+    --------
+    >>> selected(selection([2, 0], 3)).tolist()
+    [2, 0]
+    """
+    if not sp.issparse(matrix):
+        return None
+    rows = own_rows(matrix)
+    count = np.diff(rows.indptr)
+    if np.any(count > 1) or np.any(rows.data != 1.0):
+        return None
+    places = np.full(rows.shape[0], -1, dtype=np.int64)
+    places[count == 1] = rows.indices
+    return places
 
 
 def full_from_svec(n: int) -> sp.csr_array:

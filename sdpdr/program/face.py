@@ -48,18 +48,8 @@ def _says_face(linear_map: LinearMap) -> bool:
     if isinstance(linear_map, Stacked):
         return all(map(_says_face, linear_map.maps))
     if isinstance(linear_map, Combined):
-        return _only_scales(linear_map) and _says_face(linear_map.inner)
+        return linear_map.told is not None and _says_face(linear_map.inner)
     return isinstance(linear_map, (Products, QuadraticForms))
-
-
-def _only_scales(combined: Combined) -> bool:
-    """Whether every row is an inner row times a number, and none is left out.
-
-    Only then are the null vectors of the inner map those of the combination.
-    """
-    weights = combined.weights
-    alone = np.all(np.diff(weights.indptr) == 1) and np.all(weights.data != 0.0)
-    return bool(alone) and np.unique(weights.indices).size == combined.inner.m
 
 
 def null_vectors(sdp: SDP, name: str) -> sp.csr_array:
@@ -110,13 +100,16 @@ def complete_multipliers(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Arra
     exposing = {r.label: (v.name, r) for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
     rest = {label: y for label, y in full.items() if label not in exposing}
     for label, (name, rows) in exposing.items():
-        full[label] = np.zeros(rows.m)
         linear_map = rows.lhs[name]
-        if isinstance(linear_map, Products):
-            u = linear_map.vector
+        combined = linear_map if isinstance(linear_map, Combined) else None
+        products = linear_map if combined is None else combined.inner
+        full[label] = np.zeros(rows.m)
+        if isinstance(products, Products):
+            u = products.vector
             g = np.asarray(sdp.dual_slack(name, rest) @ u)
             s = -float(u @ g) / float(u @ u)
-            full[label] = -(2.0 * g + s * u) / float(u @ u)
+            v = -(2.0 * g + s * u) / float(u @ u)
+            full[label] = v if combined is None else combined.outer_multipliers(v)
     return full
 
 

@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import Combined, LinearMap, Products, SquaredEdgeLengths, VectorMap
+from sdpdr.linalg import LinearMap, lengths_of
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import SQRT2, svec_pairs
@@ -237,9 +237,11 @@ class Limits:
     def _centre(self, name: str) -> Array | None:
         """Weights u > 0 with K u = 0."""
         for rows in exposing_rows(self._sdp, name):
-            linear_map = rows.lhs[name]
-            if isinstance(linear_map, Products) and np.all(linear_map.vector > 0.0):
-                return linear_map.vector
+            null = rows.lhs[name].null_vectors(rows.rhs)  # type: ignore[union-attr]  # matrices
+            positive = np.flatnonzero(null.min(axis=0).toarray().ravel() > 0.0)
+            if positive.size:
+                weights: Array = null[:, positive[:1]].toarray().ravel()
+                return weights
         return None
 
 
@@ -258,7 +260,7 @@ class _Group:
                 self.vectors[name] = sign * linear_map.matrix()
                 self.vectors[name].eliminate_zeros()
                 continue
-            scaled = edge_lengths(linear_map)
+            scaled = lengths_of(linear_map)
             if scaled is not None:
                 self._add_edges(name, *scaled, sign)
             else:
@@ -383,18 +385,6 @@ def _tighten(diagonal: Array, surplus: sp.csr_array, limit: Array) -> None:
     kept = (entries.data > 0.0) & np.isfinite(limit[entries.row])
     value = np.maximum(limit[entries.row[kept]], 0.0) / entries.data[kept]
     np.minimum.at(diagonal, entries.col[kept], value * (1.0 + _OUTWARDS))
-
-
-def edge_lengths(linear_map: LinearMap | VectorMap) -> tuple[Index, Array] | None:
-    """Edges and factors where every row is a squared length times a number."""
-    if isinstance(linear_map, SquaredEdgeLengths):
-        return linear_map.edges, np.ones(linear_map.m)
-    if not isinstance(linear_map, Combined):
-        return None
-    weights, inner = linear_map.weights, linear_map.inner
-    if not isinstance(inner, SquaredEdgeLengths) or np.any(np.diff(weights.indptr) != 1):
-        return None
-    return inner.edges[weights.indices], weights.data
 
 
 def _hidden(linear_map: LinearMap, matrix: sp.csr_array) -> sp.csr_array:

@@ -105,8 +105,14 @@ class Factor:
         object.__setattr__(self, "factor", as_real(self.factor))
 
     @classmethod
-    def of(cls, value: Value) -> Factor:
+    def of(cls, value: Value, share: float = 1e-10) -> Factor:
         """A matrix as a factor; what is negative in it, or rounding, is dropped.
+
+        Parameters
+        ----------
+        value : array of shape (n, n) or Factor
+        share : float, default 1e-10
+            Of the largest eigenvalue, up to which others are rounding.
 
         Examples
         --------
@@ -117,7 +123,7 @@ class Factor:
         if isinstance(value, Factor):
             return value
         spectrum, vectors = np.linalg.eigh((value + value.T) / 2.0)
-        kept = spectrum > 1e-10 * max(float(spectrum[-1]), 0.0)
+        kept = spectrum > share * max(float(spectrum[-1]), 0.0)
         return cls((vectors[:, kept] * np.sqrt(spectrum[kept]))[:, ::-1])
 
     @property

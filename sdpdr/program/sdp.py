@@ -30,10 +30,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Matrix, as_real, as_whole
+from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
 from sdpdr.linalg.svec import smat, svec
@@ -100,13 +99,13 @@ class Rows:
         """Which rows hold where all variables are zero."""
         return np.asarray(self.rhs == 0.0 if self.relation == "==" else self.rhs >= 0.0)
 
-    def take(self, mask: NDArray[np.bool_]) -> Rows:
-        """The rows of a mask."""
-        if mask.all():
+    def take(self, chosen: NDArray[np.bool_] | Index) -> Rows:
+        """The rows of a mask, or at some places."""
+        at = np.arange(self.m)[chosen]
+        if np.array_equal(at, np.arange(self.m)):
             return self
-        pick = sp.eye_array(self.m, format="csr")[np.flatnonzero(mask)]
-        lhs = {name: pick @ linear_map for name, linear_map in self.lhs.items()}
-        return replace(self, lhs=lhs, rhs=self.rhs[mask])
+        lhs = {name: linear_map.take(at) for name, linear_map in self.lhs.items()}
+        return replace(self, lhs=lhs, rhs=self.rhs[at])
 
 
 @dataclass(frozen=True, eq=False)

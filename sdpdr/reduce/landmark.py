@@ -22,7 +22,6 @@ from sdpdr.linalg import (
     BilinearForms,
     Combined,
     LinearMap,
-    QuadraticForms,
     Stacked,
     Summed,
     VectorMap,
@@ -98,7 +97,7 @@ class Landmark(Reduction):
         basis = on_face(sdp, np.asarray(self.basis, dtype=float))
         seen = visible_rows(sdp)
         force = {r.label: self._in_force(r, basis) for r in seen}
-        kept = [_taken(r, force[r.label]) for r in seen]
+        kept = [r.take(force[r.label]) for r in seen]
         scalars = {v.name: _used(v, kept, sdp) for v in sdp.vector_variables}
 
         def restrict(expression: Expression) -> Expression:
@@ -128,16 +127,15 @@ class Landmark(Reduction):
 
         return Reduced(reduced, lift)
 
-    def _in_force(self, rows: Rows, basis: Array) -> Index | None:
-        """The rows asked for that say something about K = T M T^T; None if all do."""
+    def _in_force(self, rows: Rows, basis: Array) -> Index:
+        """The rows asked for that say something about K = T M T^T."""
         chosen = np.asarray(self.rows.get(rows.label, np.arange(rows.m)), dtype=np.int64)
-        asked = _taken(rows, chosen) if rows.label in self.rows else rows
-        idle = asked.hold_at_zero & _vanishes(asked, basis)
-        return chosen[~idle] if rows.label in self.rows or idle.any() else None
+        asked = rows.take(chosen)
+        return chosen[~(asked.hold_at_zero & _vanishes(asked, basis))]
 
 
 def _all_duals(
-    sdp: SDP, force: Mapping[str, Index | None], duals: Mapping[str, Array]
+    sdp: SDP, force: Mapping[str, Index], duals: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Multipliers of all rows, zero where a row is not in force."""
     full = dict(duals)
@@ -209,33 +207,6 @@ def _norms(rows: Array | sp.csr_array) -> Array:
     if sp.issparse(rows):
         return np.sqrt(np.asarray((rows * rows).sum(axis=1)).ravel())
     return np.asarray(np.linalg.norm(rows, axis=1))
-
-
-def _taken(rows: Rows, chosen: Index | None) -> Rows:
-    """Some rows of a group, without touching the others' data."""
-    if chosen is None:
-        return rows
-    lhs = {name: _rows_of(a, np.asarray(chosen)) for name, a in rows.lhs.items()}
-    return replace(rows, lhs=lhs, rhs=rows.rhs[chosen])
-
-
-def _rows_of(linear_map: LinearMap | VectorMap, rows: Index) -> LinearMap | VectorMap:
-    """Rows of a map, taken inside so that a change of basis costs no more than they need."""
-    if isinstance(linear_map, VectorMap):
-        return VectorMap(linear_map.matrix()[rows])
-    if isinstance(linear_map, Combined):
-        weights = linear_map.weights[rows]
-        used = np.unique(weights.indices)
-        inner = _rows_of(linear_map.inner, used)
-        assert isinstance(inner, LinearMap)
-        return Combined(weights[:, used], inner)
-    if isinstance(linear_map, Summed):
-        return Summed([_rows_of(a, rows) for a in linear_map.maps])  # type: ignore[misc]  # no vectors
-    if isinstance(linear_map, QuadraticForms):
-        return QuadraticForms(linear_map.left[rows])
-    if isinstance(linear_map, BilinearForms):
-        return BilinearForms(linear_map.left[rows], linear_map.right[rows])
-    return linear_map[rows]
 
 
 def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:

@@ -170,12 +170,13 @@ def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
 
 
 def choose(
-    model: Model | SDP,
+    sdp: SDP | None,
     solver: str | Solver,
     form: str,
     options: Mapping[str, Any],
     via: Sequence[Reduction] = (),
     skip: Collection[str] = (),
+    refusal: str = "",
 ) -> Way:
     """Choose a solver and a form for a program, after the reductions of ``via``.
 
@@ -186,7 +187,8 @@ def choose(
 
     Parameters
     ----------
-    model : Model or SDP
+    sdp : SDP or None
+        As `standard_form` finds it.
     solver : str or Solver
     form : str
     options : mapping
@@ -195,26 +197,29 @@ def choose(
         The first steps, whatever comes after them.
     skip : collection of str
         Names that "auto" does not consider.
+    refusal : str
+        Why there is no standard form, where there is none.
 
     Raises
     ------
     UnknownNameError, SolverMissingError, SolverLicenceError
     NotAcceptedError
         If the solver cannot take the program in that form; the message says why.
+    ModelError
+        If a number is beyond the range that is computed with.
     """
     if form != "auto" and form not in FORMS:
         raise UnknownNameError("form", form, ("auto", *FORMS, "landmark"))
     check_options({name: value for name, value in options.items() if value is not None})
     if not via:
-        return _chosen(model, solver, form, options, skip)
-    sdp, refusal = standard_form(model)
+        return _chosen(sdp, refusal, solver, form, options, skip)
     if sdp is None:
         raise NotAcceptedError(f"reductions need a standard form: {refusal}")
     try:
         reduced = Composed(tuple(via)).apply(sdp).sdp
     except InfeasibleError:  # The run will see it, too, and say so.
         reduced = sdp
-    after = _chosen(reduced, solver, form, options, skip, ("cvxpy",))
+    after = _chosen(reduced, "", solver, form, options, skip, ("cvxpy",))
     return _after(tuple(via), sdp, after)
 
 
@@ -230,14 +235,16 @@ def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
 
 
 def _chosen(
-    model: Model | SDP,
+    sdp: SDP | None,
+    refusal: str,
     solver: str | Solver,
     form: str,
     options: Mapping[str, Any],
     skip: Collection[str],
     without: Collection[str] = (),
 ) -> Way:
-    sdp, refusal = standard_form(model)
+    if sdp is not None:
+        require_admissible(sdp)
     named = isinstance(solver, Solver) or solver != "auto"
     wanted = configure(solver, options) if named else None
     classes = dict(SOLVERS)

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from sdpdr.base.errors import CompileError, InfeasibleError
+from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.model import Model
 from sdpdr.program.backward import backward_error
@@ -16,7 +16,6 @@ from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray, prove_infeasible
 from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Claim, Solution, Status
 from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
 from sdpdr.solvers.running import lend
@@ -30,40 +29,6 @@ _MISSES = (
 )
 
 
-def faced_program(model: Model | SDP) -> FacialReduction | None:
-    """The program restricted to the faces that are proved at next to no cost.
-
-    Parameters
-    ----------
-    model : Model or SDP
-
-    Returns
-    -------
-    FacialReduction or None
-        None if there is nothing to reduce, or no standard form.
-
-    Raises
-    ------
-    ModelError
-        If a number is beyond the range that is computed with.
-    """
-    sdp = _standard(model)
-    if sdp is None:
-        return None
-    faced = facial_reduction(require_admissible(sdp))
-    return faced if faced else None
-
-
-def _standard(model: Model | SDP) -> SDP | None:
-    """The standard form; None for models with blocks that are written in cvxpy directly."""
-    if isinstance(model, SDP):
-        return model
-    try:
-        return model.to_sdp()
-    except CompileError:
-        return None
-
-
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A program on its faces and in units that suit it, and the way back.
@@ -72,18 +37,27 @@ class Prepared:
     ----------
     model : Model or SDP
         What is to be planned and solved.
+    standard : SDP or None
+        The standard form of what was given, if it has one.
     faced : FacialReduction or None
-    sdp : SDP or None
-        The program on its faces, before units were changed; None if they were not.
     balanced : Reduced or None
         Units are powers of two, so that it is the same program, and what is proved of it is proved
         of the one before: multipliers, value and bound stay as they are.
     """
 
     model: Model | SDP
+    standard: SDP | None
     faced: FacialReduction | None
-    sdp: SDP | None = None
     balanced: Reduced | None = None
+
+    @property
+    def sdp(self) -> SDP | None:
+        """The standard form of what is to be solved."""
+        return self._on_face if self.balanced is None else self.balanced.sdp
+
+    @property
+    def _on_face(self) -> SDP | None:
+        return self.standard if self.faced is None else self.faced.sdp
 
     def words(self) -> list[str]:
         """What was done to the program, for a person."""
@@ -106,19 +80,20 @@ class Prepared:
     def lift(self, solution: Solution) -> Solution:
         """An answer to the prepared program as one to the original."""
         if self.balanced is not None:
-            assert self.sdp is not None
-            solution = _in_old_units(solution, self.balanced, self.sdp)
+            assert self._on_face is not None
+            solution = _in_old_units(solution, self.balanced, self._on_face)
         return lifted_solution(solution, self.faced)
 
 
-def prepared(model: Model | SDP, faced: FacialReduction | None, *, units: bool) -> Prepared:
+def prepared(
+    model: Model | SDP, standard: SDP | None, faced: FacialReduction | None, *, units: bool
+) -> Prepared:
     """A program on the faces found, and in units of its own where these are wanted and needed."""
-    model = model if faced is None else faced.sdp
-    sdp, balance = _standard(model) if units else None, Balance()
-    if sdp is None or balance.accepts(sdp) is not None:
-        return Prepared(model, faced)
-    balanced = balance.apply(sdp)
-    return Prepared(balanced.sdp, faced, sdp, balanced)
+    found = Prepared(model if faced is None else faced.sdp, standard, faced)
+    if not units or found.sdp is None or Balance().accepts(found.sdp) is not None:
+        return found
+    balanced = Balance().apply(found.sdp)
+    return replace(found, model=balanced.sdp, balanced=balanced)
 
 
 def _in_old_units(solution: Solution, balanced: Reduced, sdp: SDP) -> Solution:
@@ -143,7 +118,7 @@ def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:
 
 
 def deeper(
-    model: Model | SDP,
+    sdp: SDP,
     faced: FacialReduction | None = None,
     left: Callable[[], float | None] = lambda: None,
 ) -> FacialReduction | None:
@@ -151,7 +126,7 @@ def deeper(
 
     Parameters
     ----------
-    model : Model or SDP
+    sdp : SDP
         The original program.
     faced : FacialReduction, optional
         What is known already.
@@ -163,9 +138,6 @@ def deeper(
     FacialReduction or None
         None if nothing more was found.
     """
-    sdp = _standard(model)
-    if sdp is None:
-        return None
     found = facial_reduction(sdp, lend=lambda auxiliary: lend(auxiliary, left()))
     known = 0 if faced is None else len(faced.exposures)
     return found if len(found.exposures) > known else None

@@ -23,7 +23,7 @@ from sdpdr.model import Model
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
-from sdpdr.reduce import Composed, FacialReduction, Reduction
+from sdpdr.reduce import Composed, FacialReduction, Reduction, facial_reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
@@ -41,7 +41,6 @@ from sdpdr.solving.facing import (
     Prepared,
     contradicted_solution,
     deeper,
-    faced_program,
     prepared,
     refuted_solution,
 )
@@ -262,15 +261,16 @@ class Plan(Way):
         assert self.asked is not None
         assert self.prepared is not None
         assert self.model is not None
+        sdp = self.prepared.standard
         left = _stopwatch(self.asked.time_limit, first)
         try:
             with clock("reduce"):
                 known = self.prepared.faced
-                found = None if left() == 0.0 else deeper(self.model, known, left)
+                found = None if left() == 0.0 or sdp is None else deeper(sdp, known, left)
             if found is None:
                 return first
             options = dict(self.asked.options) | {"time_limit": left()}
-            again = _planned(self.model, replace(self.asked, options=options), found, clock)
+            again = _planned(self.model, sdp, replace(self.asked, options=options), found, clock)
             second = again._faced(clock, request)
         except KeyboardInterrupt:
             return replace(first, status=Status.INTERRUPTED)
@@ -358,22 +358,34 @@ def plan(
             wanted = "reconstruction" if basis is None else basis
             way = landmark_way(model, solver, landmarks, wanted, options)
         return _as_plan(way, model, None, asked, clock)
+    with clock("build"):
+        sdp, refusal = standard_form(model)
+    # Reductions that were asked for know the program as it was written.
+    as_written = form == "cvxpy" or asked.via
     with clock("reduce"):
-        # Reductions that were asked for know the program as it was written.
-        faced = None if form == "cvxpy" or asked.via else faced_program(model)
-    return _planned(model, asked, faced, clock)
+        faced = None if as_written or sdp is None else facial_reduction(sdp)
+    return _planned(model, sdp, asked, faced or None, clock, refusal)
 
 
-def _planned(model: Model | SDP, asked: Asked, faced: FacialReduction | None, clock: Clock) -> Plan:
+def _planned(
+    model: Model | SDP,
+    sdp: SDP | None,
+    asked: Asked,
+    faced: FacialReduction | None,
+    clock: Clock,
+    refusal: str = "",
+) -> Plan:
     """The plan for a model on the face that is proved."""
     if asked.solver != "auto":
         (find(asked.solver) if isinstance(asked.solver, str) else asked.solver).require()
     if faced is not None and faced.infeasible is not None:
         return _refuted(model, asked, faced, clock)
     with clock("reduce"):
-        ready = prepared(model, faced, units=asked.form != "cvxpy" and not asked.via)
+        ready = prepared(model, sdp, faced, units=asked.form != "cvxpy" and not asked.via)
     with clock("build"):
-        way = choose(ready.model, asked.solver, asked.form, asked.options, asked.via, asked.skip)
+        way = choose(
+            ready.sdp, asked.solver, asked.form, asked.options, asked.via, asked.skip, refusal
+        )
     return _as_plan(way, model, ready, asked, clock)
 
 
@@ -382,7 +394,7 @@ def _refuted(model: Model | SDP, asked: Asked, faced: FacialReduction, clock: Cl
     assert faced.infeasible is not None
     solver = configure("lowrank" if asked.solver == "auto" else asked.solver, asked.options)
     way = Way((), solver, solver.forms[0], faced.infeasible, faced.original)
-    return _as_plan(way, model, Prepared(model, faced), asked, clock)
+    return _as_plan(way, model, Prepared(model, faced.original, faced), asked, clock)
 
 
 def _as_plan(

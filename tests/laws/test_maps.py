@@ -27,9 +27,11 @@ from sdpdr.linalg import (
     Trace,
     VectorMap,
     check_map,
+    lengths_of,
     svec,
     svec_size,
 )
+from sdpdr.linalg.svec import selection
 
 N = 5
 EDGES = [[0, 1], [1, 2], [4, 2], [0, 4]]
@@ -104,8 +106,22 @@ def test_laws(name):
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize(
     "basis",
-    [normal(N, 3), sparse(N, 4), np.eye(N)[:, 1:]],
-    ids=["dense", "sparse", "without the first point"],
+    [
+        normal(N, 3),
+        sparse(N, 4),
+        np.eye(N)[:, 1:],
+        selection([3, 0, 4, 2, 1], N),
+        selection([3, 0, 4, 2], N).T,
+        selection([1, 0, 0, 2, 1], 3),
+    ],
+    ids=[
+        "dense",
+        "sparse",
+        "without the first point",
+        "in another order",
+        "some points",
+        "points that become one",
+    ],
 )
 def test_laws_in_another_basis(name, basis):
     linear_map = MAPS[name]()
@@ -114,6 +130,40 @@ def test_laws_in_another_basis(name, basis):
     small = normal(basis.shape[1], 2, seed=3)
     expected = linear_map.apply_factor(np.asarray(basis @ small))
     np.testing.assert_allclose(changed.apply_factor(small), expected, atol=1e-10)
+
+
+def test_an_order_of_the_points_leaves_a_map_of_its_kind():
+    order = selection([3, 0, 4, 2, 1], N)
+    for linear_map in (lengths(), Entries(N, [[0, 1]]), Trace(N), MAPS["from entries"]()):
+        assert type(linear_map.congruence(order)) is type(linear_map)
+    null = Products(N, np.arange(N)).congruence(order).null_vectors(np.zeros(N))
+    np.testing.assert_array_equal(null.toarray().ravel(), order.T @ np.arange(N))
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_rows_taken_are_those_rows(name):
+    linear_map = MAPS[name]()
+    every = np.arange(linear_map.m)
+    for rows in (every[::2], every[::-1], np.repeat(every, 2), every[:0]):
+        taken = linear_map.take(rows)
+        expected = linear_map.matrix()[rows].toarray()
+        np.testing.assert_allclose(taken.matrix().toarray(), expected, atol=1e-12)
+        check_map(taken)
+
+
+def test_rows_taken_are_of_their_kind():
+    for name in ("quadratic forms", "squared edge lengths", "entries", "diagonal", "stacked"):
+        linear_map = MAPS[name]()
+        assert type(linear_map[:2]) is type(linear_map)
+
+
+def test_multiples_of_the_same_lengths_add_up_where_nothing_is_rounded():
+    known = lengths_of(2.0 * lengths() - lengths() + np.arange(1.0, 5.0) * lengths())
+    np.testing.assert_array_equal(known[0], EDGES)
+    np.testing.assert_array_equal(known[1], [2.0, 3.0, 4.0, 5.0])
+    assert lengths_of(0.1 * lengths() + 0.2 * lengths()) is None
+    assert lengths_of(lengths()[:2] + lengths()[2:]) is None
+    assert lengths_of(Combined(np.ones((1, 4)), lengths())) is None
 
 
 @pytest.mark.parametrize("name", MAPS)

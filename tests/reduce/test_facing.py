@@ -13,7 +13,7 @@ from sdpdr.program import Factor, Point, Ray, Status
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.reduce import facial_reduction
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.facing import deeper, faced_program
+from sdpdr.solving.facing import deeper
 
 from .degenerate_programs import lying, program
 
@@ -55,7 +55,7 @@ def test_infeasible_programs_come_back_with_their_proof():
 
 def test_programs_with_interior_are_solved_as_they_are():
     model = methods.mvu(graphs.path([1.0, 2.0]))
-    assert faced_program(model) is None
+    assert not facial_reduction(model.to_sdp())
     assert sdpdr.solve(model).exposures == ()
 
 
@@ -63,7 +63,7 @@ def test_a_solver_is_lent_where_no_interior_was_found():
     sdp = program(
         3, [(1, 1, 1)], ([(1, 1, 1), (2, 2, -1)], 1), ([(2, 2, 1), (3, 3, 1), (1, 1, -1)], -1)
     )
-    assert faced_program(sdp) is None
+    assert not facial_reduction(sdp)
     found = deeper(sdp)
     assert found.sdp.variable("X").n == 2
     assert deeper(sdp, facial_reduction(sdp)) is not None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import datasets, graphs, methods
+from sdpdr import blocks, datasets, graphs, methods
 from sdpdr.errors import (
     DataError,
     DataTypeError,
@@ -17,11 +17,15 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.linalg import InnerProduct, Stacked, Trace, VectorMap
+from sdpdr.linalg.svec import selection
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, Point, PsdVariable, Rows, Status, VectorVariable
+from sdpdr.program.face import null_vectors
 from sdpdr.program.point import as_dense
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduced, Reduction, Scale
+from sdpdr.reduce.base import in_bases, out_of_bases
 from sdpdr.reduce.landmark import Landmark
+from sdpdr.solvers.lowrank.edge.form import edge_form
 
 SHORT, LONG = 1.0, 2.0
 OPTIMUM = 14.0 / 3.0  # of the path with edges of these lengths: the straight line
@@ -71,6 +75,46 @@ def test_reductions_of_ones_own_choice_change_nothing_but_the_way(model, via, so
     assert solution.attained == pytest.approx(OPTIMUM, rel=1e-6)
     assert solution.bound == pytest.approx(OPTIMUM, rel=1e-6)
     assert sdpdr.plan(model, solver, via=via).reductions[: len(via)] == via
+
+
+@dataclass(frozen=True, eq=False)
+class Reordered(Reduction):
+    """The points of the one matrix in another order."""
+
+    name: ClassVar[str] = "reordered"
+    order: np.ndarray
+
+    def _reduce(self, sdp):
+        basis = {"K": selection(self.order, self.order.size)}
+        return Reduced(
+            sdp.rewritten(lambda side: in_bases(side, basis)),
+            lambda point: Point(out_of_bases(point.values, basis), point.duals),
+        )
+
+
+GRAPH = graphs.knn(datasets.swiss_roll(40, seed=0)[0], n_neighbors=5, connect="mst")
+
+
+@pytest.mark.parametrize(
+    "unfolding",
+    [
+        methods.mvu(GRAPH),
+        methods.mvu(GRAPH, "equality"),
+        methods.mvu(GRAPH, blocks.Band(1e-2)),
+        methods.mfnu(GRAPH),
+    ],
+    ids=["inequality", "equality", "band", "furthest"],
+)
+def test_an_order_of_the_points_changes_neither_face_nor_engine_nor_value(unfolding):
+    order = np.random.default_rng(0).permutation(GRAPH.n)
+    sdp, via = unfolding.to_sdp(), [Reordered(order)]
+    reordered = via[0].apply(sdp).sdp
+    face = null_vectors(sdp, "K").toarray()
+    np.testing.assert_array_equal(null_vectors(reordered, "K").toarray()[order], face)
+    plan, other = sdpdr.plan(unfolding), sdpdr.plan(unfolding, via=via)
+    assert (other.solver.name, other.form) == (plan.solver.name, plan.form)
+    assert edge_form(reordered).program.m == edge_form(sdp).program.m
+    assert other.run().value == pytest.approx(plan.run().value, rel=1e-5)
 
 
 def test_decompositions_compose():

@@ -26,7 +26,7 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.choice import choose
+from sdpdr.solving.choice import choose, standard_form
 from sdpdr.solving.costs import Candidates
 from sdpdr.solving.costs.candidates import POSSIBLE
 from sdpdr.solving.solve import solve
@@ -68,7 +68,7 @@ def carry_out(task: Task) -> dict[str, Any]:
     begin = time.perf_counter()
     try:
         program = task.problem.build()
-        sdp = _standard(program)
+        sdp, refusal = standard_form(program)
     except (SdpdrError, MemoryError) as error:
         return row | {"outcome": "NOT_BUILT", "words": f"{type(error).__name__}: {error}"}
     row["build"] = time.perf_counter() - begin
@@ -78,7 +78,7 @@ def carry_out(task: Task) -> dict[str, Any]:
         words = _why_not(task, solver, sdp)
         if words:
             return row | {"outcome": "NOT_TRIED", "words": words}
-        _warm_up(task, solver, program)
+        _warm_up(task, solver, sdp, refusal)
         solution = _solve(task, solver, program)
     except (SolverMissingError, SolverLicenceError, StudyError) as error:
         return row | {"outcome": "MISSING", "words": str(error)}
@@ -87,16 +87,6 @@ def carry_out(task: Task) -> dict[str, Any]:
     except Exception as error:  # Adapters are other people's code, and may raise anything.
         return row | {"outcome": "BROKEN", "words": f"{type(error).__name__}: {error}"}
     return row | _told(task, solution, task.problem.known(sdp))
-
-
-def _standard(program: Model | SDP) -> SDP | None:
-    """The standard form; None for a model that has none."""
-    if isinstance(program, SDP):
-        return program
-    try:
-        return program.to_sdp()
-    except CompileError:
-        return None
 
 
 def _sizes(task: Task, sdp: SDP | None) -> dict[str, Any]:
@@ -128,13 +118,13 @@ def _why_not(task: Task, solver: Solver | str, sdp: SDP | None) -> str:
     return ""
 
 
-def _warm_up(task: Task, solver: Solver | str, program: Model | SDP) -> None:
+def _warm_up(task: Task, solver: Solver | str, sdp: SDP | None, refusal: str) -> None:
     """Solve a graph of three points by the solver that is to run; its answer does not matter."""
     if not task.limits.warmup:
         return
     form = task.contestant.form
     if isinstance(solver, str):
-        chosen = choose(program, solver, form, {"tol": task.tol})
+        chosen = choose(sdp, solver, form, {"tol": task.tol}, refusal=refusal)
         solver, form = chosen.solver, chosen.form
     if solver.warms_up:
         with suppress(Exception):  # Whatever is wrong with it will show again.

@@ -18,11 +18,10 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap
+from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap, lengths_of
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
-from sdpdr.program.limits import edge_lengths
 
 # Operations of all steps of a proof: a minute of them or less.
 LIMIT = 6e10
@@ -199,7 +198,7 @@ class Grounded:
 
     def image(self, linear_map: LinearMap) -> Image:
         """The map on svec(M), and bounds on the errors of its entries."""
-        lengths = edge_lengths(linear_map)
+        lengths = lengths_of(linear_map)
         if lengths is None:
             return self._changed(linear_map)
         edges, scale = lengths
@@ -226,6 +225,6 @@ class Grounded:
 def face_basis(null: sp.csr_array, maps: list[LinearMap]) -> Pivoted | Grounded:
     """The basis that suits the rows on a matrix."""
     dense = null.toarray() if null.shape[1] == 1 else np.zeros(1)
-    if np.all(dense > 0.0) and all(edge_lengths(a) is not None for a in maps):
+    if np.all(dense > 0.0) and all(lengths_of(a) is not None for a in maps):
         return Grounded(dense.ravel())
     return Pivoted(null)

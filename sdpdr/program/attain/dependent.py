@@ -21,14 +21,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import LinearMap, SvecMap, VectorMap
+from sdpdr.linalg import LinearMap, SvecMap, VectorMap, lengths_of
 from sdpdr.linalg.exact_rows import Vector, matrix_row, vector_row
 from sdpdr.linalg.magnitudes import is_written_exactly
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, unscaled
 from sdpdr.program.attain.basis import Grounded
 from sdpdr.program.attain.cone import Block, ConeProgram
 from sdpdr.program.echelon import Span
-from sdpdr.program.limits import edge_lengths
 
 _PRIMES = (2147483647, 2147483629)
 # Numbers in an elimination with fractions beyond which it takes too long.
@@ -92,7 +91,7 @@ def _is_flat_exactly(program: ConeProgram) -> bool:
 def _is_flat(linear_map: LinearMap | VectorMap, block: Block | None) -> bool:
     if isinstance(linear_map, VectorMap) or block is None:
         return True
-    if isinstance(block.basis, Grounded) and edge_lengths(linear_map) is not None:
+    if isinstance(block.basis, Grounded) and lengths_of(linear_map) is not None:
         return True
     return block.basis.order == linear_map.n and is_written_exactly(linear_map)
 
@@ -182,7 +181,7 @@ def _exact_row(
     if isinstance(linear_map, VectorMap):
         return vector_row(linear_map, e)
     assert block is not None
-    lengths = edge_lengths(linear_map)
+    lengths = lengths_of(linear_map)
     if isinstance(block.basis, Grounded) and lengths is not None:
         (i, j), scale = lengths[0][e].tolist(), Fraction(float(lengths[1][e]))
         ends = [(i, i, scale), (j, j, scale), (min(i, j), max(i, j), -scale)] if i != j else []

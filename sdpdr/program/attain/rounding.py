@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap
+from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap, lengths_of
 from sdpdr.linalg.combine import Summed
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.products import InnerProduct
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import SQRT2, svec_pairs
-from sdpdr.program.limits import edge_lengths
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP, Rows
 
@@ -25,7 +24,7 @@ ROUNDINGS = 16.0
 def magnitudes(linear_map: LinearMap, factor: Array) -> Array:
     """For every row the sum of ``|A_ij| |r_i| |r_j|``, shape (m,)."""
     norms = np.sqrt(np.sum(np.square(factor), axis=1)) * (1.0 + 1e-12)
-    lengths = edge_lengths(linear_map)
+    lengths = lengths_of(linear_map)
     if lengths is not None:
         edges, scale = lengths
         return np.asarray(np.abs(scale) * np.square(norms[edges[:, 0]] + norms[edges[:, 1]]))

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg import LinearMap
+from sdpdr.linalg import LinearMap, lengths_of
 from sdpdr.linalg.magnitudes import row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.attain.rounding import (
@@ -34,7 +34,6 @@ from sdpdr.program.attain.rounding import (
 )
 from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.face import null_vectors, visible_rows
-from sdpdr.program.limits import edge_lengths
 from sdpdr.program.point import Factor, Value, divided
 from sdpdr.program.sdp import SDP, Rows
 
@@ -152,7 +151,7 @@ def _blur_of_limits(sdp: SDP, name: str, point: Values, slacked: set[str]) -> fl
         linear_map = rows.lhs.get(name)
         if rows.label in slacked or not isinstance(linear_map, LinearMap):
             continue
-        if edge_lengths(linear_map) is None:  # differences come first, and squares do not cancel
+        if lengths_of(linear_map) is None:  # differences come first, and squares do not cancel
             terms = factor.factor.shape[1] + row_terms(linear_map) + 8
             sizes = float(gamma(terms)) * magnitudes(linear_map, factor.factor)
             blur = max(blur, float(np.max(sizes / rows.rhs, initial=0.0)))
@@ -199,7 +198,7 @@ def shrunk_exactly(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> F
     if null.shape[1] > 1 or np.any(null.toarray() <= 0.0):
         return None
     visible = [r for r in visible_rows(sdp) if name in r.lhs]
-    if any(edge_lengths(r.lhs[name]) is None for r in visible):
+    if any(lengths_of(r.lhs[name]) is None for r in visible):
         return None
     factor = _onto_face(sdp, name, factors).factor
     excess = 1.0
@@ -228,7 +227,7 @@ def _moved(sdp: SDP, name: str, factor: Array, u: Array) -> float:
         return 0.0
     linear_map = sdp.objective[name]
     assert isinstance(linear_map, LinearMap)
-    if edge_lengths(linear_map) is not None:
+    if lengths_of(linear_map) is not None:
         return 0.0
     weighted = np.abs(u @ factor) + float(gamma(u.size + 4)) * (u @ np.abs(factor))
     distance = 1.01 * float(np.linalg.norm(weighted)) / float(u.sum())

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
+from sdpdr.linalg import lengths_of
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import lu, smallest_eigenvalue
 from sdpdr.program.boxes import Box, dual_box, within
@@ -28,7 +29,6 @@ from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass, is_positive_matrix
 from sdpdr.program.certificate.free import Certificate, Duals
 from sdpdr.program.face import null_vectors, visible_rows
-from sdpdr.program.limits import edge_lengths
 from sdpdr.program.sdp import SDP, Rows
 
 # Within this of 1, scaling costs nothing, and no other argument can do better.
@@ -58,7 +58,7 @@ def scaled_or_mixed(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certifica
 def _limits_lengths(sdp: SDP) -> bool:
     """Whether all rows are on lengths of edges, whose weights must connect all points."""
     name = sdp.psd_variables[0].name
-    return all(edge_lengths(r.lhs[name]) for r in visible_rows(sdp) if name in r.lhs)
+    return all(lengths_of(r.lhs[name]) for r in visible_rows(sdp) if name in r.lhs)
 
 
 def _scaled(sdp: SDP, y: Duals, lam: float, arithmetic: Arithmetic) -> Certificate:

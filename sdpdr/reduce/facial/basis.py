@@ -9,23 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import (
-    BilinearForms,
-    Combined,
-    Entries,
-    InnerProduct,
-    LinearMap,
-    Products,
-    QuadraticForms,
-    SquaredEdgeLengths,
-    Stacked,
-    Summed,
-    SvecMap,
-    Trace,
-)
+from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, Stacked, SvecMap, Trace
 from sdpdr.linalg.exact import whole
 from sdpdr.linalg.exact_rows import Vector, matrix_row
-from sdpdr.linalg.svec import svec_index, svec_size
+from sdpdr.linalg.svec import selected, svec_index, svec_size
 from sdpdr.program.echelon import Echelon
 
 # Rows of a map that has to be written out, order of its matrices, and places of null vectors:
@@ -45,8 +32,6 @@ class Selection:
 
     def __init__(self, n: int, kept: Index) -> None:
         self.n, self.kept = n, kept
-        self._new = np.full(n, -1, dtype=np.int64)
-        self._new[kept] = np.arange(kept.size)
 
     @property
     def r(self) -> int:
@@ -65,34 +50,7 @@ class Selection:
 
     def restrict(self, linear_map: LinearMap) -> LinearMap:
         """The map M -> A(V M V^T)."""
-        kept, a = self.kept, linear_map
-        if self.r == self.n:
-            return a
-        if isinstance(a, SquaredEdgeLengths) and np.all(self._new[a.edges] >= 0):
-            return SquaredEdgeLengths(self.r, self._new[a.edges])
-        if isinstance(a, Entries) and np.all(self._new[a.pairs] >= 0):
-            return Entries(self.r, self._new[a.pairs])
-        if isinstance(a, Trace):
-            return Trace(self.r, a.weights[kept] if np.any(a.weights != 1.0) else None)
-        if isinstance(a, QuadraticForms):
-            return QuadraticForms(a.left[:, kept])
-        if isinstance(a, BilinearForms):
-            return BilinearForms(a.left[:, kept], a.right[:, kept])
-        if isinstance(a, Products):
-            return a.congruence(self.matrix)
-        if isinstance(a, InnerProduct):
-            return InnerProduct(a.coefficients[kept][:, kept])
-        if isinstance(a, Stacked):
-            return Stacked([self.restrict(part) for part in a.maps])
-        if isinstance(a, Summed):
-            return Summed([self.restrict(part) for part in a.maps])
-        if isinstance(a, Combined):
-            return Combined(a.weights, self.restrict(a.inner))
-        column, row = np.tril_indices(self.r)
-        places = svec_index(kept[row], kept[column])
-        if isinstance(a, SvecMap):
-            return a.at(self.r, places)
-        return SvecMap(self.r, a.matrix()[:, places])
+        return linear_map if self.r == self.n else linear_map.congruence(self.matrix)
 
 
 class Combination:
@@ -164,7 +122,7 @@ class Combination:
             inner = self.restrict(a.inner)
             return None if inner is None else Combined(a.weights, inner)
         if isinstance(a, SquaredEdgeLengths) and self._joins is not None:
-            return SquaredEdgeLengths(self.r, self._joins[a.edges])
+            return a.congruence(self.matrix)
         if isinstance(a, Trace) and self._joins is not None:
             weights = self._sums(a.weights)
             return None if weights is None else Trace(self.r, weights)
@@ -173,10 +131,8 @@ class Combination:
     @cached_property
     def _joins(self) -> Index | None:
         """Which entry of M stands for each place, where points merely coincide."""
-        v = self.matrix
-        if np.any(np.diff(v.indptr) != 1) or np.any(v.data != 1.0):
-            return None
-        return v.indices.astype(np.int64)
+        places = selected(self.matrix)
+        return None if places is None or np.any(places < 0) else places
 
     def _sums(self, weights: Array) -> Array | None:
         assert self._joins is not None

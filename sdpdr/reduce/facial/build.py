@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import LinearMap, Products, SquaredEdgeLengths, SvecMap, VectorMap
+from sdpdr.linalg import LinearMap, Products, SvecMap, VectorMap
 from sdpdr.linalg.exact import whole
 from sdpdr.linalg.exact_rows import Mask
 from sdpdr.linalg.svec import smat, svec, svec_size
@@ -315,7 +315,7 @@ class _Change:
             if self._way.variable(self._faces.sdp.variable(name)) is None:
                 continue
             if chosen is not None:
-                a = _take(a, chosen)
+                a = a.take(chosen)
             if isinstance(a, VectorMap):
                 if name in self._way.kept:
                     a = VectorMap(a.matrix()[:, self._way.kept[name]])
@@ -400,13 +400,3 @@ class _Change:
             return True
         line = self._faces.line(label, e)
         return line is not None and line.is_void
-
-
-def _take(a: AnyMap, chosen: Index) -> AnyMap:
-    if isinstance(a, VectorMap):
-        return VectorMap(a.matrix()[chosen])
-    if isinstance(a, SvecMap):
-        return a.take(chosen)
-    if isinstance(a, SquaredEdgeLengths):
-        return SquaredEdgeLengths(a.n, a.edges[chosen])
-    return a[chosen]

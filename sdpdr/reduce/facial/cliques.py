@@ -25,7 +25,7 @@ from fractions import Fraction
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap
+from sdpdr.linalg import Combined, LinearMap, VectorMap, lengths_of
 from sdpdr.linalg.exact_rows import Vector, add
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.faces import Multiplier
@@ -118,15 +118,14 @@ def _lengths(sdp: SDP, name: str) -> dict[tuple[int, int], Row]:
 def _edges(
     linear_map: LinearMap | VectorMap,
 ) -> Iterator[tuple[int, tuple[int, int], Fraction]]:
-    if isinstance(linear_map, SquaredEdgeLengths):
-        for e, (i, j) in enumerate(linear_map.edges.tolist()):
-            yield e, (i, j), Fraction(1)
-    elif isinstance(linear_map, Combined) and isinstance(linear_map.inner, SquaredEdgeLengths):
-        weights = linear_map.weights
-        for e in np.flatnonzero(np.diff(weights.indptr) == 1).tolist():
-            at = weights.indptr[e]
-            i, j = linear_map.inner.edges[weights.indices[at]].tolist()
-            yield e, (i, j), Fraction(float(weights.data[at]))
+    rows = np.arange(linear_map.m)
+    if isinstance(linear_map, Combined):
+        rows = np.flatnonzero(np.diff(linear_map.weights.indptr) == 1)
+        linear_map = linear_map.take(rows)
+    found = lengths_of(linear_map)
+    if found is not None:
+        for e, (i, j), factor in zip(rows.tolist(), *map(np.ndarray.tolist, found), strict=True):
+            yield e, (i, j), Fraction(factor)
 
 
 def _maximal(near: dict[int, set[int]]) -> Iterator[list[int]]:

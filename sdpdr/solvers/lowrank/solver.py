@@ -258,10 +258,7 @@ def _post(sdp: SDP, form: EdgeForm, R: Array, weights: Array) -> None:
 def _first_factor(sdp: SDP, start: Point | None) -> Array | None:
     """The factor in a start, if there is one that is not zero."""
     value = None if start is None else start.values.get(sdp.psd_variables[0].name)
-    if isinstance(value, Factor):
-        return value.factor if np.any(value.factor) else None
-    if value is None or not np.any(value):
+    if value is None:
         return None
-    values, vectors = np.linalg.eigh(np.asarray(value, dtype=float))
-    kept = values > 1e-9 * values[-1]
-    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+    factor = Factor.of(value, share=1e-9).factor
+    return factor if np.any(factor) else None

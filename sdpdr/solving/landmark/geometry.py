@@ -10,14 +10,13 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.shortest_paths import routing_weights
-from sdpdr.linalg import LinearMap
+from sdpdr.linalg import lengths_of
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Block, Model
 from sdpdr.program.certificate import certify
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.solvers.lowrank.edge.form import EdgeForm, edge_form, to_point
-from sdpdr.solvers.lowrank.edge.objective import as_lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,5 +138,4 @@ def _without_other_rows(sdp: SDP) -> SDP:
 
 
 def _is_on_edges(rows: Rows, name: str) -> bool:
-    linear_map = rows.lhs.get(name)
-    return isinstance(linear_map, LinearMap) and as_lengths(linear_map) is not None
+    return lengths_of(rows.lhs.get(name)) is not None

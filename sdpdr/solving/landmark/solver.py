@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sdpdr import graphs
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import CompileError, DataError, NotAcceptedError, UnknownNameError
+from sdpdr.base.errors import DataError, NotAcceptedError, UnknownNameError
 from sdpdr.graphs.reconstruction import (
     coarse_basis,
     has_coordinates,
@@ -26,12 +26,11 @@ from sdpdr.program.certificate import certify
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sizes import require_admissible
 from sdpdr.program.solution import Claim, Solution
 from sdpdr.reduce.landmark import Elastic, Landmark, on_face, rigid_rows
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
 from sdpdr.solvers.running import point_found
-from sdpdr.solving.choice import Way, choose
+from sdpdr.solving.choice import Way, choose, standard_form
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
 from sdpdr.solving.landmark.lazy import (
     Lazy,
@@ -208,10 +207,9 @@ def landmark_way(
     """
     if isinstance(basis, str) and basis not in BASES:
         raise UnknownNameError("basis", basis, BASES)
-    try:
-        sdp = require_admissible(model if isinstance(model, SDP) else model.to_sdp())
-    except CompileError as error:
-        raise NotAcceptedError(f"the landmark form needs a standard form: {error}") from error
+    sdp, refusal = standard_form(model)
+    if sdp is None:
+        raise NotAcceptedError(f"the landmark form needs a standard form: {refusal}")
     found = geometry(model, sdp)
     count = _checked_count(landmarks, found.graph.n, basis)
     if not isinstance(basis, str):

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import qdldl
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse import csc_matrix, diags, triu
+from scipy.sparse import csc_array, csc_matrix, diags, triu
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from sdpdr.linalg.factorization import require_sound_qdldl
+from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.solvers.lowrank.edge.pencil import Pencil
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 
@@ -201,30 +200,18 @@ class _ShiftedFactor:
     """Factors of A - sigma I for many shifts on one pattern."""
 
     def __init__(self, A: csc_matrix) -> None:
-        require_sound_qdldl()
-        self._upper = triu(A, format="csc")
-        self._upper.sort_indices()
-        self._nodes = self._upper.indptr[1:] - 1
-        self._diagonal = self._upper.data[self._nodes].copy()
-        self._solver: qdldl.Solver | None = None
+        upper = csc_array(triu(A, format="csc"))
+        upper.sort_indices()
+        self._data, self._nodes = upper.data, upper.indptr[1:] - 1
+        self._diagonal = upper.data[self._nodes]
+        # Few shifts are tried, and the analysis of a better order takes longer than they do.
+        self._factor = symmetric_factor(upper, "qdldl")
+        self.solve = self._factor.solve
 
     def factorize(self, sigma: float) -> bool:
         """Whether sigma is a lower bound of the second smallest eigenvalue (null space known)."""
-        self._upper.data[self._nodes] = self._diagonal - sigma
-        try:
-            if self._solver is None:
-                self._solver = qdldl.Solver(self._upper, True)
-            else:
-                self._solver.update(self._upper, True)
-        except RuntimeError:  # sigma is an eigenvalue to the last digit: no inertia
-            return False
-        return bool(np.count_nonzero(self._solver.factors()[1] < 0) <= (sigma > 0))
-
-    def solve(self, rhs: Vector) -> Vector:
-        """Solve with the last factors."""
-        if self._solver is None:
-            raise RuntimeError("factorize must be called before solve.")
-        return np.asarray(self._solver.solve(rhs))
+        self._data[self._nodes] = self._diagonal - sigma
+        return 0 <= self._factor.factorize(self._data) <= (sigma > 0)
 
 
 def _shifts(size: float, tol: float) -> list[float]:

@@ -15,12 +15,12 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
-from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg import VectorMap, lengths_of
 from sdpdr.program.boxes import SlackColumn, slack_columns
 from sdpdr.program.face import complete_multipliers, exposing_rows
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP, Rows
-from sdpdr.solvers.lowrank.edge.objective import as_lengths, read_objective
+from sdpdr.solvers.lowrank.edge.objective import read_objective
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 
 
@@ -81,7 +81,7 @@ def _read(sdp: SDP) -> EdgeForm:
     if any(np.any(column.cost < 0.0) for column in columns):
         raise NotAcceptedError("a scalar is maximised")
     hidden = exposing_rows(sdp, name)
-    mass, objective = read_objective(sdp, name, hidden)
+    mass, objective = read_objective(sdp, name)
     rows = [r for r in sdp.rows if r not in hidden]
     lengths = {r.label: _edge_rows(r, name) for r in rows}
     if not rows or n < 2:
@@ -141,7 +141,7 @@ def _edge_rows(rows: Rows, name: str) -> tuple[Index, Array]:
     """Edges (m, 2) and factors (m,) of rows that are multiples of squared lengths."""
     linear_map = rows.lhs.get(name)
     slack_only = all(isinstance(a, VectorMap) for k, a in rows.lhs.items() if k != name)
-    found = as_lengths(linear_map) if isinstance(linear_map, LinearMap) else None
+    found = lengths_of(linear_map)
     if found is None or not slack_only:
         raise NotAcceptedError(f"rows {rows.label!r} are not multiples of squared edge lengths")
     edges, factor = found

@@ -13,20 +13,20 @@ from sdpdr.linalg import (
     Combined,
     InnerProduct,
     LinearMap,
-    Products,
     QuadraticForms,
     SquaredEdgeLengths,
     VectorMap,
+    lengths_of,
 )
 from sdpdr.linalg.combine import Summed
 from sdpdr.program.face import null_vectors
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.edge.program import Objective
 
 _ROUNDING = 1e-12
 
 
-def read_objective(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> tuple[Array, Objective]:
+def read_objective(sdp: SDP, name: str) -> tuple[Array, Objective]:
     """The masses that centre the points, and the form that is maximised.
 
     Raises
@@ -34,11 +34,11 @@ def read_objective(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> tuple[Array
     NotAcceptedError
         With the reason, in words.
     """
-    mass = _mass(sdp, name, hidden)
+    mass = _mass(sdp, name)
     n = mass.size
     diagonal, pairs, pull, side = np.zeros(n), [], [], []
     for weights, linear_map in _parts(sdp.objective[name]) if name in sdp.objective else ():
-        lengths = as_lengths(linear_map)
+        lengths = lengths_of(linear_map)
         if lengths is not None:
             pairs.append(lengths[0])
             pull.append(-weights * lengths[1])
@@ -63,17 +63,6 @@ def read_objective(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> tuple[Array
     return mass, Objective(mass, variance, edges, force, columns)
 
 
-def as_lengths(linear_map: LinearMap) -> tuple[Index, Array] | None:
-    """Edges and factors of a map whose rows are multiples of squared lengths."""
-    if isinstance(linear_map, SquaredEdgeLengths):
-        return linear_map.edges, np.ones(linear_map.m)
-    if isinstance(linear_map, Combined) and isinstance(linear_map.inner, SquaredEdgeLengths):
-        weights = linear_map.weights
-        if np.all(np.diff(weights.indptr) == 1):
-            return linear_map.inner.edges[weights.indices], weights.data
-    return None
-
-
 def _parts(
     linear_map: LinearMap | VectorMap, weights: Array | None = None
 ) -> Iterator[tuple[Array, LinearMap]]:
@@ -90,14 +79,14 @@ def _parts(
         raise NotAcceptedError("the objective is not a variance, spread of pairs or quadratic form")
 
 
-def _mass(sdp: SDP, name: str, hidden: tuple[Rows, ...]) -> Array:
-    maps = [r.lhs[name] for r in hidden]
-    products = [a for a in maps if isinstance(a, Products)]
-    if not products or len(products) < len(maps) or null_vectors(sdp, name).shape[1] > 1:
+def _mass(sdp: SDP, name: str) -> Array:
+    null = null_vectors(sdp, name)
+    if null.shape[1] != 1:
         raise NotAcceptedError("the points are not centred by rows K c = 0 (block Centered)")
-    if not np.all(products[0].vector > 0.0):
+    mass: Array = null.toarray().ravel()
+    if not np.all(mass > 0.0):
         raise NotAcceptedError("the points are centred with weights that are not positive")
-    return products[0].vector
+    return mass
 
 
 def _graph(cost: sp.csr_array) -> tuple[Array, Index, Array]:

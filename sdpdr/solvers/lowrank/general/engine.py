@@ -222,9 +222,7 @@ def _given_factor(problem: Problem, start: Point, k: int) -> Array | None:
         return np.sqrt(np.maximum(array, 0.0))[:, None] / root
     if not isinstance(value, Factor):
         _require_shape(block.name, array.shape, (block.n, block.n))
-        values, vectors = np.linalg.eigh((array + array.T) / 2.0)
-        kept = values > 1e-12 * max(float(values[-1]), 0.0)
-        array = vectors[:, kept] * np.sqrt(values[kept])
+        array = Factor.of(array, share=1e-12).factor
     if array.ndim != 2 or array.shape[0] != block.n:
         raise ShapeError(
             f"start: the factor of {block.name!r} must have shape ({block.n}, r); it has "

@@ -8,11 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import LinearMap, QuadraticForms
+from sdpdr.linalg import QuadraticForms, lengths_of
 from sdpdr.linalg.walks import connected_components
 from sdpdr.program.attain.framed import fixed_block
 from sdpdr.program.sdp import SDP
-from sdpdr.solvers.lowrank.edge.objective import as_lengths
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import isomap_start
 
@@ -169,8 +168,7 @@ def noisy(shape: Array, rank: int, seed: int) -> Array:
 def _lengths(sdp: SDP, name: str) -> Iterator[tuple[Index, Array]]:
     """Edges and squared lengths of rows that are exact or limit from above."""
     for rows in sdp.rows:
-        linear_map = rows.lhs.get(name)
-        found = as_lengths(linear_map) if isinstance(linear_map, LinearMap) else None
+        found = lengths_of(rows.lhs.get(name))
         if found is not None:
             edges, factor = found
             upper = (factor > 0.0) & (rows.rhs > 0.0)
