@@ -32,7 +32,7 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.program.face import exposing_rows, null_vectors, stated_labels
-from sdpdr.program.point import Factor, Point, Value, diagonal_of
+from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
 
 
@@ -100,7 +100,7 @@ def _primal_errors(sdp: SDP, point: Point) -> tuple[float, float]:
         missed = sdp.missed(r, point.values)
         if r.label in exposing:
             # The largest entry of a positive semidefinite matrix lies on its diagonal.
-            missed = missed / max(1.0, _largest(diagonal_of(point.values[exposing[r.label]])))
+            missed = missed / max(1.0, _largest(point.values[exposing[r.label]].diagonal()))
         rows.append(float(np.linalg.norm(missed)))
         scale = max(scale, 1.0 + float(np.max(np.abs(r.rhs), initial=0.0)))
     cone = max([0.0, *(-_lowest(part) for part in in_cones(sdp, point.values))])
