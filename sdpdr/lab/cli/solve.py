@@ -9,8 +9,8 @@ from typing import Any
 
 from sdpdr.base.errors import FileFormatError, SdpdrError
 from sdpdr.base.files import Writer
-from sdpdr.lab.cli.console import figure_writer, record_writer, say, say_json, write_all
-from sdpdr.lab.cli.grade import comparison, comparison_record, facts, of_status
+from sdpdr.lab.cli.console import figure_writer, grid, record_writer, say, say_json, write_all
+from sdpdr.lab.cli.grade import comparison, comparison_record, of_status
 from sdpdr.lab.cli.options import (
     Exit,
     add_argument,
@@ -24,6 +24,7 @@ from sdpdr.lab.library.expectation import Finding
 from sdpdr.lab.library.problem import find_card
 from sdpdr.lab.study.tables import write_table
 from sdpdr.program import Solution, Status
+from sdpdr.program.report import facts
 
 COMPONENTS = 2
 
@@ -67,7 +68,7 @@ def run(args: Namespace) -> Exit:
         say_json(record)
     else:
         say(f"{card.title}\n")
-        say(facts(solution))
+        say(grid(facts(solution)))
         say()
         say(comparison(findings))
     return _exit(solution, findings)
