@@ -194,7 +194,7 @@ class Solution:
     >>> solution["K"].shape, round(float(solution["K"][0, 0]), 4)
     ((3, 3), 1.7778)
     >>> solution.dual("isometry").round(4)
-    array([1.3333, 1.6667])
+    array([1.3333, 0.8333])
     """
 
     status: Status
@@ -369,7 +369,7 @@ class Solution:
         ...     print(line)
         rows      bind    missed by  largest multipliers (row: multiplier)
         centered  3 of 3  ...
-        isometry  2 of 2  ...1: 1.67, 0: 1.33
+        isometry  2 of 2  ...0: 1.33, 1: 0.833
         <BLANKLINE>
         matrix  order  rank  eigenvalues
         K       3      1     4.67
