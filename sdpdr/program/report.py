@@ -31,8 +31,7 @@ _ROWS, _NUMBERS = 6, 3
 
 _EIGENVALUES = 5
 _LARGEST = "largest multipliers (row: multiplier)"
-_OF_MATRICES = ("order", "rank", "eigenvalues")
-_OF_SCALARS = ("size", "least", "largest")
+_OF_VALUES = ("size", "rank", "eigenvalues, or least and largest scalar")
 
 _Line = tuple[str, ...]
 
@@ -65,7 +64,7 @@ def facts(solution: Solution) -> dict[str, str]:
         "attained": f"{shown(solution.attained)} ({solution.attained_by})",
         "bound": f"{shown(solution.bound)} ({solution.argument})",
         "gap": f"{shown(solution.gap, '.1e')}, aimed at {solution.tol:.0e}",
-        "epsilon": shown(solution.epsilon or None, ".1e"),
+        "epsilon": shown(solution.epsilon, ".1e"),
         "ray": _ray(solution.ray),
         "faces": _faces(solution.exposures),
         "solver": f"{solution.solver}, {solution.form} form",
@@ -83,10 +82,8 @@ def report(solution: Solution) -> str:
         _paragraphs(facts(solution)),
         _table(("rows", "bind", "missed by", _LARGEST), _rows(solution)),
         _table(("rows in the proof", "how many", _LARGEST), _proof(solution)),
-        _table(("matrix", *_OF_MATRICES), _matrices(solution.values)),
-        _table(("scalars", *_OF_SCALARS), _scalars(solution.values)),
-        _table(("direction", *_OF_MATRICES), _matrices(direction)),
-        _table(("direction", *_OF_SCALARS), _scalars(direction)),
+        _table(("variable", *_OF_VALUES), _values(solution.values)),
+        _table(("direction", *_OF_VALUES), _values(direction)),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -190,19 +187,14 @@ def _listed(numbers: Mapping[int, float]) -> str:
     return ", ".join(f"{e}: {y:.3g}" for e, y in ordered[:_NUMBERS])
 
 
-def _matrices(values: Mapping[str, Value]) -> Iterator[_Line]:
-    """Order, numerical rank and largest eigenvalues of every matrix."""
+def _values(values: Mapping[str, Value]) -> Iterator[_Line]:
+    """Order, numerical rank and leading eigenvalues of matrices, number and range of scalars."""
     for name, value in values.items():
         if value.ndim == 2:
-            spectrum = spectrum_of(value)[0]
+            n, spectrum = len(value), spectrum_of(value)[0]
             rank = np.count_nonzero(spectrum > _COUNTS * np.max(spectrum, initial=0.0))
             leading = ", ".join(f"{x:.3g}" for x in spectrum[: min(rank, _EIGENVALUES)])
             more = ", ..." if rank > _EIGENVALUES else ""
-            yield name, f"{len(value)}", f"{rank}", leading + more
-
-
-def _scalars(values: Mapping[str, Value]) -> Iterator[_Line]:
-    """Number and range of every vector."""
-    for name, value in values.items():
-        if value.ndim == 1 and value.size:
-            yield name, f"{value.size}", f"{np.min(value):.3g}", f"{np.max(value):.3g}"
+            yield name, f"{n} x {n}", f"{rank}", leading + more
+        elif value.size:
+            yield name, f"{value.size}", "", f"{np.min(value):.3g}, {np.max(value):.3g}"

@@ -371,8 +371,8 @@ class Solution:
         centered  3 of 3  ...
         isometry  2 of 2  ...0: 1.33, 1: 0.833
         <BLANKLINE>
-        matrix  order  rank  eigenvalues
-        K       3      1     4.67
+        variable  size   rank  eigenvalues, or least and largest scalar
+        K         3 x 3  1     4.67
         """
         from sdpdr.program.report import report
 

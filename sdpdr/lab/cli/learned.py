@@ -12,9 +12,8 @@ from rich.table import Table
 
 from sdpdr.base.arrays import Array
 from sdpdr.lab.cli.console import grid
-from sdpdr.lab.cli.grade import of_status
 from sdpdr.lab.cli.methods import Method
-from sdpdr.lab.cli.options import Exit
+from sdpdr.lab.cli.options import Exit, of_status
 from sdpdr.program import Status
 from sdpdr.program.report import facts
 from sdpdr.program.run import shown

@@ -12,12 +12,12 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import FileFormatError
 from sdpdr.lab.cli.console import check_target, grid, record_writer, say, say_json, write_all
-from sdpdr.lab.cli.grade import of_status
 from sdpdr.lab.cli.options import (
     Exit,
     add_argument,
     add_command,
     add_solver_options,
+    of_status,
     solver_options,
 )
 from sdpdr.program import SDP, Factor, Solution, read_sdpa
