@@ -68,7 +68,7 @@ print(solution.argument)
 # The proof can be repeated in three lines. Multipliers are weights on the edges; the bound is the
 # weighted sum of squared lengths over the second smallest eigenvalue of the weighted Laplacian.
 
-w = solution.duals["isometry"]
+w = solution.dual("isometry")
 lambda_2 = np.linalg.eigvalsh(graph.laplacian(w).toarray())[1]
 print(f"bound by hand   {graph.sqdist @ w / lambda_2:.6f}")
 print(f"bound reported  {solution.bound:.6f}")

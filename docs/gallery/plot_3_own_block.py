@@ -58,7 +58,7 @@ print(pinched)
 # `sdpdr.soften` turns any block's constraints into prices. A cheap leash stretches; a dear one
 # holds. It stops stretching at a price equal to the multiplier of the hard leash, the force in it.
 
-force = float(pinched.duals["leash"][0])
+force = float(pinched.dual("leash")[0])
 prices = [0.3 * force, 0.8 * force, 1.2 * force]
 soft = [sdpdr.solve(ring + sdpdr.soften(Leash(n, 0, n // 2, 4.0), price)) for price in prices]
 
@@ -79,11 +79,11 @@ for price, solution in zip(prices, soft, strict=True):
 priced = {f"price {p:.2f}": s for p, s in zip(prices, soft, strict=True)}
 shown = {"free": free, **priced, "hard": pinched}
 fig, axes = plt.subplots(1, len(shown), figsize=(11, 2.4), sharex=True, sharey=True)
-top = max(float(s.duals["isometry"].max()) for s in shown.values())
+top = max(float(s.dual("isometry").max()) for s in shown.values())
 for axis, (title, solution) in zip(axes, shown.items(), strict=True):
     Y = solution.embedding(2)
     edges = graphs.cycle(n).edges
-    for (i, j), load in zip(edges, solution.duals["isometry"] / top, strict=True):
+    for (i, j), load in zip(edges, solution.dual("isometry") / top, strict=True):
         axis.plot(*Y[[i, j]].T, color=plt.cm.viridis(0.95 * float(load)), linewidth=2.5)
     axis.plot(*Y[[0, n // 2]].T, "--", color="gray", linewidth=0.8)
     axis.set_title(title, fontsize=10)

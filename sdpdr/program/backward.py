@@ -11,12 +11,14 @@ from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.program.face import null_vectors, stated_labels
 from sdpdr.program.point import Factor, Value
-from sdpdr.program.residuals import in_cones, multipliers_in_cones
+from sdpdr.program.residuals import multipliers_in_cones, variables_in_cones
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.sizes import row_norms
 
 
-def backward_error(sdp: SDP, values: Mapping[str, Value]) -> float:
+def backward_error(
+    sdp: SDP, values: Mapping[str, Value], slacks: Mapping[str, Array] | None = None
+) -> float:
     r"""Largest relative change of a right side that makes a point feasible.
 
     Where the right side b_e of a row vanishes, its coefficients move instead, relative to their
@@ -29,6 +31,8 @@ def backward_error(sdp: SDP, values: Mapping[str, Value]) -> float:
     ----------
     sdp : SDP
     values : mapping from variable name to array or Factor
+    slacks : mapping from label to array, optional
+        Those of `relative_slacks`, where they are known.
 
     Returns
     -------
@@ -47,8 +51,49 @@ def backward_error(sdp: SDP, values: Mapping[str, Value]) -> float:
     """
     if not sdp.is_point(values):
         return float("nan")
-    errors = [_row_error(sdp, r, values) for r in sdp.rows]
-    return max([0.0, *errors, *map(_negative_part, in_cones(sdp, values))])
+    if slacks is None:
+        slacks = relative_slacks(sdp, values)
+    missed = [float(np.max(-slack, initial=0.0)) for slack in slacks.values()]
+    return max([0.0, *missed, *map(_negative_part, variables_in_cones(sdp, values))])
+
+
+def relative_slacks(sdp: SDP, values: Mapping[str, Value]) -> dict[str, Array]:
+    """How far a point is from missing each row, relative to the row's right side.
+
+    Where the right side of a row vanishes, relative to the size that `backward_error` takes.
+
+    Parameters
+    ----------
+    sdp : SDP
+    values : mapping from variable name to array or Factor
+
+    Returns
+    -------
+    dict from label to array
+        Zero where a row binds, negative where it is missed, as equations are on either side,
+        positive where there is room. Of a matrix inequality, the eigenvalues of its matrix,
+        ascending, over the largest in size. Empty where a variable has no value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr import graphs, methods
+    >>> from sdpdr.program.point import Factor
+    >>> sdp = methods.mvu(graphs.path([1.0, 2.0])).to_sdp()
+    >>> slacks = relative_slacks(sdp, {"K": Factor(np.array([[-1.0], [0.0], [1.0]]))})
+    >>> slacks["isometry"]
+    array([0.  , 0.75])
+    """
+    if not sdp.is_point(values):
+        return {}
+    slacks = {}
+    for r in sdp.rows:
+        slack = -sdp.missed(r, values) if r.relation == "==" else sdp.slack(r, values)
+        slacks[r.label] = _over(slack, _row_scales(r, values))
+    for lmi in sdp.lmis:
+        spectrum = np.asarray(np.linalg.eigvalsh(sdp.lmi_value(lmi, values)), dtype=float)
+        slacks[lmi.label] = _over(spectrum, np.max(np.abs(spectrum), initial=0.0))
+    return slacks
 
 
 def dual_backward_error(sdp: SDP, duals: Mapping[str, Array]) -> float:
@@ -125,13 +170,16 @@ def _largest(value: Value) -> float:
     return float(np.max(np.abs(np.asarray(value)), initial=0.0))
 
 
-def _row_error(sdp: SDP, rows: Rows, values: Mapping[str, Value]) -> float:
-    missed = sdp.missed(rows, values)
+def _row_scales(rows: Rows, values: Mapping[str, Value]) -> Array:
+    """What slacks of rows are relative to: right sides, or where these vanish the largest terms."""
     size = np.abs(rows.rhs)
-    homogeneous = size == 0.0
-    if np.any(homogeneous & (missed > 0.0)):
-        norms = sum(row_norms(a) * _largest(values[name]) for name, a in rows.lhs.items())
-        size = np.where(homogeneous, norms, size)
-    off = missed > 0.0
-    with np.errstate(divide="ignore"):
-        return float(np.max(missed[off] / size[off], initial=0.0))
+    if size.all():
+        return size
+    norms = sum(row_norms(a) * _largest(values[name]) for name, a in rows.lhs.items())
+    return np.where(size == 0.0, norms, size)
+
+
+def _over(slack: Array, scale: Array | float) -> Array:
+    """A slack over its scale; zero where it is zero itself."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(slack == 0.0, 0.0, slack / scale)

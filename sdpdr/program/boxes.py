@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.program.point import Value, divided
+from sdpdr.program.point import Value
 from sdpdr.program.rescale import rescale
 from sdpdr.program.sdp import SDP, Rows
 
@@ -131,7 +131,7 @@ def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[
             return values
         lhs = r.rhs - sdp.slack(r, values)
         excess = max(excess, float(np.max(lhs / r.rhs, initial=0.0)))
-    return {**values, name: divided(values[name], excess)}
+    return {**values, name: values[name] / excess}
 
 
 def fill_slack(

@@ -13,6 +13,7 @@ from sdpdr.base.arrays import Array, Matrix, as_real
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.linalg.svec import svec_size
+from sdpdr.program.factor import Factor as Factor
 
 
 @dataclass(frozen=True)
@@ -83,76 +84,12 @@ def _size(name: str, what: str, size: int) -> int:
 Variable: TypeAlias = PsdVariable | VectorVariable
 
 
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """A positive semidefinite matrix K = R R^T kept as R.
-
-    Parameters
-    ----------
-    factor : array of shape (n, r)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Factor(np.array([[1.0], [2.0]])).dense()
-    array([[1., 2.],
-           [2., 4.]])
-    """
-
-    factor: Array
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "factor", as_real(self.factor))
-
-    @classmethod
-    def of(cls, value: Value, share: float = 1e-10) -> Factor:
-        """A matrix as a factor; what is negative in it, or rounding, is dropped.
-
-        Parameters
-        ----------
-        value : array of shape (n, n) or Factor
-        share : float, default 1e-10
-            Of the largest eigenvalue, up to which others are rounding.
-
-        Examples
-        --------
-        >>> Factor.of(np.diag([4.0, 0.0])).factor
-        array([[2.],
-               [0.]])
-        """
-        if isinstance(value, Factor):
-            return value
-        spectrum, vectors = np.linalg.eigh((value + value.T) / 2.0)
-        kept = spectrum > share * max(float(spectrum[-1]), 0.0)
-        return cls((vectors[:, kept] * np.sqrt(spectrum[kept]))[:, ::-1])
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape (n, n) of the matrix that the factor stands for."""
-        return (self.factor.shape[0], self.factor.shape[0])
-
-    def dense(self) -> Array:
-        """The matrix R R^T."""
-        return np.asarray(self.factor @ self.factor.T)
-
-    def trace(self) -> float:
-        """The trace of R R^T."""
-        return float(np.sum(np.square(self.factor)))
-
-
-Value: TypeAlias = "Array | Factor"
+Value: TypeAlias = Array | Factor
 
 
 def as_dense(value: Value) -> Array:
     """The matrix itself, whether given dense or as a factor."""
-    return value.dense() if isinstance(value, Factor) else np.asarray(as_real(value))
-
-
-def diagonal_of(value: Value) -> Array:
-    """The diagonal of a matrix, whether given dense or as a factor."""
-    if isinstance(value, Factor):
-        return np.asarray(np.sum(np.square(value.factor), axis=1))
-    return np.diagonal(np.asarray(value)).copy()
+    return np.asarray(as_real(value))
 
 
 def congruent(value: Value, basis: Matrix) -> Value:
@@ -167,13 +104,6 @@ def congruent(value: Value, basis: Matrix) -> Value:
     if isinstance(value, Factor):
         return Factor(np.asarray(basis @ value.factor))
     return np.asarray(basis @ (basis @ np.asarray(value)).T)
-
-
-def divided(value: Value, by: float) -> Value:
-    """A matrix, whether given dense or as a factor, over a positive number."""
-    if isinstance(value, Factor):
-        return Factor(value.factor / np.sqrt(by))
-    return np.asarray(value) / by
 
 
 def spectrum_of(value: Value) -> tuple[Array, Array]:

@@ -22,7 +22,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg import BilinearForms, LinearMap
 from sdpdr.linalg.magnitudes import is_written_exactly, least_share
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.program.point import Factor, Value, diagonal_of
+from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP, Rows
 
 _Values = Mapping[str, Value]
@@ -75,7 +75,7 @@ def rescaled_by(
 def _diagonal(groups: list[Rows], name: str, n: int, values: _Values) -> Array | None:
     """Factors of the rows of a factor, where all that is asked for is a diagonal."""
     factors, seen = np.ones(n), np.zeros(n, dtype=bool)
-    present = diagonal_of(values[name])
+    present = values[name].diagonal()
     for rows in groups:
         if rows.m == 0:
             continue

@@ -32,7 +32,7 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.spectral import smallest_eigenvalue
 from sdpdr.program.face import exposing_rows, null_vectors, stated_labels
-from sdpdr.program.point import Factor, Point, Value, diagonal_of
+from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
 
 
@@ -100,15 +100,15 @@ def _primal_errors(sdp: SDP, point: Point) -> tuple[float, float]:
         missed = sdp.missed(r, point.values)
         if r.label in exposing:
             # The largest entry of a positive semidefinite matrix lies on its diagonal.
-            missed = missed / max(1.0, _largest(diagonal_of(point.values[exposing[r.label]])))
+            missed = missed / max(1.0, _largest(point.values[exposing[r.label]].diagonal()))
         rows.append(float(np.linalg.norm(missed)))
         scale = max(scale, 1.0 + float(np.max(np.abs(r.rhs), initial=0.0)))
-    cone = max([0.0, *(-_lowest(part) for part in in_cones(sdp, point.values))])
+    cone = max([0.0, *(-_lowest(part) for part in _in_cones(sdp, point.values))])
     return float(np.linalg.norm(rows)) / scale, cone / scale
 
 
-def in_cones(sdp: SDP, values: Mapping[str, Value]) -> Iterator[Array]:
-    """What must not be negative at a point: scalars, and eigenvalues of matrices.
+def variables_in_cones(sdp: SDP, values: Mapping[str, Value]) -> Iterator[Array]:
+    """What must not be negative of a point: scalars, and eigenvalues of matrices.
 
     Those of a factor never are, and are left out.
     """
@@ -117,6 +117,11 @@ def in_cones(sdp: SDP, values: Mapping[str, Value]) -> Iterator[Array]:
         if not isinstance(value, Factor):
             yield _eigenvalues(value)
     yield from (np.asarray(values[w.name]) for w in sdp.vector_variables if w.nonnegative)
+
+
+def _in_cones(sdp: SDP, values: Mapping[str, Value]) -> Iterator[Array]:
+    """What must not be negative at a point, matrix inequalities among it."""
+    yield from variables_in_cones(sdp, values)
     yield from (_eigenvalues(sdp.lmi_value(lmi, values)) for lmi in sdp.lmis)
 
 

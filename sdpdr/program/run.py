@@ -35,6 +35,17 @@ class Verdict(Enum):
 _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.INFEASIBLE}
 
 
+def shown(number: float | None, style: str = ".10g") -> str:
+    """A number, or "none" where there is none.
+
+    Examples
+    --------
+    >>> shown(2.0 / 3.0, ".3g"), shown(float("inf")), shown(None)
+    ('0.667', 'none', 'none')
+    """
+    return "none" if number is None or not isfinite(number) else format(number, style)
+
+
 @dataclass(frozen=True)
 class Run:
     """What one solver in one form has come to.
@@ -78,7 +89,7 @@ class Run:
 
     def line(self) -> str:
         """One line of a table of runs."""
-        value, bound = ("none" if x is None else f"{x:.8g}" for x in (self.value, self.bound))
+        value, bound = (shown(x, ".8g") for x in (self.value, self.bound))
         return (
             f"{self.solver:<10}{self.form:<13}{self.status:<16}value {value:<16}bound {bound:<16}"
             f"{self.seconds:.2f} s"

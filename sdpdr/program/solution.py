@@ -9,22 +9,24 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, SolveFailedError
+from sdpdr.base.errors import DataError, SolveFailedError, UnknownNameError
 from sdpdr.base.files import write_text
 from sdpdr.linalg.spectral import intrinsic_dimension
-from sdpdr.program.point import Factor, Value, leading_factor, spectrum_of
+from sdpdr.program.point import Value, leading_factor, spectrum_of
 from sdpdr.program.rays import Ray
 from sdpdr.program.rays.ray import LARGEST_RECORDED
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import Run
+from sdpdr.program.run import Run, shown
 
 if TYPE_CHECKING:
     from sdpdr.reduce import Exposure
+
+T = TypeVar("T")
 
 # Rounding that plain proofs trust to be small, relative to the value.
 _TRUSTED = 1e-12
@@ -178,6 +180,21 @@ class Solution:
         best of all of them.
     of_model : bool
         Whether a model was solved, rather than a program of numbers alone, such as a file's.
+    slacks : mapping from row label to array
+        How far the point is from missing each row, relative to its right side, computed by us:
+        about zero where a row binds, negative where it is missed. Of a matrix inequality, the
+        eigenvalues of its matrix relative to the largest
+        (`sdpdr.program.backward.relative_slacks`).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])))
+    >>> solution["K"].shape, round(float(solution["K"][0, 0]), 4)
+    ((3, 3), 1.7778)
+    >>> solution.dual("isometry").round(4)
+    array([1.3333, 0.8333])
     """
 
     status: Status
@@ -206,6 +223,7 @@ class Solution:
     exposures: tuple[Exposure, ...] = ()
     runs: tuple[Run, ...] = ()
     of_model: bool = False
+    slacks: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def advice(self) -> str:
@@ -276,13 +294,40 @@ class Solution:
 
     # -- reading off --------------------------------------------------------------------
 
-    def gram(self, name: str | None = None) -> Value:
-        """The matrix of one variable (the first by default), dense or as a factor."""
+    def __getitem__(self, name: str) -> Value:
         if not self.values:
             raise SolveFailedError(f"{self.solver} returned no point ({self.status.name}).")
-        if name is not None:
-            return self.values[name]
-        return next(v for v in self.values.values() if isinstance(v, Factor) or v.ndim == 2)
+        return _named("variable", name, self.values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values
+
+    def dual(self, label: str) -> Array:
+        """The multipliers of rows, or of a matrix inequality, by label.
+
+        Raises
+        ------
+        UnknownNameError
+            If no rows have that label; the message names those that do.
+        SolveFailedError
+            If there are no multipliers.
+        """
+        if not self.duals:
+            raise SolveFailedError(f"{self.solver} returned no multipliers ({self.status.name}).")
+        return _named("label", label, self.duals)
+
+    def gram(self, name: str | None = None) -> Value:
+        """The matrix of one variable (the first by default), dense or as a factor.
+
+        Raises
+        ------
+        SolveFailedError
+            If there is no point.
+        UnknownNameError
+            If no variable has that name, or none is a matrix.
+        """
+        matrices = (known for known, value in self.values.items() if value.ndim == 2)
+        return self[next(matrices, "matrix") if name is None else name]
 
     def spectrum(self, name: str | None = None) -> Array:
         """Eigenvalues of a matrix variable, descending; of a factor, only its columns' many."""
@@ -307,6 +352,31 @@ class Solution:
         return intrinsic_dimension(self.spectrum(name), share, rule=rule)
 
     # -- telling ------------------------------------------------------------------------
+
+    def report(self) -> str:
+        """The whole answer on a page: the grade, what proves it, which rows bind, and the point.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import sdpdr
+        >>> from sdpdr import graphs, methods
+        >>> text = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))).report()
+        >>> for line in text.splitlines()[-6:]:
+        ...     print(line)
+        rows      bind    missed by  largest multipliers (row: multiplier)
+        centered  3 of 3  ...
+        isometry  2 of 2  ...0: 1.33, 1: 0.833
+        <BLANKLINE>
+        variable  size   rank  eigenvalues, or least and largest scalar
+        K         3 x 3  1     4.67
+        """
+        from sdpdr.program.report import report
+
+        return report(self)
 
     def record(self) -> dict[str, Any]:
         """Everything but the point and multipliers of large programs, ready for JSON."""
@@ -352,12 +422,18 @@ class Solution:
         write_text(path, json.dumps(self.record(), indent=2) + "\n")
 
     def __repr__(self) -> str:
-        bound = "none" if self.bound is None else f"{self.bound:.8g}"
         attained = "not proved attainable, " if self.attained is None else ""
         return (
             f"Solution({self.status.name} by {self.solver}, {self.form} form: "
-            f"value {self.value:.8g}, {attained}bound {bound}, gap {self.gap:.1e})"
+            f"value {shown(self.value, '.8g')}, {attained}bound {shown(self.bound, '.8g')}, "
+            f"gap {shown(self.gap, '.1e')})"
         )
+
+
+def _named(kind: str, name: str, known: Mapping[str, T]) -> T:
+    if name not in known:
+        raise UnknownNameError(kind, name, known)
+    return known[name]
 
 
 def _plain(value: Any) -> Any:

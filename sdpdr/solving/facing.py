@@ -11,7 +11,7 @@ import numpy as np
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.model import Model
-from sdpdr.program.backward import backward_error
+from sdpdr.program.backward import backward_error, relative_slacks
 from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray, prove_infeasible
 from sdpdr.program.residuals import Residuals, dimacs_errors
@@ -98,11 +98,13 @@ def prepared(
 
 def _in_old_units(solution: Solution, balanced: Reduced, sdp: SDP) -> Solution:
     point = balanced.lift(Point(solution.values, solution.duals))
+    slacks = relative_slacks(sdp, point.values)
     return replace(
         solution,
         values=point.values,
         residuals=dimacs_errors(sdp, point),
-        backward_error=backward_error(sdp, point.values),
+        slacks=slacks,
+        backward_error=backward_error(sdp, point.values, slacks),
         ray=_lifted_ray(solution.ray, balanced.lift),
     )
 
@@ -154,7 +156,8 @@ def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Soluti
     if faced is None or not faced.exposures:
         return solution
     point = faced.lift(Point(solution.values, solution.duals))
-    error = backward_error(faced.original, point.values)
+    slacks = relative_slacks(faced.original, point.values)
+    error = backward_error(faced.original, point.values, slacks)
     if solution.attained is not None and not error <= _GROSS:
         words = f"{_MISSES.format(error)} ({solution.attained_by})"
         solution = replace(
@@ -164,6 +167,7 @@ def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Soluti
         solution,
         values=point.values,
         duals=point.duals,
+        slacks=slacks,
         backward_error=error,
         argument=f"{solution.argument}; {_words(faced)}",
         exposures=faced.exposures,

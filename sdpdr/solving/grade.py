@@ -15,7 +15,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.attain import Attained, attain, made_psd
-from sdpdr.program.backward import backward_error, dual_backward_error
+from sdpdr.program.backward import backward_error, dual_backward_error, relative_slacks
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import Certificate
 from sdpdr.program.face import complete_multipliers
@@ -260,13 +260,15 @@ def _with_both_sides(
 
 def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
     """The solution with another point and other multipliers, and what is measured of them."""
+    slacks = relative_slacks(sdp, point.values)
     return replace(
         solution,
         value=value_of(sdp, point),
         values=point.values,
         duals=point.duals,
         residuals=dimacs_errors(sdp, point),
-        backward_error=backward_error(sdp, point.values),
+        slacks=slacks,
+        backward_error=backward_error(sdp, point.values, slacks),
     )
 
 

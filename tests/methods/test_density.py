@@ -9,7 +9,7 @@ from sdpdr import density, graphs, methods
 from sdpdr.blocks import Gram, NonNegative, RowSums, Spread, Variance
 from sdpdr.errors import DataError, InfeasibleError, ModelError, ShapeError, UnknownNameError
 from sdpdr.model import Model
-from sdpdr.program import Factor, Status
+from sdpdr.program import Status
 
 X = np.random.default_rng(0).standard_normal((10, 2))
 KERNEL = np.exp(-np.square(X[:, None] - X[None]).sum(-1))
@@ -27,8 +27,7 @@ WAYS = [
 
 
 def dense(solution):
-    gram = solution.gram()
-    return gram.factor @ gram.factor.T if isinstance(gram, Factor) else gram
+    return np.asarray(solution.gram())
 
 
 def neighbour_sums(gram):

@@ -22,7 +22,7 @@ from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelEr
 from sdpdr.families.unfold.loocv import leave_one_out
 from sdpdr.model import Block, Maximize, Model, Var
 from sdpdr.model.model import evaluate
-from sdpdr.program import Factor, Status
+from sdpdr.program import Status
 
 TRACE = 1545.86758
 
@@ -52,8 +52,7 @@ def least_variance(graph):
 
 
 def dense(solution):
-    gram = solution.gram()
-    return gram.factor @ gram.factor.T if isinstance(gram, Factor) else gram
+    return np.asarray(solution.gram())
 
 
 def simplex(n, sqdist):

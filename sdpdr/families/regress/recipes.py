@@ -153,7 +153,7 @@ def regression(
     >>> import sdpdr
     >>> model = regression([[0.0], [1.0], [2.0]], [0.0, 2.0, 4.0], ridge=2.0)
     >>> solution = sdpdr.solve(model)
-    >>> solution.values["a"].round(4)
+    >>> solution["a"].round(4)
     array([1.])
     """
     data = sp.csr_array(X) if sp.issparse(X) else np.asarray(X, dtype=float)

@@ -24,7 +24,7 @@ from sdpdr.model import Block, Model
 from sdpdr.model.blocks import Band, Relation, Slack, Variance
 from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, VarianceAboutMean, positions
 from sdpdr.model.blocks.separation import Reach
-from sdpdr.program import Factor, Solution
+from sdpdr.program import Solution
 
 # By how much, relatively, anchors may break a length and count as rounded.
 _ROUNDING = 1e-9
@@ -178,11 +178,7 @@ def place(
     known = known_points(graph, anchors, coordinates)
     r = known.centred.shape[1]
     bordered = solution.gram("Z")
-    if isinstance(bordered, Factor):
-        frame, rest = bordered.factor[:r], bordered.factor[r:]
-        shadows, squares = rest @ frame.T, np.sum(np.square(rest), axis=1)
-    else:
-        shadows, squares = bordered[r:, :r], np.diag(bordered)[r:]
+    shadows, squares = bordered[r:, :r], bordered.diagonal()[r:]
     placed, trust = np.zeros((graph.n, r)), np.zeros(graph.n)
     placed[known.nodes] = known.coordinates
     placed[known.unknown] = shadows + known.centre

@@ -12,10 +12,11 @@ from rich.table import Table
 
 from sdpdr.base.arrays import Array
 from sdpdr.lab.cli.console import grid
-from sdpdr.lab.cli.grade import facts, of_status, shown
 from sdpdr.lab.cli.methods import Method
-from sdpdr.lab.cli.options import Exit
+from sdpdr.lab.cli.options import Exit, of_status
 from sdpdr.program import Status
+from sdpdr.program.report import facts
+from sdpdr.program.run import shown
 from sdpdr.solving.iterate.records import IterationStatus
 
 
@@ -92,7 +93,7 @@ def lines(learned: Any, method: Method, Y: Array) -> list[str]:
 def grade(learned: Any) -> Table:
     """Value, bound and gap; of an iteration, those of its last program."""
     if not hasattr(learned, "gap_"):
-        return facts(learned.solution_)
+        return grid(facts(learned.solution_))
     return grid(
         {
             "value": shown(learned.value_),

@@ -7,10 +7,13 @@ from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, Raw
 from collections.abc import Callable
 from enum import IntEnum
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sdpdr.base import errors
 from sdpdr.base.errors import DataError
+
+if TYPE_CHECKING:
+    from sdpdr.program import Status
 
 
 class Exit(IntEnum):
@@ -41,6 +44,14 @@ _NO_SOLVER = (
     errors.CompileError,
 )
 _NO_ANSWER = (errors.InfeasibleError, errors.SolveFailedError)
+# By name, since help must not wait for the import of programs.
+_OF_STATUS = {
+    "SOLVED": Exit.OK,
+    "INFEASIBLE": Exit.NO_ANSWER,
+    "UNBOUNDED": Exit.NO_ANSWER,
+    "FAILED": Exit.NO_ANSWER,
+    "INTERRUPTED": Exit.INTERRUPTED,
+}
 
 
 def of_error(error: Exception) -> Exit:
@@ -48,6 +59,11 @@ def of_error(error: Exception) -> Exit:
     if isinstance(error, _NO_SOLVER):
         return Exit.NO_SOLVER
     return Exit.NO_ANSWER if isinstance(error, _NO_ANSWER) else Exit.BAD_INPUT
+
+
+def of_status(status: Status) -> Exit:
+    """The code of a graded answer."""
+    return _OF_STATUS.get(status.name, Exit.UNCERTIFIED)
 
 
 LANDMARK = "landmark"

@@ -12,15 +12,17 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import FileFormatError
 from sdpdr.lab.cli.console import check_target, grid, record_writer, say, say_json, write_all
-from sdpdr.lab.cli.grade import facts, of_status, shown
 from sdpdr.lab.cli.options import (
     Exit,
     add_argument,
     add_command,
     add_solver_options,
+    of_status,
     solver_options,
 )
 from sdpdr.program import SDP, Factor, Solution, read_sdpa
+from sdpdr.program.report import facts
+from sdpdr.program.run import shown
 from sdpdr.solving.solve import solve
 
 
@@ -57,7 +59,7 @@ def run(args: Namespace) -> Exit:
         say_json(record)
         return of_status(solution.status)
     say(f"{sdp!r}\n")
-    say(facts(solution))
+    say(grid(facts(solution)))
     say("\nin SDPA's convention")
     say(grid({f"  {name}": shown(number) for name, number in in_sdpa.items()}))
     return of_status(solution.status)

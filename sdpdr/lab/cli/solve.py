@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table
+
 from sdpdr.base.errors import FileFormatError, SdpdrError
 from sdpdr.base.files import Writer
-from sdpdr.lab.cli.console import figure_writer, record_writer, say, say_json, write_all
-from sdpdr.lab.cli.grade import comparison, comparison_record, facts, of_status
+from sdpdr.lab.cli.console import (
+    figure_writer,
+    grid,
+    record_writer,
+    say,
+    say_json,
+    table,
+    write_all,
+)
 from sdpdr.lab.cli.options import (
     Exit,
     add_argument,
     add_card,
     add_command,
     add_solver_options,
+    of_status,
     solver_options,
 )
 from sdpdr.lab.library.card import Card
@@ -24,6 +36,7 @@ from sdpdr.lab.library.expectation import Finding
 from sdpdr.lab.library.problem import find_card
 from sdpdr.lab.study.tables import write_table
 from sdpdr.program import Solution, Status
+from sdpdr.program.report import facts
 
 COMPONENTS = 2
 
@@ -60,16 +73,16 @@ def run(args: Namespace) -> Exit:
         _tell_error(card, error, findings, args.json)
         return Exit.OK
     findings = card.check(solution)
-    record = solution.record() | {"card": card.name, "findings": comparison_record(findings)}
+    record = solution.record() | {"card": card.name, "findings": _comparison_record(findings)}
     if args.out is not None:
         _write(args.out, card, solution, record)
     if args.json:
         say_json(record)
     else:
         say(f"{card.title}\n")
-        say(facts(solution))
+        say(grid(facts(solution)))
         say()
-        say(comparison(findings))
+        say(_comparison(findings))
     return _exit(solution, findings)
 
 
@@ -85,10 +98,10 @@ def _exit(solution: Solution, findings: list[Finding]) -> Exit:
 def _tell_error(card: Card, error: SdpdrError, findings: list[Finding], as_json: bool) -> None:
     if as_json:
         record = {"card": card.name, "error": type(error).__name__, "message": str(error)}
-        say_json(record | {"findings": comparison_record(findings)})
+        say_json(record | {"findings": _comparison_record(findings)})
         return
     say(f"{card.title}\n\nThe error expected: {error}\n")
-    say(comparison(findings))
+    say(_comparison(findings))
 
 
 def _write(folder: Path, card: Card, solution: Solution, record: dict[str, Any]) -> None:
@@ -103,3 +116,14 @@ def _write(folder: Path, card: Card, solution: Solution, record: dict[str, Any])
         files[folder / f"{card.name}.svg"] = figure_writer(Y, colour, card.title)
     folder.mkdir(parents=True, exist_ok=True)
     write_all(files)
+
+
+def _comparison(findings: Sequence[Finding]) -> Table:
+    """Expected beside found."""
+    rows = [(f.key, f.expected, f.found, "yes" if f.holds else "NO") for f in findings]
+    return table(("", "expected", "found", "holds"), rows)
+
+
+def _comparison_record(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """The same for JSON."""
+    return [asdict(finding) for finding in findings]

@@ -12,10 +12,11 @@ from sdpdr.families.unfold.quality import quality
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import plot
 from sdpdr.lab.study.compare import Comparison, seconds_by_phase
-from sdpdr.lab.study.page.parts import Chart, Column, Page, Section, Table
+from sdpdr.lab.study.page.parts import Chart, Page, Section, Table
 from sdpdr.lab.study.rows import PACKAGES, installed
 from sdpdr.model import Model
 from sdpdr.program import Solution
+from sdpdr.program.report import facts as solution_facts
 
 
 def report(
@@ -149,24 +150,6 @@ def comparing(
 def graph_facts(graph: NeighborGraph) -> dict[str, str]:
     """Size and origin of a graph."""
     return {"points": f"{graph.n}", "edges": f"{graph.m}", "graph": str(graph.provenance)}
-
-
-def solution_facts(solution: Solution) -> dict[str, str]:
-    """What was claimed, what we verified, and what it took."""
-    seconds = seconds_by_phase(solution)
-    claimed, error = solution.claimed, Column("", ".1e")
-    steps = "" if claimed.iterations is None else f" in {claimed.iterations} iterations"
-    return {
-        "solver": f"{solution.solver}, {solution.form} form",
-        "it claimed": f"{claimed.status}{steps}",
-        "we verified": f"{solution.status.name}, at tolerance {solution.tol:.0e}",
-        "value": Column("", ".10g").show(solution.value),
-        "proven bound": Column("", ".10g").show(solution.bound),
-        "relative gap": error.show(solution.gap),
-        "worst residual": f"{error.show(solution.residuals.worst())} of the six DIMACS errors",
-        "argument": solution.argument,
-        "seconds": ", ".join(f"{phase} {spent:.2f}" for phase, spent in seconds.items()),
-    }
 
 
 def versions() -> dict[str, str]:

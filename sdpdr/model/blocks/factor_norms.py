@@ -25,7 +25,7 @@ from sdpdr.model.block import Declaration
 from sdpdr.model.blocks.expressions import Sized, Topped
 from sdpdr.model.blocks.lift import grid
 from sdpdr.model.terms import AtMost, Equal, Term
-from sdpdr.program.point import Factor, PsdVariable, Value, Variable
+from sdpdr.program.point import PsdVariable, Value, Variable
 
 Shape = tuple[int, int]
 
@@ -83,9 +83,7 @@ class ProductLift(Declaration):
     def read(self, value: Value) -> Array:
         """X as it stands in a matrix Z, of shape (p, q)."""
         p = self.shape[0]
-        if isinstance(value, Factor):
-            return np.asarray(value.factor[:p] @ value.factor[p:].T)
-        return np.asarray(value, dtype=float)[:p, p:]
+        return np.asarray(value[:p, p:], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from sdpdr.linalg import Entries
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block
 from sdpdr.model.terms import Equal, Term
-from sdpdr.program.point import Factor, PsdVariable, Value
+from sdpdr.program.point import PsdVariable, Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +100,7 @@ class FactorLift(Block):
     def read(self, value: Value) -> tuple[Array, Array]:
         """W and H as they stand in a matrix Z, shapes (n_rows, k) and (n_columns, k)."""
         k = self.n_components
-        if isinstance(value, Factor):
-            below = value.factor[k:] @ value.factor[:k].T
-        else:
-            below = np.asarray(value, dtype=float)[k:, :k]
+        below = np.asarray(value[k:, :k], dtype=float)
         return below[: self.n_rows], below[self.n_rows :]
 
 

@@ -34,7 +34,7 @@ from sdpdr.program.attain.rounding import (
 )
 from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.face import null_vectors, visible_rows
-from sdpdr.program.point import Factor, Value, divided
+from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP, Rows
 
 Values = Mapping[str, Value]
@@ -68,7 +68,7 @@ def shrunk(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | N
     blur = _blur_of_limits(sdp, name, point, slacked)
     if blur > _CLEARLY:
         return None
-    point[name] = divided(point[name], 1.0 + blur)
+    point[name] = point[name] / (1.0 + blur)
     point.update(fill_slack(sdp, point, columns))
     if not holds_with_slack(sdp, name, point, slacked):
         return None

@@ -100,9 +100,7 @@ class Direction(ABC):
 
     def size(self, value: Value) -> float:
         """What the excess is a share of: the trace."""
-        if isinstance(value, Factor):
-            return value.trace()
-        return float(np.trace(np.asarray(value)))
+        return float(value.trace())
 
 
 class _OfSpectrum(Direction):
@@ -286,18 +284,12 @@ class Schur(Direction):
 
     def cost(self, value: Value, null: Array, step: int, rng: np.random.Generator) -> LinearMap:
         """From the X at hand."""
-        if isinstance(value, Factor):
-            return self.at(value.factor[self.rank :] @ value.factor[: self.rank].T)
-        return self.at(np.asarray(value)[self.rank :, : self.rank])
+        return self.at(value[self.rank :, : self.rank])
 
     def excess(self, value: Value) -> float:
         """Trace of the Schur complement."""
-        if isinstance(value, Factor):
-            top, below = value.factor[: self.rank], value.factor[self.rank :]
-            return float(np.sum(below**2) - np.sum((below @ top.T) ** 2))
-        matrix = np.asarray(value)
-        X = matrix[self.rank :, : self.rank]
-        return float(np.trace(matrix[self.rank :, self.rank :]) - np.sum(X**2))
+        X = value[self.rank :, : self.rank]
+        return float(np.sum(value.diagonal()[self.rank :]) - np.sum(X**2))
 
     def at(self, X: Array) -> LinearMap:
         """The cost that is tight at a given X."""

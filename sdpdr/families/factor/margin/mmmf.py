@@ -163,7 +163,7 @@ def mmmf_primal(
     >>> from sdpdr import methods
     >>> X = [[1, -1, 0, 1], [1, 0, -1, 1], [-1, 1, 1, 0]]
     >>> dual = sdpdr.solve(methods.mmmf_dual(X, c=0.5), "clarabel", tol=1e-8)
-    >>> found = mmmf_primal(X, dual.values["Q"], c=0.5)
+    >>> found = mmmf_primal(X, dual["Q"], c=0.5)
     >>> round(found.value, 5), found.gap < 1e-6
     (3.4641, True)
     """

@@ -20,7 +20,7 @@ from sdpdr.families.unfold.labelled import Labelled, decided, labelled, labels_o
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks.separation import UNLABELLED
-from sdpdr.program import Factor, Solution, Status
+from sdpdr.program import Solution, Status
 from sdpdr.program.point import leading_factor, spectrum_of
 
 # Share of the largest multiplier from which on a row counts as one that holds the margin down.
@@ -192,7 +192,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
             self._explain()
         super()._keep(graph, solution)
         labels = self._labelled
-        self.scores_ = _columns(self.gram_, labels.anchors)
+        self.scores_ = self.gram_[:, labels.anchors]
         self.anchors_ = graph.first_samples[labels.anchors]
         self.separating_dimension_ = separating_dimension(self.gram_, labels)
         if self.slack is not None:
@@ -284,12 +284,6 @@ def separating_dimension(gram: Any, labels: Labelled) -> int:
         if np.all(side * scores > 0.0):
             return r + 1
     return 0
-
-
-def _columns(gram: Any, nodes: Index) -> Array:
-    if isinstance(gram, Factor):
-        return np.asarray(gram.factor @ gram.factor[nodes].T)
-    return np.asarray(gram)[:, nodes]
 
 
 def _nodes(graph: NeighborGraph, samples: Any) -> Index:

@@ -1,0 +1,200 @@
+"""A solution in words and tables, for people: what is proved of it, which rows bind, its point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.program.point import Value, spectrum_of
+from sdpdr.program.rays import Ray
+from sdpdr.program.residuals import Residuals
+from sdpdr.program.run import shown
+from sdpdr.program.solution import Solution, Status
+
+if TYPE_CHECKING:
+    from sdpdr.reduce import Exposure
+
+# Slack relative to right sides up to which rows bind. Points that are certified to 1e-6 leave less
+# in rows that bind, and seldom as little in others.
+BINDING = 1e-4
+# Eigenvalues that count beside the largest.
+_COUNTS = 1e-6
+_WIDTH, _LINES = 100, 3
+# Lines of a table, and numbers in a cell.
+_ROWS, _NUMBERS = 6, 3
+
+_EIGENVALUES = 5
+_LARGEST = "largest multipliers (row: multiplier)"
+_OF_VALUES = ("size", "rank", "eigenvalues, or least and largest scalar")
+
+_Line = tuple[str, ...]
+
+
+def facts(solution: Solution) -> dict[str, str]:
+    """What was claimed, what we verified, and how long it took, each as a name and words.
+
+    Parameters
+    ----------
+    solution : Solution
+
+    Returns
+    -------
+    dict from str to str
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> told = facts(sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))))
+    >>> told["solver"], told["gap"].split(", ")[1]
+    ('lowrank, factor form', 'aimed at 1e-06')
+    """
+    claimed = solution.claimed
+    iterations = "" if claimed.iterations is None else f" in {claimed.iterations} iterations"
+    words = f" ({claimed.message})" if claimed.message else ""
+    told = {
+        "status": f"{solution.status.name}: {solution.advice}",
+        "value": shown(solution.value),
+        "attained": f"{shown(solution.attained)} ({solution.attained_by})",
+        "bound": f"{shown(solution.bound)} ({solution.argument})",
+        "gap": f"{shown(solution.gap, '.1e')}, aimed at {solution.tol:.0e}",
+        "epsilon": shown(solution.epsilon, ".1e"),
+        "ray": _ray(solution.ray),
+        "faces": _faces(solution.exposures),
+        "solver": f"{solution.solver}, {solution.form} form",
+        "it claimed": f"{claimed.status}{iterations}{words}",
+        "DIMACS errors": _errors(solution.residuals),
+        "seconds": _seconds(solution.timings),
+    }
+    return {name: text for name, text in told.items() if text not in ("", "none")}
+
+
+def report(solution: Solution) -> str:
+    """See `Solution.report`."""
+    direction = {} if solution.ray is None else solution.ray.values
+    parts = [
+        _paragraphs(facts(solution)),
+        _table(("rows", "bind", "missed by", _LARGEST), _rows(solution)),
+        _table(("rows in the proof", "how many", _LARGEST), _proof(solution)),
+        _table(("variable", *_OF_VALUES), _values(solution.values)),
+        _table(("direction", *_OF_VALUES), _values(direction)),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+# -- words ----------------------------------------------------------------------------------
+
+
+def _ray(ray: Ray | None) -> str:
+    return "" if ray is None else f"{ray.kind}, margin {ray.margin:.2g} ({ray.argument})"
+
+
+def _faces(exposures: Sequence[Exposure]) -> str:
+    return f"proved by {len(exposures)} steps, the last: {exposures[-1].words}" if exposures else ""
+
+
+def _errors(residuals: Residuals) -> str:
+    """The six DIMACS errors with their names; nothing where none is known."""
+    errors = asdict(residuals)
+    if not any(map(isfinite, errors.values())):
+        return ""
+    return ", ".join(f"{name.replace('_', ' ')} {shown(x, '.0e')}" for name, x in errors.items())
+
+
+def _seconds(timings: Mapping[str, float]) -> str:
+    """Seconds of each phase that took any, and in all."""
+    phases = [f"{phase} {seconds:.2f}" for phase, seconds in timings.items() if seconds >= 0.005]
+    return ", ".join([*phases, f"all {sum(timings.values()):.2f}"])
+
+
+def _paragraphs(told: Mapping[str, str]) -> str:
+    """Names in one column, and beside them their words, on a few lines each."""
+    indent = max(map(len, told)) + 2
+    return "\n".join(
+        fill(
+            text,
+            _WIDTH,
+            initial_indent=f"{name:<{indent}}",
+            subsequent_indent=" " * indent,
+            max_lines=_LINES,
+            placeholder=" ...",
+        )
+        for name, text in told.items()
+    )
+
+
+# -- tables ---------------------------------------------------------------------------------
+
+
+def _table(heads: _Line, lines: Iterable[_Line]) -> str:
+    """Columns under their heads, of the first lines only; nothing where there is no line."""
+    lines = list(lines)
+    if not lines:
+        return ""
+    kept = [heads, *lines[:_ROWS]]
+    widths = [max(map(len, column)) for column in zip(*kept, strict=True)]
+    text = [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in kept
+    ]
+    more = len(lines) - _ROWS
+    return "\n".join([*text, f"and {more} more"] if more > 0 else text)
+
+
+def _rows(solution: Solution) -> Iterator[_Line]:
+    """How many rows of each label bind, by how much one is missed, and the largest multipliers."""
+    for label in dict.fromkeys([*solution.slacks, *solution.duals]):
+        slack = solution.slacks.get(label)
+        held = ("", "") if slack is None else _held(slack)
+        yield (label, *held, _largest(solution.duals.get(label, np.zeros(0))))
+
+
+def _held(slack: Array) -> tuple[str, str]:
+    binding, missed = np.count_nonzero(np.abs(slack) <= BINDING), -np.min(slack, initial=0.0)
+    return f"{binding} of {slack.size}", f"{missed:.0e}" if missed > 0.0 else "0"
+
+
+def _proof(solution: Solution) -> Iterator[_Line]:
+    """The rows that contradict each other: those of the ray, or of the last exposing step."""
+    if solution.ray is not None:
+        for label, y in solution.ray.duals.items():
+            if np.any(y):
+                yield label, f"{np.count_nonzero(y)} of {y.size}", _largest(y)
+    elif solution.exposures and solution.status is Status.INFEASIBLE:
+        multipliers = solution.exposures[-1].multipliers
+        for label in dict.fromkeys(label for label, _, _ in multipliers):
+            own = {e: float(y) for name, e, y in multipliers if name == label}
+            yield label, f"{len(own)}", _listed(own)
+
+
+def _largest(y: Array) -> str:
+    """The largest of multipliers in size, by row; of a matrix of them its trace."""
+    if y.ndim == 2:
+        return f"a matrix of trace {np.trace(y):.3g}"
+    first = np.argsort(-np.abs(y), kind="stable")[:_NUMBERS]
+    return _listed({int(e): float(y[e]) for e in first})
+
+
+def _listed(numbers: Mapping[int, float]) -> str:
+    """The largest first."""
+    ordered = sorted(numbers.items(), key=lambda pair: -abs(pair[1]))
+    return ", ".join(f"{e}: {y:.3g}" for e, y in ordered[:_NUMBERS])
+
+
+def _values(values: Mapping[str, Value]) -> Iterator[_Line]:
+    """Order, numerical rank and leading eigenvalues of matrices, number and range of scalars."""
+    for name, value in values.items():
+        if value.ndim == 2:
+            n, spectrum = len(value), spectrum_of(value)[0]
+            rank = np.count_nonzero(spectrum > _COUNTS * np.max(spectrum, initial=0.0))
+            leading = ", ".join(f"{x:.3g}" for x in spectrum[: min(rank, _EIGENVALUES)])
+            more = ", ..." if rank > _EIGENVALUES else ""
+            yield name, f"{n} x {n}", f"{rank}", leading + more
+        elif value.size:
+            yield name, f"{value.size}", "", f"{np.min(value):.3g}, {np.max(value):.3g}"

@@ -1,0 +1,267 @@
+"""Reading a solution: by name, by slack, and as a page."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.errors import SolveFailedError, UnknownNameError
+from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace, VectorMap
+from sdpdr.linalg.svec import svec
+from sdpdr.program import SDP, Factor, Lmi, PsdVariable, Rows, Status, VectorVariable
+from sdpdr.program.backward import backward_error, relative_slacks
+from sdpdr.program.report import BINDING
+
+# A path whose ends may be further apart than it is long: the last row leaves room.
+RING = graphs.from_edges(5, [[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]], [1.0, 1.0, 1.0, 1.0, 25.0])
+LOOSE = np.flatnonzero(RING.sqdist == 25.0)
+LENGTHS = SquaredEdgeLengths(3, [[0, 1], [1, 2], [0, 2]])
+IMPOSSIBLE = SDP(
+    (PsdVariable("K", 3),),
+    {"K": -1.0 * Trace(3)},
+    (Rows("trace", "<=", {"K": Trace(3)}, [50.0]), Rows("far", "==", {"K": LENGTHS}, [1, 1, 9.0])),
+    maximize=True,
+)
+ENDLESS = SDP(
+    (PsdVariable("K", 3),),
+    {"K": -1.0 * Trace(3)},
+    (Rows("short", "==", {"K": SquaredEdgeLengths(3, [[0, 1]])}, [1.0]),),
+    maximize=True,
+)
+# X_11 = 0 and X_12 = 1: infeasible, with no ray.
+WEAKLY = SDP(
+    (PsdVariable("X", 2),),
+    {},
+    (
+        Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.zeros(1)),
+        Rows("side", "==", {"X": Entries(2, [[0, 1]])}, np.ones(1)),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def ring():
+    return sdpdr.solve(methods.mvu(RING), tol=1e-8)
+
+
+@pytest.fixture(scope="module")
+def infeasible():
+    return sdpdr.solve(IMPOSSIBLE)
+
+
+@pytest.fixture(scope="module")
+def weakly():
+    return sdpdr.solve(WEAKLY)
+
+
+@pytest.fixture(scope="module")
+def endless():
+    return sdpdr.solve(ENDLESS)
+
+
+def lines_of(text, label):
+    return [line for line in text.splitlines() if line.startswith(label)]
+
+
+# -- by name ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("solver", "form", "kind"),
+    [("lowrank", "factor", Factor), ("clarabel", "gram", np.ndarray)],
+)
+def test_a_matrix_reads_alike_whatever_the_solver_returned(solver, form, kind):
+    K = sdpdr.solve(methods.mvu(RING), solver, form, tol=1e-8)["K"]
+    assert isinstance(K, kind)
+    i, j = RING.edges.T
+    np.testing.assert_allclose(
+        K[i, i] + K[j, j] - 2.0 * K[i, j], np.minimum(RING.sqdist, 16.0), 1e-4
+    )
+    assert K.trace() == pytest.approx(10.0, rel=1e-6)
+    np.testing.assert_allclose(K @ np.ones(5), 0.0, atol=1e-5)
+    assert np.linalg.eigvalsh(K)[-1] == pytest.approx(10.0, rel=1e-6)
+
+
+def test_names_that_are_not_known_are_told(ring):
+    assert "K" in ring
+    assert "G" not in ring
+    assert ring.dual("isometry") is ring.duals["isometry"]
+    with pytest.raises(UnknownNameError, match=r"unknown variable 'G'. Known: K"):
+        ring["G"]
+    with pytest.raises(UnknownNameError, match="Known: K"):
+        ring.gram("G")
+    with pytest.raises(UnknownNameError, match=r"'isometry'\? Known: centered, isometry"):
+        ring.dual("isometri")
+
+
+def test_where_there_is_no_point_it_is_said(infeasible):
+    far = [lambda: infeasible["K"], infeasible.gram, lambda: infeasible.dual("far")]
+    for read in far:
+        with pytest.raises(SolveFailedError, match="INFEASIBLE"):
+            read()
+
+
+def test_a_scalar_is_an_array_of_one_number_and_no_matrix():
+    half = Rows("half", "==", {"t": VectorMap([[2.0]])}, [1.0])
+    line = SDP((VectorVariable("t", 1, nonnegative=True),), {"t": VectorMap([[1.0]])}, (half,))
+    solution = sdpdr.solve(line, "clarabel", "gram")
+    assert solution["t"].shape == (1,)
+    assert lines_of(solution.report(), "t ")[0].split() == ["t", "1", "0.5,", "0.5"]
+    with pytest.raises(UnknownNameError, match="Known: t"):
+        solution.gram()
+
+
+# -- by slack --------------------------------------------------------------------------------------
+
+
+def test_slacks_are_those_of_the_point_by_hand():
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((2, 3, 3))
+    equal = Rows("equal", "==", {"X": InnerProduct(A + A.T)}, [2.0])
+    most = Rows("most", "<=", {"X": InnerProduct(B + B.T), "z": VectorMap([[1.0, 0.0]])}, [-4.0])
+    level = Rows("level", "<=", {"X": Entries(3, [[0, 1]])}, [0.0])
+    lmi = Lmi("lmi", 2, {"z": VectorMap(np.eye(3)[:, :2])}, svec(np.diag([1.0, -1.0])))
+    sdp = SDP((PsdVariable("X", 3), VectorVariable("z", 2)), {}, (equal, most, level), (lmi,))
+    R, z = rng.standard_normal((3, 2)), np.array([0.5, 0.25])
+    for X in (Factor(R), R @ R.T):
+        found = relative_slacks(sdp, {"X": X, "z": z})
+        dense = R @ R.T
+        off = 2.0 - np.sum((A + A.T) * dense)
+        left = -4.0 - np.sum((B + B.T) * dense) - 0.5
+        size = np.sqrt(0.5) * np.diag(dense).max()
+        spectrum = np.linalg.eigvalsh(sdp.lmi_value(lmi, {"X": X, "z": z}))
+        np.testing.assert_allclose(found["equal"], [-abs(off) / 2.0])
+        np.testing.assert_allclose(found["most"], [left / 4.0])
+        np.testing.assert_allclose(found["level"], [-dense[0, 1] / size])
+        np.testing.assert_allclose(found["lmi"], spectrum / np.abs(spectrum).max())
+        missed = max(0.0, *(-slack.min() for slack in found.values()))
+        assert backward_error(sdp, {"X": X, "z": z}) == pytest.approx(missed)
+    assert relative_slacks(sdp, {"z": z}) == {}
+
+
+@pytest.mark.parametrize(
+    ("solver", "form"), [("auto", "auto"), ("clarabel", "lmi"), ("scs", "gram")]
+)
+def test_rows_bind_that_have_no_room(solver, form):
+    solution = sdpdr.solve(methods.mvu(RING), solver, form, tol=1e-7)
+    slack = solution.slacks["isometry"]
+    assert np.flatnonzero(slack > BINDING).tolist() == LOOSE.tolist()
+    assert slack[LOOSE] == pytest.approx(9.0 / 25.0, rel=1e-4)
+
+
+def test_slacks_are_those_of_the_program_as_it_was_written():
+    # It is solved on a face and in other units.
+    corner = Rows("corner", "==", {"X": Entries(3, [[0, 0]])}, [0.0])
+    trace = Rows("trace", "<=", {"X": 1e6 * Trace(3)}, [3e6])
+    side = Rows("side", "<=", {"X": Entries(3, [[1, 1]])}, [7.0])
+    sdp = SDP((PsdVariable("X", 3),), {"X": Trace(3)}, (corner, trace, side), maximize=False)
+    sdp = sdp.with_cost("X", -np.eye(3))
+    solution = sdpdr.solve(sdp, "clarabel")
+    assert solution.exposures
+    assert solution.value == pytest.approx(-3.0)
+    assert solution.slacks["corner"].tolist() == [0.0]
+    assert solution.slacks["trace"] == pytest.approx([0.0], abs=1e-5)
+    assert solution.slacks["side"] == pytest.approx(1.0 - np.asarray(solution["X"])[1, 1] / 7.0)
+    for label, slack in relative_slacks(sdp, solution.values).items():
+        np.testing.assert_array_equal(slack, solution.slacks[label])
+
+
+# -- as a page -------------------------------------------------------------------------------------
+
+
+def test_a_report_counts_the_rows_that_bind_and_names_the_largest_multipliers(ring):
+    text = ring.report()
+    assert lines_of(text, "status")[0].split()[1] == "SOLVED:"
+    assert float(lines_of(text, "value")[0].split()[1]) == pytest.approx(10.0, rel=1e-7)
+    assert ring.argument.split("(")[0].strip()[:30] in text
+    assert "lowrank, factor form" in text
+    (row,) = lines_of(text, "isometry")
+    assert row.split()[1:4] == ["4", "of", "5"]
+    # Those of a path: i (n - i) / 2, here 3, 3, 2 and 2, for edges in the order of the graph.
+    pulls = {
+        int(e): float(y) for e, y in (cell.split(":") for cell in row.split("  ")[-1].split(","))
+    }
+    assert pulls == {2: 3.0, 3: 3.0, 0: 2.0} or pulls == {2: 3.0, 3: 3.0, 4: 2.0}
+    assert lines_of(text, "K ")[0].split() == ["K", "5", "x", "5", "1", "10"]
+
+
+def test_columns_are_aligned_and_lines_are_few(ring, infeasible, endless, weakly):
+    for solution in (ring, infeasible, endless, weakly):
+        lines = solution.report().splitlines()
+        assert len(lines) <= 30
+        assert max(map(len, lines)) <= 100
+        assert lines == [line.rstrip() for line in lines]
+    head, *rows = ring.report().split("\n\n")[1].splitlines()
+    for column in ("bind", "missed by", "largest"):
+        at = head.index(column)
+        assert all(line[at - 1] == " " and line[at] != " " for line in rows)
+
+
+def test_of_many_labels_some_are_told():
+    rows = tuple(Rows(f"entry{k}", "==", {"X": Entries(20, [[k, k]])}, [1.0]) for k in range(20))
+    solution = sdpdr.solve(SDP((PsdVariable("X", 20),), {"X": Trace(20)}, rows), "clarabel", "gram")
+    assert "and 14 more" in solution.report()
+    assert len(solution.report().splitlines()) <= 30
+
+
+def test_a_report_of_a_contradiction_names_the_rows_of_the_ray(infeasible):
+    assert infeasible.status is Status.INFEASIBLE
+    assert infeasible.ray is not None
+    text = infeasible.report()
+    assert text.startswith("status")
+    assert "INFEASIBLE" in text
+    (row,) = lines_of(text, "far")
+    largest = np.argmax(np.abs(infeasible.ray.duals["far"]))
+    assert row.split()[1:4] == ["3", "of", "3"]
+    assert row.split("  ")[-1].strip().startswith(f"{largest}:")
+
+
+def test_a_report_of_a_contradiction_without_a_ray_names_the_rows_of_the_last_step(weakly):
+    assert weakly.status is Status.INFEASIBLE
+    assert weakly.ray is None
+    text = weakly.report()
+    assert lines_of(text, "side")[0].split()[:2] == ["side", "1"]
+    assert lines_of(text, "faces")[0].split()[1:4] == ["proved", "by", "2"]
+
+
+def test_a_report_of_what_has_no_limit_shows_the_direction(endless):
+    assert endless.status is Status.UNBOUNDED
+    head, row = endless.report().split("\n\n")[-1].splitlines()
+    spectrum = np.linalg.eigvalsh(np.asarray(endless.ray.values["K"]))[::-1]
+    assert head.split()[0] == "direction"
+    assert row.split()[:4] == ["K", "3", "x", "3"]
+    assert row.split()[4] == str(np.count_nonzero(spectrum > 1e-6 * spectrum[0]))
+
+
+def test_a_report_without_a_point():
+    solution = sdpdr.solve(methods.mvu(RING), "scs", "gram", max_iter=1)
+    assert solution.report().startswith("status")
+    assert "it claimed" in solution.report()
+
+
+def test_a_matrix_inequality_is_told_by_its_eigenvalues():
+    # The largest eigenvalue of diag(1, 2, 2): the matrix z I - A is singular twice.
+    identity = VectorMap(svec(np.eye(3))[:, None])
+    lmi = Lmi("above", 3, {"z": identity}, svec(-np.diag([1.0, 2.0, 2.0])))
+    solution = sdpdr.solve(SDP((VectorVariable("z", 1),), {"z": VectorMap([[1.0]])}, (), (lmi,)))
+    assert solution["z"] == pytest.approx([2.0], rel=1e-5)
+    np.testing.assert_allclose(solution.slacks["above"], [0.0, 0.0, 1.0], atol=1e-4)
+    (row,) = lines_of(solution.report(), "above")
+    assert row.split()[1:4] == ["2", "of", "3"]
+    assert "a matrix of trace 1" in row
+
+
+def test_a_report_survives_pickling(ring, infeasible, endless, weakly):
+    for solution in (ring, infeasible, endless, weakly):
+        assert pickle.loads(pickle.dumps(solution)).report() == solution.report()
+
+
+def test_an_answer_without_a_standard_form_is_reported(ring):
+    ungraded = replace(ring, slacks={}, duals={}, status=Status.UNVERIFIED)
+    assert "rows" not in ungraded.report().split("\n\n")[-1]
+    assert lines_of(ungraded.report(), "K ")[0].split()[0] == "K"
