@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import DataTypeError, ShapeError
+from sdpdr.linalg.letters import Letters, Words, subscripted, summed, times
 from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
@@ -100,9 +101,10 @@ class BilinearForms(LinearMap):
         """Forms in the vectors V^T f_e and V^T g_e."""
         return BilinearForms(self.left @ basis, self.right @ basis)
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        return f"f_eᵀ {variable} g_e", rf"f_e^\top {variable} g_e"
+        left, right = (letters.matrix_of_rows(side) for side in (self.left, self.right))
+        return f"({left} {variable} {right}ᵀ)_ee", rf"({left} {variable} {right}^\top)_{{ee}}"
 
 
 class QuadraticForms(BilinearForms):
@@ -148,9 +150,10 @@ class QuadraticForms(BilinearForms):
         vectors.eliminate_zeros()
         return vectors[np.flatnonzero(np.diff(vectors.indptr))].T.tocsr()
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        return f"f_eᵀ {variable} f_e", rf"f_e^\top {variable} f_e"
+        v = letters.matrix_of_rows(self.left)
+        return f"({v} {variable} {v}ᵀ)_ee", rf"({v} {variable} {v}^\top)_{{ee}}"
 
 
 class SquaredEdgeLengths(QuadraticForms):
@@ -192,10 +195,11 @@ class SquaredEdgeLengths(QuadraticForms):
         steps = points[self.edges[:, 0]] - points[self.edges[:, 1]]
         return np.einsum("ek,ek->e", steps, steps)
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        k = variable
-        return f"{k}_ii + {k}_jj − 2 {k}_ij", f"{k}_{{ii}} + {k}_{{jj}} - 2{k}_{{ij}}"
+        i, j = (letters.places(end) for end in self.edges.T)
+        squares = [subscripted(variable, i, i), subscripted(variable, j, j)]
+        return summed([*squares, times("-2", subscripted(variable, i, j))])
 
 
 class Entries(BilinearForms):
@@ -218,9 +222,9 @@ class Entries(BilinearForms):
         unit = sp.eye_array(n, format="csr")
         super().__init__(unit[self.pairs[:, 0]], unit[self.pairs[:, 1]])
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        return f"{variable}_ij", f"{variable}_{{ij}}"
+        return subscripted(variable, *(letters.places(place) for place in self.pairs.T))
 
 
 class Diagonal(QuadraticForms):
@@ -234,6 +238,7 @@ class Diagonal(QuadraticForms):
     def __init__(self, n: int) -> None:
         super().__init__(sp.eye_array(n, format="csr"))
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        return f"{variable}_ii", f"{variable}_{{ii}}"
+        i = letters.places(np.arange(self.n))
+        return subscripted(variable, i, i)

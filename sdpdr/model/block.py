@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpdr.base.errors import ModelError
+from sdpdr.model.affine import Affine
 from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Raw, Term
 from sdpdr.program.point import Variable
 
@@ -31,7 +32,8 @@ class Block(ABC):
     >>> from dataclasses import dataclass
     >>> from sdpdr.linalg import SquaredEdgeLengths
     >>> from sdpdr.model.block import Block
-    >>> from sdpdr.model.terms import Equal
+    >>> from sdpdr.model.affine import Affine
+from sdpdr.model.terms import Equal
     >>> from sdpdr.model.affine import Var
     >>> @dataclass(frozen=True, eq=False)
     ... class PinnedPair(Block):
@@ -116,14 +118,18 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
     def change(term: Term) -> Iterable[Term]:
         if isinstance(term, Equal):
             kind: Penalty = "square" if square else "absolute"
-            yield Penalize(term.lhs, term.rhs, kind, weight, term.name, term.symbol)
+            yield Penalize(
+                term.lhs, term.rhs, kind, weight, term.name, term.symbol, _excess(term)
+            )
         elif isinstance(term, AtMost):
             if square:
                 raise ModelError(
                     "square=True prices equalities only; this block has inequalities. "
                     "Use square=False."
                 )
-            yield Penalize(term.lhs, term.rhs, "positive", weight, term.name, term.symbol)
+            yield Penalize(
+                term.lhs, term.rhs, "positive", weight, term.name, term.symbol, _excess(term)
+            )
         else:
             raise ModelError(
                 f"{block.label!r} has a {type(term).__name__} term, which has no right side to "
@@ -131,6 +137,14 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
             )
 
     return _Changed(block, change)
+
+
+def _excess(term: Equal | AtMost) -> Affine | None:
+    """What of a row is priced, as it was written."""
+    if term.written is None:
+        return None
+    left, right = term.written.left, term.written.right
+    return right - left if term.written.relation == ">=" else left - right
 
 
 def relax(block: Block, band: float) -> Block:

@@ -12,6 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap
 from sdpdr.model.affine import Affine
+from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable
@@ -55,6 +56,11 @@ class Model:
             return Model(self.blocks + other.blocks, self.name or other.name, self.maximize)
         if isinstance(other, Block):
             return Model((*self.blocks, other), self.name, self.maximize)
+        if isinstance(other, Arithmetic):
+            raise ModelError(
+                f"an expression of shape {other.shape} alone says nothing; compare it (<=, ==, >=) "
+                "or write maximize(expression)."
+            )
         raise ModelError(
             f"a model adds blocks and models; it was given a {type(other).__name__}. "
             "Use from_cvxpy(function) to admit raw cvxpy."
@@ -68,12 +74,12 @@ class Model:
         Raises
         ------
         ModelError
-            If two blocks declare one name, or none declares any.
+            If two blocks declare different variables of one name, or none declares any.
         """
         found: dict[str, Variable] = {}
         for block in self.blocks:
             for variable in block.variables():
-                if variable.name in found:
+                if not _is_the_same(found.get(variable.name, variable), variable):
                     raise ModelError(
                         f"variable {variable.name!r} is declared twice; give one of the blocks "
                         "another name."
@@ -171,6 +177,21 @@ class Model:
 
         return describe(self, style)
 
+    def legend(self) -> dict[str, dict[str, Any]]:
+        """What the letters of `describe` stand for, by label.
+
+        Examples
+        --------
+        >>> from sdpdr import maximize, psd
+        >>> K = psd("K", 3)
+        >>> model = maximize(K.trace()) + (K.distance2([0, 1], [1, 2]) <= [1.0, 4.0])
+        >>> model.legend()["at_most"]
+        {'i': array([0, 1]), 'j': array([1, 2]), 'c': array([1., 4.])}
+        """
+        from sdpdr.model.describe import legend
+
+        return legend(self)
+
     def size(self) -> dict[str, Any]:
         """Numbers that matter before solving: orders of matrices, scalars, rows by label."""
         variables = self.variables()
@@ -199,6 +220,11 @@ def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
         else:
             total += linear_map.apply(np.asarray(value))
     return total
+
+
+def _is_the_same(one: Variable, other: Variable) -> bool:
+    """Whether two declarations are of one variable: blocks and expressions may repeat them."""
+    return one is other or (isinstance(one, PsdVariable) and one == other)
 
 
 def _worst(excess: Array) -> float:

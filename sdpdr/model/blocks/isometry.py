@@ -169,15 +169,6 @@ def related(lengths: Callable[..., Block], relation: Relation) -> Block:
     raise UnknownNameError("relation", relation, ("equality", "inequality", "Band(a)", "Slack(v)"))
 
 
-class _Changes(Summed):
-    """Squared lengths of pairs less those of the pairs they go to."""
-
-    def formula(self, variable: str) -> tuple[str, str]:
-        """Typical row in mathematics."""
-        plain, latex = self.maps[0].formula(variable)
-        return f"{plain} − (same, moved)", rf"{latex} - (\text{{same, moved}})"
-
-
 @dataclass(frozen=True, eq=False)
 class Actions(Block):
     r"""An action moves points rigidly: what it takes two points to is as far apart as they were.
