@@ -201,13 +201,13 @@ class Combined(LinearMap):
             inner = self.inner.formula(variable, letters.at(self.weights.indices))
             return times(letters.numbers(self.weights.data), inner)
         if self.m == 1:
-            weights = Letters(letters.where).numbers(self.weights.data)
-            summands = Letters(letters.where).at(self.weights.indices)
+            weights = letters.inside().numbers(self.weights.data)
+            summands = letters.inside().at(self.weights.indices)
             inner = self.inner.formula(variable, summands)
             plain, latex = times(weights, (f"({inner[0]})", f"({inner[1]})"))
             return f"Σ_e {plain}", rf"\sum_e {latex}"
         matrix = letters.matrix_of_rows(self.weights)
-        plain, latex = self.inner.formula(variable, Letters(letters.where))
+        plain, latex = self.inner.formula(variable, letters.inside())
         return f"({matrix} [{plain}])_e", f"({matrix} [{latex}])_e"
 
 

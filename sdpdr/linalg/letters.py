@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Index
 
-_PLACES, _NUMBERS, _MATRICES = "ijklpqrs", "cbdfgh", "BCDEFG"
+_PLACES, _NUMBERS, _VECTORS, _MATRICES = "ijklpqrs", "badfgh", "cuvxyz", "CABDEFG"
 
 Words = tuple[str, str]
 """A piece of mathematics as plain text and as LaTeX."""
@@ -24,6 +25,10 @@ class Letters:
     ----------
     where : dict from letter to array
         What the letters of the formula stand for.
+    rows : array of int or None
+        The rows of the arrays that are meant; all by default.
+    taken : frozenset of str
+        Letters that mean something else, such as variables.
 
     Examples
     --------
@@ -31,17 +36,22 @@ class Letters:
     >>> letters.places([0, 1]), letters.places([5, 7]), letters.places([0, 1])
     ('i', 'j', 'i')
     >>> letters.places([4, 4]), letters.numbers([0.5, 2.0]), letters.numbers([3.0])
-    ('4', 'c_e', '3')
+    ('4', 'b_e', '3')
     >>> sorted(letters.where)
-    ['c', 'i', 'j']
+    ['b', 'i', 'j']
     """
 
     where: dict[str, Any] = field(default_factory=dict)
     rows: Index | None = None
+    taken: frozenset[str] = frozenset()
 
     def at(self, rows: Index) -> Letters:
         """The same letters, where only some rows of the arrays are meant."""
-        return Letters(self.where, rows if self.rows is None else rows[self.rows])
+        return replace(self, rows=rows if self.rows is None else rows[self.rows])
+
+    def inside(self) -> Letters:
+        """The same letters inside a sum, which has rows of its own."""
+        return replace(self, rows=None)
 
     def places(self, index: Any) -> str:
         """The letter of an array of indices, or the index where all are one."""
@@ -57,9 +67,9 @@ class Letters:
             return f"{array.flat[0]:g}"
         return f"{self._letter(array, _NUMBERS)}_e"
 
-    def matrix(self, values: Any) -> str:
+    def data(self, values: Any) -> str:
         """The letter of a matrix or vector of data, all of it."""
-        return self._letter(values, _MATRICES)
+        return self._letter(values, _MATRICES if values.ndim == 2 else _VECTORS)
 
     def matrix_of_rows(self, values: Any) -> str:
         """The letter of a matrix of data with a row for each row of the formula."""
@@ -80,8 +90,8 @@ class Letters:
         for letter, known in self.where.items():
             if letter.rstrip("'") in alphabet and _same(known, array):
                 return letter
-        k = sum(letter.rstrip("'") in alphabet for letter in self.where)
-        letter = alphabet[k % len(alphabet)] + "'" * (k // len(alphabet))
+        free = (letter + "'" * k for k in count() for letter in alphabet)
+        letter = next(x for x in free if x not in self.where and x not in self.taken)
         self.where[letter] = array
         return letter
 

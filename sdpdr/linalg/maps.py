@@ -315,7 +315,7 @@ class VectorMap:
             places = () if self.n == 1 else (letters.places(self._matrix.indices),)
             return times(letters.numbers(self._matrix.data), subscripted(variable, *places))
         if self.m == 1:
-            row = letters.matrix(self._matrix.toarray().ravel())
+            row = letters.data(self._matrix.toarray().ravel())
             return f"{row}ᵀ {variable}", rf"{row}^\top {variable}"
         row = letters.matrix_of_rows(self._matrix)
         return f"({row} {variable})_e", f"({row} {variable})_e"

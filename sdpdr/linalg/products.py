@@ -67,7 +67,7 @@ class InnerProduct(LinearMap):
 
     def formula(self, variable: str, letters: Letters) -> Words:
         """The row in mathematics."""
-        c = letters.matrix(self.coefficients)
+        c = letters.data(self.coefficients)
         return f"⟨{c}, {variable}⟩", rf"\langle {c}, {variable}\rangle"
 
 
@@ -91,7 +91,7 @@ class Trace(InnerProduct):
     def formula(self, variable: str, letters: Letters) -> Words:
         """The row in mathematics."""
         if self._weighted:
-            c = letters.matrix(self.weights)
+            c = letters.data(self.weights)
             return f"Σ_i {c}_i {variable}_ii", rf"\sum_i {c}_i {variable}_{{ii}}"
         return f"tr {variable}", rf"\operatorname{{tr}} {variable}"
 
@@ -164,6 +164,6 @@ class Products(LinearMap):
     def formula(self, variable: str, letters: Letters) -> Words:
         """The rows in mathematics."""
         if self._weighted:
-            c = letters.matrix(self.vector)
+            c = letters.data(self.vector)
             return letters.within((f"{variable} {c}", f"{variable} {c}"))
         return letters.within((f"{variable} 1", rf"{variable} \mathbf{{1}}"))

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import ModelError, ShapeError
@@ -54,8 +53,8 @@ class Affine(Arithmetic):
     ----------
     maps : mapping from variable name to map, all with m rows
     constant : array of shape (m,)
-    shape : tuple of int, optional
-        The shape of the values, row by row in ``maps``; ``(m,)`` by default.
+    shape : tuple of int, default (-1,)
+        The shape of the values, row by row in ``maps``; ``(-1,)`` is ``(m,)``, as in NumPy.
     declared : mapping from name to Variable
         The variables that the expression brings along.
 
@@ -77,7 +76,7 @@ class Affine(Arithmetic):
 
     maps: Mapping[str, LinearMap | VectorMap] = field(default_factory=dict)
     constant: Array = field(default_factory=lambda: np.zeros(1))
-    shape: Shape | None = None  # type: ignore[assignment]  # never None once it is made
+    shape: Shape = (-1,)
     declared: Mapping[str, Variable] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,7 +86,7 @@ class Affine(Arithmetic):
         object.__setattr__(self, "constant", constant)
         object.__setattr__(self, "maps", dict(self.maps))
         object.__setattr__(self, "declared", dict(self.declared))
-        object.__setattr__(self, "shape", (self.m,) if self.shape is None else self.shape)
+        object.__setattr__(self, "shape", (self.m,) if self.shape == (-1,) else self.shape)
         if math.prod(self.shape) != self.m:
             raise ShapeError(f"{self.m} values have no shape {self.shape}.")
         for name, linear_map in self.maps.items():

@@ -15,7 +15,7 @@ from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeE
 if TYPE_CHECKING:
     from sdpdr.model.affine import Affine
     from sdpdr.model.language.prices import Priced
-    from sdpdr.model.language.statements import Statement
+    from sdpdr.model.language.statements import Comparison, Statement
 
 
 class Arithmetic(ABC):
@@ -111,13 +111,11 @@ class Arithmetic(ABC):
                 f"no such part of an expression of shape {self.shape}: {error}."
             ) from None
 
-    def __len__(self) -> int:
-        if not self.shape:
-            raise DataTypeError("a scalar expression has no length.")
-        return self.shape[0]
-
+    # Without a length, NumPy and SciPy take it for one thing, and leave operators to it.
     def __iter__(self) -> Iterator[Affine]:
-        return (self[k] for k in range(len(self)))
+        if not self.shape:
+            raise DataTypeError("a scalar expression has no parts.")
+        return (self[k] for k in range(self.shape[0]))
 
     @property
     def T(self) -> Affine:
@@ -162,7 +160,7 @@ class Arithmetic(ABC):
 
     # -- statements and prices --------------------------------------------------------------------
 
-    def _compared(self, relation: str, other: Any) -> Statement:
+    def _compared(self, relation: Comparison, other: Any) -> Statement:
         from sdpdr.model.language.statements import compare
 
         return compare(self, relation, other)

@@ -32,8 +32,7 @@ class Block(ABC):
     >>> from dataclasses import dataclass
     >>> from sdpdr.linalg import SquaredEdgeLengths
     >>> from sdpdr.model.block import Block
-    >>> from sdpdr.model.affine import Affine
-from sdpdr.model.terms import Equal
+    >>> from sdpdr.model.terms import Equal
     >>> from sdpdr.model.affine import Var
     >>> @dataclass(frozen=True, eq=False)
     ... class PinnedPair(Block):
@@ -54,6 +53,13 @@ from sdpdr.model.terms import Equal
         """Variables that this block declares; none by default."""
         return ()
 
+    declares = True
+    """Whether its variables are its own; what is written with operators only speaks of them."""
+
+    def told_apart(self, labels: set[str]) -> Block:
+        """The block in a model that has blocks of these labels; one of its own by default."""
+        return self
+
     @property
     def label(self) -> str:
         """Name under which the block's rows and multipliers are found: its class, in lower case."""
@@ -63,6 +69,14 @@ from sdpdr.model.terms import Equal
         from sdpdr.model.model import Model
 
         return Model((self,)) + other
+
+    def __radd__(self, other: Any) -> Model:
+        """So that ``sum`` adds blocks."""
+        from sdpdr.model.model import Model
+
+        if other != 0:
+            return NotImplemented
+        return Model((self,))
 
 
 class Declaration(Block):
@@ -118,9 +132,7 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
     def change(term: Term) -> Iterable[Term]:
         if isinstance(term, Equal):
             kind: Penalty = "square" if square else "absolute"
-            yield Penalize(
-                term.lhs, term.rhs, kind, weight, term.name, term.symbol, _excess(term)
-            )
+            yield Penalize(term.lhs, term.rhs, kind, weight, term.name, term.symbol, _excess(term))
         elif isinstance(term, AtMost):
             if square:
                 raise ModelError(

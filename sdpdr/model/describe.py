@@ -37,9 +37,8 @@ def legend(model: Model) -> dict[str, dict[str, Any]]:
     """What the letters of `describe` stand for, by label (see `Model.legend`)."""
     found = {}
     for label, term in model.labelled_terms():
-        letters = Letters()
-        if not isinstance(term, Raw):
-            row_words(term, letters)
+        letters = _letters(term)
+        row_words(term, letters)
         found[label] = letters.where
     return found
 
@@ -74,9 +73,9 @@ def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
     for many in _runs(model):
         label, term = many[0]
         if isinstance(term, (Minimize, Maximize)):
-            objective.append(_affine(sign * term.cost, Letters()))
+            objective.append(_affine(sign * term.cost, _letters(term)))
         elif isinstance(term, Penalize):
-            objective.append(times(f"{sign:g}", _price(term, Letters())))
+            objective.append(times(f"{sign:g}", _price(term, _letters(term))))
             rows.append((("(priced)", r"\text{(priced)}")[k], f"{label}, {_count(term)}"))
         elif len(many) > 1:
             note = f"{label.split('.')[0]}, {len(many)} times {_count(term)}"
@@ -104,7 +103,7 @@ def _runs(model: Model) -> list[list[tuple[str, Term]]]:
 
 def row_words(term: Term, letters: Letters | None = None) -> Words:
     """A term in mathematics, (plain text, LaTeX)."""
-    letters = Letters() if letters is None else letters
+    letters = _letters(term) if letters is None else letters
     if isinstance(term, Raw):
         return "cvxpy constraints", r"\text{cvxpy constraints}"
     if isinstance(term, (Minimize, Maximize)):
@@ -119,6 +118,11 @@ def row_words(term: Term, letters: Letters | None = None) -> Words:
     if isinstance(term, InCone):
         return _related(left, ">>" if term.cone == "psd" else ">=", ("0", "0"))
     return _related(left, "==" if isinstance(term, Equal) else "<=", _right(term, letters))
+
+
+def _letters(term: Term) -> Letters:
+    """Letters for the arrays of a term, other than its variables."""
+    return Letters(taken=frozenset(() if isinstance(term, Raw) else term.lhs.maps))
 
 
 def _related(left: Words, relation: str, right: Words) -> Words:

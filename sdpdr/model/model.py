@@ -55,6 +55,7 @@ class Model:
         if isinstance(other, Model):
             return Model(self.blocks + other.blocks, self.name or other.name, self.maximize)
         if isinstance(other, Block):
+            other = other.told_apart({block.label for block in self.blocks})
             return Model((*self.blocks, other), self.name, self.maximize)
         if isinstance(other, Arithmetic):
             raise ModelError(
@@ -77,14 +78,19 @@ class Model:
             If two blocks declare different variables of one name, or none declares any.
         """
         found: dict[str, Variable] = {}
+        by_blocks: set[str] = set()
         for block in self.blocks:
             for variable in block.variables():
-                if not _is_the_same(found.get(variable.name, variable), variable):
+                declared = variable.name in by_blocks
+                known = found.setdefault(variable.name, variable)
+                # What is written with operators speaks of variables that others declare as well.
+                if known is not variable and (known != variable or (block.declares and declared)):
                     raise ModelError(
                         f"variable {variable.name!r} is declared twice; give one of the blocks "
                         "another name."
                     )
-                found[variable.name] = variable
+                if block.declares:
+                    by_blocks.add(variable.name)
         if not found:
             raise ModelError("no block declares a variable; add Gram(n), for instance.")
         return tuple(found.values())
@@ -186,7 +192,7 @@ class Model:
         >>> K = psd("K", 3)
         >>> model = maximize(K.trace()) + (K.distance2([0, 1], [1, 2]) <= [1.0, 4.0])
         >>> model.legend()["at_most"]
-        {'i': array([0, 1]), 'j': array([1, 2]), 'c': array([1., 4.])}
+        {'i': array([0, 1]), 'j': array([1, 2]), 'b': array([1., 4.])}
         """
         from sdpdr.model.describe import legend
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
-from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.language.prices import Convex, Curved
 from sdpdr.model.language.statements import Named
@@ -21,13 +20,13 @@ class Goal(Named):
 
     Parameters
     ----------
-    function : Affine or Convex
+    function : Convex
         One value.
     maximize : bool
     name : str, optional
     """
 
-    function: Affine | Convex
+    function: Convex
     maximize: bool
     name: str = ""
 
@@ -38,17 +37,16 @@ class Goal(Named):
 
     def _built(self) -> tuple[list[Variable], list[Term]]:
         function = self.function
-        if isinstance(function, Affine):
-            return [], [(Maximize if self.maximize else Minimize)(function.reshape(1))]
-        sign = -1.0 if self.maximize else 1.0
+        total, sign = function.affine, function.sign
         variables: list[Variable] = []
-        kind = Maximize if self.maximize else Minimize
-        terms: list[Term] = [kind(function.affine.reshape(1))] if function.affine.maps else []
+        terms: list[Term] = []
         for k, (weight, part) in enumerate(function.parts):
-            more, made = part.priced(f"{self.label}.{k}" if k else self.label, weight)
+            more, made, cost = part.priced(f"{self.label}.{k}", weight)
             variables += more
             terms += made
-        return variables, terms
+            total = total + sign * cost
+        kind = Maximize if self.maximize else Minimize
+        return variables, [kind(total.reshape(1)), *terms]
 
     def variables(self) -> Iterable[Variable]:
         """Those of the function, and one above each convex part that needs it."""
@@ -100,7 +98,7 @@ def maximize(function: Any) -> Goal:
     >>> K = psd("K", 2)
     >>> model = maximize(K[0, 1] - 0.5 * abs(K[0, 0] - 3.0)) + (K.trace() <= 4.0)
     >>> round(sdpdr.solve(model, "clarabel").value, 5)
-    1.5
+    1.73607
     """
     return _goal("maximize", function, True)
 
@@ -123,4 +121,4 @@ def _goal(word: str, function: Any, maximizes: bool) -> Goal:
             f"{word} takes one number; this expression has shape {affine.shape}. Write .sum() "
             "for the sum of its values."
         )
-    return Goal(affine, maximizes)
+    return Goal(Convex(affine.reshape(()), ()), maximizes)

@@ -13,7 +13,7 @@ from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
 from sdpdr.model.language.statements import Named, compare
-from sdpdr.model.terms import AtMost, InCone, Minimize, Penalize, Penalty, Term
+from sdpdr.model.terms import AtMost, InCone, Penalize, Penalty, Term
 from sdpdr.program.point import Variable, VectorVariable
 
 _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
@@ -72,10 +72,10 @@ class Part(ABC):
     def above(self, name: str) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
         """Variables, terms, and an expression that the terms keep above the function."""
 
-    def priced(self, name: str, weight: float) -> tuple[Sequence[Variable], Sequence[Term]]:
-        """Variables and terms that add the function to the minimised objective."""
+    def priced(self, name: str, weight: float) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
+        """Variables, terms, and what is left to minimise, for a weight times the function."""
         variables, terms, top = self.above(name)
-        return variables, [*terms, Minimize(weight * top)]
+        return variables, terms, weight * top
 
     @property
     @abstractmethod
@@ -195,6 +195,10 @@ class Priced(Named, Curved, Part):
         ):
             return Block.__add__(self, other)
         return Curved.__add__(self, other)
+
+    def priced(self, name: str, weight: float) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
+        """The priced rows; nothing is left to minimise."""
+        return [], [self._penalty(weight, name.rpartition(".")[2])], Affine.of(0.0)
 
     def above(self, name: str) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
         """A variable above each value, and their weighted sum."""

@@ -35,7 +35,8 @@ def product(left: Any, right: Any) -> Affine:
     >>> (w @ [np.eye(3), np.ones((3, 3))]).shape, (np.ones((4, 2)) @ w).shape
     ((3, 3), (4,))
     """
-    left, right = _numbers(left), _numbers(right)
+    if isinstance(left, Affine) and isinstance(right, Affine):
+        left, right = (left, _numbers(right)) if right.is_constant else (_numbers(left), right)
     if isinstance(left, Affine) and isinstance(right, Affine):
         raise ModelError(
             f"a product of two expressions (in {', '.join({**left.maps, **right.maps})}) is not "
@@ -56,14 +57,14 @@ def _numbers(side: Any) -> Any:
 
 
 def _from_left(left: Any, right: Affine) -> Affine:
-    _require("@", np.shape(left), right.shape, left.shape[-1:] == right.shape[:1])
+    _require("@", left.shape, right.shape, left.shape[-1:] == right.shape[:1])
     rows = sp.csr_array(np.atleast_2d(left) if not sp.issparse(left) else as_real(left))
     inner = sp.eye_array(right.shape[1]) if len(right.shape) == 2 else sp.eye_array(1)
     return right.combined(sp.kron(rows, inner, format="csr"), left.shape[:-1] + right.shape[1:])
 
 
 def _from_right(left: Affine, right: Any) -> Affine:
-    _require("@", left.shape, np.shape(right), left.shape[-1:] == right.shape[:1])
+    _require("@", left.shape, right.shape, left.shape[-1:] == right.shape[:1])
     turned = right.T if right.ndim == 2 else np.reshape(right, (1, -1))
     outer = sp.eye_array(left.shape[0]) if len(left.shape) == 2 else sp.eye_array(1)
     weights = sp.kron(outer, sp.csr_array(as_real(turned)), format="csr")

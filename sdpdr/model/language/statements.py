@@ -13,7 +13,7 @@ from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, joined
 from sdpdr.model.arithmetic import Arithmetic
-from sdpdr.model.block import Block, soften
+from sdpdr.model.block import Block, relabel, soften
 from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written
 from sdpdr.program.point import Variable
 
@@ -28,6 +28,12 @@ class Named(Block):
     """A block that can be given a name, under which its rows and multipliers are found."""
 
     name: str
+    declares = False
+
+    def told_apart(self, labels: set[str]) -> Any:
+        """The block, with a number in its name if it was not named and another is called so."""
+        label = relabel(self.label, labels)
+        return self if self.name or label == self.label else self.named(label)
 
     def named(self, name: str) -> Any:
         """The same block under a name.

@@ -298,12 +298,13 @@ def _places(index: Any, n: int) -> Index:
     return places
 
 
-def _grid(index: Any, shape: tuple[int, int]) -> tuple[Index, Index]:
+def _grid(index: Any, shape: tuple[int, ...]) -> tuple[Index, Index]:
     """Rows and columns that an index means, in the shape of what it picks."""
     if isinstance(index, np.ndarray) and index.dtype == bool and index.ndim == 2:
         if index.shape != shape:
             raise ShapeError(f"a mask must have shape {shape}; it has {index.shape}.")
-        return np.nonzero(index)
+        rows, columns = np.nonzero(index)
+        return rows.astype(np.int64), columns.astype(np.int64)
     both = index if isinstance(index, tuple) else (index, slice(None))
     if len(both) > 2:
         raise OutOfRangeError(f"a matrix has two axes; it was given {len(both)} indices.")
