@@ -208,7 +208,7 @@ class Combined(LinearMap):
             return f"Σ_e {plain}", rf"\sum_e {latex}"
         matrix = letters.matrix_of_rows(self.weights)
         plain, latex = self.inner.formula(variable, letters.inside())
-        return f"({matrix} [{plain}])_e", f"({matrix} [{latex}])_e"
+        return f"({matrix} ({plain}))_e", f"({matrix} ({latex}))_e"
 
 
 def _common(what: str, sizes: list[int]) -> int:

@@ -146,9 +146,10 @@ def summed(parts: Iterable[Words]) -> Words:
 
 def _closed(words: str) -> str:
     """Words in parentheses, if they are a sum."""
-    depth = 0
+    depth, within = 0, False
     for k, letter in enumerate(words):
         depth += (letter in "({[⟨") - (letter in ")}]⟩")
-        if depth == 0 and words[k : k + 3] in (" + ", " − ", " - "):
+        within ^= letter == "|"
+        if depth == 0 and not within and words[k : k + 3] in (" + ", " − ", " - "):
             return f"({words})"
     return f"({words})" if words[:1] in ("−", "-") else words

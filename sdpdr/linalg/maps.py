@@ -314,6 +314,8 @@ class VectorMap:
         if np.all(np.diff(self._matrix.indptr) == 1):
             places = () if self.n == 1 else (letters.places(self._matrix.indices),)
             return times(letters.numbers(self._matrix.data), subscripted(variable, *places))
+        if self._matrix.nnz == 0:
+            return "0", "0"
         if self.m == 1:
             row = letters.data(self._matrix.toarray().ravel())
             return f"{row}ᵀ {variable}", rf"{row}^\top {variable}"

@@ -177,8 +177,11 @@ def _affine(affine: Affine, letters: Letters) -> Words:
 
 
 def _constant(values: Any, letters: Letters) -> Words:
+    if np.max(values, initial=-1.0) <= 0.0:
+        plain = letters.numbers(-np.asarray(values))
+        return times("-1", (plain, plain))
     plain = letters.numbers(values)
-    return plain.replace("-", "−"), plain
+    return plain, plain
 
 
 def _latex_name(name: str) -> str:

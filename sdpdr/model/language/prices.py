@@ -146,7 +146,7 @@ class Priced(Named, Curved, Part):
         if not np.all(factor > 0.0):
             if factor.ndim == 0 and factor < 0.0:
                 return self.scalar()._scaled(float(factor))
-            raise ModelError(f"a price needs positive weights; it was given {factor}.")
+            raise ModelError(f"a price needs positive weights; it was given {factor.min():g}.")
         weight = factor * np.asarray(self.weight)
         if np.broadcast_shapes(weight.shape, self.of.shape) != self.of.shape:
             raise ShapeError(

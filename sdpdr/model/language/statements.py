@@ -96,7 +96,7 @@ class Statement(Named):
 
     def terms(self) -> Iterable[Term]:
         """One term."""
-        yield self._term
+        return (self._term,)
 
     @cached_property
     def _term(self) -> Term:
@@ -141,7 +141,9 @@ def compare(left: Arithmetic, relation: Comparison, right: Any) -> Statement:
         shape = a.shape if len(a.shape) == 2 else b.shape
     else:
         shape = _common(a, relation, b)
-    return Statement(a.broadcast(shape), relation, b.broadcast(shape))
+    statement = Statement(a.broadcast(shape), relation, b.broadcast(shape))
+    statement.terms()  # so that mistakes are named where they are made
+    return statement
 
 
 def _common(a: Affine, relation: str, b: Affine) -> tuple[int, ...]:
