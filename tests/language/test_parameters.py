@@ -159,7 +159,7 @@ def test_mistakes_are_named():
     p.value = 1.0
     with pytest.raises(ModelError, match="product of parameters"):
         p * (x + parameter("q", value=1.0))
-    with pytest.raises(UnknownNameError, match="'p'"):
+    with pytest.raises(UnknownNameError, match="Known: p"):
         sdpdr.solve_many(model, {"P": [1.0]})
     with pytest.raises(ModelError, match="two different parameters"):
         (model + (x >= parameter("p", value=0.0))).parameters()
