@@ -62,6 +62,10 @@ class ShapeError(SdpdrError, ValueError):
     """Two things that must fit together do not; the message gives both shapes."""
 
 
+class OutOfRangeError(DataError, IndexError):
+    """An index or an axis that an expression or an array of values does not have."""
+
+
 class ModelError(SdpdrError, ValueError):
     """A model is not well posed: a variable is missing, declared twice, or has no bound."""
 

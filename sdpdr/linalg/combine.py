@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, own_rows
 from sdpdr.base.errors import ShapeError
+from sdpdr.linalg.letters import Letters, Words, summed, times
 from sdpdr.linalg.maps import LinearMap
 
 
@@ -138,11 +139,9 @@ class Summed(LinearMap):
         """These rows of each map."""
         return Summed([a.take(rows) for a in self.maps])
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """The rows in mathematics."""
-        parts = [a.formula(variable) for a in self.maps]
-        plain, latex = (" + ".join(words) for words in zip(*parts, strict=True))
-        return plain.replace("+ -", "− ").replace("+ −", "− "), latex.replace("+ -", "- ")
+        return summed([a.formula(variable, letters) for a in self.maps])
 
 
 class Combined(LinearMap):
@@ -235,21 +234,20 @@ class Combined(LinearMap):
         y[self.told] = inner / self.weights.data[self._first(self.told)]
         return y
 
-    def formula(self, variable: str) -> tuple[str, str]:
-        """Typical row in mathematics; a plain scaling shows as t_e, one row that sums as Σ_e."""
-        plain, latex = self.inner.formula(variable)
+    def formula(self, variable: str, letters: Letters) -> Words:
+        """Typical row in mathematics; a plain scaling shows as c_e, one row that sums as Σ_e."""
         if np.all(np.diff(self.weights.indptr) == 1):
-            factors = np.unique(self.weights.data)
-            if factors.size == 1:
-                t = {1.0: "", -1.0: "−"}.get(float(factors[0]), f"{factors[0]:g} ")
-                tex = t.replace("−", "-")
-                return f"{t}({plain})" if t else plain, f"{tex}({latex})" if t else latex
-            return f"t_e ({plain})", f"t_e ({latex})"
+            inner = self.inner.formula(variable, letters.at(self.weights.indices))
+            return times(letters.numbers(self.weights.data), inner)
         if self.m == 1:
-            alike = np.all(self.weights.data == 1.0)
-            weight = "" if alike else "c_e "
-            return f"Σ_e {weight}({plain})", rf"\sum_e {weight}({latex})"
-        return f"T ({plain})", f"T ({latex})"
+            weights = letters.inside().numbers(self.weights.data)
+            summands = letters.inside().at(self.weights.indices)
+            inner = self.inner.formula(variable, summands)
+            plain, latex = times(weights, (f"({inner[0]})", f"({inner[1]})"))
+            return f"Σ_e {plain}", rf"\sum_e {latex}"
+        matrix = letters.matrix_of_rows(self.weights)
+        plain, latex = self.inner.formula(variable, letters.inside())
+        return f"({matrix} ({plain}))_e", f"({matrix} ({latex}))_e"
 
 
 def _common(what: str, sizes: list[int]) -> int:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import DataTypeError, ShapeError
 from sdpdr.linalg.combine import Combined
+from sdpdr.linalg.letters import Letters, Words, subscripted, summed, times
 from sdpdr.linalg.maps import LinearMap, VectorMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import SQRT2, selected, selection, svec_index, svec_pairs, svec_size
@@ -105,9 +106,10 @@ class BilinearForms(LinearMap):
         """Some of the forms."""
         return BilinearForms(self.left[rows], self.right[rows])
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        return f"f_eᵀ {variable} g_e", rf"f_e^\top {variable} g_e"
+        left, right = (letters.matrix_of_rows(side) for side in (self.left, self.right))
+        return f"({left} {variable} {right}ᵀ)_ee", rf"({left} {variable} {right}^\top)_{{ee}}"
 
 
 class QuadraticForms(BilinearForms):
@@ -157,9 +159,10 @@ class QuadraticForms(BilinearForms):
         vectors.eliminate_zeros()
         return vectors[np.flatnonzero(np.diff(vectors.indptr))].T.tocsr()
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        return f"f_eᵀ {variable} f_e", rf"f_e^\top {variable} f_e"
+        v = letters.matrix_of_rows(self.left)
+        return f"({v} {variable} {v}ᵀ)_ee", rf"({v} {variable} {v}^\top)_{{ee}}"
 
 
 class SquaredEdgeLengths(QuadraticForms):
@@ -212,10 +215,11 @@ class SquaredEdgeLengths(QuadraticForms):
         """Some of the lengths."""
         return SquaredEdgeLengths(self.n, self.edges[rows])
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        k = variable
-        return f"{k}_ii + {k}_jj − 2 {k}_ij", f"{k}_{{ii}} + {k}_{{jj}} - 2{k}_{{ij}}"
+        i, j = (letters.places(end) for end in self.edges.T)
+        squares = [subscripted(variable, i, i), subscripted(variable, j, j)]
+        return summed([*squares, times("-2", subscripted(variable, i, j))])
 
 
 def lengths_of(linear_map: LinearMap | VectorMap | None) -> tuple[Index, Array] | None:
@@ -281,9 +285,9 @@ class Entries(BilinearForms):
         """Some of the entries."""
         return Entries(self.n, self.pairs[rows])
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        return f"{variable}_ij", f"{variable}_{{ij}}"
+        return subscripted(variable, *(letters.places(place) for place in self.pairs.T))
 
 
 class Diagonal(QuadraticForms):
@@ -311,6 +315,7 @@ class Diagonal(QuadraticForms):
         """Some of the places."""
         return Diagonal(self.n, self.places[rows])
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        return f"{variable}_ii", f"{variable}_{{ii}}"
+        i = letters.places(np.arange(self.n))
+        return subscripted(variable, i, i)

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows
 from sdpdr.base.errors import ShapeError
+from sdpdr.linalg.letters import Letters, Words, subscripted, times
 from sdpdr.linalg.svec import (
     SQRT2,
     selected,
@@ -107,8 +108,11 @@ class LinearMap(ABC):
         """
         return sp.csr_array((self.n, 0))
 
-    def formula(self, variable: str) -> tuple[str, str]:
-        """Typical row in mathematics, (plain text, LaTeX), for the variable's name."""
+    def formula(self, variable: str, letters: Letters) -> Words:
+        """Typical row in mathematics, (plain text, LaTeX), for the variable's name.
+
+        ``letters`` names the arrays in it, so that those of several maps can be told apart.
+        """
         return f"<A_e, {variable}>", rf"\langle A_e, {variable}\rangle"
 
     def _check_order(self, shape: tuple[int, ...]) -> None:
@@ -341,11 +345,22 @@ class VectorMap:
         """Some of the rows, in the order given."""
         return VectorMap(self._matrix[rows])
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics, (plain text, LaTeX)."""
-        if self.m == self.n and (self._matrix != sp.eye_array(self.n)).nnz == 0:
-            return f"{variable}_e", f"{variable}_e"
-        return f"(B {variable})_e", f"(B {variable})_e"
+        if np.all(np.diff(self._matrix.indptr) == 1):
+            places = () if self.n == 1 else (letters.places(self._matrix.indices),)
+            return times(letters.numbers(self._matrix.data), subscripted(variable, *places))
+        if self._matrix.nnz == 0:
+            return "0", "0"
+        if self.m == 1:
+            row = letters.data(self._matrix.toarray().ravel())
+            return f"{row}ᵀ {variable}", rf"{row}^\top {variable}"
+        row = letters.matrix_of_rows(self._matrix)
+        return f"({row} {variable})_e", f"({row} {variable})_e"
+
+    def __getitem__(self, rows: Any) -> VectorMap:
+        """The rows chosen, by anything that indexes a NumPy vector."""
+        return VectorMap(self._matrix[np.atleast_1d(np.arange(self.m)[rows])])
 
     def __neg__(self) -> VectorMap:
         return VectorMap(-self._matrix)

@@ -11,6 +11,7 @@ from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows
 from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.combine import Combined
 from sdpdr.linalg.forms import BilinearForms
+from sdpdr.linalg.letters import Letters, Words
 from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.svec import SQRT2, selected, svec_index, svec_size
 
@@ -65,9 +66,10 @@ class InnerProduct(LinearMap):
         """Inner product with V^T C V."""
         return InnerProduct(basis.T @ (self.coefficients @ basis))
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """The row in mathematics."""
-        return f"⟨C, {variable}⟩", rf"\langle C, {variable}\rangle"
+        c = letters.data(self.coefficients)
+        return f"⟨{c}, {variable}⟩", rf"\langle {c}, {variable}\rangle"
 
 
 class Trace(InnerProduct):
@@ -96,10 +98,11 @@ class Trace(InnerProduct):
         weights = np.bincount(places[left], self.weights[left], minlength=basis.shape[1])
         return Trace(weights.size, weights if np.any(weights != 1.0) else None)
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """The row in mathematics."""
         if self._weighted:
-            return f"Σ_i c_i {variable}_ii", rf"\sum_i c_i {variable}_{{ii}}"
+            c = letters.data(self.weights)
+            return f"Σ_i {c}_i {variable}_ii", rf"\sum_i {c}_i {variable}_{{ii}}"
         return f"tr {variable}", rf"\operatorname{{tr}} {variable}"
 
 
@@ -168,8 +171,9 @@ class Products(LinearMap):
             return sp.csr_array((self.n, 0))
         return sp.csr_array(self.vector[:, None])
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """The rows in mathematics."""
         if self._weighted:
-            return f"{variable} c", f"{variable} c"
-        return f"{variable} 1", rf"{variable} \mathbf{{1}}"
+            c = letters.data(self.vector)
+            return letters.within((f"{variable} {c}", f"{variable} {c}"))
+        return letters.within((f"{variable} 1", rf"{variable} \mathbf{{1}}"))

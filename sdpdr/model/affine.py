@@ -1,19 +1,30 @@
 """Affine expressions: linear maps applied to named variables, summed, plus a constant.
 
-``SquaredEdgeLengths(n, edges) @ Var("K")`` is an affine expression with one value per edge.
+``SquaredEdgeLengths(n, edges) @ Var("K")`` is an affine expression with one value per edge, and so
+is ``K.distance2(edges)`` of ``K = psd("K", n)``. An expression has a shape, as arrays have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, as_real, own_rows
-from sdpdr.base.errors import ShapeError
+from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
+from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.model.arithmetic import Arithmetic, constant_of, known_shape
+from sdpdr.program.point import PsdVariable, Variable, VectorVariable
+
+if TYPE_CHECKING:
+    from sdpdr.model.parameters import Parameter, Product
+
+Shape = tuple[int, ...]
+Declared: TypeAlias = "Variable | Parameter"
+_VARIABLES = (PsdVariable, VectorVariable)
 
 
 @dataclass(frozen=True)
@@ -37,30 +48,44 @@ class Var:
 
 
 @dataclass(frozen=True, eq=False)
-class Affine:
-    """A vector-valued affine expression.
+class Affine(Arithmetic):
+    """An affine expression with values in an array.
+
+    Operators work as those of NumPy do, as long as what comes out is affine; a comparison is a
+    `Statement`, which is a block.
 
     Parameters
     ----------
     maps : mapping from variable name to map, all with m rows
     constant : array of shape (m,)
+    shape : tuple of int, default (-1,)
+        The shape of the values, row by row in ``maps``; ``(-1,)`` is ``(m,)``, as in NumPy.
+    declared : mapping from name to Variable or Parameter
+        What the expression brings along.
+    products : tuple of Product
+        Rows whose coefficients are parameters.
 
     Raises
     ------
     DataTypeError
         If the constant is not real.
     ShapeError
-        If the constant is no vector, or a map has another number of rows.
+        If the constant is no vector, a map has another number of rows, or the shape another size.
 
     Examples
     --------
     >>> from sdpdr.linalg import Trace
     >>> (Trace(3) @ Var("K") + 1.0).constant
     array([1.])
+    >>> (Trace(3) @ Var("K") / 2.0 <= 1.0).label
+    'at_most'
     """
 
     maps: Mapping[str, LinearMap | VectorMap] = field(default_factory=dict)
     constant: Array = field(default_factory=lambda: np.zeros(1))
+    shape: Shape = (-1,)
+    declared: Mapping[str, Declared] = field(default_factory=dict)
+    products: tuple[Product, ...] = ()
 
     def __post_init__(self) -> None:
         constant = np.atleast_1d(as_real(self.constant, copy=True))
@@ -68,6 +93,10 @@ class Affine:
             raise ShapeError(f"the constant must have shape (m,); it has {constant.shape}.")
         object.__setattr__(self, "constant", constant)
         object.__setattr__(self, "maps", dict(self.maps))
+        object.__setattr__(self, "declared", dict(self.declared))
+        object.__setattr__(self, "shape", (self.m,) if self.shape == (-1,) else self.shape)
+        if math.prod(self.shape) != self.m:
+            raise ShapeError(f"{self.m} values have no shape {self.shape}.")
         for name, linear_map in self.maps.items():
             if linear_map.m != self.m:
                 raise ShapeError(
@@ -75,41 +104,123 @@ class Affine:
                     f"{linear_map.m}, the rest {self.m}."
                 )
 
-    __array_ufunc__ = None
-
     @property
     def m(self) -> int:
         """Number of values."""
         return int(self.constant.size)
 
-    def __add__(self, other: Any) -> Affine:
-        if not isinstance(other, Affine):
-            shift = np.broadcast_to(as_real(other), (self.m,))
-            return Affine(self.maps, self.constant + shift)
-        if other.m != self.m:
-            raise ShapeError(f"cannot add expressions of {self.m} and {other.m} values.")
-        maps = dict(self.maps)
-        for name, linear_map in other.maps.items():
-            maps[name] = _add(maps[name], linear_map) if name in maps else linear_map
-        return Affine(maps, self.constant + other.constant)
+    def affine(self) -> Affine:
+        """The expression itself."""
+        return self
 
-    __radd__ = __add__
+    @classmethod
+    def of(cls, value: Any) -> Affine:
+        """Anything that operators take as an expression: numbers and arrays are constants.
 
-    def __neg__(self) -> Affine:
-        return -1.0 * self
+        Raises
+        ------
+        DataTypeError
+            If it is neither an expression nor made of numbers.
+        """
+        if isinstance(value, Arithmetic):
+            return value.affine()
+        numbers = constant_of(value)
+        return cls({}, numbers.ravel(), numbers.shape)
 
-    def __sub__(self, other: Any) -> Affine:
-        return self + (-other if isinstance(other, Affine) else -as_real(other))
+    @property
+    def is_constant(self) -> bool:
+        """Whether no variable or parameter has a say in it."""
+        return not self.maps and not self.products
 
-    def __rmul__(self, scale: Any) -> Affine:
-        maps = {name: scale * linear_map for name, linear_map in self.maps.items()}
-        return Affine(maps, as_real(scale) * self.constant)
+    @property
+    def is_known(self) -> bool:
+        """Whether only parameters have a say in it, or nothing."""
+        parameters = (not isinstance(self.declared.get(name), _VARIABLES) for name in self.maps)
+        return not self.products and all(parameters) and set(self.maps) <= set(self.declared)
 
-    def __rmatmul__(self, weights: Any) -> Affine:
+    # -- what all operators are made of -------------------------------------------------------
+
+    def _changed(self, change: Callable[[Any], Any], constant: Array, shape: Shape) -> Affine:
+        maps = {name: change(linear_map) for name, linear_map in self.maps.items()}
+        products = tuple(change(product) for product in self.products)
+        return Affine(maps, constant, shape, self.declared, products)
+
+    def picked(self, index: Index) -> Affine:
+        """The values at an array of places, in its shape.
+
+        Examples
+        --------
+        >>> Affine.of([1.0, 2.0, 3.0]).picked(np.array([[2, 0]])).constant
+        array([3., 1.])
+        """
+        index = np.asarray(index)
+        rows = index.ravel()
+        if np.array_equal(rows, np.arange(self.m)):
+            return replace(self, shape=index.shape)
+        return self._changed(lambda a: a[rows], self.constant[rows], index.shape)
+
+    def combined(self, weights: Matrix, shape: Shape) -> Affine:
+        """Values combined: those of ``weights @ values``, in a shape."""
         rows = own_rows(weights)
-        maps = {name: rows @ linear_map for name, linear_map in self.maps.items()}
-        return Affine(maps, np.asarray(rows @ self.constant))
+        return self._changed(lambda a: rows @ a, np.asarray(rows @ self.constant), shape)
+
+    def places(self) -> Index:
+        """The places of the values, in the shape of the expression."""
+        return np.arange(self.m).reshape(self.shape)
+
+    def broadcast(self, shape: Shape) -> Affine:
+        """The expression in a larger shape, as NumPy broadcasts."""
+        return self if shape == self.shape else self.picked(np.broadcast_to(self.places(), shape))
+
+    # -- the operators -------------------------------------------------------------------------
+
+    def _plus(self, other: Affine) -> Affine:
+        shape = known_shape("+", self, other)
+        a, b = self.broadcast(shape), other.broadcast(shape)
+        maps = dict(a.maps)
+        for name, linear_map in b.maps.items():
+            maps[name] = _add(maps[name], linear_map) if name in maps else linear_map
+        declared = joined(a.declared, b.declared)
+        return Affine(maps, a.constant + b.constant, shape, declared, a.products + b.products)
+
+    def _times(self, other: Affine) -> Affine:
+        shape = known_shape("*", self, other)
+        a, b = self.broadcast(shape), other.broadcast(shape)
+        if not b.is_constant:
+            a, b = b, a
+        if not b.is_constant and (a.is_known or b.is_known):
+            from sdpdr.model.parameters import times_parameters
+
+            return times_parameters(*((a, b) if a.is_known else (b, a)))
+        if not b.is_constant:
+            names = " and ".join(", ".join(side.maps) for side in (self, other))
+            raise ModelError(
+                f"a product of two expressions (in {names}) is not linear; multiply by numbers, or "
+                "state the product through a larger matrix (`blocks.FactorLift`)."
+            )
+        scale = b.constant
+        factor = float(scale[0]) if scale.size and np.ptp(scale) == 0.0 else scale
+        # A map that is not scaled keeps its kind, which solvers look for.
+        if isinstance(factor, float) and factor == 1.0:
+            return a
+        return a._changed(lambda part: factor * part, scale * a.constant, shape)
 
 
 def _add(a: Any, b: Any) -> Any:
     return VectorMap(a.matrix() + b.matrix()) if isinstance(a, VectorMap) else a + b
+
+
+def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[str, Declared]:
+    """The variables and parameters of two expressions.
+
+    Raises
+    ------
+    ModelError
+        If different ones have one name.
+    """
+    for name in one.keys() & other.keys():
+        if one[name] is not other[name] and one[name] != other[name]:
+            raise ModelError(
+                f"two different variables are called {name!r}; give one of them another name."
+            )
+    return {**one, **other}

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpdr.base.errors import ModelError
+from sdpdr.model.affine import Affine
 from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Raw, Term
 from sdpdr.program.point import Variable
 
 if TYPE_CHECKING:
     from sdpdr.model.model import Model
+    from sdpdr.model.parameters import Parameter
 
 
 class Block(ABC):
@@ -52,6 +54,17 @@ class Block(ABC):
         """Variables that this block declares; none by default."""
         return ()
 
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters that it speaks of, by name; none by default."""
+        return {}
+
+    declares = True
+    """Whether its variables are its own; what is written with operators only speaks of them."""
+
+    def told_apart(self, labels: set[str]) -> Block:
+        """The block in a model that has blocks of these labels; one of its own by default."""
+        return self
+
     @property
     def label(self) -> str:
         """Name under which the block's rows and multipliers are found: its class, in lower case."""
@@ -61,6 +74,14 @@ class Block(ABC):
         from sdpdr.model.model import Model
 
         return Model((self,)) + other
+
+    def __radd__(self, other: Any) -> Model:
+        """So that ``sum`` adds blocks."""
+        from sdpdr.model.model import Model
+
+        if other != 0:
+            return NotImplemented
+        return Model((self,))
 
 
 class Declaration(Block):
@@ -116,14 +137,16 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
     def change(term: Term) -> Iterable[Term]:
         if isinstance(term, Equal):
             kind: Penalty = "square" if square else "absolute"
-            yield Penalize(term.lhs, term.rhs, kind, weight, term.name, term.symbol)
+            yield Penalize(term.lhs, term.rhs, kind, weight, term.name, term.symbol, _excess(term))
         elif isinstance(term, AtMost):
             if square:
                 raise ModelError(
                     "square=True prices equalities only; this block has inequalities. "
                     "Use square=False."
                 )
-            yield Penalize(term.lhs, term.rhs, "positive", weight, term.name, term.symbol)
+            yield Penalize(
+                term.lhs, term.rhs, "positive", weight, term.name, term.symbol, _excess(term)
+            )
         else:
             raise ModelError(
                 f"{block.label!r} has a {type(term).__name__} term, which has no right side to "
@@ -131,6 +154,14 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
             )
 
     return _Changed(block, change)
+
+
+def _excess(term: Equal | AtMost) -> Affine | None:
+    """What of a row is priced, as it was written."""
+    if term.written is None:
+        return None
+    left, right = term.written.left, term.written.right
+    return right - left if term.written.relation == ">=" else left - right
 
 
 def relax(block: Block, band: float) -> Block:

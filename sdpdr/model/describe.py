@@ -1,16 +1,29 @@
-"""A model in mathematics: plain text for a terminal, LaTeX for a page."""
+"""A model in mathematics: plain text for a terminal, LaTeX for a page.
+
+Every array of indices or numbers in a row has a letter, and the same array the same letter, so that
+what is printed can be evaluated: `legend` says what the letters stand for.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from sdpdr.base.errors import UnknownNameError
+from sdpdr.linalg.letters import Letters, Words, summed, times
 from sdpdr.model.affine import Affine
 from sdpdr.model.model import Model
-from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Term
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
 from sdpdr.program.point import PsdVariable, Variable
 
-_LATEX = {"Σ": r"\sum ", "−": "-", "≤": r"\le", "⪰": r"\succeq", "≥": r"\ge"}
+_RELATIONS: dict[str, Words] = {
+    "==": ("=", "="),
+    "<=": ("≤", r"\le"),
+    ">=": ("≥", r"\ge"),
+    ">>": ("⪰", r"\succeq"),
+    "<<": ("⪯", r"\preceq"),
+}
 
 
 def describe(model: Model, style: str = "text") -> str:
@@ -18,6 +31,16 @@ def describe(model: Model, style: str = "text") -> str:
     if style not in ("text", "latex"):
         raise UnknownNameError("style", style, ("text", "latex"))
     return _text(model) if style == "text" else _latex(model)
+
+
+def legend(model: Model) -> dict[str, dict[str, Any]]:
+    """What the letters of `describe` stand for, by label (see `Model.legend`)."""
+    found = {}
+    for label, term in model.labelled_terms():
+        letters = _letters(term)
+        row_words(term, letters)
+        found[label] = letters.where
+    return found
 
 
 def _text(model: Model) -> str:
@@ -45,25 +68,22 @@ def _latex(model: Model) -> str:
 def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
     """Goal, objective and rows with notes; k = 0 for text, 1 for LaTeX."""
     sign = -1.0 if model.is_maximization else 1.0
-    goals: list[str] = []
-    prices: list[str] = []
+    objective: list[Words] = []
     rows: list[tuple[str, str]] = []
     for many in _runs(model):
         label, term = many[0]
         if isinstance(term, (Minimize, Maximize)):
-            goals.append(_affine(sign * term.cost, k))
+            objective.append(_affine(sign * term.cost, _letters(term)))
         elif isinstance(term, Penalize):
-            prices.append(("− " if sign < 0 else "") + _price(term, k))
+            objective.append(times(f"{sign:g}", _price(term, _letters(term))))
             rows.append((("(priced)", r"\text{(priced)}")[k], f"{label}, {_count(term)}"))
         elif len(many) > 1:
-            rows.append((_row(term, k), f"{label.split('.')[0]}, {len(many)} times {_count(term)}"))
+            note = f"{label.split('.')[0]}, {len(many)} times {_count(term)}"
+            rows.append((row_words(term)[k], note))
         else:
-            rows.append((_row(term, k), f"{label}, {_count(term)}"))
-    objective = " + ".join(goals + prices).replace("+ − ", "− ") or "0"
-    if k == 1:
-        for plain, latex in _LATEX.items():
-            objective = objective.replace(plain, latex)
-    return ("maximise" if sign < 0 else "minimise"), objective, rows
+            rows.append((row_words(term)[k], f"{label}, {_count(term)}"))
+    words = summed(objective) if objective else ("0", "0")
+    return ("maximise" if sign < 0 else "minimise"), words[k], rows
 
 
 def _runs(model: Model) -> list[list[tuple[str, Term]]]:
@@ -72,7 +92,7 @@ def _runs(model: Model) -> list[list[tuple[str, Term]]]:
     before: object = None
     for label, term in model.labelled_terms():
         is_cone = isinstance(term, InCone)
-        kind = (label.split(".")[0], _row(term, 0), _count(term)) if is_cone else None
+        kind = (label.split(".")[0], row_words(term), _count(term)) if is_cone else None
         if kind is not None and kind == before:
             runs[-1].append((label, term))
         else:
@@ -81,31 +101,44 @@ def _runs(model: Model) -> list[list[tuple[str, Term]]]:
     return runs
 
 
-def _row(term: Term, k: int) -> str:
-    if isinstance(term, (Equal, AtMost)):
-        relation = "=" if isinstance(term, Equal) else ("≤", r"\le")[k]
-        formula = f"{_affine(term.lhs, k)} {relation} {_right(term, k)}"
-    elif isinstance(term, InCone):
-        relation = (("⪰", r"\succeq") if term.cone == "psd" else ("≥", r"\ge"))[k]
-        formula = f"{_affine(term.lhs, k)} {relation} 0"
-    else:
-        formula = ("cvxpy constraints", r"\text{cvxpy constraints}")[k]
-    return formula
+def row_words(term: Term, letters: Letters | None = None) -> Words:
+    """A term in mathematics, (plain text, LaTeX)."""
+    letters = _letters(term) if letters is None else letters
+    if isinstance(term, Raw):
+        return "cvxpy constraints", r"\text{cvxpy constraints}"
+    if isinstance(term, (Minimize, Maximize)):
+        return _affine(term.lhs, letters)
+    if isinstance(term, Penalize):
+        return _price(term, letters)
+    if term.written is not None:
+        left = _affine(term.written.left, letters)
+        right = _affine(term.written.right, letters)
+        return _related(left, term.written.relation, right)
+    left = _affine(term.lhs, letters)
+    if isinstance(term, InCone):
+        return _related(left, ">>" if term.cone == "psd" else ">=", ("0", "0"))
+    return _related(left, "==" if isinstance(term, Equal) else "<=", _right(term, letters))
 
 
-def _right(term: Equal | AtMost | Penalize, k: int) -> str:
+def _letters(term: Term) -> Letters:
+    """Letters for the arrays of a term, other than its variables."""
+    return Letters(taken=frozenset(() if isinstance(term, Raw) else term.lhs.maps))
+
+
+def _related(left: Words, relation: str, right: Words) -> Words:
+    plain, latex = _RELATIONS[relation]
+    return f"{left[0]} {plain} {right[0]}", f"{left[1]} {latex} {right[1]}"
+
+
+def _right(term: Equal | AtMost | Penalize, letters: Letters) -> Words:
     if not np.any(term.rhs):
-        return "0"
-    if term.symbol == "b" and np.ptp(term.rhs) == 0.0:
-        return f"{term.rhs[0]:g}"
-    return _symbol(term.symbol, k)
-
-
-def _symbol(symbol: str, k: int) -> str:
-    if k == 0:
-        return symbol
-    head, _, index = symbol.partition("_")
-    return f"{head}_{{{index}}}".replace("−", "-") if index else symbol
+        return "0", "0"
+    if term.symbol == "b":
+        return _constant(term.rhs, letters)
+    letters.where[term.symbol] = term.rhs
+    head, _, index = term.symbol.partition("_")
+    latex = f"{head}_{{{index}}}" if index else term.symbol
+    return term.symbol, latex.replace("−", "-")
 
 
 def _count(term: Term) -> str:
@@ -116,42 +149,55 @@ def _count(term: Term) -> str:
     return "not lowered"
 
 
-def _price(term: Penalize, k: int) -> str:
-    excess = f"{_affine(term.lhs, k)} − {_right(term, k)}"
-    if np.ptp(term.weight) == 0.0:
-        weight = "" if term.weight[0] == 1.0 else f"{term.weight[0]:g} "
+def _price(term: Penalize, letters: Letters) -> Words:
+    if term.written is not None:
+        excess = _affine(term.written, letters)
+    elif np.any(term.rhs):
+        excess = summed([_affine(term.lhs, letters), times("-1", _right(term, letters))])
     else:
-        weight = "ν_e " if k == 0 else r"\nu_e "
+        excess = _affine(term.lhs, letters)
+    plain, latex = excess
     shape = {
-        "absolute": f"|{excess}|",
-        "positive": f"max({excess}, 0)" if k == 0 else rf"\max({excess}, 0)",
-        "square": f"({excess})²/2" if k == 0 else rf"({excess})^2/2",
+        "absolute": (f"|{plain}|", f"|{latex}|"),
+        "positive": (f"max({plain}, 0)", rf"\max({latex}, 0)"),
+        "square": (f"({plain})²/2", f"({latex})^2/2"),
     }[term.penalty]
-    return f"Σ {weight}{shape}"
+    plain, latex = times(letters.numbers(term.weight), shape)
+    return f"Σ_e {plain}", rf"\sum_e {latex}"
 
 
-def _affine(affine: Affine, k: int) -> str:
-    parts = [a.formula(_name(name, k))[k] for name, a in affine.maps.items()]
+def _affine(affine: Affine, letters: Letters) -> Words:
+    parts = [
+        (a.formula(name, letters)[0], a.formula(_latex_name(name), letters)[1])
+        for name, a in affine.maps.items()
+    ]
     if np.any(affine.constant):
-        constant = affine.constant
-        parts.append(f"{constant[0]:g}" if np.ptp(constant) == 0.0 else "a_e")
-    return " + ".join(parts) or "0"
+        parts.append(_constant(affine.constant, letters))
+    return summed(parts) if parts else ("0", "0")
 
 
-def _name(name: str, k: int) -> str:
-    return name if k == 0 or len(name) == 1 else rf"\mathit{{{name}}}"
+def _constant(values: Any, letters: Letters) -> Words:
+    if np.max(values, initial=-1.0) <= 0.0:
+        plain = letters.numbers(-np.asarray(values))
+        return times("-1", (plain, plain))
+    plain = letters.numbers(values)
+    return plain, plain
 
 
-def _domain(variable: Variable) -> tuple[str, str]:
-    name = variable.name
+def _latex_name(name: str) -> str:
+    return name if len(name) == 1 else rf"\mathit{{{name}}}"
+
+
+def _domain(variable: Variable) -> Words:
+    name, latex = variable.name, _latex_name(variable.name)
     if isinstance(variable, PsdVariable):
         return (
             f"{name} ∈ S^{variable.n}, {name} ⪰ 0",
-            rf"{_name(name, 1)} \in \mathbf{{S}}^{{{variable.n}}},\; {_name(name, 1)} \succeq 0",
+            rf"{latex} \in \mathbf{{S}}^{{{variable.n}}},\; {latex} \succeq 0",
         )
-    sign = ", {0} ≥ 0" if variable.nonnegative else ""
-    tex = rf",\; {_name(name, 1)} \ge 0" if variable.nonnegative else ""
+    sign = f", {name} ≥ 0" if variable.nonnegative else ""
+    tex = rf",\; {latex} \ge 0" if variable.nonnegative else ""
     return (
-        f"{name} ∈ R^{variable.size}{sign.format(name)}",
-        rf"{_name(name, 1)} \in \mathbf{{R}}^{{{variable.size}}}{tex}",
+        f"{name} ∈ R^{variable.size}{sign}",
+        rf"{latex} \in \mathbf{{R}}^{{{variable.size}}}{tex}",
     )

@@ -12,6 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap
 from sdpdr.model.affine import Affine
+from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable
@@ -19,6 +20,9 @@ from sdpdr.program.sdp import SDP
 
 if TYPE_CHECKING:
     import cvxpy
+
+    from sdpdr.model.parameters import Parameter
+    from sdpdr.program.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +58,13 @@ class Model:
         if isinstance(other, Model):
             return Model(self.blocks + other.blocks, self.name or other.name, self.maximize)
         if isinstance(other, Block):
+            other = other.told_apart({block.label for block in self.blocks})
             return Model((*self.blocks, other), self.name, self.maximize)
+        if isinstance(other, Arithmetic):
+            raise ModelError(
+                f"an expression of shape {other.shape} alone says nothing; compare it (<=, ==, >=) "
+                "or write maximize(expression)."
+            )
         raise ModelError(
             f"a model adds blocks and models; it was given a {type(other).__name__}. "
             "Use from_cvxpy(function) to admit raw cvxpy."
@@ -68,17 +78,22 @@ class Model:
         Raises
         ------
         ModelError
-            If two blocks declare one name, or none declares any.
+            If two blocks declare different variables of one name, or none declares any.
         """
         found: dict[str, Variable] = {}
+        by_blocks: set[str] = set()
         for block in self.blocks:
             for variable in block.variables():
-                if variable.name in found:
+                declared = variable.name in by_blocks
+                known = found.setdefault(variable.name, variable)
+                # What is written with operators speaks of variables that others declare as well.
+                if known is not variable and (known != variable or (block.declares and declared)):
                     raise ModelError(
                         f"variable {variable.name!r} is declared twice; give one of the blocks "
                         "another name."
                     )
-                found[variable.name] = variable
+                if block.declares:
+                    by_blocks.add(variable.name)
         if not found:
             raise ModelError("no block declares a variable; add Gram(n), for instance.")
         return tuple(found.values())
@@ -160,6 +175,42 @@ class Model:
 
         return to_cvxpy(self)
 
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters of all statements, by name.
+
+        Raises
+        ------
+        ModelError
+            If different ones have one name.
+        """
+        found: dict[str, Parameter] = {}
+        for block in self.blocks:
+            for name, parameter in block.parameters().items():
+                if found.setdefault(name, parameter) is not parameter:
+                    raise ModelError(
+                        f"two different parameters are called {name!r}; rename one of them."
+                    )
+        return found
+
+    def solve(self, **options: Any) -> Solution:
+        """Solve, from the last answer if there is one: for parameters that change in between.
+
+        The solver that proved the last answer is asked first, and begins there if it can;
+        whatever it does not prove, `sdpdr.solve` is asked.
+
+        Parameters
+        ----------
+        **options
+            As for `sdpdr.solve`.
+
+        Returns
+        -------
+        Solution
+        """
+        from sdpdr.solving.repeated import solve_again
+
+        return solve_again(self, **options)
+
     def describe(self, style: str = "text") -> str:
         """The program in mathematics, with sizes.
 
@@ -170,6 +221,21 @@ class Model:
         from sdpdr.model.describe import describe
 
         return describe(self, style)
+
+    def legend(self) -> dict[str, dict[str, Any]]:
+        """What the letters of `describe` stand for, by label.
+
+        Examples
+        --------
+        >>> from sdpdr import maximize, psd
+        >>> K = psd("K", 3)
+        >>> model = maximize(K.trace()) + (K.distance2([0, 1], [1, 2]) <= [1.0, 4.0])
+        >>> model.legend()["at_most"]
+        {'i': array([0, 1]), 'j': array([1, 2]), 'b': array([1., 4.])}
+        """
+        from sdpdr.model.describe import legend
+
+        return legend(self)
 
     def size(self) -> dict[str, Any]:
         """Numbers that matter before solving: orders of matrices, scalars, rows by label."""
@@ -199,6 +265,11 @@ def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
         else:
             total += linear_map.apply(np.asarray(value))
     return total
+
+
+def _is_the_same(one: Variable, other: Variable) -> bool:
+    """Whether two declarations are of one variable: blocks and expressions may repeat them."""
+    return one is other or (isinstance(one, PsdVariable) and one == other)
 
 
 def _worst(excess: Array) -> float:

@@ -20,11 +20,27 @@ Penalty = Literal["absolute", "positive", "square"]
 
 
 @dataclass(frozen=True, eq=False)
+class Written:
+    """A comparison as it was written, for printing.
+
+    Parameters
+    ----------
+    left, right : Affine
+    relation : {"<=", ">=", "==", ">>", "<<"}
+    """
+
+    left: Affine
+    relation: str
+    right: Affine
+
+
+@dataclass(frozen=True, eq=False)
 class _Sided:
     lhs: Affine
     rhs: Any
     name: str = ""
     symbol: str = "b"
+    written: Written | None = None
 
     def __post_init__(self) -> None:
         rhs = as_real(self.rhs)
@@ -48,6 +64,8 @@ class Equal(_Sided):
         Distinguishes the terms of one block; the rows' label is ``block.name``.
     symbol : str
         How the right side is written in mathematics.
+    written : Written, optional
+        How the whole row is, where it was written with operators.
     """
 
 
@@ -71,6 +89,7 @@ class InCone:
     lhs: Affine
     cone: Literal["psd", "nonnegative"]
     name: str = ""
+    written: Written | None = None
 
     def __post_init__(self) -> None:
         if self.cone not in ("psd", "nonnegative"):
@@ -138,6 +157,8 @@ class Penalize:
     weight : array_like of shape (m,) or number
         Positive.
     name, symbol : str
+    written : Affine, optional
+        v as it was written, for printing.
     """
 
     lhs: Affine
@@ -146,6 +167,7 @@ class Penalize:
     weight: Any
     name: str = ""
     symbol: str = "b"
+    written: Affine | None = None
 
     def __post_init__(self) -> None:
         for field in ("rhs", "weight"):

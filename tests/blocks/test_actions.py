@@ -47,10 +47,12 @@ def test_points_that_coincide_have_no_distance():
 def test_their_words():
     model = blocks.Gram(5) + blocks.Actions(5, BEFORE, AFTER) + blocks.Coinciding(5, [[0, 4]])
     text = model.describe()
-    assert "K_ii + K_jj − 2 K_ij − (same, moved) = 0" in text
+    assert "K_ii + K_jj − 2 K_ij − (K_kk + K_ll − 2 K_kl) = 0" in text
     assert "actions, 3 rows" in text
     assert "coinciding, 1 rows" in text or "coinciding, 1 row" in text
-    assert r"\text{same, moved}" in model.describe("latex")
+    assert "K_{ii} + K_{jj} - 2 K_{ij} - (K_{kk} + K_{ll} - 2 K_{kl}) = 0" in model.describe(
+        "latex"
+    )
 
 
 def test_pairs_outside_the_points_are_refused():

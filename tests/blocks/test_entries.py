@@ -18,6 +18,7 @@ from sdpdr.blocks import (
 )
 from sdpdr.errors import ShapeError
 from sdpdr.linalg import check_map
+from sdpdr.linalg.letters import Letters
 from sdpdr.model import Model
 from sdpdr.program import Factor
 
@@ -57,7 +58,7 @@ def test_the_laws_of_blocks_hold(block):
 )
 def test_the_laws_of_maps_hold(linear_map):
     check_map(linear_map)
-    assert linear_map.formula("K")[0].startswith("Σ_i")
+    assert linear_map.formula("K", Letters())[0].startswith("Σ_i")
 
 
 def violations(block):

@@ -115,7 +115,7 @@ MISTAKES = [
     (lambda: Penalize(LENGTHS, 0.0, "cubic", 1.0), ModelError, "'positive' or 'square'.*'cubic'"),
     (lambda: Penalize(LENGTHS, 0.0, "square", np.inf), ModelError, "positive and finite"),
     (lambda: Penalize(LENGTHS, [0.0] * 3, "square", 1), ShapeError, "rhs must have 2 values"),
-    (lambda: LENGTHS + Diagonal(3) @ K, ShapeError, "expressions of 2 and 3 values"),
+    (lambda: LENGTHS + Diagonal(3) @ K, ShapeError, "shapes \\(2,\\) \\+ \\(3,\\) do not fit"),
     (lambda: Affine({"K": Trace(3)}, np.zeros(2)), ShapeError, "map on 'K' has 1, the rest 2"),
     (lambda: SquaredEdgeLengths(2, GRAPH.edges), ShapeError, r"join points 0\.\.1"),
 ]

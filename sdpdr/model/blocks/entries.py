@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import Combined, Diagonal, Entries, Products, QuadraticForms, Summed, Trace
+from sdpdr.linalg.letters import Letters, Words
 from sdpdr.linalg.svec import SQRT2, selection, svec, svec_index, svec_size
 from sdpdr.model.affine import Var
 from sdpdr.model.block import Block
@@ -39,7 +40,7 @@ class NeighbourSums(Combined):
         column = np.concatenate([np.arange(i.size), off])
         super().__init__(sp.csr_array((np.ones(row.size), (row, column)), (n, i.size)), entries)
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
         return f"Σ_i~j {variable}_ij", rf"\sum_{{i \sim j}} {variable}_{{ij}}"
 
@@ -57,7 +58,7 @@ class OtherSums(Summed):
     def __init__(self, n: int, counts: Any = None) -> None:
         super().__init__((Products(n, counts), -Diagonal(n)))
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
         return f"Σ_i≠j {variable}_ij", rf"\sum_{{i \ne j}} {variable}_{{ij}}"
 

@@ -12,7 +12,6 @@ from sdpdr.base.arrays import Index
 from sdpdr.base.errors import ModelError, UnknownNameError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import SquaredEdgeLengths
-from sdpdr.linalg.combine import Summed
 from sdpdr.model.affine import Var
 from sdpdr.model.block import Block, relax, soften
 from sdpdr.model.terms import AtMost, Equal, Term
@@ -169,15 +168,6 @@ def related(lengths: Callable[..., Block], relation: Relation) -> Block:
     raise UnknownNameError("relation", relation, ("equality", "inequality", "Band(a)", "Slack(v)"))
 
 
-class _Changes(Summed):
-    """Squared lengths of pairs less those of the pairs they go to."""
-
-    def formula(self, variable: str) -> tuple[str, str]:
-        """Typical row in mathematics."""
-        plain, latex = self.maps[0].formula(variable)
-        return f"{plain} − (same, moved)", rf"{latex} - (\text{{same, moved}})"
-
-
 @dataclass(frozen=True, eq=False)
 class Actions(Block):
     r"""An action moves points rigidly: what it takes two points to is as far apart as they were.
@@ -213,7 +203,7 @@ class Actions(Block):
     def terms(self) -> Iterable[Term]:
         """One row for each pair."""
         maps = [SquaredEdgeLengths(self.n, pairs) for pairs in (self.before, self.after)]
-        yield Equal(_Changes([maps[0], -maps[1]]) @ Var(self.gram), 0.0)
+        yield Equal((maps[0] - maps[1]) @ Var(self.gram), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, QuadraticForms, SvecMap, Trace
+from sdpdr.linalg.letters import Letters, Words
 from sdpdr.linalg.svec import SQRT2, selection, svec, svec_index, svec_size
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block, Declaration
@@ -25,7 +26,7 @@ class _Whole(SvecMap):
     def __init__(self, n: int) -> None:
         super().__init__(n, sp.eye_array(svec_size(n), format="csr"))
 
-    def formula(self, variable: str) -> tuple[str, str]:
+    def formula(self, variable: str, letters: Letters) -> Words:
         """The matrix itself."""
         return variable, variable
 

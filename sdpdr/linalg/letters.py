@@ -1,0 +1,155 @@
+"""Letters for the arrays of a formula, so that what is printed says which rows it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.arrays import Index
+
+_PLACES, _NUMBERS, _VECTORS, _MATRICES = "ijklpqrs", "badfgh", "cuvxyz", "CABDEFG"
+
+Words = tuple[str, str]
+"""A piece of mathematics as plain text and as LaTeX."""
+
+
+@dataclass(frozen=True, eq=False)
+class Letters:
+    """Gives each array of a formula a letter: the same array, the same letter.
+
+    Attributes
+    ----------
+    where : dict from letter to array
+        What the letters of the formula stand for.
+    rows : array of int or None
+        The rows of the arrays that are meant; all by default.
+    taken : frozenset of str
+        Letters that mean something else, such as variables.
+
+    Examples
+    --------
+    >>> letters = Letters()
+    >>> letters.places([0, 1]), letters.places([5, 7]), letters.places([0, 1])
+    ('i', 'j', 'i')
+    >>> letters.places([4, 4]), letters.numbers([0.5, 2.0]), letters.numbers([3.0])
+    ('4', 'b_e', '3')
+    >>> sorted(letters.where)
+    ['b', 'i', 'j']
+    """
+
+    where: dict[str, Any] = field(default_factory=dict)
+    rows: Index | None = None
+    taken: frozenset[str] = frozenset()
+
+    def at(self, rows: Index) -> Letters:
+        """The same letters, where only some rows of the arrays are meant."""
+        return replace(self, rows=rows if self.rows is None else rows[self.rows])
+
+    def inside(self) -> Letters:
+        """The same letters inside a sum, which has rows of its own."""
+        return replace(self, rows=None)
+
+    def places(self, index: Any) -> str:
+        """The letter of an array of indices, or the index where all are one."""
+        array = self._meant(index)
+        if array.size and np.ptp(array) == 0:
+            return str(array.flat[0])
+        return self._letter(array, _PLACES)
+
+    def numbers(self, values: Any) -> str:
+        """The letter of an array with a number for each row, or the number where all are one."""
+        array = self._meant(values)
+        if array.size and np.ptp(array) == 0.0:
+            return f"{array.flat[0]:g}"
+        return f"{self._letter(array, _NUMBERS)}_e"
+
+    def data(self, values: Any) -> str:
+        """The letter of a matrix or vector of data, all of it."""
+        return self._letter(values, _MATRICES if values.ndim == 2 else _VECTORS)
+
+    def matrix_of_rows(self, values: Any) -> str:
+        """The letter of a matrix of data with a row for each row of the formula."""
+        return self._letter(values if self.rows is None else values[self.rows], _MATRICES)
+
+    def within(self, words: Words) -> Words:
+        """A vector's words, with an index where only some of its values are meant."""
+        if self.rows is None:
+            return words
+        e = self.places(np.arange(int(self.rows.max(initial=0)) + 1))
+        return f"({words[0]})_{e}", f"({words[1]})_{{{e}}}"
+
+    def _meant(self, values: Any) -> Any:
+        array = np.asarray(values)
+        return array if self.rows is None else array[self.rows]
+
+    def _letter(self, array: Any, alphabet: str) -> str:
+        for letter, known in self.where.items():
+            if letter.rstrip("'") in alphabet and _same(known, array):
+                return letter
+        free = (letter + "'" * k for k in count() for letter in alphabet)
+        letter = next(x for x in free if x not in self.where and x not in self.taken)
+        self.where[letter] = array
+        return letter
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (
+        isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)
+    )
+
+
+def subscripted(name: str, *places: str) -> Words:
+    """A name with indices.
+
+    Examples
+    --------
+    >>> subscripted("K", "i", "j"), subscripted("K", "0", "j")[0]
+    (('K_ij', 'K_{ij}'), 'K_0,j')
+    """
+    if not places:
+        return name, name
+    index = ("" if all(p.isalpha() for p in places) else ",").join(places)
+    return f"{name}_{index}", f"{name}_{{{index}}}"
+
+
+def times(factor: str, words: Words) -> Words:
+    """A multiple; sums get parentheses, one and minus one are not written.
+
+    Examples
+    --------
+    >>> times("2", ("K_ij", "K_{ij}"))[0], times("-1", ("a + b", "a + b"))[0]
+    ('2 K_ij', '−(a + b)')
+    """
+    if factor == "1":
+        return words
+    plain, latex = (_closed(part) for part in words)
+    if factor == "-1":
+        return f"−{plain}", f"-{latex}"
+    return f"{factor} {plain}".replace("-", "−", factor.startswith("-")), f"{factor} {latex}"
+
+
+def summed(parts: Iterable[Words]) -> Words:
+    """A sum; what begins with a minus is subtracted.
+
+    Examples
+    --------
+    >>> summed([("a", "a"), ("−b", "-b")])
+    ('a − b', 'a - b')
+    """
+    plain, latex = (" + ".join(part) for part in zip(*parts, strict=True))
+    return plain.replace("+ −", "− "), latex.replace("+ -", "- ")
+
+
+def _closed(words: str) -> str:
+    """Words in parentheses, if they are a sum."""
+    depth, within = 0, False
+    for k, letter in enumerate(words):
+        depth += (letter in "({[⟨") - (letter in ")}]⟩")
+        within ^= letter == "|"
+        if depth == 0 and not within and words[k : k + 3] in (" + ", " − ", " - "):
+            return f"({words})"
+    return f"({words})" if words[:1] in ("−", "-") else words

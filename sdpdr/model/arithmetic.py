@@ -1,0 +1,273 @@
+"""The operators of expressions: as NumPy's, as long as what comes out is affine."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, as_real
+from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
+
+if TYPE_CHECKING:
+    from sdpdr.model.affine import Affine
+    from sdpdr.model.language.prices import Priced
+    from sdpdr.model.language.statements import Comparison, Statement
+
+
+class Arithmetic(ABC):
+    """What can be read as an affine expression: it adds, multiplies by numbers, and compares."""
+
+    # NumPy and SciPy must leave `array + expression` and `matrix @ expression` to the methods here.
+    __array_ufunc__ = None
+    __hash__ = object.__hash__
+
+    shape: tuple[int, ...]
+
+    @abstractmethod
+    def affine(self) -> Affine:
+        """The expression with all of its values."""
+
+    def _other(self, operator: str, other: Any) -> Affine:
+        from sdpdr.model.affine import Affine
+
+        try:
+            return Affine.of(other)
+        except DataTypeError:
+            raise DataTypeError(
+                f"an expression of shape {self.shape} {operator} a {type(other).__name__} means "
+                f"nothing: write numbers, arrays or expressions{_hint(other)}."
+            ) from None
+
+    # -- sums and products ----------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Affine:
+        if _is_curved(other):
+            return NotImplemented
+        return self.affine()._plus(self._other("+", other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Affine:
+        return -1.0 * self
+
+    def __sub__(self, other: Any) -> Affine:
+        if _is_curved(other):
+            return NotImplemented
+        return self.affine()._plus(-self._other("-", other))
+
+    def __rsub__(self, other: Any) -> Affine:
+        return self._other("-", other)._plus(-self)
+
+    def __mul__(self, other: Any) -> Affine:
+        if _is_curved(other):
+            return NotImplemented
+        return self.affine()._times(self._other("*", other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Affine:
+        divisor = self._other("/", other)
+        if not divisor.is_constant:
+            raise ModelError(
+                f"division by an expression (in {', '.join(divisor.maps)}) is not linear; multiply "
+                "both sides of the comparison by it instead, if its sign is known."
+            )
+        if not np.all(divisor.constant):
+            raise ModelError("division by zero: every number that divides must differ from zero.")
+        return self.affine()._times(_as_constant(1.0 / divisor.constant, divisor.shape))
+
+    def __rtruediv__(self, other: Any) -> NoReturn:
+        raise ModelError(
+            "numbers over an expression are not linear; if its sign is known, multiply both sides "
+            "of the comparison by it instead."
+        )
+
+    def __pow__(self, exponent: Any) -> NoReturn:
+        raise ModelError(
+            "a power of an expression is not linear; `square(expression)` is its square as a price "
+            "or below a limit."
+        )
+
+    def __matmul__(self, other: Any) -> Affine:
+        from sdpdr.model.language.products import product
+
+        return product(self.affine(), _stack(other))
+
+    def __rmatmul__(self, other: Any) -> Affine:
+        from sdpdr.model.language.products import product
+
+        return product(_stack(other), self.affine())
+
+    # -- parts ----------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Affine:
+        whole = self.affine()
+        try:
+            return whole.picked(whole.places()[index])
+        except IndexError as error:
+            raise OutOfRangeError(
+                f"no such part of an expression of shape {self.shape}: {error}."
+            ) from None
+
+    # Without a length, NumPy and SciPy take it for one thing, and leave operators to it.
+    def __iter__(self) -> Iterator[Affine]:
+        if not self.shape:
+            raise DataTypeError("a scalar expression has no parts.")
+        return (self[k] for k in range(self.shape[0]))
+
+    @property
+    def T(self) -> Affine:
+        """The transpose."""
+        whole = self.affine()
+        return whole.picked(whole.places().T)
+
+    def reshape(self, *shape: Any) -> Affine:
+        """The same values in another shape, row by row."""
+        whole = self.affine()
+        try:
+            return whole.picked(whole.places().reshape(*shape))
+        except ValueError:
+            raise ShapeError(f"{whole.m} values have no shape {shape}.") from None
+
+    def diagonal(self) -> Affine:
+        """The diagonal of a matrix."""
+        whole = self.affine()
+        if len(self.shape) != 2:
+            raise ShapeError(f"only a matrix has a diagonal; this has shape {self.shape}.")
+        return whole.picked(np.diagonal(whole.places()))
+
+    def trace(self) -> Affine:
+        """The sum of the diagonal of a square matrix."""
+        if len(self.shape) != 2 or self.shape[0] != self.shape[1]:
+            raise ShapeError(f"only a square matrix has a trace; this has shape {self.shape}.")
+        return self.diagonal().sum()
+
+    def sum(self, axis: int | None = None) -> Affine:
+        """The sum of all values, or along an axis."""
+        whole = self.affine()
+        places = whole.places()
+        if axis is None:
+            return whole.combined(np.ones((1, whole.m)), ())
+        if not -places.ndim <= axis < places.ndim:
+            raise OutOfRangeError(f"axis {axis} of an expression of shape {self.shape}.")
+        lines = np.moveaxis(places, axis, -1)
+        each = lines.reshape(-1, lines.shape[-1])
+        row = np.repeat(np.arange(len(each)), each.shape[1])
+        ones = sp.csr_array((np.ones(row.size), (row, each.ravel())), (len(each), whole.m))
+        return whole.combined(ones, lines.shape[:-1])
+
+    # -- statements and prices --------------------------------------------------------------------
+
+    def _compared(self, relation: Comparison, other: Any) -> Statement:
+        from sdpdr.model.language.statements import compare
+
+        return compare(self, relation, other)
+
+    def __le__(self, other: Any) -> Any:
+        return NotImplemented if _is_curved(other) else self._compared("<=", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return NotImplemented if _is_curved(other) else self._compared(">=", other)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared("==", other)
+
+    def __rshift__(self, other: Any) -> Statement:
+        return self._compared(">>", other)
+
+    def __lshift__(self, other: Any) -> Statement:
+        return self._compared("<<", other)
+
+    def __rrshift__(self, other: Any) -> Statement:
+        return self._compared("<<", other)
+
+    def __rlshift__(self, other: Any) -> Statement:
+        return self._compared(">>", other)
+
+    def __lt__(self, other: Any) -> NoReturn:
+        raise ModelError("a strict inequality has no closed set of points; write <= instead of <.")
+
+    def __gt__(self, other: Any) -> NoReturn:
+        raise ModelError("a strict inequality has no closed set of points; write >= instead of >.")
+
+    def __ne__(self, other: object) -> NoReturn:
+        raise ModelError("points that differ are no convex set; only ==, <= and >= make rows.")
+
+    def __bool__(self) -> NoReturn:
+        raise ModelError("an expression is neither true nor false before it is solved.")
+
+    def __abs__(self) -> Priced:
+        from sdpdr.model.language.prices import Priced
+
+        return Priced(self.affine(), "absolute")
+
+
+def constant_of(value: Any) -> Array:
+    """Numbers as a dense array of any shape.
+
+    Raises
+    ------
+    DataTypeError
+        If they are none.
+    """
+    dense = value.toarray() if sp.issparse(value) else value
+    if isinstance(dense, (str, bytes)) or dense is None:
+        raise DataTypeError(f"coefficients must be numbers; this is {dense!r}.")
+    try:
+        return np.asarray(as_real(dense))
+    except ValueError as error:  # of NumPy, for sequences of unequal length
+        if isinstance(error, DataTypeError):
+            raise
+        raise DataTypeError(f"coefficients must be an array of numbers: {error}") from None
+
+
+def known_shape(operator: str, one: Affine, other: Affine) -> tuple[int, ...]:
+    """The common shape of two operands.
+
+    Raises
+    ------
+    ShapeError
+    """
+    try:
+        return np.broadcast_shapes(one.shape, other.shape)
+    except ValueError:
+        raise ShapeError(
+            f"shapes {one.shape} {operator} {other.shape} do not fit together: they must be equal, "
+            "or broadcast as those of NumPy arrays do."
+        ) from None
+
+
+def _as_constant(values: Array, shape: tuple[int, ...]) -> Affine:
+    from sdpdr.model.affine import Affine
+
+    return Affine({}, values, shape)
+
+
+def _stack(operand: Any) -> Any:
+    """An operand of ``@``: an expression, a matrix, or matrices as one array of three axes."""
+    if isinstance(operand, Arithmetic):
+        return operand.affine()
+    if sp.issparse(operand):
+        return operand
+    if isinstance(operand, (list, tuple)) and any(sp.issparse(part) for part in operand):
+        return [sp.csr_array(part) for part in operand]
+    return constant_of(operand)
+
+
+def _is_curved(other: Any) -> bool:
+    """Whether an operand is a price or a convex function, which know what to do themselves."""
+    from sdpdr.model.language.prices import Curved
+
+    return isinstance(other, Curved)
+
+
+def _hint(other: Any) -> str:
+    from sdpdr.model.block import Block
+
+    if isinstance(other, Block):
+        return "; blocks and comparisons are added to maximize(...), minimize(...) or other blocks"
+    return ""

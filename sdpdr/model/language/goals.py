@@ -1,0 +1,131 @@
+"""What a model minimises or maximises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.model.affine import Declared
+from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.language.prices import Convex, Curved
+from sdpdr.model.language.statements import Named
+from sdpdr.model.parameters import fixed
+from sdpdr.model.terms import Maximize, Minimize, Term
+from sdpdr.program.point import Variable
+
+
+@dataclass(frozen=True, eq=False)
+class Goal(Named):
+    """An objective; those of a model add up.
+
+    Parameters
+    ----------
+    function : Convex
+        One value.
+    maximize : bool
+    name : str, optional
+    """
+
+    function: Convex
+    maximize: bool
+    name: str = ""
+
+    @property
+    def default_label(self) -> str:
+        """Objective."""
+        return "objective"
+
+    def _built(self) -> tuple[list[Variable], list[Term]]:
+        function = self.function
+        total, sign = fixed(function.affine), function.sign
+        variables: list[Variable] = []
+        terms: list[Term] = []
+        for k, (weight, part) in enumerate(function.parts):
+            more, made, cost = part.priced(f"{self.label}.{k}", weight)
+            variables += more
+            terms += made
+            total = total + sign * cost
+        kind = Maximize if self.maximize else Minimize
+        return variables, [kind(total.reshape(1)), *terms]
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of the function."""
+        return self.function.declared
+
+    def variables(self) -> Iterable[Variable]:
+        """Those of the function, and one above each convex part that needs it."""
+        return [*super().variables(), *self._built()[0]]
+
+    def terms(self) -> Iterable[Term]:
+        """The affine part, and every convex one at its price."""
+        return self._built()[1]
+
+
+def minimize(function: Any) -> Goal:
+    """A model's objective, as small as it can be.
+
+    Parameters
+    ----------
+    function : expression or convex function of shape ()
+
+    Returns
+    -------
+    Goal
+        A block; comparisons and other blocks are added to it.
+
+    Raises
+    ------
+    ModelError
+        If the function is concave.
+    ShapeError
+        If it is not one number.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr.model.language import psd
+    >>> K = psd("K", 2)
+    >>> model = minimize(K.trace()) + (K[0, 1] == 1.0)
+    >>> round(sdpdr.solve(model).value, 6)
+    2.0
+    """
+    return _goal("minimize", function, False)
+
+
+def maximize(function: Any) -> Goal:
+    """A model's objective, as large as it can be (see `minimize`).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr.model.language import psd
+    >>> K = psd("K", 2)
+    >>> model = maximize(K[0, 1] - 0.5 * abs(K[0, 0] - 3.0)) + (K.trace() <= 4.0)
+    >>> round(sdpdr.solve(model, "clarabel").value, 5)
+    1.73607
+    """
+    return _goal("maximize", function, True)
+
+
+def _goal(word: str, function: Any, maximizes: bool) -> Goal:
+    if isinstance(function, Curved):
+        convex = function.scalar()
+        if (convex.sign > 0.0) == maximizes:
+            kind = "convex" if convex.sign > 0.0 else "concave"
+            raise ModelError(f"{word} of a {kind} function is no convex program; turn its sign.")
+        return Goal(convex, maximizes)
+    if not isinstance(function, Arithmetic):
+        raise DataTypeError(
+            f"{word} takes an expression, K.trace() for instance; it was given a "
+            f"{type(function).__name__}."
+        )
+    affine = function.affine()
+    if affine.m != 1:
+        raise ShapeError(
+            f"{word} takes one number; this expression has shape {affine.shape}. Write .sum() "
+            "for the sum of its values."
+        )
+    return Goal(Convex(affine.reshape(()), ()), maximizes)

@@ -1,0 +1,420 @@
+"""Convex functions of expressions: prices of rows, and sums of convex parts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ModelError, ShapeError
+from sdpdr.model.affine import Affine, Declared, joined
+from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.language.statements import Named, compare
+from sdpdr.model.parameters import fixed
+from sdpdr.model.terms import AtMost, InCone, Penalize, Penalty, Term
+from sdpdr.program.point import Variable, VectorVariable
+
+_NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
+
+
+class Curved(ABC):
+    """A convex or concave function of expressions, as an operand."""
+
+    __array_ufunc__ = None
+    __hash__ = object.__hash__
+
+    @abstractmethod
+    def scalar(self) -> Convex:
+        """The function as a sum of convex parts."""
+
+    def __add__(self, other: Any) -> Any:
+        return self.scalar()._plus(other)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Convex:
+        return self.scalar()._scaled(-1.0)
+
+    def __sub__(self, other: Any) -> Convex:
+        return self.scalar()._plus(-other)
+
+    def __rsub__(self, other: Any) -> Convex:
+        return (-self)._plus(other)
+
+    def __mul__(self, factor: Any) -> Any:
+        return self.scalar()._scaled(_number(factor))
+
+    def __rmul__(self, factor: Any) -> Any:
+        return self * factor
+
+    def __truediv__(self, divisor: Any) -> Any:
+        return self * (1.0 / constant_of(divisor))
+
+    def __le__(self, bound: Any) -> Any:
+        return self.scalar()._limited("<=", bound)
+
+    def __ge__(self, bound: Any) -> Any:
+        return self.scalar()._limited(">=", bound)
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise ModelError("a convex function equal to something is no convex set; write <=.")
+
+    def __bool__(self) -> NoReturn:
+        raise ModelError("an expression is neither true nor false before it is solved.")
+
+
+class Part(ABC):
+    """A convex function with one value, which goes below a variable or into the objective."""
+
+    @abstractmethod
+    def above(self, name: str) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
+        """Variables, terms, and an expression that the terms keep above the function."""
+
+    def priced(self, name: str, weight: float) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
+        """Variables, terms, and what is left to minimise, for a weight times the function."""
+        variables, terms, top = self.above(name)
+        return variables, terms, weight * top
+
+    @property
+    @abstractmethod
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables of the function."""
+
+
+@dataclass(frozen=True, eq=False)
+class Priced(Named, Curved, Part):
+    r"""The size of every value of an expression: \|v\|, max(v, 0) or v^2, times a weight.
+
+    In a model it is a block, which adds the sum over all values to what is minimised, or takes it
+    from what is maximised. Below a limit it is a statement for each value; ``sum()`` is one number.
+
+    Parameters
+    ----------
+    of : Affine
+        v.
+    penalty : {"absolute", "positive", "square"}
+    weight : array_like, default 1
+        Positive; broadcast to the shape of v.
+    name : str, optional
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import psd, pos
+    >>> K = psd("K", 3)
+    >>> price = 10.0 * abs(K[[0, 1], [1, 2]] - 0.5)
+    >>> [(term.penalty, term.weight.tolist()) for term in price.terms()]
+    [('absolute', [10.0, 10.0])]
+    >>> [type(term).__name__ for term in (pos(K[0, 1]) <= 0.2).terms()]
+    ['AtMost']
+    """
+
+    of: Affine
+    penalty: Penalty
+    weight: Any = 1.0
+    name: str = ""
+
+    @property
+    def default_label(self) -> str:
+        """The function."""
+        return _NAMES[self.penalty]
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables of the expression."""
+        weight = self.weight.declared if isinstance(self.weight, Affine) else {}
+        return joined(self.of.declared, weight)
+
+    def terms(self) -> Iterable[Term]:
+        """One priced row for each value, at the present values of parameters."""
+        yield self._penalty(1.0)
+
+    def _weights(self) -> Array:
+        """The weight of each value, at the present values of parameters."""
+        weight = self.weight
+        if isinstance(weight, Affine):
+            weight = fixed(weight).constant.reshape(weight.shape)
+        return np.broadcast_to(weight, self.of.shape).ravel()
+
+    def _penalty(self, factor: float, name: str = "") -> Penalize:
+        weight = factor * self._weights()
+        flat = fixed(self.of).reshape(-1)
+        # The square of a row is priced at half its weight.
+        weight = 2.0 * weight if self.penalty == "square" else weight
+        rows = Affine(flat.maps, np.zeros(flat.m))
+        return Penalize(rows, -flat.constant, self.penalty, weight, name, written=self.of)
+
+    def __mul__(self, factor: Any) -> Any:
+        if isinstance(factor, Arithmetic) and factor.affine().is_known:
+            return replace(self, weight=factor.affine() * self.weight)
+        factor = constant_of(factor)
+        if not np.all(factor > 0.0):
+            if factor.ndim == 0 and factor < 0.0:
+                return self.scalar()._scaled(float(factor))
+            raise ModelError(f"a price needs positive weights; it was given {factor.min():g}.")
+        weight = factor * (
+            self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
+        )
+        if np.broadcast_shapes(weight.shape, self.of.shape) != self.of.shape:
+            raise ShapeError(
+                f"weights of shape {weight.shape} do not fit an expression of shape "
+                f"{self.of.shape}."
+            )
+        return replace(self, weight=weight)
+
+    def sum(self) -> Convex:
+        """The sum over all values, as one number."""
+        return Convex(Affine.of(0.0), ((1.0, self),))
+
+    def scalar(self) -> Convex:
+        """The price as one number, if it has one value."""
+        if self.of.shape != ():
+            raise ShapeError(
+                f"{self.default_label}(...) has shape {self.of.shape} here, where one number is "
+                "needed; write .sum()."
+            )
+        return self.sum()
+
+    def __le__(self, bound: Any) -> Any:
+        if self.penalty == "square":
+            root = constant_of(bound) if not isinstance(bound, Arithmetic) else None
+            if root is None or np.any(root < 0.0):
+                raise ModelError(
+                    "square(v) <= b takes numbers b >= 0; below an expression, sum it: "
+                    "square(v).sum() <= expression."
+                )
+            return Both(self.of, np.sqrt(root / np.asarray(self.weight)), self.name)
+        weight = np.asarray(self.weight)
+        limit = bound / weight if isinstance(bound, Arithmetic) else constant_of(bound) / weight
+        if self.penalty == "positive":
+            statement = compare(self.of, "<=", limit)
+            sign = compare(Affine.of(limit), ">=", 0.0) if isinstance(limit, Arithmetic) else None
+            return statement if sign is None else statement + sign
+        return Both(self.of, limit, self.name)
+
+    def __add__(self, other: Any) -> Any:
+        # A price of several values is a block among blocks.
+        from sdpdr.model.block import Block
+        from sdpdr.model.model import Model
+
+        if isinstance(other, (Block, Model)) and not (
+            isinstance(other, Curved) and self.of.shape == ()
+        ):
+            return Block.__add__(self, other)
+        return Curved.__add__(self, other)
+
+    def priced(self, name: str, weight: float) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
+        """The priced rows; nothing is left to minimise."""
+        return [], [self._penalty(weight, name.rpartition(".")[2])], Affine.of(0.0)
+
+    def above(self, name: str) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
+        """A variable above each value, and their weighted sum."""
+        of = fixed(self.of).reshape(-1)
+        tops = VectorVariable(f"{name}.above", of.m, nonnegative=True)
+        size = _values(tops)
+        weight = self._weights()
+        terms: list[Term]
+        if self.penalty == "square":
+            terms = [_square_below(of[k], size[k], f"{name}.{k}") for k in range(of.m)]
+        else:
+            terms = [_at_most(of - size, f"{name}.over")]
+            if self.penalty == "absolute":
+                terms.append(_at_most(-of - size, f"{name}.under"))
+        return [tops], terms, weight @ size
+
+
+def _values(variable: VectorVariable) -> Affine:
+    from sdpdr.model.affine import Var
+
+    identity = np.eye(variable.size)
+    values = identity @ Var(variable.name)
+    return Affine(values.maps, values.constant, declared={variable.name: variable})
+
+
+def _at_most(difference: Affine, name: str) -> AtMost:
+    flat = difference.reshape(-1)
+    return AtMost(Affine(flat.maps, np.zeros(flat.m)), -flat.constant, name)
+
+
+def _square_below(value: Affine, top: Affine, name: str) -> InCone:
+    r"""The matrix [[top, value], [value, 1]] is positive semidefinite: value^2 <= top."""
+    entries = _joined_values([top, np.sqrt(2.0) * value, Affine.of(1.0)])
+    return InCone(entries, "psd", name)
+
+
+def _joined_values(parts: Sequence[Affine]) -> Affine:
+    """Expressions behind each other, as one vector."""
+    total = sum(part.m for part in parts)
+    start, whole = 0, Affine.of(np.zeros(total))
+    for part in parts:
+        place = np.zeros((total, part.m))
+        place[start : start + part.m] = np.eye(part.m)
+        whole = whole + part.reshape(-1).combined(place, (total,))
+        start += part.m
+    return whole
+
+
+@dataclass(frozen=True, eq=False)
+class Both(Named):
+    r"""Keeps the absolute value of an expression below a limit, \|v\| <= b, by two rows each."""
+
+    of: Affine
+    limit: Any
+    name: str = ""
+
+    @property
+    def default_label(self) -> str:
+        """What it limits."""
+        return "abs"
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of both sides."""
+        return joined(self.of.declared, Affine.of(self.limit).declared)
+
+    def terms(self) -> Iterable[Term]:
+        """The rows v <= b, and the rows -v <= b."""
+        for name, side in (("upper", self.of), ("lower", -self.of)):
+            for term in compare(side, "<=", self.limit).terms():
+                assert isinstance(term, AtMost)
+                yield replace(term, name=name)
+
+
+@dataclass(frozen=True, eq=False)
+class Convex(Curved):
+    """An affine expression plus convex parts, or minus them: one number.
+
+    Parameters
+    ----------
+    affine : Affine
+        Of shape ().
+    parts : tuple of (float, Part)
+        With positive weights.
+    sign : {1, -1}
+        -1 for a concave function, from which the parts are taken.
+    """
+
+    affine: Affine
+    parts: tuple[tuple[float, Part], ...]
+    sign: float = 1.0
+
+    def scalar(self) -> Convex:
+        """The function itself."""
+        return self
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables of all parts."""
+        found: Mapping[str, Declared] = self.affine.declared
+        for _, part in self.parts:
+            found = joined(found, part.declared)
+        return found
+
+    def _plus(self, other: Any) -> Convex:
+        if isinstance(other, Curved):
+            more = other.scalar()
+            if more.sign != self.sign:
+                raise ModelError(
+                    "the sum of a convex and a concave function is neither; minimise convex "
+                    "functions, or maximise concave ones."
+                )
+            return Convex(self.affine + more.affine, self.parts + more.parts, self.sign)
+        total = self.affine._plus(self.affine._other("+", other))
+        if total.shape != ():
+            raise ShapeError(
+                f"a convex function is one number; it cannot be added to shape {total.shape}."
+            )
+        return replace(self, affine=total)
+
+    def _scaled(self, factor: float) -> Convex:
+        if factor == 0.0:
+            raise ModelError("zero times a convex function says nothing; leave it out.")
+        parts = tuple((abs(factor) * weight, part) for weight, part in self.parts)
+        return Convex(factor * self.affine, parts, self.sign * np.sign(factor))
+
+    def _limited(self, relation: str, bound: Any) -> Limited:
+        if (relation == "<=") != (self.sign > 0.0):
+            kind = "convex" if self.sign > 0.0 else "concave"
+            other = "<=" if self.sign > 0.0 else ">="
+            raise ModelError(f"a {kind} function {relation} a limit is no convex set; use {other}.")
+        if isinstance(bound, Curved):
+            raise ModelError("compare a convex function with an affine expression or a number.")
+        limit = self.affine._other(relation, bound)
+        if limit.shape != ():
+            raise ShapeError(f"a convex function is one number; its limit has shape {limit.shape}.")
+        return Limited(self, limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Limited(Named):
+    """A convex function below a limit, or a concave one above it."""
+
+    function: Convex
+    limit: Affine
+    name: str = ""
+
+    @property
+    def default_label(self) -> str:
+        """What it is."""
+        return "limit"
+
+    def _built(self) -> tuple[list[Variable], list[Term]]:
+        variables: list[Variable] = []
+        terms: list[Term] = []
+        sign = self.function.sign
+        total = sign * fixed(self.function.affine - self.limit)
+        for k, (weight, part) in enumerate(self.function.parts):
+            more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
+            variables += more
+            terms += made
+            total = total + weight * top
+        return variables, [*terms, _at_most(total, "")]
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of the function and the limit."""
+        return joined(self.function.declared, self.limit.declared)
+
+    def variables(self) -> Iterable[Variable]:
+        """Those of the function and the limit, and one above each part."""
+        return [*super().variables(), *self._built()[0]]
+
+    def terms(self) -> Iterable[Term]:
+        """The parts below variables, and their sum below the limit."""
+        return self._built()[1]
+
+
+def _number(factor: Any) -> float:
+    number = constant_of(factor)
+    if number.ndim:
+        raise ShapeError(f"a convex function is one number; it cannot take {number.shape} factors.")
+    return float(number)
+
+
+def pos(expression: Any) -> Priced:
+    """The part of every value above zero, max(v, 0).
+
+    Parameters
+    ----------
+    expression : Affine
+    """
+    return Priced(_expression("pos", expression), "positive")
+
+
+def square(expression: Any) -> Priced:
+    """The square of every value.
+
+    Parameters
+    ----------
+    expression : Affine
+    """
+    return Priced(_expression("square", expression), "square")
+
+
+def _expression(function: str, value: Any) -> Affine:
+    if not isinstance(value, Arithmetic):
+        raise ModelError(f"{function} takes an expression; it was given a {type(value).__name__}.")
+    return value.affine()

@@ -1,0 +1,240 @@
+"""Comparisons of expressions: blocks that have the name of what they say."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+
+from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
+from sdpdr.model.affine import Affine, Declared, joined
+from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.block import Block, relabel, soften
+from sdpdr.model.parameters import Parameter, fixed
+from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written
+from sdpdr.program.point import Variable
+
+Comparison = Literal["<=", ">=", "==", ">>", "<<"]
+
+_LABELS = {"<=": "at_most", ">=": "at_least", "==": "equal", ">>": "psd", "<<": "psd"}
+# What rounding may leave of the difference of entries (i, j) and (j, i), relatively.
+_ALIKE = 1e-12
+
+
+class Named(Block):
+    """A block that can be given a name, under which its rows and multipliers are found."""
+
+    name: str
+    declares = False
+
+    @property
+    @abstractmethod
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters that it speaks of, by name."""
+
+    def variables(self) -> Iterable[Variable]:
+        """The variables that it speaks of."""
+        parameters = self.parameters()
+        return [v for name, v in self.declared.items() if name not in parameters]  # type: ignore[misc]
+
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters that it speaks of, by name."""
+        return {n: p for n, p in self.declared.items() if isinstance(p, Parameter)}
+
+    @property
+    def changes(self) -> bool:
+        """Whether parameters have a say in it."""
+        return bool(self.parameters())
+
+    def told_apart(self, labels: set[str]) -> Any:
+        """The block, with a number in its name if it was not named and another is called so."""
+        label = relabel(self.label, labels)
+        return self if self.name or label == self.label else self.named(label)
+
+    def named(self, name: str) -> Any:
+        """The same block under a name.
+
+        Parameters
+        ----------
+        name : str
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise DataTypeError(f"a name is a str that is not empty; it was given {name!r}.")
+        return replace(self, name=name)  # type: ignore[type-var]  # all of them are dataclasses
+
+    @property
+    def default_label(self) -> str:
+        """The label of a block that was not named."""
+        return super().label
+
+    @property
+    def label(self) -> str:
+        """The name, or what kind of block it is."""
+        return self.name or self.default_label
+
+
+@dataclass(frozen=True, eq=False)
+class Statement(Named):
+    """A comparison of two expressions, one row for each pair of values.
+
+    Of a comparison of symmetric matrices entry by entry, the upper triangle makes the rows.
+
+    Parameters
+    ----------
+    left : Affine
+    relation : {"<=", ">=", "==", ">>", "<<"}
+        ``>>`` and ``<<`` say that the difference of two matrices is positive semidefinite.
+    right : Affine
+    name : str, optional
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import psd
+    >>> K = psd("K", 3)
+    >>> statement = (K[0, 1] >= 0.5).named("close")
+    >>> statement.label, [type(term).__name__ for term in statement.terms()]
+    ('close', ['AtMost'])
+    """
+
+    left: Affine
+    relation: Comparison
+    right: Affine
+    name: str = ""
+
+    @property
+    def default_label(self) -> str:
+        """The relation in a word."""
+        return _LABELS[self.relation]
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of both sides."""
+        return joined(self.left.declared, self.right.declared)
+
+    def terms(self) -> Iterable[Term]:
+        """One term, at the present values of parameters."""
+        return (self._made(fixed(self.left), fixed(self.right)) if self.changes else self._term,)
+
+    @cached_property
+    def _term(self) -> Term:
+        return self._made(self.left, self.right)
+
+    def _made(self, left: Affine, right: Affine) -> Term:
+        written = Written(self.left, self.relation, self.right)
+        if self.relation in (">>", "<<"):
+            sign = 1.0 if self.relation == ">>" else -1.0
+            return InCone(_svec(sign * (left - right)), "psd", written=written)
+        sign = -1.0 if self.relation == ">=" else 1.0
+        moved, rhs = _sides(sign * left, sign * right)
+        kind = Equal if self.relation == "==" else AtMost
+        return kind(moved, rhs, written=written)
+
+    def priced(self, weight: Any, *, square: bool = False) -> Block:
+        """The rows at a price, see `sdpdr.soften`."""
+        return soften(self, weight, square=square)
+
+    def __bool__(self) -> NoReturn:
+        raise ModelError(
+            "a comparison of expressions is a statement to add to a model, and neither true nor "
+            "false; write a <= x <= b as (a <= x) + (x <= b)."
+        )
+
+    def __repr__(self) -> str:
+        from sdpdr.model.describe import row_words
+
+        return f"{self.label}: {row_words(self._term)[0]}"
+
+
+def compare(left: Arithmetic, relation: Comparison, right: Any) -> Statement:
+    """What the comparison operators of expressions give.
+
+    Raises
+    ------
+    DataTypeError, ModelError, ShapeError
+        In the words of the operator.
+    """
+    a, b = left.affine(), left._other(relation, right)
+    if a.is_constant and b.is_constant:
+        raise ModelError(f"both sides of {relation} are numbers: nothing is said of a variable.")
+    if relation in (">>", "<<"):
+        _require_matrices(a, relation, b)
+        shape = a.shape if len(a.shape) == 2 else b.shape
+    else:
+        shape = _common(a, relation, b)
+    statement = Statement(a.broadcast(shape), relation, b.broadcast(shape))
+    if all(found.has_value for found in statement.parameters().values()):
+        statement.terms()  # so that mistakes are named where they are made
+    return statement
+
+
+def _common(a: Affine, relation: str, b: Affine) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise ShapeError(
+            f"{a.shape} {relation} {b.shape}: the sides must have one shape, or shapes that "
+            "broadcast as those of NumPy arrays do."
+        ) from None
+
+
+def _require_matrices(a: Affine, relation: str, b: Affine) -> None:
+    shapes = [side.shape for side in (a, b) if not _is_zero(side)]
+    square = all(len(shape) == 2 and shape[0] == shape[1] for shape in shapes)
+    if not square or len(set(shapes)) != 1:
+        raise ShapeError(
+            f"{a.shape} {relation} {b.shape}: a matrix inequality needs square matrices of one "
+            "order on both sides, or 0 on one; write t * numpy.eye(n) for a multiple of the "
+            "identity."
+        )
+
+
+def _is_zero(side: Affine) -> bool:
+    return side.shape == () and side.is_constant and not np.any(side.constant)
+
+
+def _sides(left: Affine, right: Affine) -> tuple[Affine, Any]:
+    """All that varies on the left, all that does not on the right."""
+    difference = left - right
+    if len(difference.shape) == 2 and is_symmetric(difference):
+        places = difference.places()
+        upper = places[np.triu_indices(len(places))]
+        difference = difference.picked(upper)
+    rhs = -difference.constant
+    flat = difference.reshape(-1) if difference.m else difference
+    return Affine(flat.maps, np.zeros(flat.m), declared=flat.declared), rhs + 0.0
+
+
+def is_symmetric(matrix: Affine) -> bool:
+    """Whether entries (i, j) and (j, i) are the same expression, but for rounding."""
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        return False
+    i, j = np.triu_indices(matrix.shape[0], 1)
+    places = matrix.places()
+    upper, lower = matrix.picked(places[i, j]), matrix.picked(places[j, i])
+    if not np.allclose(upper.constant, lower.constant, rtol=_ALIKE, atol=0.0):
+        return False
+    for name, linear_map in upper.maps.items():
+        a, b = linear_map.matrix(), lower.maps[name].matrix()
+        size = abs(a).max() if a.nnz else 0.0
+        apart = abs(a - b)
+        if apart.nnz and apart.max() > _ALIKE * size:
+            return False
+    return True
+
+
+def _svec(matrix: Affine) -> Affine:
+    """A symmetric matrix in svec coordinates."""
+    if not is_symmetric(matrix):
+        raise ModelError(
+            f"a matrix inequality needs a symmetric matrix; entries (i, j) and (j, i) of this one, "
+            f"of shape {matrix.shape}, differ. Write (A + A.T) / 2 for its symmetric part."
+        )
+    n = matrix.shape[0]
+    i, j = svec_pairs(np.arange(svec_size(n)))
+    upper = matrix.picked(matrix.places()[i, j])
+    return np.where(i == j, 1.0, SQRT2) * upper

@@ -1,0 +1,98 @@
+"""What cannot be said is refused in one sentence that says what to write."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sdpdr import blocks, matrix, maximize, minimize, pos, psd, scalar, square, symmetric
+from sdpdr.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
+
+K = psd("K", 3)
+S = symmetric("S", 3)
+w = scalar("w", 4)
+t = scalar("t")
+X = matrix("X", (2, 3))
+
+MISTAKES = {
+    "a product of two": (lambda: K[0, 1] * w, ModelError, "K and w.*not linear"),
+    "a quotient": (lambda: 1.0 / t, ModelError, "multiply both sides"),
+    "by an expression": (lambda: w / t, ModelError, r"division by an expression \(in t\)"),
+    "by zero": (lambda: w / 0.0, ModelError, "division by zero"),
+    "a power": (lambda: w**2, ModelError, r"square\(expression\)"),
+    "a matrix product of two": (lambda: X @ (X.T), ModelError, "one side of @ must be"),
+    "shapes of a sum": (lambda: w + X, ShapeError, r"\(4,\) \+ \(2, 3\)"),
+    "shapes of a comparison": (lambda: w <= np.ones(3), ShapeError, r"\(4,\) <= \(3,\)"),
+    "shapes of a product": (lambda: np.ones((2, 3)) @ w, ShapeError, r"\(2, 3\) @ \(4,\)"),
+    "of psd products": (lambda: K @ np.ones(4), ShapeError, r"\(3, 3\) @ \(4,\)"),
+    "a strict inequality": (lambda: w < 1.0, ModelError, "write <="),
+    "the other strict one": (lambda: w > 1.0, ModelError, "write >="),
+    "unequal": (lambda: w != 1.0, ModelError, "no convex set"),
+    "a truth value": (lambda: bool(w[0]), ModelError, "neither true nor false"),
+    "a chain": (lambda: 0.0 <= w <= 1.0, ModelError, r"\(a <= x\) \+ \(x <= b\)"),
+    "words": (lambda: w <= "one", DataTypeError, r"shape \(4,\) <= a str"),
+    "nothing": (lambda: w + None, DataTypeError, r"\+ a NoneType"),
+    "a block": (lambda: w + blocks.Gram(3), DataTypeError, "blocks and comparisons are added"),
+    "an expression in a model": (
+        lambda: maximize(t) + (t <= 1.0) + t,
+        ModelError,
+        "alone says nothing",
+    ),
+    "two numbers": (
+        lambda: w - w + 0.0 <= 1.0 if False else Constant <= 1.0,
+        ModelError,
+        "numbers",
+    ),
+    "a place": (lambda: w[4], OutOfRangeError, r"shape \(4,\)"),
+    "a place of a matrix": (lambda: K[0, 3], OutOfRangeError, r"-3\.\.2"),
+    "three places": (lambda: K[0, 1, 2], OutOfRangeError, "two axes"),
+    "places that are no numbers": (lambda: K[0.5, 1], DataTypeError, "whole numbers"),
+    "pairs": (lambda: K.distance2([0, 1, 2]), ShapeError, r"pairs of shape \(m, 2\)"),
+    "a cost": (lambda: K.inner(np.eye(4)), ShapeError, r"\(3, 3\).*\(4, 4\)"),
+    "no square matrix": (lambda: X >> 0, ShapeError, "square matrices"),
+    "no identity": (lambda: S >> 1.0, ShapeError, r"t \* numpy.eye\(n\)"),
+    "no symmetry": (lambda: symmetric_of(), ModelError, r"\(A \+ A.T\) / 2"),
+    "a trace": (lambda: X.trace(), ShapeError, "square matrix has a trace"),
+    "an objective of several": (lambda: maximize(w), ShapeError, r"Write \.sum\(\)"),
+    "an objective of none": (lambda: maximize(3.0), DataTypeError, "K.trace"),
+    "a convex maximum": (lambda: maximize(abs(t)), ModelError, "turn its sign"),
+    "a concave minimum": (lambda: minimize(t - abs(t)), ModelError, "turn its sign"),
+    "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
+    "convex equal": (lambda: abs(w).sum() == 1.0, ModelError, "write <="),
+    "convex less concave": (lambda: abs(t) - square(t), ModelError, "neither"),
+    "a negative price": (lambda: abs(w) * [1.0, -1.0, 1.0, 1.0], ModelError, "positive weights"),
+    "prices that do not fit": (
+        lambda: pos(w) * np.ones(3),
+        (ShapeError, ValueError),
+        "fit|broadcast",
+    ),
+    "prices as a number": (lambda: maximize(t - abs(w)), ShapeError, r"write \.sum\(\)"),
+    "a function of numbers": (lambda: pos(3.0), ModelError, "takes an expression"),
+    "no name": (lambda: psd("", 3), DataTypeError, "needs a name"),
+    "a name that is a number": (lambda: (w <= 1.0).named(3), DataTypeError, "name is a str"),
+    "two of one name": (lambda: scalar("w", 4) + w, ModelError, "two different variables"),
+    "all of a large matrix": (lambda: psd("K", 5000) <= 1.0, ModelError, r"K\[i, j\]"),
+    "a shape": (lambda: w.reshape(3), ShapeError, "4 values have no shape"),
+    "an axis": (lambda: w.sum(axis=1), OutOfRangeError, "axis 1"),
+}
+
+Constant = w.affine() - w.affine()
+Constant = type(Constant)({}, np.zeros(2))
+
+
+def symmetric_of():
+    return matrix("Y", (3, 3)) >> 0
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_named(name):
+    mistake, kind, words = MISTAKES[name]
+    with pytest.raises(kind, match=words) as caught:
+        mistake()
+    assert str(caught.value).count(". ") <= 1
+
+
+def test_equal_is_never_false_in_silence():
+    assert (w == 1.0).relation == "=="
+    with pytest.raises(ModelError):
+        bool(w == w)

@@ -1,0 +1,169 @@
+"""An expression and the same words in NumPy have the same values, at any point."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sdpdr
+from sdpdr import Model, matrix, maximize, psd, scalar, symmetric
+from sdpdr.model.affine import Affine
+from sdpdr.model.model import evaluate
+from sdpdr.program.point import Factor
+
+N, M = 4, 3
+K = psd("K", N)
+S = symmetric("S", 3)
+w = scalar("w", M)
+t = scalar("t")
+X = matrix("X", (2, 3))
+
+
+def point(rng):
+    factor = rng.standard_normal((N, 2))
+    return {
+        "K": factor @ factor.T,
+        "S": rng.standard_normal(6),
+        "w": rng.standard_normal(M),
+        "t": rng.standard_normal(1),
+        "X": rng.standard_normal(6),
+    }
+
+
+def as_arrays(values):
+    full = np.zeros((3, 3))
+    i, j = np.triu_indices(3)
+    full[i, j] = full[j, i] = [values["S"][b * (b + 1) // 2 + a] for a, b in zip(i, j, strict=True)]
+    return {**values, "S": full, "t": values["t"][0], "X": values["X"].reshape(2, 3)}
+
+
+def value(expression, values):
+    affine = Affine.of(expression)
+    return evaluate(affine, values).reshape(affine.shape)
+
+
+def start(data, arrays):
+    name = data.draw(st.sampled_from(["K", "S", "w", "t", "X"]))
+    return {"K": K, "S": S, "w": w, "t": t, "X": X}[name], arrays[name]
+
+
+def numbers(data, rng, shape):
+    kind = data.draw(st.sampled_from(["one", "all", "last"]))
+    if kind == "one" or not shape:
+        return float(rng.integers(-3, 4)) or 1.5
+    return rng.standard_normal(shape if kind == "all" else shape[-1:])
+
+
+def step(data, rng, pair, arrays):
+    """One random operation on an expression and on its array."""
+    one, array = pair
+    shape = array.shape
+    choices = ["neg", "add", "rsub", "mul", "div", "index", "sum", "again", "T"]
+    if shape:
+        choices += ["matmul", "rmatmul", "axis", "reshape"]
+    if len(shape) == 2 and shape[0] == shape[1]:
+        choices += ["trace", "diagonal"]
+    kind = data.draw(st.sampled_from(choices))
+    c = numbers(data, rng, shape)
+    if kind == "neg":
+        return -one, -array
+    if kind == "add":
+        return one + c, array + c
+    if kind == "rsub":
+        return c - one, c - array
+    if kind == "mul":
+        return c * one, c * array
+    if kind == "div":
+        c = np.where(np.abs(c) < 0.5, 1.0, c)
+        return one / c, array / c
+    if kind == "index":
+        if not shape:
+            return one, array
+        places = rng.integers(-shape[0], shape[0], 3)
+        return one[places], array[places]
+    if kind == "sum":
+        return one.sum(), array.sum()
+    if kind == "again":
+        other, same = start(data, arrays)
+        try:
+            total = array + same
+        except ValueError:
+            return one, array
+        return one + other, total
+    if kind == "T":
+        return one.T, array.T
+    if kind == "matmul":
+        right = rng.standard_normal((shape[-1], 2))
+        return one @ right, array @ right
+    if kind == "rmatmul":
+        left = rng.standard_normal((2, shape[0]))
+        return left @ one, left @ array
+    if kind == "axis":
+        axis = data.draw(st.integers(0, len(shape) - 1))
+        return one.sum(axis=axis), array.sum(axis=axis)
+    if kind == "reshape":
+        return one.reshape(-1), array.reshape(-1)
+    return getattr(one, kind)(), getattr(array, kind)()
+
+
+@settings(max_examples=1000, deadline=None)
+@given(data=st.data(), seed=st.integers(0, 10**6))
+def test_expressions_agree_with_numpy(data, seed):
+    rng = np.random.default_rng(seed)
+    values = point(rng)
+    arrays = as_arrays(values)
+    pair = start(data, arrays)
+    for _ in range(data.draw(st.integers(1, 5))):
+        pair = step(data, rng, pair, arrays)
+    expression, array = pair
+    assert Affine.of(expression).shape == np.shape(array)
+    np.testing.assert_allclose(value(expression, values), array, rtol=1e-9, atol=1e-9)
+
+
+@settings(max_examples=300, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_both_compilers_and_the_terms_agree(seed):
+    rng = np.random.default_rng(seed)
+    i, j, k = rng.integers(0, N, (3, 5))
+    A = rng.standard_normal((2, N))
+    model = (
+        maximize(K.trace() - 2.0 * t + w @ rng.standard_normal(M) - 3.0 * abs(w).sum())
+        + (K.distance2(i, j) <= K.distance2(i, k)).named("order")
+        + (A @ K @ A.T + S[:2, :2] >> t * np.eye(2))
+        + (K[i, j] + w.sum() == rng.standard_normal(5))
+        + (sdpdr.pos(X @ np.ones(3) - 1.0) * 2.0)
+        + (X[0] >= w)
+        + (S << 5.0 * np.eye(3))
+    )
+    for block in model.blocks:
+        if not block.declares:
+            assert "compilers" in sdpdr.check_block(block, seed=seed)
+    values = point(rng)
+    sdp = model.to_sdp()
+    factor = {**values, "K": Factor.of(values["K"])}
+    assert model.violations(values) == pytest.approx(model.violations(factor), abs=1e-7)
+    assert set(model.violations(values)) <= set(sdp.labels)
+
+
+def test_parts_of_a_matrix_stay_as_sparse_as_they_are_written():
+    n = 50_000
+    large = psd("K", n)
+    edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    lengths = large.distance2(edges)
+    assert lengths.maps["K"].n_entries < 5 * n
+    assert large.trace().maps["K"].n_entries == n
+    assert large[0, [1, 2]].maps["K"].matrix().nnz == 2
+    assert large.inner(sp.eye_array(n, format="csr")).maps["K"].n_entries == n
+    model = Model(()) + maximize(large.trace()) + (lengths <= 1.0)
+    assert model.to_sdp().n_rows == n - 1
+
+
+def test_numpy_and_scipy_leave_operators_to_expressions():
+    ones = np.ones(M)
+    for expression in (ones + w, ones * w, ones - w, np.eye(M) @ w, sp.eye_array(M) @ w):
+        assert isinstance(expression, Affine)
+    assert (ones <= w).relation == ">="
+    assert (np.eye(3) >> S).relation == "<<"

@@ -1,0 +1,218 @@
+"""What is printed says what is meant: read again, it has the values of the expression."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdpdr import blocks, graphs, maximize, minimize, pos, psd, scalar, soften
+from sdpdr.linalg.letters import Letters
+from sdpdr.model.affine import Affine
+from sdpdr.model.describe import row_words
+from sdpdr.model.model import evaluate
+
+N = 5
+K = psd("K", N)
+w = scalar("w", 4)
+t = scalar("t")
+
+_TOKEN = re.compile(r"\s*(Σ_e|ᵀ|[()⟨⟩|,+−]|_[a-z]+|_\d+(?:,\w+)?|_\w,\w+|[A-Za-z]+'?|[\d.e]+)")
+
+
+class Reader:
+    """Evaluates what is printed; letters stand for arrays. Products are matrix products where the
+    left side is a matrix, and numbers of each row elsewhere."""
+
+    def __init__(self, text, names):
+        self.tokens = _TOKEN.findall(text)
+        self.names = names
+
+    def peek(self):
+        return self.tokens[0] if self.tokens else ""
+
+    def take(self):
+        return self.tokens.pop(0)
+
+    def sum(self):
+        total = self.term()
+        while self.peek() in ("+", "−"):
+            sign = 1.0 if self.take() == "+" else -1.0
+            total = total + sign * self.term()
+        return total
+
+    def term(self):
+        if self.peek() == "−":
+            self.take()
+            return -self.term()
+        if self.peek() == "Σ_e":
+            self.take()
+            return np.sum(self.term())
+        found = self.factor()
+        while self.peek() and (self.peek() in ("(", "⟨", "Σ_e") or self.peek()[0].isalnum()):
+            right = np.sum(self.take() and self.term()) if self.peek() == "Σ_e" else self.factor()
+            if np.ndim(found) == 2:
+                right = np.ones(found.shape[1]) if np.ndim(right) == 0 else right
+                found = found @ right
+            else:
+                found = found * right
+        return found
+
+    def factor(self):
+        token = self.take()
+        if token == "(":
+            found = self.sum()
+            assert self.take() == ")"
+            return self.indexed(found)
+        if token == "⟨":
+            left = self.sum()
+            assert self.take() == ","
+            right = self.sum()
+            assert self.take() == "⟩"
+            return np.sum(left * right)
+        if token == "tr":
+            return np.trace(self.names[self.take()])
+        if token[0].isdigit():
+            return float(token)
+        found = self.names[token]
+        if self.peek() == "ᵀ":
+            self.take()
+            return found.T if found.ndim == 2 else found[None, :]
+        return self.indexed(found)
+
+    def indexed(self, found):
+        if not self.peek().startswith("_"):
+            return found
+        index = self.take()[1:]
+        if index == "ee":
+            return np.diag(found)
+        if index == "e":
+            return found
+        parts = index.split(",") if "," in index else list(index) if index.isalpha() else [index]
+        return found[tuple(int(p) if p.isdigit() else self.names[p] for p in parts)]
+
+
+def read(text, where, values):
+    """The values of a printed expression."""
+    dense = {k: v.toarray() if sp.issparse(v) else v for k, v in where.items()}
+    reader = Reader(text, {**values, **dense})
+    found = reader.sum()
+    assert not reader.tokens
+    return np.ravel(found)
+
+
+def agrees(expression, values):
+    letters = Letters(taken=frozenset({"K", "w", "t"}))
+    from sdpdr.model.describe import _affine
+
+    affine = Affine.of(expression)
+    text = _affine(affine, letters)[0]
+    found = read(text, letters.where, {**values, "t": values["t"][0]})
+    expected = evaluate(affine, values)
+    np.testing.assert_allclose(
+        np.broadcast_to(found, expected.shape), expected, atol=1e-4, err_msg=text
+    )
+
+
+EXPRESSIONS = {
+    "an entry": lambda r: K[0, 3],
+    "entries": lambda r: K[r.integers(0, N, 4), r.integers(0, N, 4)],
+    "a row": lambda r: K[2],
+    "distances": lambda r: K.distance2(r.integers(0, N, 4), r.integers(0, N, 4)),
+    "the trace": lambda r: K.trace(),
+    "the diagonal": lambda r: K.diagonal(),
+    "sums": lambda r: K.sum(axis=1),
+    "some sums": lambda r: K.sum(axis=1)[[0, 2]],
+    "all": lambda r: K.sum(),
+    "a cost": lambda r: K.inner(r.standard_normal((N, N))),
+    "forms": lambda r: K.quadratic(r.standard_normal((3, N))),
+    "a product": lambda r: K @ r.standard_normal(N),
+    "a matrix product": lambda r: K @ r.standard_normal((N, 2)),
+    "a vector": lambda r: w,
+    "parts of it": lambda r: 2.0 * w[[1, 3]],
+    "combined": lambda r: r.standard_normal((3, 4)) @ w,
+    "weighted": lambda r: r.standard_normal(4) @ w,
+    "summed": lambda r: w.sum(),
+    "scaled by rows": lambda r: r.standard_normal(4) * w,
+    "a sum of entries": lambda r: K[r.integers(0, N, 4), r.integers(0, N, 4)].sum(),
+    "weighted distances": lambda r: (
+        r.standard_normal(4) @ K.distance2(r.integers(0, N, 4), r.integers(0, N, 4))
+    ),
+    "a scalar": lambda r: t,
+}
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    names=st.lists(st.sampled_from(sorted(EXPRESSIONS)), min_size=1, max_size=3),
+    seed=st.integers(0, 10**6),
+)
+def test_a_printed_sum_can_be_read_again(names, seed):
+    rng = np.random.default_rng(seed)
+    values = {
+        "K": (lambda R: R @ R.T)(rng.standard_normal((N, N))),
+        "w": rng.standard_normal(4),
+        "t": rng.standard_normal(1),
+    }
+    total = Affine.of(0.0)
+    for name in names:
+        part = EXPRESSIONS[name](rng)
+        factor = float(rng.integers(-2, 3)) or 0.5
+        part = part if name != "a scalar" else part + 0.0
+        try:
+            total = total + factor * part
+        except ValueError:
+            continue
+    agrees(total, values)
+
+
+def test_rows_read_as_they_were_written():
+    i, j, k = np.array([0, 1]), np.array([1, 2]), np.array([3, 4])
+    order = (K.distance2(i, j) <= K.distance2(i, k)).named("order")
+    assert row_words(next(iter(order.terms())))[0] == (
+        "K_ii + K_jj − 2 K_ij ≤ K_ii + K_kk − 2 K_ik"
+    )
+    assert repr(order) == "order: K_ii + K_jj − 2 K_ij ≤ K_ii + K_kk − 2 K_ik"
+    assert row_words(next(iter((K[0, 1] >= 0.2).terms())))[0] == "K_0,1 ≥ 0.2"
+    assert "≤ 0" not in repr(K.distance2(i, j) <= K.distance2(i, k))
+
+
+def test_a_whole_model():
+    model = (
+        maximize(K.trace() - 2.0 * t)
+        + (K.sum(axis=1) == 0.0).named("centred")
+        + (K.distance2([0, 1], [1, 2]) <= [1.0, 2.0])
+        + 3.0 * abs(K[[0, 1], [2, 3]] - [0.5, 0.25])
+        + (t >= 1.0)
+        + pos(t - 4.0)
+    )
+    assert model.describe() == (
+        "maximise    tr K − 2 t − Σ_e 3 |K_ij − b_e| − Σ_e max(t − 4, 0)\n"
+        "over        K ∈ S^5, K ⪰ 0, t ∈ R^1\n"
+        "subject to  K 1 = 0                           centred, 5 rows\n"
+        "            K_ii + K_jj − 2 K_ij ≤ b_e        at_most, 2 rows\n"
+        "            (priced)                          abs, 2 rows\n"
+        "            t ≥ 1                             at_least, 1 row\n"
+        "            (priced)                          pos, 1 row"
+    )
+    assert model.legend()["abs"]["b"].tolist() == [0.5, 0.25]
+
+
+def test_blocks_tell_rows_apart_that_share_letters():
+    triangle = blocks.Actions(5, [[0, 1], [1, 2]], [[1, 2], [2, 3]])
+    assert (
+        "K_ii + K_jj − 2 K_ij − (K_jj + K_kk − 2 K_jk) = 0"
+        in (blocks.Gram(5) + triangle).describe()
+    )
+
+
+@pytest.mark.parametrize("style", ["text", "latex"])
+def test_prices_keep_what_was_written(style):
+    graph = graphs.path([1.0, 2.0])
+    model = minimize(K.trace()) + soften(K.distance2(graph.edges) == graph.sqdist, 2.0)
+    assert "K" in model.describe(style)
+    assert "Σ_e 2 |K_ii + K_jj − 2 K_ij" in model.describe()
