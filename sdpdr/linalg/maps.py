@@ -360,7 +360,7 @@ class VectorMap:
 
     def __getitem__(self, rows: Any) -> VectorMap:
         """The rows chosen, by anything that indexes a NumPy vector."""
-        return VectorMap(self._matrix[np.atleast_1d(np.arange(self.m)[rows])])
+        return self.take(np.atleast_1d(np.arange(self.m)[rows]))
 
     def __neg__(self) -> VectorMap:
         return VectorMap(-self._matrix)
