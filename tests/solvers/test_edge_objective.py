@@ -1,13 +1,16 @@
 """Objectives of the edge engine: what is recognised, and that the engine obeys its laws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import sdpdr
 from sdpdr import blocks, graphs, methods
 from sdpdr.errors import ModelError
-from sdpdr.linalg import InnerProduct
+from sdpdr.linalg import InnerProduct, Products, QuadraticForms, Stacked
 from sdpdr.model import Maximize, Model, Var
+from sdpdr.program import Rows, Status
 from sdpdr.solvers.lowrank import EdgeProgram, Objective, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.form import edge_form, why_not
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
@@ -79,6 +82,30 @@ def test_a_mixture_is_recognised_part_by_part(graph):
     theirs = sdpdr.solve(model, "clarabel", "gram")
     assert mine.certified(1e-6)
     assert mine.value == pytest.approx(theirs.value, rel=1e-5)
+
+
+MEANS = {
+    "the form of all ones": lambda n: QuadraticForms(np.ones((1, n))),
+    "multiples": lambda n: -3.0 * Products(n),
+    "both": lambda n: Stacked([Products(n), QuadraticForms(np.ones((1, n)))]),
+    "sums beside": lambda n: np.vstack([np.eye(n), np.ones((2, n))]) @ Products(n),
+}
+
+
+@pytest.mark.parametrize("kind", MEANS)
+def test_however_centre_and_lengths_are_written_the_program_is_the_same(graph, kind):
+    sdp = methods.mvu(graph).to_sdp()
+    isometry = sdp.rows[1]
+    means, lengths = MEANS[kind](graph.n), isometry.lhs["K"]
+    rows = (
+        Rows("centred", "==", {"K": means}, np.zeros(means.m)),
+        replace(isometry, lhs={"K": 2.0 * lengths - lengths}),
+    )
+    other = replace(sdp, rows=rows)
+    np.testing.assert_array_equal(edge_form(other).program.mass, np.ones(graph.n))
+    solution = sdpdr.solve(other, "lowrank", rigorous=True)
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(sdpdr.solve(sdp).value, rel=1e-6)
 
 
 def test_a_laplacian_given_as_a_matrix_is_pairs(graph):
