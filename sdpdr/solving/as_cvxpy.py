@@ -11,7 +11,7 @@ from sdpdr.solving.solve import solve
 
 
 class CVXPY(ConicInterface):
-    """This package as a solver of cvxpy: ``problem.solve(solver=sdpdr.CVXPY())``.
+    """The package as a solver of cvxpy's: ``problem.solve(solver=sdpdr.CVXPY())``.
 
     Parameters
     ----------

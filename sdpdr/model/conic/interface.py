@@ -194,7 +194,7 @@ def conic_program(
 
 def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
     """Constraints in cvxpy's order, with the rows of each cone."""
-    found = []
+    found: list[tuple[Any, Kind, Index]] = []
     begin = 0
     for c in stuffed.constraints:
         rows = np.arange(begin, begin + c.size)
@@ -223,8 +223,9 @@ def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[Cone]:
 
 def _grouped(stuffed: Any) -> list[Cone]:
     """All equations as one group, all inequalities as another, and the cones by number."""
-    cones, linear = [], {"zero": [np.arange(0)], "nonnegative": [np.arange(0)]}
-    for c, kind, rows in _parts(stuffed):
+    cones: list[Cone] = []
+    linear = {"zero": [np.arange(0)], "nonnegative": [np.arange(0)]}
+    for _, kind, rows in _parts(stuffed):
         if kind in linear:
             linear[kind].append(rows)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +18,8 @@ from sdpdr.model.conic.pieces import Pieces
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
 
-Multipliers = Callable[[Mapping[str, Array]], Array]
+Maps: TypeAlias = "dict[str, LinearMap | VectorMap]"
+Multipliers: TypeAlias = Callable[[Mapping[str, Array]], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +137,14 @@ class _Reader:
         )
         return Reading(self.program, sdp, self.pieces, self.ways)
 
-    def _objective(self) -> dict[str, LinearMap | VectorMap]:
+    def _objective(self) -> Maps:
         cost = sp.csc_array(self.program.cost[None, :])
         parts = [(piece, piece.of(cost)) for piece in self.pieces]
         return {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
 
-    def _maps(self, change: Callable[[sp.csr_array], sp.csr_array]) -> dict[str, LinearMap | VectorMap]:
+    def _maps(self, change: Callable[[sp.csr_array], sp.csr_array]) -> Maps:
         """Rows on all variables, after a change."""
-        found: dict[str, LinearMap | VectorMap] = {}
+        found: Maps = {}
         for piece, block in self.blocks:
             changed = change(block)
             if changed.nnz:
