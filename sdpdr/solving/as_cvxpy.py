@@ -29,11 +29,10 @@ class CVXPY(ConicInterface):
     Examples
     --------
     >>> import cvxpy as cp
-    >>> import numpy as np
     >>> import sdpdr
     >>> x = cp.Variable(2)
     >>> problem = cp.Problem(cp.Minimize(x[0] + x[1]), [cp.norm(x) <= 1])
-    >>> round(problem.solve(solver=sdpdr.CVXPY()), 5), problem.status
+    >>> round(float(problem.solve(solver=sdpdr.CVXPY())), 5), problem.status
     (-1.41421, 'optimal')
     >>> problem.solver_stats.extra_stats.status
     Status.SOLVED

@@ -7,99 +7,110 @@ The cone :math:`\|v\| \le t` for v of length 2 is a matrix of order 2,
     \begin{pmatrix} t + v_1 & v_2 \\ v_2 & t - v_1 \end{pmatrix} \succeq 0,
 
 for longer v an arrow of order 1 + m, :math:`\begin{pmatrix} t & v^T \\ v & t I\end{pmatrix}`; and
-where that would be large, it is split exactly into matrices of order 2, with a scalar for each:
+where that would be large, v is split into parts, exactly, with a scalar for each:
 
 .. math::
 
-    \begin{pmatrix} u_i & v_i \\ v_i & t \end{pmatrix} \succeq 0, \qquad \sum_i u_i \le t.
+    \begin{pmatrix} u_i & v_i^T \\ v_i & t I \end{pmatrix} \succeq 0, \qquad \sum_i u_i \le t.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import svec_index, svec_size
 from sdpdr.linalg.svec import SQRT2, svec
 
-# Length of v up to which an arrow costs less than splitting it.
-LONGEST_ARROW = 5
+# Length of v, or of a part of it, up to which an arrow costs less than more of them.
+LONGEST_ARROW = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """A matrix inequality that a cone becomes: ``svec`` of the matrix is ``weights @ (t, v)``."""
+def disc(multiplier: Array) -> Array:
+    """The multiplier of a cone of size 3 from that of its matrix of order 2.
 
-    order: int
-    weights: sp.csr_array
+    Examples
+    --------
+    >>> disc(np.array([[2.0, 0.5], [0.5, 1.0]]))
+    array([3., 1., 1.])
+    """
+    return np.asarray(DISC.T @ svec(multiplier))
 
-    def dual(self, multiplier: Array) -> Array:
-        """The multiplier of the cone."""
-        return np.asarray(self.weights.T @ svec(multiplier))
+
+# The matrix of order 2 of a cone of size 3, in the order of ``svec``, by (t, v).
+DISC = sp.csr_array([[1.0, 1.0, 0.0], [0.0, 0.0, SQRT2], [1.0, -1.0, 0.0]])
 
 
-def shape_of(size: int) -> Shape | None:
-    """The matrix of a cone of some size; None where it is to be split.
+def arrow(size: int) -> tuple[sp.csr_array, Array]:
+    """The arrow of a cone, in the order of ``svec``: by (t, v), and by its first entry.
 
     Examples
     --------
     >>> from sdpdr.linalg import smat
-    >>> smat(shape_of(3).weights @ [5.0, 3.0, 4.0]).round(12)
-    array([[8., 4.],
-           [4., 2.]])
-    >>> smat(shape_of(4).weights @ [5.0, 1.0, 2.0, 3.0]).round(12)
-    array([[5., 1., 2., 3.],
+    >>> body, head = arrow(4)
+    >>> smat(body @ [5.0, 1.0, 2.0, 3.0] + 7.0 * head).round(12)
+    array([[7., 1., 2., 3.],
            [1., 5., 0., 0.],
            [2., 0., 5., 0.],
            [3., 0., 0., 5.]])
     """
-    if size == 3:
-        entries = [(0, 0, 1.0), (2, 0, 1.0), (0, 1, 1.0), (2, 1, -1.0), (1, 2, SQRT2)]
-        return Shape(2, _matrix(entries, 3, 3))
-    if size > LONGEST_ARROW + 1:
-        return None
-    k = np.arange(size)
-    diagonal = [(int(e), 0, 1.0) for e in svec_index(k, k)]
-    border = [(int(svec_index(0, i)), int(i), SQRT2) for i in k[1:]]
-    return Shape(size, _matrix([*diagonal, *border], svec_size(size), size))
-
-
-def _matrix(entries: list[tuple[int, int, float]], rows: int, columns: int) -> sp.csr_array:
-    i, j, value = (np.array(part) for part in zip(*entries, strict=True))
-    return sp.csr_array((value, (i, j)), shape=(rows, columns))
+    k = np.arange(1, size)
+    place = np.concatenate([svec_index(k, k), svec_index(0, k)])
+    values = np.repeat([1.0, SQRT2], size - 1)
+    column = np.concatenate([0 * k, k])
+    head = np.zeros(svec_size(size))
+    head[0] = 1.0
+    return sp.csr_array((values, (place, column)), shape=(head.size, size)), head
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
-    """A long cone in parts; the names are those of the scalars u and of the row of their sum."""
+class Arrows:
+    """A cone as arrows, one or several with a scalar each.
+
+    Attributes
+    ----------
+    label : str
+    size : int
+        Of the cone, t and v.
+    """
 
     label: str
     size: int
 
+    @cached_property
+    def parts(self) -> list[Index]:
+        """Places of v in parts of like length."""
+        count = -(-(self.size - 1) // LONGEST_ARROW)
+        return np.array_split(np.arange(1, self.size), count)
+
     @property
-    def parts(self) -> str:
+    def scalars(self) -> str:
         """Name of the scalars u."""
         return f"{self.label}.parts"
 
     def part(self, i: int) -> str:
         """Label of one matrix inequality."""
-        return f"{self.label}.{i}"
+        return self.label if len(self.parts) == 1 else f"{self.label}.{i + 1}"
 
     def dual(self, duals: Mapping[str, Array]) -> Array:
-        """The multiplier of the cone."""
+        """The multiplier of the cone.
+
+        Examples
+        --------
+        >>> multiplier = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 2.0]])
+        >>> Arrows("c", 3).dual({"c": multiplier})
+        array([4., 1., 0.])
+        """
         z = np.zeros(self.size)
-        z[0] = duals[self.label][0]
-        for i in range(1, self.size):
+        for i, place in enumerate(self.parts):
             part = duals[self.part(i)]
-            z[0] += part[1, 1]
-            z[i] = 2.0 * part[0, 1]
+            z[0] += np.trace(part[1:, 1:])
+            z[place] = 2.0 * part[0, 1:]
+        # A single arrow begins with t; of several, the row of the sum does.
+        z[0] += duals[self.label][0, 0] if len(self.parts) == 1 else duals[self.label][0]
         return z
-
-
-# Matrix of a part by (t, v_i), and by u_i, in the order of ``svec``.
-PART_BY_ROWS = sp.csr_array([[0.0, 0.0], [0.0, SQRT2], [1.0, 0.0]])
-PART_BY_SCALAR = np.array([1.0, 0.0, 0.0])

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, svec_pairs
-from sdpdr.model.conic.cones import PART_BY_ROWS, PART_BY_SCALAR, Split, shape_of
+from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc
 from sdpdr.model.conic.data import Cone, ConicProgram
 from sdpdr.model.conic.pieces import Pieces
 from sdpdr.program.point import Value, VectorVariable
@@ -179,9 +179,11 @@ class _Reader:
         self._inequality(cone.label, order, to_svec, cone.rows)
         self.ways.append((cone.rows, lambda duals: duals[cone.label].ravel(order="F")))
 
-    def _inequality(self, label: str, order: int, weights: sp.csr_array, rows: Index) -> None:
-        """``weights @ (rhs - rows x)`` as a matrix."""
-        lhs = self._maps(lambda a: sp.csr_array(-(weights @ a[rows])))
+    def _inequality(
+        self, label: str, order: int, weights: sp.csr_array, rows: Index, more: Maps | None = None
+    ) -> None:
+        """``weights @ (rhs - rows x)`` as a matrix, and more terms."""
+        lhs = self._maps(lambda a: sp.csr_array(-(weights @ a[rows]))) | (more or {})
         self.lmis.append(Lmi(label, order, lhs, weights @ self.rhs[rows]))
 
     def _interval(self, cone: Cone) -> None:
@@ -192,26 +194,32 @@ class _Reader:
         self.ways.append((cone.rows, lambda duals: signs.T @ duals[cone.label]))
 
     def _second_order(self, cone: Cone) -> None:
-        shape = shape_of(cone.rows.size)
-        if shape is None:
-            self._split(Split(cone.label, cone.rows.size), cone.rows)
+        if cone.rows.size == 3:
+            self._inequality(cone.label, 2, DISC, cone.rows)
+            self.ways.append((cone.rows, lambda duals: disc(duals[cone.label])))
             return
-        self._inequality(cone.label, shape.order, shape.weights, cone.rows)
-        self.ways.append((cone.rows, lambda duals: shape.dual(duals[cone.label])))
+        arrows = Arrows(cone.label, cone.rows.size)
+        self.ways.append((cone.rows, arrows.dual))
+        if len(arrows.parts) > 1:
+            self._split(arrows, cone.rows)
+            return
+        body, head = arrow(cone.rows.size)
+        body += sp.csr_array((head, (np.arange(head.size), 0 * np.arange(head.size))), body.shape)
+        self._inequality(cone.label, cone.rows.size, body, cone.rows)
 
-    def _split(self, split: Split, rows: Index) -> None:
-        """A long second-order cone as matrices of order 2."""
-        count = split.size - 1
-        self.scalars.append(VectorVariable(split.parts, count))
+    def _split(self, arrows: Arrows, rows: Index) -> None:
+        """A long second-order cone as several arrows."""
+        count = len(arrows.parts)
+        self.scalars.append(VectorVariable(arrows.scalars, count))
         total = self._maps(lambda a: a[rows[:1]])
-        total[split.parts] = VectorMap(np.ones((1, count)))
-        self.rows.append(Rows(split.label, "<=", total, self.rhs[rows[:1]]))
-        for i in range(1, split.size):
-            self._inequality(split.part(i), 2, PART_BY_ROWS, rows[[0, i]])
-            scalar = np.zeros((3, count))
-            scalar[:, i - 1] = PART_BY_SCALAR
-            self.lmis[-1].lhs[split.parts] = VectorMap(scalar)  # type: ignore[index]
-        self.ways.append((rows, split.dual))
+        total[arrows.scalars] = VectorMap(np.ones((1, count)))
+        self.rows.append(Rows(arrows.label, "<=", total, self.rhs[rows[:1]]))
+        for i, place in enumerate(arrows.parts):
+            body, head = arrow(place.size + 1)
+            unit = np.eye(count)[[i]]
+            by_scalar: Maps = {arrows.scalars: VectorMap(head[:, None] @ unit)}
+            part = rows[np.concatenate([[0], place])]
+            self._inequality(arrows.part(i), place.size + 1, body, part, by_scalar)
 
 
 def _symmetric_part(order: int) -> sp.csr_array:
