@@ -19,9 +19,9 @@ class CVXPY(ConicInterface):
     ----------
     **options
         Of `sdpdr.solve`: ``solver``, ``form``, ``tol``, ``time_limit``, ``rigorous`` and so on.
-        Those that ``problem.solve`` is given besides win over them. Unless others are given, ``tol``
-        is 1e-7 and ``gap_scale`` 1: variables are then about as exact as those of cvxpy's solvers,
-        whose gaps are absolute where the value is small.
+        Those that ``problem.solve`` is given besides win over them. Unless others are given,
+        ``tol`` is 1e-7 and ``gap_scale`` 1: variables are then about as exact as those of cvxpy's
+        solvers, whose gaps are absolute where the value is small.
 
     Notes
     -----

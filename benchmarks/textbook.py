@@ -1,0 +1,129 @@
+"""Thirty textbook programs, written in cvxpy: sdpdr as the solver beside cvxpy's best.
+
+python benchmarks/textbook.py               # rewrites docs/tables/textbook.rst
+python benchmarks/textbook.py cut --profile # those whose names have it, and where seconds go
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy as cp
+import psutil
+from tables import write_table
+from textbook_problems import PROBLEMS
+
+import sdpdr
+
+TIMES = 3
+# What an answer of another solver may be off, relatively, to count.
+_SAME = 1e-5
+THEIRS: dict[str, dict[str, Any]] = {
+    "CLARABEL": {},
+    "CVXOPT": {},
+    "SCS": {"eps": 1e-7, "max_iters": 20_000},
+}
+
+
+def _processor_seconds() -> float:
+    """Of this process and of those that it has started."""
+    me = psutil.Process()
+    used = [p.cpu_times() for p in (me, *me.children(recursive=True))]
+    return sum(t.user + t.system for t in used)
+
+
+def _median(build: Callable[[], cp.Problem], **options: Any) -> tuple[float, cp.Problem]:
+    """Processor seconds of a solve, compilation included, and the last problem solved."""
+    seconds = []
+    for _ in range(TIMES):
+        problem = build()
+        begin = _processor_seconds()
+        problem.solve(**options)
+        seconds.append(_processor_seconds() - begin)
+    return statistics.median(seconds), problem
+
+
+def _theirs(build: Callable[[], cp.Problem]) -> dict[str, tuple[float, float]]:
+    """Seconds and value of each of cvxpy's solvers that finds an optimum."""
+    found = {}
+    for solver, options in THEIRS.items():
+        try:
+            seconds, problem = _median(build, solver=solver, **options)
+        except (cp.SolverError, ArithmeticError, ValueError):
+            continue
+        if problem.status == cp.OPTIMAL:
+            found[solver] = seconds, problem.value
+    return found
+
+
+def row(name: str, build: Callable[[], cp.Problem]) -> list[str]:
+    """One line of the table: the best of cvxpy's solvers, ours, the ratio, and what is proved."""
+    ours, problem = _median(build, solver=sdpdr.CVXPY())
+    solution = problem.solver_stats.extra_stats
+    same = {
+        solver: seconds
+        for solver, (seconds, value) in _theirs(build).items()
+        if abs(value - problem.value) <= _SAME * max(1.0, abs(problem.value))
+    }
+    best = min(same, key=lambda solver: same[solver])
+    cells = [name, best, f"{same[best]:.3f}", f"{ours:.3f}", f"{ours / same[best]:.2f}"]
+    by = ", ".join(dict.fromkeys(f"{run.solver} ({run.form})" for run in solution.runs))
+    return [*cells, f"{by or solution.solver}", solution.status.name, f"{solution.gap:.0e}"]
+
+
+def _profile(name: str, build: Callable[[], cp.Problem]) -> None:
+    """Seconds of our phases, and of cvxpy's compilation."""
+    build().solve(solver=sdpdr.CVXPY())
+    problem = build()
+    problem.solve(solver=sdpdr.CVXPY())
+    phases = problem.solver_stats.extra_stats.timings
+    words = ", ".join(f"{phase} {1e3 * seconds:.0f}" for phase, seconds in phases.items())
+    compiled = 1e3 * problem.compilation_time
+    total = 1e3 * problem.solver_stats.solve_time
+    print(f"{name}: cvxpy {compiled:.0f} ms, we {total:.0f} ms ({words})", flush=True)
+
+
+def main() -> None:
+    """Solve all, or those that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("word", nargs="?", default="")
+    parser.add_argument("--profile", action="store_true")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    chosen = {name: build for name, build in PROBLEMS.items() if arguments.word in name}
+    if arguments.profile:
+        for name, build in chosen.items():
+            _profile(name, build)
+        return
+    next(iter(chosen.values()))().solve(solver=sdpdr.CVXPY())  # what is loaded at the first solve
+    rows = []
+    for name, build in chosen.items():
+        rows.append(row(name, build))
+        print(" | ".join(rows[-1]), flush=True)
+    ratios = [float(r[4]) for r in rows]
+    summary = (
+        f"{sum(r <= 1.5 for r in ratios)} of {len(ratios)} take at most 1.5 times as long as the "
+        f"best of {', '.join(THEIRS)}; the median ratio is {statistics.median(ratios):.2f}."
+    )
+    print(summary)
+    if arguments.word:
+        return
+    write_table(
+        "textbook",
+        ["program", "best", "its seconds", "ours", "ratio", "solved by", "status", "gap proved"],
+        rows,
+        command="python benchmarks/textbook.py",
+        notes=[
+            f"Processor seconds with one thread, compilation included, medians of {TIMES}. The "
+            "best is the fastest of cvxpy's solvers whose value agrees; their answers are not "
+            f"proved. {summary}"
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()
