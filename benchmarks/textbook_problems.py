@@ -16,14 +16,10 @@ Array = NDArray[np.float64]
 PROBLEMS: dict[str, Callable[[], cp.Problem]] = {}
 
 
-def _problem(words: str) -> Callable[[Callable[[], cp.Problem]], Callable[[], cp.Problem]]:
-    """List a problem under its name in words."""
-
-    def keep(build: Callable[[], cp.Problem]) -> Callable[[], cp.Problem]:
-        PROBLEMS[words] = build
-        return build
-
-    return keep
+def _problem(build: Callable[[], cp.Problem]) -> Callable[[], cp.Problem]:
+    """List a problem under its docstring."""
+    PROBLEMS[(build.__doc__ or "").rstrip(".")] = build
+    return build
 
 
 def _rng() -> np.random.Generator:
@@ -50,15 +46,17 @@ def _laplacian(n: int, edges: list[tuple[int, int]]) -> Array:
     return matrix
 
 
-@_problem("largest cut, 60 nodes")
+@_problem
 def max_cut() -> cp.Problem:
+    """Largest cut, 60 nodes."""
     X = cp.Variable((60, 60), PSD=True)
     L = _laplacian(60, _edges(_rng(), 60, 0.1))
     return cp.Problem(cp.Maximize(cp.trace(L @ X) / 4), [cp.diag(X) == 1])
 
 
-@_problem("largest cut with triangle inequalities, 16 nodes")
+@_problem
 def max_cut_triangles() -> cp.Problem:
+    """Largest cut with triangle inequalities, 16 nodes."""
     n = 16
     X = cp.Variable((n, n), PSD=True)
     L = _laplacian(n, _edges(_rng(), n, 0.4))
@@ -68,15 +66,17 @@ def max_cut_triangles() -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.trace(L @ X) / 4), [cp.diag(X) == 1, *rows])
 
 
-@_problem("number of Lovász, 30 nodes")
+@_problem
 def theta() -> cp.Problem:
+    """Number of Lovász, 30 nodes."""
     X = cp.Variable((30, 30), PSD=True)
     i, j = np.array(_edges(_rng(), 30, 0.2)).T
     return cp.Problem(cp.Maximize(cp.sum(X)), [cp.trace(X) == 1, X[i, j] == 0])
 
 
-@_problem("dual of the number of Lovász, 30 nodes")
+@_problem
 def theta_dual() -> cp.Problem:
+    """Dual of the number of Lovász, 30 nodes."""
     edges = _edges(_rng(), 30, 0.2)
     y = cp.Variable(len(edges))
     maps = np.zeros((900, len(edges)))
@@ -86,45 +86,51 @@ def theta_dual() -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.lambda_max(np.ones((30, 30)) + moved)))
 
 
-@_problem("number of Schrijver, 20 nodes")
+@_problem
 def schrijver() -> cp.Problem:
+    """Number of Schrijver, 20 nodes."""
     X = cp.Variable((20, 20), PSD=True)
     i, j = np.array(_edges(_rng(), 20, 0.3)).T
     return cp.Problem(cp.Maximize(cp.sum(X)), [cp.trace(X) == 1, X[i, j] == 0, X >= 0])
 
 
-@_problem("least largest eigenvalue, order 40")
+@_problem
 def eigenvalue() -> cp.Problem:
+    """Least largest eigenvalue, order 40."""
     rng, x = _rng(), cp.Variable(12)
     A = [_symmetric(rng, 40) for _ in range(13)]
     return cp.Problem(cp.Minimize(cp.lambda_max(A[0] + sum(x[k] * A[k + 1] for k in range(12)))))
 
 
-@_problem("sum of the five largest eigenvalues, order 20")
+@_problem
 def eigenvalue_sum() -> cp.Problem:
+    """Sum of the five largest eigenvalues, order 20."""
     rng, x = _rng(), cp.Variable(8)
     A = [_symmetric(rng, 20) for _ in range(9)]
     moved = A[0] + sum(x[k] * A[k + 1] for k in range(8))
     return cp.Problem(cp.Minimize(cp.lambda_sum_largest(moved, 5)))
 
 
-@_problem("matrix of least spectral norm, 20 x 15")
+@_problem
 def spectral_norm() -> cp.Problem:
+    """Matrix of least spectral norm, 20 x 15."""
     rng, x = _rng(), cp.Variable(10)
     A = rng.standard_normal((11, 20, 15))
     return cp.Problem(cp.Minimize(cp.sigma_max(A[0] + sum(x[k] * A[k + 1] for k in range(10)))))
 
 
-@_problem("completion of least nuclear norm, 15 x 12")
+@_problem
 def completion() -> cp.Problem:
+    """Completion of least nuclear norm, 15 x 12."""
     rng, X = _rng(), cp.Variable((15, 12))
     truth = rng.standard_normal((15, 2)) @ rng.standard_normal((2, 12))
     i, j = np.nonzero(rng.random((15, 12)) < 0.6)
     return cp.Problem(cp.Minimize(cp.normNuc(X)), [X[i, j] == truth[i, j]])
 
 
-@_problem("completion with noise, 12 x 10")
+@_problem
 def noisy_completion() -> cp.Problem:
+    """Completion with noise, 12 x 10."""
     rng, X = _rng(), cp.Variable((12, 10))
     truth = rng.standard_normal((12, 2)) @ rng.standard_normal((2, 10))
     i, j = np.nonzero(rng.random((12, 10)) < 0.6)
@@ -132,8 +138,9 @@ def noisy_completion() -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.normNuc(X)), [cp.norm(X[i, j] - seen) <= 0.5])
 
 
-@_problem("completion to a positive semidefinite matrix, order 25")
+@_problem
 def psd_completion() -> cp.Problem:
+    """Completion to a positive semidefinite matrix, order 25."""
     rng, X = _rng(), cp.Variable((25, 25), PSD=True)
     root = rng.standard_normal((25, 3))
     truth = root @ root.T
@@ -141,16 +148,18 @@ def psd_completion() -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.trace(X)), [X[i, j] == truth[i, j]])
 
 
-@_problem("nearest correlation matrix, order 15")
+@_problem
 def correlation() -> cp.Problem:
+    """Nearest correlation matrix, order 15."""
     X = cp.Variable((15, 15), PSD=True)
     given = np.clip(_symmetric(_rng(), 15), -1, 1)
     np.fill_diagonal(given, 1.0)
     return cp.Problem(cp.Minimize(cp.norm(X - given, "fro")), [cp.diag(X) == 1])
 
 
-@_problem("bounds on a correlation, order 20")
+@_problem
 def correlation_bounds() -> cp.Problem:
+    """Bounds on a correlation, order 20."""
     rng, X = _rng(), cp.Variable((20, 20), PSD=True)
     root = rng.standard_normal((20, 30))
     truth = np.corrcoef(root)
@@ -159,8 +168,9 @@ def correlation_bounds() -> cp.Problem:
     return cp.Problem(cp.Maximize(X[0, 1]), rows)
 
 
-@_problem("stability by a function of Lyapunov, order 15")
+@_problem
 def lyapunov() -> cp.Problem:
+    """Stability by a function of Lyapunov, order 15."""
     n = 15
     P = cp.Variable((n, n), symmetric=True)
     A = _rng().standard_normal((n, n)) / np.sqrt(n) - 1.5 * np.eye(n)
@@ -168,8 +178,9 @@ def lyapunov() -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.trace(P)), rows)
 
 
-@_problem("largest rate of decay of a differential inclusion, order 6")
+@_problem
 def inclusion() -> cp.Problem:
+    """Largest rate of decay of a differential inclusion, order 6."""
     rng, n = _rng(), 6
     P, t = cp.Variable((n, n), symmetric=True), cp.Variable()
     A = [rng.standard_normal((n, n)) / 4.0 - 2.0 * np.eye(n) for _ in range(4)]
@@ -177,8 +188,9 @@ def inclusion() -> cp.Problem:
     return cp.Problem(cp.Maximize(t), [*rows, P >> 0, P << np.eye(n)])
 
 
-@_problem("linear quadratic regulator as a matrix inequality, order 8")
+@_problem
 def regulator() -> cp.Problem:
+    """Linear quadratic regulator as a matrix inequality, order 8."""
     rng, n = _rng(), 8
     P = cp.Variable((n, n), symmetric=True)
     A, B = rng.standard_normal((n, n)) / 3.0, rng.standard_normal((n, 2))
@@ -186,21 +198,24 @@ def regulator() -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.trace(P)), [block >> 0])
 
 
-@_problem("largest ball in a polyhedron (Chebyshev centre), 20 dimensions")
+@_problem
 def chebyshev() -> cp.Problem:
+    """Largest ball in a polyhedron (Chebyshev centre), 20 dimensions."""
     rng, x, r = _rng(), cp.Variable(20), cp.Variable()
     A = rng.standard_normal((80, 20))
     return cp.Problem(cp.Maximize(r), [A @ x + r * np.linalg.norm(A, axis=1) <= 1 + rng.random(80)])
 
 
-@_problem("E-optimal design, 40 experiments")
+@_problem
 def e_design() -> cp.Problem:
+    """E-optimal design, 40 experiments."""
     V, w = _rng().standard_normal((8, 40)), cp.Variable(40, nonneg=True)
     return cp.Problem(cp.Maximize(cp.lambda_min(V @ cp.diag(w) @ V.T)), [cp.sum(w) == 1])
 
 
-@_problem("A-optimal design, 30 experiments")
+@_problem
 def a_design() -> cp.Problem:
+    """A-optimal design, 30 experiments."""
     V, w = _rng().standard_normal((5, 30)), cp.Variable(30, nonneg=True)
     u = cp.Variable(5)
     M = V @ cp.diag(w) @ V.T
@@ -211,8 +226,9 @@ def a_design() -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.sum(u)), [cp.sum(w) == 1, *rows])
 
 
-@_problem("D-optimal design by a geometric mean, 30 experiments")
+@_problem
 def d_design() -> cp.Problem:
+    """D-optimal design by a geometric mean, 30 experiments."""
     n, w = 4, cp.Variable(30, nonneg=True)
     V = _rng().standard_normal((n, 30))
     Z = cp.Variable((n, n))
@@ -221,8 +237,9 @@ def d_design() -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.geo_mean(cp.diag(Z))), rows)
 
 
-@_problem("fastest mixing Markov chain, 24 nodes")
+@_problem
 def mixing() -> cp.Problem:
+    """Fastest mixing Markov chain, 24 nodes."""
     n, edges = 24, _edges(_rng(), 24, 0.1)
     w = cp.Variable(len(edges), nonneg=True)
     incidence = np.zeros((n, len(edges)))
@@ -233,8 +250,9 @@ def mixing() -> cp.Problem:
     return cp.Problem(cp.Minimize(slow), [np.abs(incidence) @ w <= 1])
 
 
-@_problem("least resistance of a network, 20 nodes")
+@_problem
 def resistance() -> cp.Problem:
+    """Least resistance of a network, 20 nodes."""
     n, edges = 20, _edges(_rng(), 20, 0.2)
     g = cp.Variable(len(edges), nonneg=True)
     incidence = np.zeros((n, len(edges)))
@@ -244,8 +262,9 @@ def resistance() -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.tr_inv(L)), [cp.sum(g) == 1])
 
 
-@_problem("places of sensors, 20 sensors and 4 anchors")
+@_problem
 def sensors() -> cp.Problem:
+    """Places of sensors, 20 sensors and 4 anchors."""
     rng, n = _rng(), 20
     anchors = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     truth = rng.random((n, 2))
@@ -263,8 +282,9 @@ def sensors() -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.norm1(cp.hstack(cost))), rows)
 
 
-@_problem("unfolding of largest variance, 25 points")
+@_problem
 def unfolding() -> cp.Problem:
+    """Unfolding of largest variance, 25 points."""
     rng, n = _rng(), 25
     angle = np.sort(3.0 * rng.random(n))
     points = np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])
@@ -277,15 +297,17 @@ def unfolding() -> cp.Problem:
     )
 
 
-@_problem("ball of least volume around points, 30 points in the plane")
+@_problem
 def ball() -> cp.Problem:
+    """Ball of least volume around points, 30 points in the plane."""
     points = _rng().standard_normal((30, 2))
     x, r = cp.Variable(2), cp.Variable()
     return cp.Problem(cp.Minimize(r), [cp.norm(points[k] - x) <= r for k in range(30)])
 
 
-@_problem("ellipsoid of least volume around points, 20 points in the plane")
+@_problem
 def ellipsoid() -> cp.Problem:
+    """Ellipsoid of least volume around points, 20 points in the plane."""
     points = _rng().standard_normal((20, 2))
     A, b, Z = cp.Variable((2, 2), symmetric=True), cp.Variable(2), cp.Variable((2, 2))
     block = cp.bmat([[A, Z], [Z.T, cp.diag(cp.diag(Z))]])
@@ -294,8 +316,9 @@ def ellipsoid() -> cp.Problem:
     return cp.Problem(cp.Maximize(volume), [block >> 0, cp.upper_tri(Z) == 0, *rows])
 
 
-@_problem("sparse principal component, order 15")
+@_problem
 def sparse_pca() -> cp.Problem:
+    """Sparse principal component, order 15."""
     data = _rng().standard_normal((40, 15)) @ np.diag(np.linspace(2.0, 0.5, 15))
     S = data.T @ data / 40.0
     X = cp.Variable((15, 15), PSD=True)
@@ -303,22 +326,25 @@ def sparse_pca() -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.trace(S @ X)), rows)
 
 
-@_problem("partition into halves, 40 nodes")
+@_problem
 def partition() -> cp.Problem:
+    """Partition into halves, 40 nodes."""
     L = _laplacian(40, _edges(_rng(), 40, 0.15))
     X = cp.Variable((40, 40), PSD=True)
     return cp.Problem(cp.Minimize(cp.trace(L @ X) / 4), [cp.diag(X) == 1, cp.sum(X) == 0])
 
 
-@_problem("robust least squares, 20 x 6")
+@_problem
 def robust() -> cp.Problem:
+    """Robust least squares, 20 x 6."""
     rng, x = _rng(), cp.Variable(6)
     A, b = rng.standard_normal((20, 6)), rng.standard_normal(20)
     return cp.Problem(cp.Minimize(cp.norm(A @ x - b) + 0.3 * cp.norm(x)))
 
 
-@_problem("sum of squares bound on a polynomial of degree 8")
+@_problem
 def polynomial() -> cp.Problem:
+    """Sum of squares bound on a polynomial of degree 8."""
     coefficients = np.array([1.0, -2.0, 3.0, 1.0, -4.0, 0.5, 1.0, -1.0, 1.0])
     Q, t = cp.Variable((5, 5), PSD=True), cp.Variable()
     rows = []

@@ -9,8 +9,6 @@ from typing import Any
 from sdpdr.model.conic.interface import Answer, ConicInterface, read_data
 from sdpdr.solving.solve import solve
 
-_TOL = 1e-7
-
 
 class CVXPY(ConicInterface):
     """The package as a solver of cvxpy's: ``problem.solve(solver=sdpdr.CVXPY())``.
@@ -19,9 +17,8 @@ class CVXPY(ConicInterface):
     ----------
     **options
         Of `sdpdr.solve`: ``solver``, ``form``, ``tol``, ``time_limit``, ``rigorous`` and so on.
-        Those that ``problem.solve`` is given besides win over them. Unless others are given,
-        ``tol`` is 1e-7 and ``gap_scale`` 1: variables are then about as exact as those of cvxpy's
-        solvers, whose gaps are absolute where the value is small.
+        Those that ``problem.solve`` is given besides win over them. The ``gap_scale`` is one
+        unless another is given: gaps of cvxpy's solvers are absolute where the value is small.
 
     Notes
     -----
@@ -43,9 +40,7 @@ class CVXPY(ConicInterface):
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
-        # A solver that was configured has a tolerance of its own.
-        own = {"tol": _TOL} if isinstance(options.get("solver", ""), str) else {}
-        self.options = {**own, "gap_scale": 1.0, "progress": False, **options}
+        self.options = {"gap_scale": 1.0, "progress": False, **options}
 
     def solve_via_data(
         self,

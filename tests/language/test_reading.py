@@ -100,17 +100,32 @@ def test_signs_of_some_entries_divide_a_variable():
     assert program.n_rows == 1
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, LONGEST_ARROW, LONGEST_ARROW + 1, 3 * LONGEST_ARROW])
-def test_second_order_cones(m):
+@pytest.mark.parametrize(
+    ("m", "orders"),
+    [
+        (1, []),
+        (2, [2]),
+        (3, [4]),
+        (LONGEST_ARROW, [LONGEST_ARROW + 1]),
+        (2 * LONGEST_ARROW, [LONGEST_ARROW + 1] * 2),
+        (2 * LONGEST_ARROW + 1, [7, 7, 6]),
+    ],
+)
+def test_second_order_cones(m, orders):
     x, t = cp.Variable(m, name="x"), cp.Variable(name="t")
     program = read(cp.Minimize(t), [cp.SOC(t, x), x == 1.0])
-    expected = {1: [], 2: [2], 3: [4]}.get(m)
-    if expected is None:
-        parts = -(-m // LONGEST_ARROW)
-        expected = [1 + m // parts] * parts if m % parts == 0 else None
-    if expected is not None:
-        assert [lmi.order for lmi in program.lmis] == expected
+    assert [lmi.order for lmi in program.lmis] == orders
     assert sdpdr.solve(program).value == pytest.approx(np.sqrt(m), rel=1e-5)
+
+
+def test_entries_of_a_cone_that_are_the_same_are_one():
+    X = cp.Variable((2, 2), symmetric=True)
+    problem = cp.Problem(cp.Minimize(cp.norm(X, "fro")), [X[0, 1] == 1, X[0, 0] >= X[1, 1] + 2])
+    program = sdpdr.from_cvxpy(problem)
+    assert [lmi.order for lmi in program.lmis] == [4]
+    program.give_back(sdpdr.solve(program))
+    assert problem.value == pytest.approx(2.0, rel=1e-6)
+    np.testing.assert_allclose(X.value, [[1.0, 1.0], [1.0, -1.0]], atol=1e-3)
 
 
 def test_no_limit_is_no_row():

@@ -28,7 +28,42 @@ from sdpdr.linalg import svec_index, svec_size
 from sdpdr.linalg.svec import SQRT2, svec
 
 # Length of v, or of a part of it, up to which an arrow costs less than more of them.
-LONGEST_ARROW = 10
+LONGEST_ARROW = 8
+
+
+def merged(matrix: sp.csr_array, rhs: Array) -> sp.csr_array:
+    """Weights that make one entry of those of v that are the same, and none of those that vanish.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (1 + m, n)
+        Rows of the cone, t first.
+    rhs : array of shape (1 + m,)
+
+    Returns
+    -------
+    sparse array of shape (1 + k, 1 + m)
+        Of orthogonal rows, so that it leaves the length of v as it is.
+
+    Examples
+    --------
+    The length of (x, 0, x) is the root of two times that of x:
+
+    >>> rows = sp.csr_array([[0.0], [1.0], [0.0], [1.0]])
+    >>> merged(rows, np.array([1.0, 2.0, 0.0, 2.0])).toarray().round(3)
+    array([[1.   , 0.   , 0.   , 0.   ],
+           [0.   , 0.707, 0.   , 0.707]])
+    """
+    places: dict[tuple[bytes, bytes, float], list[int]] = {}
+    for i in range(1, rhs.size):
+        part = slice(matrix.indptr[i], matrix.indptr[i + 1])
+        if part.start != part.stop or rhs[i] != 0.0:
+            key = matrix.indices[part].tobytes(), matrix.data[part].tobytes(), float(rhs[i])
+            places.setdefault(key, []).append(i)
+    groups = [[0], *places.values()]
+    row = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    values = np.repeat([1.0 / np.sqrt(len(group)) for group in groups], np.bincount(row))
+    return sp.csr_array((values, (row, np.concatenate(groups))), shape=(len(groups), rhs.size))
 
 
 def disc(multiplier: Array) -> Array:

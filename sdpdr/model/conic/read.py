@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, svec_pairs
-from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc
+from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.data import Cone, ConicProgram
 from sdpdr.model.conic.pieces import Pieces
 from sdpdr.program.point import Value, VectorVariable
@@ -154,12 +155,10 @@ class _Reader:
     def _read(self, cone: Cone) -> None:
         if cone.kind == "zero":
             self._linear(cone.label, "==", cone.rows)
-        elif cone.kind == "nonnegative" or (cone.kind == "second-order" and cone.rows.size == 1):
+        elif cone.kind == "nonnegative":
             self._linear(cone.label, "<=", self._untold(cone.rows))
         elif cone.kind == "psd":
             self._matrix(cone)
-        elif cone.rows.size == 2:
-            self._interval(cone)
         else:
             self._second_order(cone)
 
@@ -186,40 +185,50 @@ class _Reader:
         lhs = self._maps(lambda a: sp.csr_array(-(weights @ a[rows]))) | (more or {})
         self.lmis.append(Lmi(label, order, lhs, weights @ self.rhs[rows]))
 
-    def _interval(self, cone: Cone) -> None:
-        """``|v| <= t`` as two rows."""
-        signs = sp.csr_array([[1.0, 1.0], [1.0, -1.0]])
-        lhs = self._maps(lambda a: sp.csr_array(signs @ a[cone.rows]))
-        self.rows.append(Rows(cone.label, "<=", lhs, signs @ self.rhs[cone.rows]))
-        self.ways.append((cone.rows, lambda duals: signs.T @ duals[cone.label]))
-
     def _second_order(self, cone: Cone) -> None:
-        if cone.rows.size == 3:
-            self._inequality(cone.label, 2, DISC, cone.rows)
-            self.ways.append((cone.rows, lambda duals: disc(duals[cone.label])))
-            return
-        arrows = Arrows(cone.label, cone.rows.size)
-        self.ways.append((cone.rows, arrows.dual))
-        if len(arrows.parts) > 1:
-            self._split(arrows, cone.rows)
-            return
-        body, head = arrow(cone.rows.size)
-        body += sp.csr_array((head, (np.arange(head.size), 0 * np.arange(head.size))), body.shape)
-        self._inequality(cone.label, cone.rows.size, body, cone.rows)
+        matrix = sp.csr_array(self.program.matrix[cone.rows])
+        matrix.sort_indices()
+        merge = merged(matrix, self.program.rhs[cone.rows])
+        size, label = merge.shape[0], cone.label
+        if size <= 2:
+            way = self._interval(label, merge, cone.rows)
+        elif size == 3:
+            self._inequality(label, 2, DISC @ merge, cone.rows)
+            way = partial(_disc_of, label)
+        else:
+            way = self._arrows(Arrows(label, size), merge, cone.rows)
+        self.ways.append((cone.rows, lambda duals: merge.T @ way(duals)))
 
-    def _split(self, arrows: Arrows, rows: Index) -> None:
-        """A long second-order cone as several arrows."""
+    def _interval(self, label: str, merge: sp.csr_array, rows: Index) -> Multipliers:
+        """``|v| <= t`` as two rows, or none but ``0 <= t``."""
+        signs = sp.csr_array([[1.0, 1.0], [1.0, -1.0]] if merge.shape[0] == 2 else [[1.0]])
+        weights = signs @ merge
+        lhs = self._maps(lambda a: sp.csr_array(weights @ a[rows]))
+        self.rows.append(Rows(label, "<=", lhs, weights @ self.rhs[rows]))
+        return lambda duals: signs.T @ duals[label]
+
+    def _arrows(self, arrows: Arrows, merge: sp.csr_array, rows: Index) -> Multipliers:
+        """A long second-order cone as an arrow, or as several with a scalar each."""
         count = len(arrows.parts)
-        self.scalars.append(VectorVariable(arrows.scalars, count))
-        total = self._maps(lambda a: a[rows[:1]])
-        total[arrows.scalars] = VectorMap(np.ones((1, count)))
-        self.rows.append(Rows(arrows.label, "<=", total, self.rhs[rows[:1]]))
+        if count > 1:
+            self.scalars.append(VectorVariable(arrows.scalars, count))
+            total = self._maps(lambda a: a[rows[:1]])
+            total[arrows.scalars] = VectorMap(np.ones((1, count)))
+            self.rows.append(Rows(arrows.label, "<=", total, self.rhs[rows[:1]]))
         for i, place in enumerate(arrows.parts):
             body, head = arrow(place.size + 1)
-            unit = np.eye(count)[[i]]
-            by_scalar: Maps = {arrows.scalars: VectorMap(head[:, None] @ unit)}
-            part = rows[np.concatenate([[0], place])]
-            self._inequality(arrows.part(i), place.size + 1, body, part, by_scalar)
+            more: Maps = {}
+            if count > 1:
+                more[arrows.scalars] = VectorMap(head[:, None] @ np.eye(count)[[i]])
+            else:
+                body = body + sp.csr_array(head[:, None] @ np.eye(place.size + 1)[[0]])
+            weights = body @ merge[np.concatenate([[0], place])]
+            self._inequality(arrows.part(i), place.size + 1, weights, rows, more)
+        return arrows.dual
+
+
+def _disc_of(label: str, duals: Mapping[str, Array]) -> Array:
+    return disc(duals[label])
 
 
 def _symmetric_part(order: int) -> sp.csr_array:
