@@ -12,6 +12,7 @@ x = cp.Variable(2, name="x")
 k = cp.Variable(integer=True, name="k")
 b = cp.Variable(boolean=True, name="b")
 p = cp.Parameter(name="p")
+z = cp.Variable(name="z")
 
 REFUSED = [
     (cp.Problem(cp.Minimize(cp.sum(cp.exp(x)))), r"the atom exp needs the exponential cone"),
@@ -63,3 +64,9 @@ def test_no_problem_and_no_function(thing):
 def test_cvxpy_refuses_for_the_solver(problem):
     with pytest.raises(cp.SolverError):
         problem.solve(solver=sdpdr.CVXPY())
+
+
+def test_a_solution_of_another_program():
+    one, other = (sdpdr.from_cvxpy(cp.Problem(cp.Minimize(v), [v >= 1])) for v in (x[0], z))
+    with pytest.raises(DataError, match="of another program"):
+        one.give_back(sdpdr.solve(other))
