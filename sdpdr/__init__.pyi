@@ -68,6 +68,7 @@ from .model.parameters import parameter as parameter
 from .program import SDP as SDP
 from .program import Solution as Solution
 from .program import Status as Status
+from .solving.as_cvxpy import CVXPY as CVXPY
 from .solving.join import join as join
 from .solving.plan import Plan as Plan
 from .solving.plan import plan as plan

@@ -105,7 +105,7 @@ def refuse_strange(model: object, solver: object) -> None:
     if not isinstance(model, (Model, SDP)):
         raise DataTypeError(
             f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
-            "or an SDP. Constraints written in cvxpy become a block of a model by from_cvxpy."
+            "or an SDP. What is written in cvxpy becomes one of them by from_cvxpy."
         )
     if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
         empty = [v.name for v in model.psd_variables if v.n == 0]

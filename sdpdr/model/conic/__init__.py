@@ -1,0 +1,1 @@
+"""Programs over cones, as cvxpy hands them to solvers, read as programs in the standard form."""

@@ -1,0 +1,260 @@
+"""What cvxpy is told of this package as a solver of conic programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import cvxpy as cp
+import cvxpy.settings as names
+import numpy as np
+import scipy.sparse as sp
+from cvxpy.reductions.solution import Solution as CvxpySolution
+from cvxpy.reductions.solution import failure_solution
+from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.model.block import relabel
+from sdpdr.model.conic.pieces import Columns, Cone, ConicProgram, Kind
+from sdpdr.model.conic.read import Reading, read_conic
+from sdpdr.program.solution import Solution, Status
+
+_KINDS: dict[type, Kind] = {
+    cp.constraints.Zero: "zero",
+    cp.constraints.NonNeg: "nonnegative",
+    cp.SOC: "second-order",
+    cp.constraints.PSD: "psd",
+}
+AUXILIARY = "auxiliary"
+# An optimum for data that close to those given is what other solvers call one.
+_NEARBY = 1e-6
+_CLAIMED = {"infeasible": cp.INFEASIBLE_INACCURATE, "unbounded": cp.UNBOUNDED_INACCURATE}
+_STATUSES = {
+    Status.SOLVED: cp.OPTIMAL,
+    Status.INFEASIBLE: cp.INFEASIBLE,
+    Status.UNBOUNDED: cp.UNBOUNDED,
+    Status.TIME_LIMIT: cp.USER_LIMIT,
+    Status.ITERATION_LIMIT: cp.USER_LIMIT,
+    Status.INTERRUPTED: cp.USER_LIMIT,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A graded solution and the reading of the program that it answers."""
+
+    reading: Reading
+    solution: Solution
+    seconds: float | None = None
+
+
+class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have no types
+    """The cones that are understood, and how answers are given back; it solves nothing yet."""
+
+    SUPPORTED_CONSTRAINTS: ClassVar[list[type]] = list(_KINDS)
+
+    def name(self) -> str:
+        """A name that no solver of cvxpy has, as cvxpy demands."""
+        return "SDPDR"
+
+    def import_solver(self) -> None:
+        """Nothing is to be imported."""
+
+    def cite(self, data: object) -> str:
+        """How to cite the solver; nothing is known to cvxpy."""
+        return ""
+
+    def apply(self, problem: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is solved, and what is needed on the way back.
+
+        Parameters
+        ----------
+        problem : cvxpy's program over cones
+
+        Returns
+        -------
+        data, inverse_data : dict
+        """
+        data, inverse_data = super().apply(problem)
+        return {**data, names.OFFSET: inverse_data[names.OFFSET]}, inverse_data
+
+    def solve_via_data(self, *args: Any, **options: Any) -> Answer:
+        """Refuse: this class only reads."""
+        raise NotImplementedError("ConicInterface reads programs; sdpdr.CVXPY solves them.")
+
+    def invert(self, answer: Answer, inverse_data: Mapping[str, Any]) -> CvxpySolution:
+        """The answer as cvxpy knows answers.
+
+        Parameters
+        ----------
+        answer : Answer
+        inverse_data : mapping
+
+        Returns
+        -------
+        cvxpy.reductions.solution.Solution
+        """
+        solution, reading = answer.solution, answer.reading
+        status = status_of(solution)
+        attributes = {
+            names.EXTRA_STATS: solution,
+            names.SOLVE_TIME: answer.seconds,
+            names.NUM_ITERS: solution.claimed.iterations,
+        }
+        duals = _duals(answer, inverse_data)
+        if status not in names.SOLUTION_PRESENT:
+            return failure_solution(status, attributes, duals)
+        primal = {inverse_data[self.VAR_ID]: reading.primal(solution.values)}
+        # cvxpy minimises, and turns the value itself.
+        value = reading.sdp.report(solution.value)
+        return CvxpySolution(status, value, primal, duals, attributes)
+
+
+def status_of(solution: Solution) -> str:
+    """A graded status in cvxpy's words.
+
+    Parameters
+    ----------
+    solution : Solution
+
+    Returns
+    -------
+    str
+        ``"optimal"`` also of what is optimal for data that differ from those given by less than
+        other solvers would notice; ``"..._inaccurate"`` of what is not proved.
+    """
+    if solution.status in _STATUSES:
+        status = _STATUSES[solution.status]
+        return status if solution.values or status in names.INF_OR_UNB else cp.SOLVER_ERROR
+    if solution.status is Status.UNVERIFIED and solution.claimed.verdict in _CLAIMED:
+        return _CLAIMED[solution.claimed.verdict]
+    if not solution.values:
+        return cp.SOLVER_ERROR
+    if solution.status is Status.OPTIMAL_NEARBY and solution.epsilon <= _NEARBY:
+        return cp.OPTIMAL
+    return cp.OPTIMAL_INACCURATE
+
+
+def _duals(answer: Answer, inverse_data: Mapping[str, Any]) -> dict[int, Any]:
+    """Multipliers by constraint, of the answer or of the proof that there is none."""
+    ray, sdp = answer.solution.ray, answer.reading.sdp
+    multipliers = answer.solution.duals if ray is None else ray.duals
+    if not sdp.is_dual_point(multipliers):
+        return {}
+    z = answer.reading.dual(multipliers)
+    constraints = [*inverse_data[ConicSolver.EQ_CONSTR], *inverse_data[ConicSolver.NEQ_CONSTR]]
+    ends = np.cumsum([c.size for c in constraints])
+    return {
+        c.id: _as_dual(c, z[end - c.size : end])
+        for c, end in zip(constraints, ends.tolist(), strict=True)
+    }
+
+
+def _as_dual(constraint: Any, z: Array) -> Any:
+    if isinstance(constraint, cp.constraints.PSD):
+        return z.reshape(constraint.args[0].shape, order="F")
+    return z.item() if z.size == 1 else z
+
+
+def conic_program(
+    data: Mapping[str, Any],
+    labels: Mapping[int, str] | None = None,
+    variables: Mapping[int, str] | None = None,
+    *,
+    maximize: bool = False,
+) -> ConicProgram:
+    """What cvxpy hands to a solver, with names.
+
+    Parameters
+    ----------
+    data : mapping
+        As `ConicInterface.apply` makes it.
+    labels, variables : mapping from identity to name, optional
+        Of constraints and of variables. Without labels, rows of one kind are one group.
+    maximize : bool, default False
+        Whether the person maximises the negative of the cost.
+
+    Returns
+    -------
+    ConicProgram
+    """
+    stuffed, matrix = data[names.PARAM_PROB], sp.csr_array(data[names.A], copy=True)
+    matrix.eliminate_zeros()
+    cones = _grouped(stuffed) if labels is None else _labelled(stuffed, labels)
+    return ConicProgram(
+        cost=np.asarray(data[names.C], dtype=float),
+        constant=float(data[names.OFFSET]),
+        matrix=matrix,
+        rhs=np.asarray(data[names.B], dtype=float),
+        cones=cones,
+        columns=_columns(stuffed, variables or {}),
+        maximize=maximize,
+    )
+
+
+def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
+    """Constraints in cvxpy's order, with the rows of each cone."""
+    found: list[tuple[Any, Kind, Index]] = []
+    begin = 0
+    for c in stuffed.constraints:
+        rows = np.arange(begin, begin + c.size)
+        begin += c.size
+        kind = _KINDS[type(c)]
+        if kind == "second-order":
+            found += [(c, kind, part) for part in rows.reshape(c.num_cones(), -1)]
+        elif kind == "psd":
+            # Matrices that came in a batch alternate, entry by entry.
+            found += [(c, kind, part) for part in rows.reshape(-1, c.num_cones()).T]
+        else:
+            found.append((c, kind, rows))
+    return found
+
+
+def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[Cone]:
+    """A cone for each constraint, or several where it holds several."""
+    seen: set[str] = set()
+    cones = []
+    for c, kind, rows in _parts(stuffed):
+        label = relabel(labels.get(c.id, AUXILIARY), seen)
+        seen.add(label)
+        cones.append(Cone(kind, label, rows))
+    return cones
+
+
+def _grouped(stuffed: Any) -> list[Cone]:
+    """All equations as one group, all inequalities as another, and the cones by number."""
+    cones: list[Cone] = []
+    linear = {"zero": [np.arange(0)], "nonnegative": [np.arange(0)]}
+    for _, kind, rows in _parts(stuffed):
+        if kind in linear:
+            linear[kind].append(rows)
+        else:
+            cones.append(Cone(kind, f"{kind} {len(cones) + 1}", rows))
+    return [
+        Cone("zero", "equations", np.concatenate(linear["zero"])),
+        Cone("nonnegative", "inequalities", np.concatenate(linear["nonnegative"])),
+        *cones,
+    ]
+
+
+def _columns(stuffed: Any, variables: Mapping[int, str]) -> list[Columns]:
+    """Columns by variable; what cvxpy has added is one group at the end."""
+    named, added = [], [np.arange(0)]
+    seen = {AUXILIARY}
+    for v in stuffed.variables:
+        begin = stuffed.var_id_to_col[v.id]
+        place = np.arange(begin, begin + v.size)
+        name = variables.get(v.id, v.name() if v.name() in variables.values() else None)
+        if name is None:
+            added.append(place)
+            continue
+        name = relabel(name, seen)
+        seen.add(name)
+        named.append(Columns(name, place))
+    return [*named, Columns(AUXILIARY, np.concatenate(added))]
+
+
+def read_data(data: Mapping[str, Any], **names_of: Any) -> Reading:
+    """What cvxpy hands to a solver, in the standard form (see `conic_program`)."""
+    return read_conic(conic_program(data, **names_of))

@@ -1,0 +1,200 @@
+"""Problems that were written in cvxpy, as programs in the standard form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import cvxpy as cp
+import cvxpy.atoms as atoms
+
+from sdpdr.base.errors import DataError, NotAcceptedError
+from sdpdr.model.block import relabel
+from sdpdr.model.conic.interface import AUXILIARY, Answer, ConicInterface, read_data
+from sdpdr.model.conic.read import Reading
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution
+
+# Names of rows longer than this are no help to a reader.
+_LONGEST_LABEL = 40
+_CONES = {"ExpCone": "exponential", "PowCone3D": "power", "PowConeND": "power"}
+_BEYOND = dict.fromkeys(atoms.EXP_ATOMS, "exponential") | {
+    # cvxpy 1.7 writes all of them by second-order cones, and has no such lists.
+    atom: "power"
+    for group in ("POWCONE_ATOMS", "POWCONE_ND_ATOMS")
+    for atom in getattr(atoms, group, ())
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """The way back from a program to the problem that it was read from."""
+
+    problem: cp.Problem
+    chain: Any
+    inverse: Any
+    reading: Reading
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CvxpyProgram(SDP):
+    """A program that was read from a cvxpy problem, by `sdpdr.from_cvxpy`.
+
+    Rows have the names of the problem's constraints, and variables those of its variables. What
+    follows from it by a reduction, or travels to another process, is a program without the way
+    back.
+    """
+
+    _way: _Way | None = field(default=None, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_way": None}
+
+    def give_back(self, solution: Solution) -> cp.Problem:
+        """Give the problem its status and value, its variables and constraints their values.
+
+        Parameters
+        ----------
+        solution : Solution
+            An answer to this program.
+
+        Returns
+        -------
+        cvxpy.Problem
+            The one that was read.
+
+        Raises
+        ------
+        DataError
+            If the program is not the one that was read, but has come of it; or if the solution is
+            of another program.
+        cvxpy.SolverError
+            As cvxpy raises it, if there is no point and nothing was proved.
+
+        Examples
+        --------
+        >>> import cvxpy as cp
+        >>> import sdpdr
+        >>> x = cp.Variable(2, name="x")
+        >>> program = sdpdr.from_cvxpy(cp.Problem(cp.Maximize(cp.sum(x)), [cp.norm(x) <= 1]))
+        >>> problem = program.give_back(sdpdr.solve(program))
+        >>> problem.status, x.value.round(4)
+        ('optimal', array([0.7071, 0.7071]))
+        """
+        if self._way is None:
+            raise DataError(
+                "this program has come of one that from_cvxpy has read, and does not know the "
+                "problem: give the answer back to that one."
+            )
+        if solution.values and not self.is_point(solution.values):
+            raise DataError("the solution is of another program: it lacks variables of this one.")
+        way = self._way
+        way.problem.unpack_results(Answer(way.reading, solution), way.chain, way.inverse)
+        return way.problem
+
+
+def is_problem(thing: object) -> bool:
+    """Whether something is a cvxpy problem."""
+    return isinstance(thing, cp.Problem)
+
+
+def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
+    """A cvxpy problem as a program in the standard form (see `sdpdr.from_cvxpy`)."""
+    _refuse(problem)
+    interface = ConicInterface()
+    try:
+        data, chain, inverse = problem.get_problem_data(interface)
+    except cp.SolverError as error:
+        raise NotAcceptedError(f"cvxpy finds no way to write the problem: {error}") from error
+    final = _final_identities(inverse)
+    labels = {final.get(c.id, c.id): label for c, label in _labels(problem)}
+    reading = read_data(
+        data,
+        labels=labels,
+        variables={v.id: v.name() for v in problem.variables()},
+        maximize=isinstance(problem.objective, cp.Maximize),
+    )
+    parts = {f.name: getattr(reading.sdp, f.name) for f in fields(SDP) if f.init}
+    program = CvxpyProgram(**{**parts, "name": name or ""})
+    object.__setattr__(program, "_way", _Way(problem, chain, inverse, reading))
+    return program
+
+
+def _final_identities(inverse: list[Any]) -> dict[int, int]:
+    """What constraints are called after all steps of cvxpy's."""
+    found: dict[int, int] = {}
+    for step in inverse:
+        # One of the steps keeps a tuple, of which this is the last part.
+        ids = step[-1] if isinstance(step, tuple) and step else getattr(step, "cons_id_map", {})
+        found = {first: ids.get(last, last) for first, last in found.items()} | {
+            first: last for first, last in ids.items() if first not in found
+        }
+    return found
+
+
+def _labels(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
+    """A label for each constraint: the one it was given, or how it was written if that is short."""
+    seen = {AUXILIARY}
+    for k, c in enumerate(problem.constraints, start=1):
+        given = getattr(c, "label", None)
+        label = relabel(given or _written(c) or f"constraint {k}", seen)
+        seen.add(label)
+        yield c, label
+
+
+def _written(constraint: Any) -> str | None:
+    """How a constraint was written, without numbers of cvxpy's own making; None if it is long."""
+    if any(constant.size > 1 for constant in constraint.constants()):
+        return None
+    written = str(constraint)
+    return written if len(written) <= _LONGEST_LABEL and "\n" not in written else None
+
+
+def _refuse(problem: cp.Problem) -> None:
+    """Refuse what has no standard form, in a sentence that says why."""
+    for p in problem.parameters():
+        if p.value is None:
+            raise DataError(f"parameter {p.name()!r} has no value: give it one, then read again.")
+    if not problem.variables():
+        raise NotAcceptedError("the problem has no variables, so there is nothing to decide.")
+    for v in problem.variables():
+        if v.attributes["integer"] or v.attributes["boolean"]:
+            raise NotAcceptedError(
+                f"variable {v.name()!r} is integer: semidefinite programs decide no integers; "
+                "relax it to an interval for a bound, or use an integer solver of cvxpy's."
+            )
+    if not problem.is_dcp():
+        raise NotAcceptedError(
+            "the problem is not convex by cvxpy's rules (DCP): "
+            f"{_culprit(problem)}; write it so that problem.is_dcp() is true."
+        )
+    for what, kind in _beyond(problem):
+        raise NotAcceptedError(
+            f"{what} needs the {kind} cone, which no semidefinite program describes exactly: "
+            "leave it out, replace it, or solve the problem by CLARABEL, which has that cone."
+        )
+
+
+def _culprit(problem: cp.Problem) -> str:
+    """What is not convex by the rules."""
+    if not problem.objective.is_dcp():
+        return f"the objective {_shown(problem.objective)} is to blame"
+    worst = next(c for c in problem.constraints if not c.is_dcp())
+    return f"the constraint {_shown(worst)} is to blame"
+
+
+def _beyond(problem: cp.Problem) -> Iterator[tuple[str, str]]:
+    """Atoms and constraints that need other cones, and which."""
+    for c in problem.constraints:
+        kind = _CONES.get(type(c).__name__)
+        if kind is not None:
+            yield f"the constraint {_shown(c)}", kind
+    for atom in problem.atoms():
+        if atom in _BEYOND:
+            yield f"the atom {atom.__name__}", _BEYOND[atom]
+
+
+def _shown(thing: object) -> str:
+    text = " ".join(str(thing).split())
+    return text if len(text) <= 2 * _LONGEST_LABEL else f"{text[: 2 * _LONGEST_LABEL]}…"

@@ -1,0 +1,246 @@
+"""Reading a conic program as one in the standard form, and the way back to its columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.svec import SQRT2, svec_pairs
+from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
+from sdpdr.model.conic.pieces import Cone, ConicProgram, Pieces
+from sdpdr.program.point import Value, VectorVariable
+from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
+
+Maps: TypeAlias = "dict[str, LinearMap | VectorMap]"
+Multipliers: TypeAlias = Callable[[Mapping[str, Array]], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A conic program in the standard form, and the way back.
+
+    Attributes
+    ----------
+    program : ConicProgram
+    sdp : SDP
+    pieces : Pieces
+    ways : list of (rows, function of multipliers)
+        How multipliers of rows follow from those of the standard form.
+    """
+
+    program: ConicProgram
+    sdp: SDP
+    pieces: Pieces
+    ways: list[tuple[Index, Multipliers]]
+
+    def primal(self, values: Mapping[str, Value]) -> Array:
+        """Columns x at a point of the standard form."""
+        x = np.zeros(self.program.cost.size)
+        for piece in self.pieces:
+            x[piece.place] = piece.columns(values[piece.variable.name])
+        return x
+
+    def dual(self, duals: Mapping[str, Array]) -> Array:
+        """Multipliers z of all rows at multipliers of the standard form's minimisation."""
+        z = np.zeros(self.program.rhs.size)
+        for rows, way in self.ways:
+            z[rows] = way(duals)
+        for piece in self.pieces:
+            if piece.cone is not None:
+                slack = np.asarray(_dense(self.sdp.dual_slack(piece.variable.name, duals)))
+                z[piece.cone.rows] = slack.ravel(order="F")
+        z[list(self.pieces.signs)] = self._of_signs(z)
+        return z
+
+    def _of_signs(self, z: Array) -> Array:
+        """Multipliers of signs, from those of all other rows."""
+        rows, columns = list(self.pieces.signs), list(self.pieces.signs.values())
+        slack = self.program.cost + self.program.matrix.T @ z
+        entries = self.program.matrix[rows, columns]
+        return np.asarray(slack[columns] / -np.asarray(entries).ravel())
+
+
+def _dense(matrix: object) -> object:
+    return matrix.toarray() if sp.issparse(matrix) else matrix  # type: ignore[attr-defined]
+
+
+def read_conic(program: ConicProgram) -> Reading:
+    """A conic program in the standard form.
+
+    Parameters
+    ----------
+    program : ConicProgram
+
+    Returns
+    -------
+    Reading
+
+    Examples
+    --------
+    The largest eigenvalue of a matrix, as the least t for which t I - A has none below zero:
+
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from sdpdr.model.conic.pieces import Columns, Cone, ConicProgram
+    >>> program = ConicProgram(
+    ...     cost=np.ones(1),
+    ...     constant=0.0,
+    ...     matrix=sp.csr_array([[-1.0], [0.0], [0.0], [-1.0]]),
+    ...     rhs=np.array([0.0, -1.0, -1.0, 0.0]),
+    ...     cones=[Cone("psd", "above", np.arange(4))],
+    ...     columns=[Columns("t", np.arange(1))],
+    ... )
+    >>> read_conic(program).sdp
+    SDP(unnamed; matrices [], 1 scalars, 0 rows, 1 matrix inequalities)
+    """
+    return _Reader(program).reading()
+
+
+@dataclass(eq=False)
+class _Reader:
+    """The standard form under construction."""
+
+    program: ConicProgram
+    rows: list[Rows] = field(default_factory=list)
+    lmis: list[Lmi] = field(default_factory=list)
+    ways: list[tuple[Index, Multipliers]] = field(default_factory=list)
+    scalars: list[VectorVariable] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.pieces = Pieces(self.program)
+        columns = sp.csc_array(self.program.matrix)
+        self.blocks = [(piece, piece.of(columns)) for piece in self.pieces]
+        self.shift = self.pieces.shift()
+        self.rhs = self.program.rhs - self.program.matrix @ self.shift
+
+    def reading(self) -> Reading:
+        """What was read."""
+        claimed = {piece.cone for piece in self.pieces if piece.cone is not None}
+        for cone in self.program.cones:
+            if cone not in claimed:
+                self._read(cone)
+        sdp = SDP(
+            variables=(*(piece.variable for piece in self.pieces), *self.scalars),
+            objective=self._objective(),
+            rows=tuple(self.rows),
+            lmis=tuple(self.lmis),
+            constant=self.program.constant + float(self.program.cost @ self.shift),
+            maximize=self.program.maximize,
+            name=self.program.name,
+        )
+        return Reading(self.program, sdp, self.pieces, self.ways)
+
+    def _objective(self) -> Maps:
+        cost = sp.csc_array(self.program.cost[None, :])
+        parts = [(piece, piece.of(cost)) for piece in self.pieces]
+        return {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
+
+    def _maps(self, change: Callable[[sp.csr_array], sp.csr_array]) -> Maps:
+        """Rows on all variables, after a change."""
+        found: Maps = {}
+        for piece, block in self.blocks:
+            changed = change(block)
+            if changed.nnz:
+                found[piece.variable.name] = piece.map(changed)
+        return found
+
+    def _read(self, cone: Cone) -> None:
+        if cone.kind == "zero":
+            self._linear(cone.label, "==", cone.rows)
+        elif cone.kind == "nonnegative":
+            self._linear(cone.label, "<=", cone.rows)
+        elif cone.kind == "psd":
+            self._matrix(cone)
+        else:
+            self._second_order(cone)
+
+    def _speaking(self, rows: Index, relation: Relation) -> Index:
+        """Rows that say something, and that no sign of a variable says."""
+        rhs = self.rhs[rows]
+        holds = rhs == 0.0 if relation == "==" else rhs >= 0.0
+        empty = np.diff(self.program.matrix.indptr)[rows] == 0
+        # No limit is no row, and neither is what holds whatever the variables are.
+        return rows[~(empty & holds) & (rhs < np.inf) & ~np.isin(rows, list(self.pieces.signs))]
+
+    def _linear(self, label: str, relation: Relation, rows: Index) -> None:
+        rows = self._speaking(rows, relation)
+        if rows.size:
+            self.rows.append(Rows(label, relation, self._maps(lambda a: a[rows]), self.rhs[rows]))
+            self.ways.append((rows, lambda duals: duals[label]))
+
+    def _matrix(self, cone: Cone) -> None:
+        order = round(np.sqrt(cone.rows.size))
+        to_svec = _symmetric_part(order)
+        self._inequality(cone.label, order, to_svec, cone.rows)
+        self.ways.append((cone.rows, lambda duals: duals[cone.label].ravel(order="F")))
+
+    def _inequality(
+        self, label: str, order: int, weights: sp.csr_array, rows: Index, more: Maps | None = None
+    ) -> None:
+        """``weights @ (rhs - rows x)`` as a matrix, and more terms."""
+        lhs = self._maps(lambda a: sp.csr_array(-(weights @ a[rows]))) | (more or {})
+        self.lmis.append(Lmi(label, order, lhs, weights @ self.rhs[rows]))
+
+    def _second_order(self, cone: Cone) -> None:
+        matrix = sp.csr_array(self.program.matrix[cone.rows])
+        matrix.sort_indices()
+        merge = merged(matrix, self.program.rhs[cone.rows])
+        size, label = merge.shape[0], cone.label
+        if size <= 2:
+            way = self._interval(label, merge, cone.rows)
+        elif size == 3:
+            self._inequality(label, 2, DISC @ merge, cone.rows)
+            way = partial(_disc_of, label)
+        else:
+            way = self._arrows(Arrows(label, size), merge, cone.rows)
+        self.ways.append((cone.rows, lambda duals: merge.T @ way(duals)))
+
+    def _interval(self, label: str, merge: sp.csr_array, rows: Index) -> Multipliers:
+        """``|v| <= t`` as two rows, or none but ``0 <= t``."""
+        signs = sp.csr_array([[1.0, 1.0], [1.0, -1.0]] if merge.shape[0] == 2 else [[1.0]])
+        weights = signs @ merge
+        lhs = self._maps(lambda a: sp.csr_array(weights @ a[rows]))
+        self.rows.append(Rows(label, "<=", lhs, weights @ self.rhs[rows]))
+        return lambda duals: signs.T @ duals[label]
+
+    def _arrows(self, arrows: Arrows, merge: sp.csr_array, rows: Index) -> Multipliers:
+        """A long second-order cone as an arrow, or as several with a scalar each."""
+        count = len(arrows.parts)
+        if count > 1:
+            self.scalars.append(VectorVariable(arrows.scalars, count))
+            total = self._maps(lambda a: a[rows[:1]])
+            total[arrows.scalars] = VectorMap(np.ones((1, count)))
+            self.rows.append(Rows(arrows.label, "<=", total, self.rhs[rows[:1]]))
+        for i, place in enumerate(arrows.parts):
+            body, head = arrow(place.size + 1)
+            more: Maps = {}
+            if count > 1:
+                more[arrows.scalars] = VectorMap(head[:, None] @ np.eye(count)[[i]])
+            else:
+                body = body + sp.csr_array(head[:, None] @ np.eye(place.size + 1)[[0]])
+            weights = body @ merge[np.concatenate([[0], place])]
+            self._inequality(arrows.part(i), place.size + 1, weights, rows, more)
+        return arrows.dual
+
+
+def _disc_of(label: str, duals: Mapping[str, Array]) -> Array:
+    return disc(duals[label])
+
+
+def _symmetric_part(order: int) -> sp.csr_array:
+    """``svec`` of the symmetric part of a matrix that is given column by column."""
+    place = np.arange(order * (order + 1) // 2)
+    i, j = svec_pairs(place)
+    weight = np.where(i == j, 0.5, SQRT2 / 2.0)
+    entries = (
+        np.concatenate([weight, weight]),
+        (np.concatenate([place, place]), np.concatenate([j * order + i, i * order + j])),
+    )
+    return sp.csr_array(entries, shape=(place.size, order * order))

@@ -1,0 +1,73 @@
+"""The package as a solver of cvxpy's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from sdpdr.model.conic.interface import Answer, ConicInterface, read_data
+from sdpdr.solving.solve import solve
+
+
+class CVXPY(ConicInterface):
+    """The package as a solver of cvxpy's: ``problem.solve(solver=sdpdr.CVXPY())``.
+
+    Parameters
+    ----------
+    **options
+        Of `sdpdr.solve`: ``solver``, ``form``, ``tol``, ``time_limit``, ``rigorous`` and so on.
+        Those that ``problem.solve`` is given besides win over them. The ``gap_scale`` is one
+        unless another is given: gaps of cvxpy's solvers are absolute where the value is small.
+
+    Notes
+    -----
+    The graded `Solution` is found in ``problem.solver_stats.extra_stats``; it is that of cvxpy's
+    minimisation, so that values of a maximisation have the other sign. What is proved there holds
+    for the numbers that cvxpy made of the problem. `sdpdr.from_cvxpy` keeps names and the sense.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import sdpdr
+    >>> x = cp.Variable(2)
+    >>> problem = cp.Problem(cp.Minimize(x[0] + x[1]), [cp.norm(x) <= 1])
+    >>> round(float(problem.solve(solver=sdpdr.CVXPY())), 5), problem.status
+    (-1.41421, 'optimal')
+    >>> problem.solver_stats.extra_stats.status
+    Status.SOLVED
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self.options = {"gap_scale": 1.0, "progress": False, **options}
+
+    def solve_via_data(
+        self,
+        data: Mapping[str, Any],
+        warm_start: bool,
+        verbose: bool,
+        solver_opts: Mapping[str, Any],
+        solver_cache: object = None,
+    ) -> Answer:
+        """Solve what cvxpy has made of a problem.
+
+        Parameters
+        ----------
+        data : mapping
+        warm_start : bool
+            Has no effect.
+        verbose : bool
+        solver_opts : mapping
+        solver_cache : object
+            Has no effect.
+
+        Returns
+        -------
+        Answer
+        """
+        begin = time.perf_counter()
+        reading = read_data(data)
+        options = {"verbose": verbose or None, **self.options, **solver_opts}
+        solution = solve(reading.sdp, **options)
+        return Answer(reading, solution, time.perf_counter() - begin)

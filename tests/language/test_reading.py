@@ -1,0 +1,168 @@
+"""What variables, rows and matrix inequalities a problem becomes."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr.errors import DataError
+from sdpdr.model.conic.cones import LONGEST_ARROW
+
+
+def read(objective, constraints=()):
+    return sdpdr.from_cvxpy(cp.Problem(objective, list(constraints)))
+
+
+def orders(program):
+    return {v.name: v.n for v in program.psd_variables}
+
+
+def matrices():
+    X = cp.Variable((3, 3), PSD=True, name="X")
+    yield "declared", X, []
+    X = cp.Variable((3, 3), symmetric=True, name="X")
+    yield "constrained", X, [X >> 0]
+    X = cp.Variable((3, 3), symmetric=True, name="X")
+    yield "shifted", X, [X >> np.eye(3)]
+    X = cp.Variable((3, 3), symmetric=True, name="X")
+    yield "scaled", X, [np.eye(3) - 2.0 * X >> 0]
+    X = cp.Variable((3, 3), NSD=True, name="X")
+    yield "negative", X, []
+
+
+@pytest.mark.parametrize(("X", "constraints"), [pytest.param(*c[1:], id=c[0]) for c in matrices()])
+def test_matrices_of_single_entries_are_variables(X, constraints):
+    program = read(cp.Minimize(cp.sum_squares(cp.diag(X))), [*constraints, X[0, 1] == 0.25])
+    assert orders(program)["X"] == 3
+    assert "X" not in {v.name for v in program.vector_variables}
+
+
+def test_a_matrix_of_blocks_is_a_variable_too():
+    X, x = cp.Variable((2, 2), symmetric=True), cp.Variable((2, 1))
+    t = cp.Variable((1, 1))
+    block = cp.bmat([[X, x], [x.T, t]]) >> 0
+    block.label = "block"
+    program = read(cp.Minimize(t[0, 0] + cp.trace(X)), [block, cp.sum(x) == 1])
+    assert orders(program) == {"block": 3}
+    assert not program.lmis
+
+
+def test_a_matrix_with_constants_is_an_inequality():
+    x = cp.Variable(2, name="x")
+    X = cp.bmat([[np.eye(2), cp.reshape(x, (2, 1), order="F")], [x[None, :], np.ones((1, 1))]])
+    program = read(cp.Minimize(cp.sum(x)), [X >> 0])
+    assert not program.psd_variables
+    assert [lmi.order for lmi in program.lmis] == [3]
+
+
+def test_only_one_of_two_matrices_can_be_the_variable():
+    X = cp.Variable((2, 2), PSD=True, name="X")
+    program = read(cp.Minimize(cp.trace(X)), [X >> 0.5 * np.eye(2), X[0, 1] == 1])
+    assert list(orders(program)) == ["X"]
+    assert len(program.lmis) == 1
+
+
+@pytest.mark.filterwarnings("ignore:The problem has an expression with dimension")
+def test_a_batch_is_several_variables():
+    X = cp.Variable((2, 3, 3), PSD=True, name="X")
+    program = read(cp.Minimize(cp.sum(X)), [])
+    assert list(orders(program).values()) == [3, 3]
+
+
+def test_names_are_those_of_the_problem():
+    X = cp.Variable((2, 2), PSD=True, name="X")
+    y, z = cp.Variable(2, nonneg=True, name="y"), cp.Variable(name="z")
+    named = y[0] + z == 1
+    named.label = "budget"
+    long = np.arange(8.0).reshape(4, 2) @ y <= 7
+    program = read(cp.Maximize(z), [named, cp.trace(X) == 1, long, y[1] <= z, y[1] <= z])
+    assert program.labels == [
+        "budget",
+        "Trace(X) == 1.0",
+        "constraint 3",
+        "y[1] <= z",
+        "y[1] <= z_2",
+    ]
+    assert {v.name for v in program.variables} == {"X", "y", "z"}
+    assert program.variable("y").nonnegative
+    assert not program.variable("z").nonnegative
+    assert program.maximize
+
+
+def test_signs_of_some_entries_divide_a_variable():
+    x = cp.Variable(3, name="x")
+    program = read(cp.Minimize(cp.sum(x)), [x[1:] >= 0, x[0] >= -1])
+    assert [(v.name, v.size) for v in program.variables] == [("x", 1), ("x.nonnegative", 2)]
+    assert program.n_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("m", "orders"),
+    [
+        (1, []),
+        (2, [2]),
+        (3, [4]),
+        (LONGEST_ARROW, [LONGEST_ARROW + 1]),
+        (2 * LONGEST_ARROW, [LONGEST_ARROW + 1] * 2),
+        (2 * LONGEST_ARROW + 1, [7, 7, 6]),
+    ],
+)
+def test_second_order_cones(m, orders):
+    x, t = cp.Variable(m, name="x"), cp.Variable(name="t")
+    program = read(cp.Minimize(t), [cp.SOC(t, x), x == 1.0])
+    assert [lmi.order for lmi in program.lmis] == orders
+    assert sdpdr.solve(program).value == pytest.approx(np.sqrt(m), rel=1e-5)
+
+
+def test_entries_of_a_cone_that_are_the_same_are_one():
+    X = cp.Variable((2, 2), symmetric=True)
+    problem = cp.Problem(cp.Minimize(cp.norm(X, "fro")), [X[0, 1] == 1, X[0, 0] >= X[1, 1] + 2])
+    program = sdpdr.from_cvxpy(problem)
+    assert [lmi.order for lmi in program.lmis] == [4]
+    program.give_back(sdpdr.solve(program))
+    assert problem.value == pytest.approx(2.0, rel=1e-6)
+    np.testing.assert_allclose(X.value, [[1.0, 1.0], [1.0, -1.0]], atol=1e-3)
+
+
+def test_no_limit_is_no_row():
+    x = cp.Variable(2)
+    program = read(cp.Minimize(cp.sum(x)), [x >= 1, x <= np.array([2.0, np.inf])])
+    assert program.n_rows == 3
+
+
+def test_what_says_nothing_is_no_row():
+    x = cp.Variable(3)
+    M = np.arange(6.0).reshape(2, 3)
+    A = M @ cp.diag(x) @ M.T
+    program = read(cp.Minimize(cp.sum(x)), [A == A.T, x >= 1])
+    assert program.labels == ["1.0 <= " + x.name()]
+
+
+def test_what_contradicts_is_a_row():
+    x = cp.Variable(nonneg=True)
+    problem = cp.Problem(cp.Minimize(x), [0 * x == 1])
+    program = sdpdr.from_cvxpy(problem)
+    assert program.n_rows == 1
+    assert program.give_back(sdpdr.solve(program)).status == cp.INFEASIBLE
+
+
+def test_what_comes_of_the_program_has_no_way_back():
+    program = read(cp.Minimize(cp.Variable(nonneg=True)))
+    solution = sdpdr.solve(program)
+    for changed in (replace(program, name="other"), pickle.loads(pickle.dumps(program))):
+        with pytest.raises(DataError, match="does not know the problem"):
+            changed.give_back(solution)
+
+
+def test_a_constant_belongs_to_the_value():
+    x = cp.Variable()
+    program = sdpdr.from_cvxpy(cp.Problem(cp.Maximize(5 - cp.abs(x))), name="hill")
+    solution = sdpdr.solve(program)
+    assert program.name == "hill"
+    assert solution.value == pytest.approx(5.0)
+    assert program.give_back(solution).value == pytest.approx(5.0)

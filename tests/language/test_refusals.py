@@ -1,0 +1,72 @@
+"""What cannot be read is refused in a sentence that says what is to blame and what to do."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import pytest
+
+import sdpdr
+from sdpdr.errors import DataError, ModelError, NotAcceptedError
+
+x = cp.Variable(2, name="x")
+k = cp.Variable(integer=True, name="k")
+b = cp.Variable(boolean=True, name="b")
+p = cp.Parameter(name="p")
+z = cp.Variable(name="z")
+
+REFUSED = [
+    (cp.Problem(cp.Minimize(cp.sum(cp.exp(x)))), r"the atom exp needs the exponential cone"),
+    (
+        cp.Problem(cp.Maximize(cp.sum(cp.log(x)))),
+        r"the atom log needs the exponential cone.*CLARABEL",
+    ),
+    (
+        cp.Problem(cp.Minimize(x[0]), [cp.ExpCone(x[0], x[1], 1 + x[0])]),
+        r"the constraint ExpCone\(.*needs the exponential cone",
+    ),
+    (
+        cp.Problem(cp.Minimize(x[0]), [cp.PowCone3D(x[0], x[1], 1.0, 0.3)]),
+        r"the constraint Pow3D\(.*needs the power cone",
+    ),
+    (cp.Problem(cp.Minimize(k), [k >= 0.5]), r"variable 'k' is integer.*relax it"),
+    (cp.Problem(cp.Minimize(b), [x[0] >= b]), r"variable 'b' is integer"),
+    (
+        cp.Problem(cp.Minimize(cp.sqrt(x[0]))),
+        r"not convex by cvxpy's rules.*the objective minimize .*is_dcp",
+    ),
+    (
+        cp.Problem(cp.Minimize(x[0]), [x[0] >= 1, cp.norm(x) >= 1]),
+        r"the constraint 1.0 <= Pnorm\w*\(x, 2\) is to blame",
+    ),
+    (cp.Problem(cp.Minimize(0)), r"no variables"),
+]
+
+
+@pytest.mark.parametrize(("problem", "words"), REFUSED)
+def test_refused(problem, words):
+    with pytest.raises(NotAcceptedError, match=words) as caught:
+        sdpdr.from_cvxpy(problem)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_parameter_without_value():
+    with pytest.raises(DataError, match="parameter 'p' has no value"):
+        sdpdr.from_cvxpy(cp.Problem(cp.Minimize(x[0]), [x[0] >= p]))
+
+
+@pytest.mark.parametrize("thing", [3, cp.Minimize(x[0]), [x >= 0]])
+def test_no_problem_and_no_function(thing):
+    with pytest.raises(ModelError, match="takes a cvxpy.Problem or a function"):
+        sdpdr.from_cvxpy(thing)
+
+
+@pytest.mark.parametrize("problem", [REFUSED[0][0], REFUSED[4][0]])
+def test_cvxpy_refuses_for_the_solver(problem):
+    with pytest.raises(cp.SolverError):
+        problem.solve(solver=sdpdr.CVXPY())
+
+
+def test_a_solution_of_another_program():
+    one, other = (sdpdr.from_cvxpy(cp.Problem(cp.Minimize(v), [v >= 1])) for v in (x[0], z))
+    with pytest.raises(DataError, match="of another program"):
+        one.give_back(sdpdr.solve(other))

@@ -1,0 +1,60 @@
+"""cvxpy's own tests of its solvers, of sdpdr as one of them.
+
+Those of bounded variables are about solvers that are given bounds apart from the rows, which sdpdr
+is not; `test_lp_7` is about one solver's digits.
+"""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import pytest
+from cvxpy.tests import solver_test_helpers as helpers
+
+import sdpdr
+
+KINDS = ("LPs", "QPs", "SOCPs", "SDPs")
+LEFT_OUT = ("test_mi_", "test_lp_bound_attr", "test_qp_bound_attr", "test_lp_7")
+STANDARD = [
+    (kind, name)
+    for kind in KINDS
+    for name in dir(getattr(helpers, f"StandardTest{kind}", None))
+    if name.startswith("test_") and not name.startswith(LEFT_OUT)
+]
+INFEASIBLE = ("test_lp_ineq_constraints", "test_lp_eq_constraints", "test_soc", "test_psd_cone")
+# Refuted in steps of facial reduction, which are no multipliers of the rows.
+IN_STEPS = ("test_lp_eq_constraints",)
+# Compared to four digits of the variables, where a gap of 1e-6 leaves hardly as many.
+OPTIONS = {"test_socp_1": {"tol": 1e-7}}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("kind", "name"), STANDARD)
+def test_standard(kind, name):
+    test = getattr(getattr(helpers, f"StandardTest{kind}"), name)
+    test(solver=sdpdr.CVXPY(), **OPTIONS.get(name, {}))
+
+
+@pytest.mark.parametrize("name", INFEASIBLE)
+def test_infeasible(name, request):
+    cases = getattr(helpers, "StandardTestInfeasibleProblems", None)
+    if cases is None:
+        pytest.skip("this cvxpy has no such tests")
+    if name in IN_STEPS:
+        request.applymarker(pytest.mark.xfail(strict=True))
+    getattr(cases, name)(sdpdr.CVXPY())
+
+
+def _through_from_cvxpy(problem):
+    """Solve a problem by way of a program instead of a solver."""
+    program = sdpdr.from_cvxpy(problem)
+    program.give_back(sdpdr.solve(program, tol=1e-7, gap_scale=1.0))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("kind", "name"), STANDARD)
+def test_standard_the_other_way(kind, name, monkeypatch):
+    def solve(self, solver, **kwargs):
+        _through_from_cvxpy(self.prob)
+
+    monkeypatch.setattr(helpers.SolverTestHelper, "solve", solve)
+    getattr(getattr(helpers, f"StandardTest{kind}"), name)(solver=cp.CLARABEL)

@@ -1,0 +1,206 @@
+"""Values, multipliers and statuses of a dozen problems, beside those of Clarabel, both ways."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr.program import Status
+from sdpdr.program.solution import Claim
+
+RNG = np.random.default_rng(0)
+SYMMETRIC = RNG.standard_normal((4, 4)) + RNG.standard_normal((4, 4)).T
+SYMMETRIC = (SYMMETRIC + SYMMETRIC.T) / 2.0
+DATA, RIGHT = RNG.standard_normal((14, 3)), RNG.standard_normal(14)
+
+
+def linear():
+    x = cp.Variable(3, nonneg=True)
+    return cp.Problem(cp.Maximize(np.array([1.0, 2.0, 0.5]) @ x), [cp.sum(x) == 1, x[1] <= 0.4])
+
+
+def free_linear():
+    x = cp.Variable((2, 2))
+    return cp.Problem(cp.Minimize(cp.sum(x)), [x >= np.array([[1.0, 2.0], [3.0, 4.0]])])
+
+
+def eigenvalue():
+    t = cp.Variable()
+    return cp.Problem(cp.Minimize(t), [t * np.eye(4) - SYMMETRIC >> 0])
+
+
+def smallest_eigenvalue():
+    X = cp.Variable((4, 4), symmetric=True)
+    return cp.Problem(cp.Minimize(cp.trace(SYMMETRIC @ X)), [X >> 0, cp.trace(X) == 1])
+
+
+def negative_semidefinite():
+    X = cp.Variable((3, 3), NSD=True)
+    return cp.Problem(cp.Maximize(cp.trace(X)), [X[0, 1] == 1, X[1, 2] == 2])
+
+
+def shifted():
+    X = cp.Variable((3, 3), symmetric=True)
+    return cp.Problem(cp.Minimize(cp.trace(X)), [2 * X + np.ones((3, 3)) >> 0, X[0, 1] == 1])
+
+
+def not_symmetric():
+    X = cp.Variable((2, 2))
+    return cp.Problem(cp.Minimize(cp.trace(X)), [X >> 0, X[0, 1] == 1, X[1, 0] == 2])
+
+
+def disc():
+    x = cp.Variable(2)
+    return cp.Problem(cp.Minimize(x[0] + 2 * x[1]), [cp.norm(x - 1) <= 2])
+
+
+def arrow():
+    x = cp.Variable(3)
+    return cp.Problem(cp.Minimize(cp.norm(DATA[:5] @ x - RIGHT[:5])), [cp.sum(x) == 1])
+
+
+def several_arrows():
+    x = cp.Variable(3)
+    return cp.Problem(cp.Minimize(cp.norm(DATA @ x - RIGHT)), [x >= -1])
+
+
+def given_cone():
+    x, t = cp.Variable(14), cp.Variable()
+    return cp.Problem(cp.Minimize(t + RIGHT @ x), [cp.SOC(t, x), cp.norm(x) <= 3, t >= 1])
+
+
+def squares():
+    x = cp.Variable(3)
+    return cp.Problem(cp.Minimize(cp.sum_squares(DATA @ x - RIGHT) + 2), [x <= 0.1])
+
+
+def complex_matrix():
+    X = cp.Variable((2, 2), hermitian=True)
+    return cp.Problem(cp.Minimize(cp.real(cp.trace(X))), [X >> 0, X[0, 1] == 1 + 1j])
+
+
+def infeasible():
+    x = cp.Variable(2)
+    return cp.Problem(cp.Minimize(x[0]), [cp.norm(x) <= 1, x[0] >= 2])
+
+
+def unbounded():
+    x = cp.Variable(2)
+    return cp.Problem(cp.Maximize(x[0]), [cp.norm(x[1]) <= 1])
+
+
+PROBLEMS = (
+    linear,
+    free_linear,
+    eigenvalue,
+    smallest_eigenvalue,
+    negative_semidefinite,
+    shifted,
+    not_symmetric,
+    disc,
+    arrow,
+    several_arrows,
+    given_cone,
+    squares,
+    complex_matrix,
+    infeasible,
+    unbounded,
+)
+
+
+def by_solver(problem):
+    problem.solve(solver=sdpdr.CVXPY(tol=1e-8))
+
+
+def by_program(problem):
+    program = sdpdr.from_cvxpy(problem)
+    program.give_back(sdpdr.solve(program, tol=1e-8, gap_scale=1.0))
+
+
+def numbers(values):
+    return np.concatenate([np.ravel(v) for v in values] or [np.zeros(0)])
+
+
+@pytest.mark.parametrize("way", [by_solver, by_program])
+@pytest.mark.parametrize("build", PROBLEMS)
+def test_as_clarabel(build, way):
+    theirs, ours = build(), build()
+    theirs.solve(solver=cp.CLARABEL)
+    way(ours)
+    assert ours.status == theirs.status
+    assert ours.value == pytest.approx(theirs.value, rel=1e-6, abs=1e-6)
+    if ours.status != cp.OPTIMAL:
+        return
+    for a, b in zip(ours.variables(), theirs.variables(), strict=True):
+        np.testing.assert_allclose(a.value, b.value, atol=1e-3)
+    for a, b in zip(ours.constraints, theirs.constraints, strict=True):
+        mine, other = (
+            c.dual_value if isinstance(c.dual_value, list) else [c.dual_value] for c in (a, b)
+        )
+        np.testing.assert_allclose(numbers(mine), numbers(other), atol=2e-3)
+
+
+def test_graded_solution_is_in_the_statistics():
+    problem = linear()
+    problem.solve(solver=sdpdr.CVXPY(solver="clarabel", rigorous=True))
+    solution = problem.solver_stats.extra_stats
+    assert solution.status is sdpdr.Status.SOLVED
+    low, high = solution.enclosure
+    assert low <= -problem.value <= high
+
+
+def test_options_of_the_call_win():
+    problem = linear()
+    problem.solve(solver=sdpdr.CVXPY(solver="clarabel"), tol=1e-4)
+    assert problem.solver_stats.extra_stats.tol == 1e-4
+
+
+def test_a_configured_solver_keeps_its_tolerance():
+    problem = linear()
+    problem.solve(solver=sdpdr.CVXPY(solver=sdpdr.solvers.Clarabel(tol=1e-5)))
+    assert problem.solver_stats.extra_stats.tol == 1e-5
+
+
+def test_parameters_are_read_anew():
+    p, x = cp.Parameter(value=1.0), cp.Variable()
+    problem, solver = cp.Problem(cp.Minimize(x), [x >= p]), sdpdr.CVXPY()
+    for value in (1.0, 3.0):
+        p.value = value
+        assert problem.solve(solver=solver) == pytest.approx(value)
+
+
+def test_a_plan_takes_the_program():
+    program = sdpdr.from_cvxpy(several_arrows())
+    answers = [sdpdr.plan(program).run(), sdpdr.Plan([], "clarabel").run(program)]
+    for solution in answers:
+        assert program.give_back(solution).status == cp.OPTIMAL
+
+
+@pytest.mark.parametrize(
+    ("status", "changes", "expected"),
+    [
+        (Status.INACCURATE, {}, cp.OPTIMAL_INACCURATE),
+        (Status.OPTIMAL_NEARBY, {"epsilon": 1e-9}, cp.OPTIMAL),
+        (Status.OPTIMAL_NEARBY, {"epsilon": 1e-3}, cp.OPTIMAL_INACCURATE),
+        (Status.TIME_LIMIT, {}, cp.USER_LIMIT),
+        (Status.UNVERIFIED, {"claimed": Claim("", verdict="infeasible")}, "infeasible_inaccurate"),
+        (Status.UNVERIFIED, {"claimed": Claim("", verdict="unbounded")}, "unbounded_inaccurate"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate:UserWarning")
+def test_statuses_in_the_words_of_cvxpy(status, changes, expected):
+    program = sdpdr.from_cvxpy(disc())
+    solution = replace(sdpdr.solve(program), status=status, **changes)
+    assert program.give_back(solution).status == expected
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.TIME_LIMIT])
+def test_no_point_is_an_error_of_cvxpy(status):
+    program = sdpdr.from_cvxpy(disc())
+    nothing = replace(sdpdr.solve(program), status=status, values={}, duals={})
+    with pytest.raises(cp.SolverError, match="SDPDR"):
+        program.give_back(nothing)
