@@ -222,7 +222,15 @@ class SDA(GraphProjection):
 class LSDA(GraphProjection):
     """Locality sensitive discriminant analysis: neighbours of a class against all others.
 
+    A sample none of whose neighbours is of its class would weigh nothing. It is joined to the
+    nearest sample of its class, with a warning that names it; the only one of a class is refused.
+
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+
+    Warns
+    -----
+    AddedEdgesWarning
+        Samples have no neighbour of their class.
 
     References
     ----------
