@@ -241,7 +241,7 @@ class LSDA(GraphProjection):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> LSDA(n_components=2).fit(X, y).transform(X).shape
+    >>> LSDA(n_components=2, n_neighbors=8).fit(X, y).transform(X).shape
     (150, 2)
     """
 
