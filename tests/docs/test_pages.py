@@ -7,6 +7,7 @@ import importlib
 import re
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -142,6 +143,15 @@ def test_every_public_name_is_in_the_reference(room):
     listed = {entry.rpartition(".")[2] for entry in entries()}
     assert len(module.__all__) > 0
     assert set(module.__all__) - listed <= EXPLAINED
+
+
+def test_no_two_pages_of_the_reference_share_a_file_where_case_does_not_count(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    names = importlib.import_module("names")
+    every = names.listed(read(names.REFERENCE))
+    assert {"sdpdr.plan", "sdpdr.Plan", "sdpdr.graphs.knn"} <= set(every)
+    files = [names.filenames(every).get(name, name).lower() for name in every]
+    assert [name for name, often in Counter(files).items() if often > 1] == []
 
 
 def test_every_error_is_in_the_reference():
