@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import pytest
 import sdpdr
 from sdpdr import errors
 from sdpdr.lab.cli import app as cli
+from sdpdr.model.terms import Penalty
 
 DOCS = Path(__file__).parents[2] / "docs"
 WRITTEN = [
@@ -104,6 +106,11 @@ def test_the_commands_of_a_page_succeed(page, folder, capsys):
     for command in commands:
         code = cli.main(shlex.split(command))
         assert code == 0, f"sdpdr {command}\n{''.join(capsys.readouterr())}"
+
+
+def test_every_price_is_explained_where_blocks_are_taught():
+    text = read(DOCS / "howto" / "add_block.rst")
+    assert all(f'``"{word}"``' in text for word in get_args(Penalty))
 
 
 def test_the_help_of_every_command_is_shown():
