@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 from forms_fit import TABLE, fit, report
+from journal import processor_seconds
 
 import sdpdr
 from sdpdr import graphs, methods
@@ -133,12 +134,6 @@ def measured(model: Model | SDP, solver: str, form: str, limit: float) -> Run:
         "seconds": seconds,
         "memory": peak_memory() - before,
     }
-
-
-def processor_seconds() -> float:
-    """Of this process and of those that it has waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
 
 
 def peak_memory() -> int:

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import argparse
-import resource
-import time
 import warnings
 from collections.abc import Callable
 from functools import partial
 
+from journal import processor_seconds
 from tables import write_table
 
 import sdpdr
@@ -33,22 +32,16 @@ LARGEST = {"splitting": 1e9, "lowrank": 1e9, "sdpa": 1600, "clarabel": 2100}
 TOL = 1e-6
 
 
-def seconds() -> float:
-    """Of processor time, that of child processes included."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
-
-
 def timed(run: Callable[[], tuple[float, float]]) -> str:
     """Seconds of processor time and the gap proved, or why there are none."""
-    start = seconds()
+    start = processor_seconds()
     try:
         value, gap = run()
     except NotAcceptedError:
         return "cliques too large"
     if not value < float("inf"):
         return "no answer in time"
-    return f"{seconds() - start:.1f} s, {max(gap, 0.0):.0e}"
+    return f"{processor_seconds() - start:.1f} s, {max(gap, 0.0):.0e}"
 
 
 def solved(signs, c: float, solver: str, form: str, limit: float) -> tuple[float, float]:

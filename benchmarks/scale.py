@@ -25,6 +25,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
+from journal import processor_seconds
 
 HERE = Path(__file__).parent
 STORE = HERE / "scale.json"
@@ -170,7 +171,7 @@ def measure(task: dict) -> dict:
         points, k = images(Path(task["file"]), task["n"]), task["k"]
     else:
         points, k = datasets.swiss_roll(task["n"], seed=0)[0], task.get("k", 6)
-    read, started = time.perf_counter(), busy()
+    read, started = time.perf_counter(), processor_seconds()
     graph = graphs.knn(points, n_neighbors=k, connect="mst")
     built = time.perf_counter()
     tol = task.get("tol", 1e-4 if task["n"] >= 1_000_000 else 1e-6)
@@ -186,7 +187,7 @@ def measure(task: dict) -> dict:
             tol=tol,
             time_limit=PATIENCE * PEER_LIMIT if task["kind"] == "peer" else None,
         )
-    seconds, processor = time.perf_counter() - read, busy() - started
+    seconds, processor = time.perf_counter() - read, processor_seconds() - started
     late = task["kind"] == "peer" and processor >= PEER_LIMIT
     return {
         "n": task["n"],
@@ -211,12 +212,6 @@ def measure(task: dict) -> dict:
             for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
         ),
     }
-
-
-def busy() -> float:
-    """Seconds of the processor that this process and its children have used."""
-    parts = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(part.ru_utime + part.ru_stime for part in parts)
 
 
 def solve_with_one_row(sdp, solver: str, tol: float):

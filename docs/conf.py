@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 from figures import FigureScraper
+from names import REFERENCE, filenames, listed
 
 import sdpdr
 
@@ -36,6 +37,8 @@ highlight_language = "python"
 pygments_style = "tango"
 
 autosummary_generate = True
+# Classes beside functions (Plan, plan) would overwrite their pages where case does not count.
+autosummary_filename_map = filenames(listed(REFERENCE.read_text(encoding="utf-8")))
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

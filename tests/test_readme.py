@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sdpdr.lab.cli.methods import METHODS
+
 README = Path(__file__).parents[1] / "README.md"
 COMMANDS = re.findall(r"^sdpdr [^#\n]+", README.read_text(encoding="utf-8"), re.MULTILINE)
 
@@ -54,6 +56,14 @@ def test_the_table_of_ones_own_can_be_embedded(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "embedding.csv").exists()
+
+
+def test_the_methods_of_the_command_line_are_named():
+    [named] = re.findall(
+        r"`--method` takes eleven of the estimators:([^;]+);", README.read_text(encoding="utf-8")
+    )
+    assert set(re.findall(r"`(\w+)`", named)) == set(METHODS)
+    assert len(METHODS) == 11
 
 
 @pytest.mark.parametrize("goal", re.findall(r"`?make (\w+)", README.read_text(encoding="utf-8")))

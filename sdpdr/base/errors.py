@@ -152,6 +152,10 @@ class DroppedPointsWarning(SdpdrWarning):
     """Points outside the largest connected part of the graph were left out."""
 
 
+class AddedEdgesWarning(SdpdrWarning):
+    """Samples were joined to others that are not among their nearest neighbours."""
+
+
 class SquaredDistancesWarning(SdpdrWarning):
     """Precomputed distances look like squared ones but were passed as plain ones."""
 

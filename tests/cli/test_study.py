@@ -56,6 +56,17 @@ def test_a_study_is_run_and_its_ranking_shown(results, capsys):
     assert len(read_results(results).frame) == 4
 
 
+def test_a_solver_that_is_not_installed_is_named(folder, capsys, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    text = (folder / "tiny.toml").read_text()
+    (folder / "poor.toml").write_text(text.replace("clarabel", "csdp"))
+    assert main(["study", "run", "poor.toml"]) == Exit.OK
+    said = capsys.readouterr()
+    assert "not installed, or without a licence: csdp" in said.err
+    line = next(line for line in said.out.splitlines() if line.startswith("csdp"))
+    assert line.split()[-2:] == ["–", "–"]
+
+
 def test_json_tells_the_same(results, capsys):
     assert main(["study", "run", "tiny.toml", "--json"]) == Exit.OK
     told = json.loads(capsys.readouterr().out)

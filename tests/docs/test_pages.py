@@ -7,7 +7,9 @@ import importlib
 import re
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ import pytest
 import sdpdr
 from sdpdr import errors
 from sdpdr.lab.cli import app as cli
+from sdpdr.model.terms import Penalty
 
 DOCS = Path(__file__).parents[2] / "docs"
 WRITTEN = [
@@ -105,6 +108,11 @@ def test_the_commands_of_a_page_succeed(page, folder, capsys):
         assert code == 0, f"sdpdr {command}\n{''.join(capsys.readouterr())}"
 
 
+def test_every_price_is_explained_where_blocks_are_taught():
+    text = read(DOCS / "howto" / "add_block.rst")
+    assert all(f'``"{word}"``' in text for word in get_args(Penalty))
+
+
 def test_the_help_of_every_command_is_shown():
     commands = set(re.findall(r"^    (\w+) {2,}\S", cli.parser().format_help(), re.MULTILINE))
     shown = re.findall(r"command-help:: (\w+)", read(DOCS / "guide" / "cli.rst"))
@@ -142,6 +150,15 @@ def test_every_public_name_is_in_the_reference(room):
     listed = {entry.rpartition(".")[2] for entry in entries()}
     assert len(module.__all__) > 0
     assert set(module.__all__) - listed <= EXPLAINED
+
+
+def test_no_two_pages_of_the_reference_share_a_file_where_case_does_not_count(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    names = importlib.import_module("names")
+    every = names.listed(read(names.REFERENCE))
+    assert {"sdpdr.plan", "sdpdr.Plan", "sdpdr.graphs.knn"} <= set(every)
+    files = [names.filenames(every).get(name, name).lower() for name in every]
+    assert [name for name, often in Counter(files).items() if often > 1] == []
 
 
 def test_every_error_is_in_the_reference():

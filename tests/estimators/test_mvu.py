@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
@@ -38,6 +39,23 @@ def test_learns_what_the_recipe_solves(roll):
     assert learned.graph_.m == graph.m
     np.testing.assert_allclose(learned.eigenvalues_.sum(), learned.solution_.value, rtol=1e-6)
     np.testing.assert_allclose(learned.embedding_.mean(axis=0), 0.0, atol=1e-6)
+
+
+def test_embeddings_are_frames_where_that_is_asked_for(roll):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(roll, columns=list("xyz"), index=[f"r{k}" for k in range(60)])
+    learner = sdpdr.MVU(n_neighbors=5).set_output(transform="pandas")
+    assert not hasattr(learner, "transform")
+    found = learner.fit_transform(frame)
+    assert list(found.columns) == ["mvu0", "mvu1"] == list(learner.get_feature_names_out())
+    assert list(found.index) == list(frame.index)
+    np.testing.assert_array_equal(found, learner.embedding_)
+    mapped = sdpdr.MVU(n_neighbors=5, extension="kernel").set_output(transform="pandas")
+    assert list(mapped.fit(frame).transform(frame[:3]).index) == ["r0", "r1", "r2"]
+    walk = sdpdr.ARE(n_neighbors=5).set_output(transform="pandas").fit_transform(frame)
+    assert list(walk.columns) == ["are0", "are1"]
+    with pytest.raises(NotFittedError):
+        sdpdr.MVU().get_feature_names_out()
 
 
 def test_precomputed_distances_give_the_same(roll):

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import LDA, LPP, LSDA, NPE, SDA, IsoProjection, SpectralRegression, extend, graphs
-from sdpdr.errors import DataError, NotAcceptedError, SdpdrError, ShapeError
+from sdpdr.errors import AddedEdgesWarning, DataError, NotAcceptedError, SdpdrError, ShapeError
 
 PROJECTIONS = (LDA, LPP, NPE, IsoProjection, SDA, LSDA)
 
@@ -29,6 +29,8 @@ def clouds(n=60, m=5, classes=3, seed=0):
     return rng.standard_normal((n, m)) + 1.5 * rng.standard_normal((classes, m))[y], y
 
 
+# The checks draw data at random, where a sample may have no neighbour of its class.
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
 @parametrize_with_checks(
     [
         SpectralRegression(),
@@ -182,6 +184,21 @@ def test_digits_are_told_apart_better_than_without():
         errors[name] = 1.0 - pipe.score(X[test], y[test])
     assert errors["kernel"] < errors["ridge"] <= errors["none"]
     assert errors["kernel"] < 0.04
+
+
+def test_a_sample_without_a_neighbour_of_its_class_is_named():
+    X = np.column_stack([[0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 5.3], np.arange(7) * 0.01])
+    y = [0, 0, 0, 1, 1, 1, 0]
+    graph = graphs.knn(X, 2, connect="none")
+    with pytest.raises(DataError, match="samples 6 have no weight"):
+        extend.graph_embedding(extend.contrast_pencil(graph, y), 1)
+    for learner in (
+        LSDA(n_components=1, n_neighbors=2),
+        LSDA(n_components=1, n_neighbors=2, way="direct"),
+        SpectralRegression(1, responses="contrast", n_neighbors=2),
+    ):
+        with pytest.warns(AddedEdgesWarning, match="without a neighbour of their class: 6"):
+            learner.fit(X, y)
 
 
 def test_in_a_pipeline():

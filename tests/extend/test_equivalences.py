@@ -5,6 +5,7 @@ import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sdpdr import extend, graphs
@@ -62,6 +63,37 @@ def test_an_embedding_solves_its_pencil(name):
         quotient = W.sum() / pencil.masses.sum()
         values = np.delete(values, np.argmin(np.abs(values - quotient)))
     np.testing.assert_allclose(found.eigenvalues, values[::-1][:2], atol=1e-9)
+
+
+def of_scikit_learn(X, k):
+    M = barycenter_kneighbors_graph(X, k, reg=1e-3)
+    return (M + M.T - M.T @ M).toarray()
+
+
+def test_reconstruction_is_from_each_samples_own_neighbours():
+    X, y = clouds()
+    graph = graphs.knn(X, 5, connect="none")
+    assert graph.degree.max() > 8
+    found = extend.reconstruction_pencil(graph).weights.toarray()
+    np.testing.assert_allclose(found, of_scikit_learn(X, 5), atol=1e-9)
+    within = extend.reconstruction_pencil(extend.knn_within_classes(X, y, 5)).weights.toarray()
+    for label in range(3):
+        own = y == label
+        np.testing.assert_allclose(within[np.ix_(own, own)], of_scikit_learn(X[own], 5), atol=1e-9)
+        assert not within[np.ix_(own, ~own)].any()
+    # Edges alone do not say whose neighbours they make: all of them count.
+    bare = graphs.NeighborGraph(graph.n, graph.edges, graph.sqdist)
+    either = extend.reconstruction_pencil(bare).weights.toarray()
+    assert np.count_nonzero(either) > np.count_nonzero(found)
+
+
+def test_edges_that_join_parts_take_part_in_reconstruction():
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    X[20:] += 10.0
+    for connect, parts in (("none", 2), ("mst", 1)):
+        graph = graphs.knn(X, 5, connect=connect)
+        values = np.linalg.eigvalsh(extend.reconstruction_pencil(graph).weights.toarray())
+        assert np.sum(values > 1.0 - 1e-9) == parts
 
 
 def test_the_constant_stands_in_the_middle_of_the_contrast_pencil():

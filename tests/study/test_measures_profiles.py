@@ -12,6 +12,7 @@ from sdpdr.lab.study.measures import (
     accuracy_profile,
     matrix,
     means,
+    not_installed,
     performance_profile,
     runs_by_median,
     time_profile,
@@ -43,6 +44,24 @@ def test_the_steps_by_hand():
     assert profile.share(1.0).to_list() == [0.5, 0.5, 0.25]
     assert profile.share(np.nextafter(3.0, 0.0)).to_list() == [0.5, 0.5, 0.75]
     assert profile.share(3.0).to_list() == [0.5, 0.75, 0.75]
+
+
+def test_who_never_ran_has_no_mean():
+    ran = [{"problem": name, "seconds": 2.0} for name in "ab"]
+    never = [
+        {"problem": name, "solver": solver, "outcome": outcome, "time_limit": float("nan")}
+        for name in "ab"
+        for solver, outcome in (("csdp", "MISSING"), ("qaoa", "REFUSED"))
+    ]
+    failed = {"problem": "a", "solver": "slow", "seconds": inf}
+    rows = frame(*ran, *never, failed, failed | {"problem": "b", "outcome": "MISSING"})
+    table = means(runs_by_median(rows)).set_index("solver")
+    assert table.index.to_list() == ["scs", "slow", "csdp", "qaoa"]
+    assert table["ran"].to_list() == [2, 1, 0, 0]
+    assert table["mean"].isna().to_list() == [False, False, True, True]
+    assert table["ratio"].isna().to_list() == [False, False, True, True]
+    assert table["ratio"].min() == 1.0
+    assert not_installed(rows) == ["csdp gram"]
 
 
 def test_who_solves_nothing_has_no_steps():

@@ -83,6 +83,17 @@ def test_the_ranking_is_that_of_the_measures(page, read):
     assert sum(overstated.values()) == 1
 
 
+def test_who_is_not_installed_is_named_and_has_no_mean():
+    runs = [{"problem": name, "seconds": 2.0} for name in "ab"]
+    absent = [{"problem": name, "solver": "csdp", "outcome": "MISSING"} for name in "ab"]
+    page = study_page(frame(*runs, *absent), META, results().environments)
+    assert column(table_of(page, "ranking-table"), "contestant") == ["scs gram", "csdp gram"]
+    assert np.isnan(column(table_of(page, "ranking-table"), "mean seconds")[1])
+    ranking = next(section for section in page.sections if section.name == "ranking")
+    assert "Not installed, or without a licence: csdp gram." in ranking.words
+    assert "| csdp gram | 0 | 2 | – | – |" in to_markdown(page)
+
+
 def test_failures_come_with_their_reasons(page, html):
     table = table_of(page, "reasons")
     assert sorted(column(table, "instance")) == ["card-1", "card-2", "card-3", "card-3"]

@@ -222,7 +222,15 @@ class SDA(GraphProjection):
 class LSDA(GraphProjection):
     """Locality sensitive discriminant analysis: neighbours of a class against all others.
 
+    A sample none of whose neighbours is of its class would weigh nothing. It is joined to the
+    nearest sample of its class, with a warning that names it; the only one of a class is refused.
+
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+
+    Warns
+    -----
+    AddedEdgesWarning
+        Samples have no neighbour of their class.
 
     References
     ----------
@@ -233,7 +241,7 @@ class LSDA(GraphProjection):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> LSDA(n_components=2).fit(X, y).transform(X).shape
+    >>> LSDA(n_components=2, n_neighbors=8).fit(X, y).transform(X).shape
     (150, 2)
     """
 

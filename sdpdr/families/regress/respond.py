@@ -14,7 +14,12 @@ from sklearn.utils.multiclass import type_of_target
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import Transformer
-from sdpdr.base.errors import DataError, DuplicatePointsWarning, ShapeError
+from sdpdr.base.errors import (
+    AddedEdgesWarning,
+    DataError,
+    DuplicatePointsWarning,
+    ShapeError,
+)
 from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
 from sdpdr.families.regress.weights import (
     class_pencil,
@@ -177,7 +182,7 @@ class Responding(Transformer):
 
 
 def _with_company(graph: NeighborGraph, X: Any, y: np.ndarray) -> NeighborGraph:
-    """A sample without a neighbour of its class is joined to the nearest of them."""
+    """A sample without a neighbour of its class is joined to the nearest, with a warning."""
     classes = np.unique(y, return_inverse=True)[1]
     own = np.zeros((graph.n, classes.max() + 1))
     np.add.at(own, (graph.index, classes), 1.0)
@@ -191,7 +196,16 @@ def _with_company(graph: NeighborGraph, X: Any, y: np.ndarray) -> NeighborGraph:
             raise DataError(f"sample {sample} is the only one of its class, {y[sample]!r}.")
         away = np.sum((np.asarray(X)[fellows] - np.asarray(X)[sample]) ** 2, axis=1)
         pairs.append((graph.index[sample], graph.index[fellows[np.argmin(away)]]))
-    return graph.with_edges(np.array(pairs)) if pairs else graph
+    if not pairs:
+        return graph
+    warnings.warn(
+        f"samples without a neighbour of their class: {validate.listed(lonely)}. Each was joined "
+        "to the nearest sample of its class, or its pencil would weigh nothing there; take more "
+        "neighbours if these should be found.",
+        AddedEdgesWarning,
+        stacklevel=2,
+    )
+    return graph.with_edges(np.array(pairs))
 
 
 def _target(y: np.ndarray | None) -> np.ndarray:

@@ -101,6 +101,12 @@ class SpectralRegression(Responding):
     DataError, ShapeError, UnknownNameError, NotAcceptedError, DisconnectedGraphError
         From `fit`.
 
+    Warns
+    -----
+    AddedEdgesWarning
+        ``responses="contrast"``, and samples have no neighbour of their class: each is joined to
+        the nearest of them.
+
     References
     ----------
     Cai thesis, chapters 3 to 6.

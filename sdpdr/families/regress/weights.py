@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +13,8 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DuplicatePointsWarning, ShapeError
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.graphs import NeighborGraph, geodesics, knn, reconstruction_weights
+from sdpdr.graphs import NeighborGraph, Provenance, geodesics, knn, reconstruction_weights
+from sdpdr.graphs.space import make_space
 
 
 def laplacian_pencil(graph: NeighborGraph, width: float | None = None) -> Pencil:
@@ -42,12 +44,13 @@ def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) ->
     r"""Samples follow their neighbours: locally linear embedding, neighbourhood preserving maps.
 
     :math:`W = M + M^T - M^T M` with the weights M of sum one that reconstruct every sample from
-    its neighbours, and D = I, so that :math:`I - W = (I - M)^T (I - M)`.
+    its own k nearest ones, and D = I, so that :math:`I - W = (I - M)^T (I - M)`.
 
     Parameters
     ----------
     graph : NeighborGraph
-        Every node has a neighbour.
+        Every node has a neighbour. Of a graph that knows edges alone, the neighbours of a sample
+        are all those that it has an edge with, among which may be more than k.
     regularization : float, default 1e-3
         See `sdpdr.graphs.reconstruction_weights`.
 
@@ -55,7 +58,7 @@ def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) ->
     ----------
     Cai thesis, (2.1) and (2.2); Roweis and Saul, Science 290, 2000.
     """
-    M = reconstruction_weights(graph, regularization, iterations=1)
+    M = reconstruction_weights(graph, regularization, iterations=1, directed=True)
     # A sample that coincides with another follows the mean of those at its node's neighbours.
     spread = samples_of(graph)
     M = spread @ M @ sp.diags_array(1.0 / np.asarray(spread.sum(axis=0)).ravel()) @ spread.T
@@ -193,8 +196,7 @@ def knn_within_classes(X: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> Neig
     labels, member, counts = classes_of(y)
     if member.size != len(points):
         raise ShapeError(f"X has {len(points)} samples, y has {member.size} labels.")
-    edges, sqdist, sizes, total = [], [], [], 0
-    index = np.empty(member.size, dtype=np.int64)
+    parts = []
     for k, label in enumerate(labels):
         if counts[k] < 3:
             raise DataError(f"class {label!r} has {counts[k]} samples; neighbours need three.")
@@ -203,14 +205,29 @@ def knn_within_classes(X: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> Neig
         with warnings.catch_warnings():
             # Pencils are of samples, whether or not some share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
-            part = knn(points[own], min(n_neighbors, most), connect="none")
-        edges.append(part.edges + total)
-        sqdist.append(part.sqdist)
-        sizes.append(part.counts)
-        index[own] = part.index + total
-        total += part.n
+            parts.append(knn(points[own], min(n_neighbors, most), connect="none"))
+    made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors})
+    return _side_by_side(parts, np.argsort(member, kind="stable"), points, made)
+
+
+def _side_by_side(
+    parts: list[NeighborGraph], order: Index, points: Array, made: Provenance
+) -> NeighborGraph:
+    """One graph of several; ``order`` holds the samples of the first, then of the second, ..."""
+    starts = np.cumsum([0] + [part.n for part in parts[:-1]])
+    index = np.empty(order.size, dtype=np.int64)
+    index[order] = np.concatenate(
+        [part.index + start for part, start in zip(parts, starts, strict=True)]
+    )
+    near = sp.csr_array(sp.block_diag([part.provenance.neighborhoods for part in parts]))
+    first = np.unique(index, return_index=True)[1]
     return NeighborGraph(
-        total, np.vstack(edges), np.concatenate(sqdist), np.concatenate(sizes), index
+        sum(part.n for part in parts),
+        np.vstack([part.edges + start for part, start in zip(parts, starts, strict=True)]),
+        np.concatenate([part.sqdist for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        index,
+        replace(made, space=make_space(points[first], "euclidean"), neighborhoods=near),
     )
 
 

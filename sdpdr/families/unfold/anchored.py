@@ -53,6 +53,8 @@ def anchored_mvu(
     anchors, and :math:`K_{jj} - |y_j|^2` tells how far (`place` returns it as ``trust``). The
     anchors are eliminated; keeping them inside with fixed inner products would leave no
     interior. Coordinates are measured from the mean of the anchors; `place` moves them back.
+    Edges between two anchors are constants and have no row, so `Slack` charges nothing for what
+    is wrong with them: value and bound are those of the program without these edges.
 
     The dual: weights w with :math:`S = L_{uu}(w) - I \succeq 0` (for ``about="anchors"``), the
     Laplacian grounded at the anchors, bound the optimum by :math:`\sum w d - \sum w_{kj}

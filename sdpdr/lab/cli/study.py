@@ -145,7 +145,7 @@ def run_run(args: Namespace) -> Exit:
     except KeyboardInterrupt:
         complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
         return Exit.INTERRUPTED
-    from sdpdr.lab.study.measures import means, runs_by_median
+    from sdpdr.lab.study.measures import means, not_installed, runs_by_median
     from sdpdr.lab.study.store import Results
 
     with Results(path, read_only=True) as results:
@@ -154,11 +154,14 @@ def run_run(args: Namespace) -> Exit:
     if hidden:
         note(f"{hidden} rows of other settings or another study are kept in {path} and left out")
     ranking = means(runs_by_median(frame))
+    absent = not_installed(frame)
     if args.json:
         kept = ranking.astype(object).where(ranking.notna(), None).to_dict("records")
         say_json({"results": str(path), "runs": len(frame), "ranking": kept})
     else:
         say(_ranking(ranking))
+        if absent:
+            note(f"not installed, or without a licence: {', '.join(absent)}")
         note(f"results: {path}; a page of them: sdpdr study report {quote(str(path))}")
     return Exit.OK
 
@@ -167,10 +170,15 @@ def _ranking(ranking: Any) -> Any:
     """Contestants, best first, for a terminal."""
     heads = ("solver", "form", "tol", "solved", "of", "mean seconds", "times the best")
     rows = [
-        (r.solver, r.form, f"{r.tol:g}", r.solved, r.instances, f"{r.mean:.3g}", f"{r.ratio:.3g}")
+        (r.solver, r.form, f"{r.tol:g}", r.solved, r.instances, _told(r.mean), _told(r.ratio))
         for r in ranking.itertuples()
     ]
     return table(heads, rows, right=heads[2:])
+
+
+def _told(number: float) -> str:
+    """A dash for what was never measured, which is no number."""
+    return f"{number:.3g}" if number == number else "–"
 
 
 def run_report(args: Namespace) -> Exit:

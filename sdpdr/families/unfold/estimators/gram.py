@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import TransformerTags
 from sklearn.utils.metaestimators import available_if
@@ -35,9 +35,47 @@ def _is_extended(estimator: GramEmbedding) -> bool:
     return True
 
 
+class _Named(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]  # as below
+    """What returns places, as frames where `set_output` asks for them.
+
+    scikit-learn wraps these here, where they are unconditional: what it wraps is available always,
+    and the map is not.
+    """
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Learn the embedding and return it, shape (n, n_components).
+
+        With an extension, the places that its map gives, as ``fit(X).transform(X)``: what comes
+        after in a pipeline then sees old and new points alike.
+        """
+        return self.fit(X, y)._returned(X)
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of points, by the map learned beside the embedding.
+
+        Points of the fit are not looked up: the map smooths, and ``embedding_`` has their places.
+
+        Parameters
+        ----------
+        X : array_like of shape (m, D), or distances to the samples of the fit, (m, n)
+
+        Returns
+        -------
+        array of shape (m, n_components)
+        """
+        return self.extension_(self._new(X))
+
+
 @dataclass(eq=False, repr=False)
-class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
+    _Named,
+    BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
+    auto_wrap_output_keys=None,
+):
     """Base of embeddings read off a Gram matrix.
+
+    As of scikit-learn's Isomap, columns have names (``get_feature_names_out``), and
+    ``set_output(transform="pandas")`` makes frames of them.
 
     Fields are hyperparameters: a subclass has those of its base and adds its own, as a dataclass
     again. ``_model`` names its recipe.
@@ -77,14 +115,6 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         self._keep(graph, self._answer(graph, X, y))
         self._extend(X)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn the embedding and return it, shape (n, n_components).
-
-        With an extension, the places that its map gives, as ``fit(X).transform(X)``: what comes
-        after in a pipeline then sees old and new points alike.
-        """
-        return self.fit(X, y)._returned(X)
 
     def _graph(self, X: Any, search: Callable[..., NeighborGraph] = knn) -> NeighborGraph:
         """Neighbours among the rows of X; sets ``n_features_in_`` and ``feature_names_in_``."""
@@ -163,21 +193,11 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         """What ``fit_transform`` gives."""
         return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
 
-    @available_if(_is_extended)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def transform(self, X: Any) -> Array:
-        """Coordinates of points, by the map learned beside the embedding.
+    transform = available_if(_is_extended)(_Named.transform)
 
-        Points of the fit are not looked up: the map smooths, and ``embedding_`` has their places.
-
-        Parameters
-        ----------
-        X : array_like of shape (m, D), or distances to the samples of the fit, (m, n)
-
-        Returns
-        -------
-        array of shape (m, n_components)
-        """
-        return self.extension_(self._new(X))
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
 
     @available_if(_is_extended)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def trust(self, X: Any) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sdpdr.base.errors import DataError
-from sdpdr.lab.study.measures.contestants import matrix, ratios_to_best, times
+from sdpdr.lab.study.measures.contestants import label, matrix, ratios_to_best, times
 from sdpdr.lab.study.measures.frame import CONTESTANT, need
 
 SHIFT = 0.1
@@ -69,6 +69,7 @@ def means(runs: pd.DataFrame, *, shift: float = SHIFT, penalty: float = 1.0) -> 
     is more. With a penalty of 1 this follows Mittelmann's benchmarks and qpbenchmark: a contestant
     that gave up after a second is charged as if it had used all its time. All the same the mean of
     one that solves nothing is about the limit, and no more, so read it beside the success rate.
+    A contestant that was never run, say because it is not installed, has no mean.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def means(runs: pd.DataFrame, *, shift: float = SHIFT, penalty: float = 1.0) -> 
         - ``claims``: how many of its answers came with a claim,
         - ``correct_rate``: the share of claims that agree with what we verified, honesty "true" or
           "silent"; ``nan`` without claims,
-        - ``mean``: seconds,
+        - ``mean``: seconds; ``nan`` for a contestant that was never run,
         - ``ratio``: of the mean to the least of its tolerance.
 
     Raises
@@ -143,8 +144,8 @@ def _means_at(runs: pd.DataFrame, shift: float, penalty: float) -> list[dict[Any
         for column in ("time_limit", "seconds", "honesty", "outcome")
     )
     taken, limit = times(runs), limit.astype(float)
-    missed = np.isinf(taken)
-    for who, unknown in (missed & limit.isna()).items():
+    missed, ran = np.isinf(taken), (~outcome.isin(NEVER_RAN)).sum()
+    for who, unknown in (missed & limit.isna() & (ran > 0)).items():
         if unknown.any():
             where = unknown.idxmax()
             raise DataError(f"{who} did not solve {where}, and no time limit can count instead")
@@ -153,15 +154,29 @@ def _means_at(runs: pd.DataFrame, shift: float, penalty: float) -> list[dict[Any
     table = pd.DataFrame(
         {
             "instances": len(taken),
-            "ran": (~outcome.isin(NEVER_RAN)).sum(),
+            "ran": ran,
             "solved": (~missed).sum(),
             "success_rate": (~missed).mean(),
             "claims": claims,
             "correct_rate": honesty.isin(["true", "silent"]).sum() / claims,
-            "mean": charged.apply(shifted_geometric_mean, shift=shift),
+            "mean": charged.apply(shifted_geometric_mean, shift=shift).where(ran > 0),
         }
     )
     return table.reset_index().to_dict("records")
+
+
+def not_installed(runs: pd.DataFrame) -> list[str]:
+    """Contestants all of whose lines end in "MISSING", in words.
+
+    Examples
+    --------
+    >>> not_installed(pd.DataFrame({"solver": ["csdp", "scs", "scs"], "form": "gram",
+    ...     "outcome": ["MISSING", "SOLVED", "MISSING"]}))
+    ['csdp gram']
+    """
+    need(runs, *CONTESTANT, "outcome")
+    absent = runs["outcome"].eq("MISSING").groupby([runs[name] for name in CONTESTANT], sort=False)
+    return [label(*who) for who, gone in absent.all().items() if gone]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,15 @@ from sdpdr.lab import plot
 from sdpdr.lab.study.measures.contestants import label
 from sdpdr.lab.study.measures.failures import claims
 from sdpdr.lab.study.measures.growth import growth
-from sdpdr.lab.study.measures.means import SHIFT, Profile, performance_profile, time_profile
+from sdpdr.lab.study.measures.means import (
+    SHIFT,
+    Profile,
+    not_installed,
+    performance_profile,
+    time_profile,
+)
 from sdpdr.lab.study.page import figures
-from sdpdr.lab.study.page.material import Material, instance_name, named
+from sdpdr.lab.study.page.material import Material, enumerated, instance_name, named
 from sdpdr.lab.study.page.parts import Chart, Section, headed, toned
 
 PHASES = ["build", "compile", "solve", "certify"]
@@ -46,9 +52,12 @@ def ranking(material: Material) -> Section:
         f"An instance counts as solved when our own residuals and gap say so. Seconds are those to "
         f"compile, solve and certify, by the median of the repeats; the mean is geometric, shifted "
         f"by {SHIFT:g} s, over the instances that every contestant was run on, and what is not "
-        "solved counts as its time limit. Contestants are ordered by the number solved first."
+        "solved counts as its time limit. A contestant that was never run has no mean. Contestants "
+        "are ordered by the number solved first."
     )
     why = [f"There are no means: {material.no_means}."] if material.no_means else []
+    if absent := not_installed(material.runs):
+        why.append(f"Not installed, or without a licence: {enumerated(absent)}.")
     tables = [material.table("ranking-table", frame, words)]
     return Section("ranking", "Ranking", why, tables=tables)
 
