@@ -116,11 +116,13 @@ def kmeans(sqdist: Any, k: int) -> Model:
 
 def fastest_mixing(graph: Any) -> Model:
     """Probabilities of steps along edges that forget the start soonest."""
-    p, s, I = scalar("p", graph.m, nonnegative=True), scalar("s"), np.eye(graph.n)
-    steps = I[graph.edges[:, 0]] - I[graph.edges[:, 1]]
-    walk = I - 1.0 / graph.n - p @ (steps[:, :, None] * steps[:, None, :])
+    p, s, one = scalar("p", graph.m, nonnegative=True), scalar("s"), np.eye(graph.n)
+    steps = one[graph.edges[:, 0]] - one[graph.edges[:, 1]]
+    walk = one - 1.0 / graph.n - p @ (steps[:, :, None] * steps[:, None, :])
     leaving = (abs(steps).T @ p <= 1.0).named("leaving")
-    return minimize(s) + leaving + (walk << s * I).named("above") + (walk >> -s * I).named("below")
+    return (
+        minimize(s) + leaving + (walk << s * one).named("above") + (walk >> -s * one).named("below")
+    )
 
 
 def design(points: Any) -> Model:
