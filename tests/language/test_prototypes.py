@@ -1,0 +1,156 @@
+"""Programs of the literature, written in a few lines, are certified at small sizes."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_continuous_lyapunov
+from scipy.optimize import nnls
+
+import sdpdr
+from sdpdr import graphs, maximize, methods, minimize, psd, scalar, square
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+# Exact data leave one matrix, of low rank: no point has a neighbourhood that proves it feasible.
+NO_INTERIOR = {"snl", "edm_least", "phaselift"}
+
+
+def load():
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        path = BENCHMARKS / "prototypes.py"
+        spec = importlib.util.spec_from_file_location("prototypes", path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["prototypes"] = module
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+ALL = load().PROTOTYPES
+
+
+def small(name):
+    prototype = ALL[name]
+    return prototype.build(prototype.small)
+
+
+@pytest.fixture(scope="module")
+def solved():
+    """Each program, solved once."""
+    known = {}
+
+    def solution(name):
+        if name not in known:
+            known[name] = sdpdr.solve(small(name), tol=1e-6, progress=False)
+        return known[name]
+
+    return solution
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_program_is_certified_or_says_why_not(name, solved):
+    solution = solved(name)
+    if name in NO_INTERIOR:
+        assert solution.status is sdpdr.Status.OPTIMAL_NEARBY
+        assert solution.epsilon < 1e-5
+        assert solution.apparent_gap < 1e-6
+        assert "no point was proved feasible" in solution.attained_by
+    else:
+        assert solution.status is sdpdr.Status.SOLVED
+        assert solution.certified(1e-6)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_program_is_short_and_prints(name):
+    model = small(name)
+    assert ALL[name].lines <= 8
+    assert model.describe().startswith(("maximise", "minimise"))
+    assert set(model.legend()) >= set(model.size()["rows"])
+
+
+# -- the answers are those of the problems ------------------------------------------------------
+
+
+def largest_cut(laplacian):
+    signs = np.array(list(itertools.product([1.0, -1.0], repeat=laplacian.shape[0])))
+    return 0.25 * np.max(np.sum(signs * (laplacian @ signs.T).T, axis=1))
+
+
+def test_no_cut_is_larger_than_the_bounds(solved):
+    for name in ("maxcut", "triangles", "metric"):
+        data = ALL[name].data(*ALL[name].small)
+        laplacian = data[0] if isinstance(data, tuple) else data
+        assert solved(name).bound >= largest_cut(laplacian) - 1e-6
+    assert solved("triangles").value <= solved("maxcut").bound
+    # On six nodes triangles say all.
+    assert solved("metric").value == pytest.approx(largest_cut(ALL["metric"].data(6)[0]), abs=1e-4)
+
+
+def test_the_walk_mixes_as_fast_as_it_says(solved):
+    graph, p = graphs.grid(3, 3), solved("fmmc").values["p"]
+    steps = np.eye(graph.n)[graph.edges[:, 0]] - np.eye(graph.n)[graph.edges[:, 1]]
+    walk = np.eye(graph.n) - steps.T @ (p[:, None] * steps)
+    size = np.sort(np.abs(np.linalg.eigvalsh(walk)))
+    assert size[-1] == pytest.approx(1.0)
+    assert size[-2] == pytest.approx(solved("fmmc").value, rel=1e-5)
+
+
+def test_the_design_informs_as_well_as_it_says(solved):
+    points, w = ALL["design"].data(*ALL["design"].small), solved("design").values["w"]
+    information = points.T @ (w[:, None] * points)
+    assert np.linalg.eigvalsh(information)[0] == pytest.approx(solved("design").value, rel=1e-5)
+
+
+def test_kernels_are_weighted_by_nonnegative_least_squares(solved):
+    kernels, target = ALL["mkl"].data(*ALL["mkl"].small)
+    _, distance = nnls(kernels.reshape(len(kernels), -1).T, target.ravel())
+    assert solved("mkl").value == pytest.approx(distance**2, rel=1e-5)
+
+
+def test_the_least_function_of_lyapunov_solves_his_equation(solved):
+    A, decay = ALL["lyapunov"].data(*ALL["lyapunov"].small)
+    expected = solve_continuous_lyapunov(A.T, -decay * np.eye(len(A)))
+    np.testing.assert_allclose(solved("lyapunov").gram("P"), expected, atol=1e-4)
+
+
+def test_phases_are_found(solved):
+    A, b = ALL["phaselift"].data(*ALL["phaselift"].small)
+    x = solved("phaselift").embedding(1)[:, 0]
+    np.testing.assert_allclose(np.square(A @ x), b, atol=1e-4 * np.max(b))
+
+
+def test_later_points_are_farther(solved):
+    model = small("temporal")
+    lags = {k: v for k, v in model.violations(solved("temporal").values).items() if "lag" in k}
+    assert len(lags) == 3
+    assert max(lags.values()) < 1e-5 * solved("temporal").value
+
+
+# -- what the language owes to the rest -----------------------------------------------------------
+
+
+def unfolding():
+    X, _ = sdpdr.datasets.swiss_roll(300, seed=0)
+    graph = graphs.knn(X, n_neighbors=6)
+    K = psd("K", graph.n)
+    lengths = K.distance2(graph.edges) <= graph.sqdist
+    return methods.mvu(graph), maximize(K.trace()) + (K.sum(axis=1) == 0) + lengths
+
+
+@pytest.mark.xfail(strict=True, reason="rows written with operators lose the kind of their map")
+def test_what_is_written_is_planned_as_the_method_is():
+    method, written = unfolding()
+    assert sdpdr.plan(written).reason == sdpdr.plan(method).reason
+
+
+@pytest.mark.xfail(strict=True, reason="a goal alone is no model")
+def test_a_goal_alone_is_a_model():
+    t = scalar("t")
+    assert sdpdr.solve(minimize(square(t - 1.0)), gap_scale=1.0).value == pytest.approx(0.0)
