@@ -1,5 +1,17 @@
 """Models as one thinks them: variables with operators, comparisons, prices, goals."""
 
+from sdpdr.model.language.functions import (
+    geo_mean,
+    lambda_max,
+    lambda_min,
+    matrix_frac,
+    norm,
+    quad_form,
+    quad_over_lin,
+    root_det,
+    sum_largest,
+    sum_squares,
+)
 from sdpdr.model.language.goals import Goal, maximize, minimize
 from sdpdr.model.language.prices import Convex, Priced, pos, square
 from sdpdr.model.language.statements import Statement
@@ -11,12 +23,22 @@ __all__ = [
     "Priced",
     "PsdMatrix",
     "Statement",
+    "geo_mean",
+    "lambda_max",
+    "lambda_min",
     "matrix",
+    "matrix_frac",
     "maximize",
     "minimize",
+    "norm",
     "pos",
     "psd",
+    "quad_form",
+    "quad_over_lin",
+    "root_det",
     "scalar",
     "square",
+    "sum_largest",
+    "sum_squares",
     "symmetric",
 ]
