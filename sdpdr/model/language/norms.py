@@ -21,7 +21,8 @@ from sdpdr.model.language.pieces import (
 from sdpdr.model.terms import Term
 from sdpdr.program.point import Variable
 
-# Values in one matrix inequality; its order is one more. Above, a 2 x 2 inequality for each.
+# Values in one matrix inequality, whose order is one more. Of larger ones, bounds are proved less
+# often; many small ones take longer to prove than to solve.
 _ARROW = 30
 
 
@@ -32,11 +33,11 @@ class Length(Function):
     .. math:: |v| \le t \quad\Longleftrightarrow\quad
               \begin{pmatrix} t I & v \\ v^T & t \end{pmatrix} \succeq 0,
 
-    for up to thirty values. For more, with one scalar for each,
+    for up to thirty values. More are split into groups :math:`v_1, v_2, \dots` with a scalar each,
 
     .. math:: |v| \le t \quad\Longleftrightarrow\quad
-              \begin{pmatrix} u_i & v_i \\ v_i & t \end{pmatrix} \succeq 0,\
-              \textstyle\sum_i u_i \le t .
+              \begin{pmatrix} t I & v_g \\ v_g^T & u_g \end{pmatrix} \succeq 0,\
+              \textstyle\sum_g u_g \le t .
 
     Parameters
     ----------
@@ -54,8 +55,8 @@ class Length(Function):
     >>> [(term.cone, term.lhs.m) for term in terms]
     [('psd', 10)]
     >>> _, terms, _ = Length(scalar("v", 40)).above("norm")
-    >>> len(terms), terms[0].lhs.m
-    (41, 3)
+    >>> [term.lhs.m for term in terms]
+    [231, 231, 1]
     """
 
     def above(self, name: str) -> Built:
@@ -107,17 +108,24 @@ def _squares_below(
     of: Affine, over: Affine, top: Affine, name: str
 ) -> tuple[list[Variable], list[Term]]:
     """Keeps the sum of squares of `of` below `over` times `top`, both at least zero."""
-    values, m = of.reshape(-1), of.m
-    if m <= _ARROW:
-        arrow = scaled_identity(m + 1, over, 0, m) + placed(m + 1, values, np.arange(m), m)
-        return [], [psd_term(arrow + placed(m + 1, top, m, m), name, "arrow")]
-    variable, shares = unknowns(f"{name}.shares", m, nonnegative=True)
-    terms: list[Term] = []
-    for k in range(m):
-        corner = placed(2, shares[[k]], 0, 0) + placed(2, values[[k]], 0, 1)
-        terms.append(psd_term(corner + placed(2, over, 1, 1), name, f"share{k}"))
+    values = of.reshape(-1)
+    if of.m <= _ARROW:
+        return [], [psd_term(_arrow(values, over, top), name, "arrow")]
+    groups = np.array_split(np.arange(of.m), -(-of.m // _ARROW))
+    variable, shares = unknowns(f"{name}.shares", len(groups), nonnegative=True)
+    terms: list[Term] = [
+        psd_term(_arrow(values[group], over, shares[[k]]), name, f"arrow{k}")
+        for k, group in enumerate(groups)
+    ]
     terms.append(at_most_zero(shares.sum() - top.reshape(()), name, "shares"))
     return [variable], terms
+
+
+def _arrow(values: Affine, over: Affine, top: Affine) -> Affine:
+    """The matrix ((over I, values), (values^T, top)) in svec coordinates."""
+    m = values.m
+    head = scaled_identity(m + 1, over, 0, m) + placed(m + 1, values, np.arange(m), m)
+    return head + placed(m + 1, top, m, m)
 
 
 @dataclass(frozen=True, eq=False)
