@@ -56,9 +56,12 @@ from .model import check_block as check_block
 from .model import from_cvxpy as from_cvxpy
 from .model import relax as relax
 from .model import soften as soften
+from .model.language import entropy as entropy
 from .model.language import geo_mean as geo_mean
 from .model.language import lambda_max as lambda_max
 from .model.language import lambda_min as lambda_min
+from .model.language import log_det as log_det
+from .model.language import log_sum_exp as log_sum_exp
 from .model.language import matrix as matrix
 from .model.language import matrix_frac as matrix_frac
 from .model.language import maximize as maximize
@@ -70,8 +73,12 @@ from .model.language import quad_form as quad_form
 from .model.language import quad_over_lin as quad_over_lin
 from .model.language import root_det as root_det
 from .model.language import scalar as scalar
+from .model.language import smooth as smooth
 from .model.language import square as square
+from .model.language import sum_exp as sum_exp
 from .model.language import sum_largest as sum_largest
+from .model.language import sum_log as sum_log
+from .model.language import sum_logistic as sum_logistic
 from .model.language import sum_squares as sum_squares
 from .model.language import symmetric as symmetric
 from .program import SDP as SDP

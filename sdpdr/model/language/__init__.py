@@ -1,15 +1,22 @@
 """Models as one thinks them: variables with operators, comparisons, prices, goals."""
 
 from sdpdr.model.language.functions import (
+    entropy,
     geo_mean,
     lambda_max,
     lambda_min,
+    log_det,
+    log_sum_exp,
     matrix_frac,
     norm,
     quad_form,
     quad_over_lin,
     root_det,
+    smooth,
+    sum_exp,
     sum_largest,
+    sum_log,
+    sum_logistic,
     sum_squares,
 )
 from sdpdr.model.language.goals import Goal, maximize, minimize
@@ -23,9 +30,12 @@ __all__ = [
     "Priced",
     "PsdMatrix",
     "Statement",
+    "entropy",
     "geo_mean",
     "lambda_max",
     "lambda_min",
+    "log_det",
+    "log_sum_exp",
     "matrix",
     "matrix_frac",
     "maximize",
@@ -37,8 +47,12 @@ __all__ = [
     "quad_over_lin",
     "root_det",
     "scalar",
+    "smooth",
     "square",
+    "sum_exp",
     "sum_largest",
+    "sum_log",
+    "sum_logistic",
     "sum_squares",
     "symmetric",
 ]

@@ -45,8 +45,7 @@ def term_name(part: str, own: str) -> str:
     >>> term_name("objective.0", "arrow"), term_name("limit", "arrow")
     ('0.arrow', 'arrow')
     """
-    place = part.partition(".")[2]
-    return f"{place}.{own}" if place else own
+    return ".".join(word for word in (part.partition(".")[2], own) if word)
 
 
 def unknowns(name: str, size: int, *, nonnegative: bool = False) -> tuple[VectorVariable, Affine]:
