@@ -96,22 +96,37 @@ class Declaration(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class _Changed(Block):
-    """A block whose terms pass through a function."""
+class Changed(Block):
+    """A block whose terms pass through a function.
+
+    Parameters
+    ----------
+    block : Block
+    change : callable
+        Takes a term, returns terms.
+    """
 
     block: Block
     change: Callable[[Term], Iterable[Term]]
 
     def terms(self) -> Iterable[Term]:
+        """Those of the block, changed."""
         for term in self.block.terms():
             yield from self.change(term)
 
     def variables(self) -> Iterable[Variable]:
+        """Those of the block."""
         return self.block.variables()
 
     @property
     def label(self) -> str:
+        """That of the block."""
         return self.block.label
+
+    @property
+    def declares(self) -> bool:  # type: ignore[override]
+        """Whether the block declares variables of its own."""
+        return self.block.declares
 
 
 def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
@@ -156,7 +171,7 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
                 "move away from; soften blocks made of Equal and AtMost terms."
             )
 
-    return _Changed(block, change)
+    return Changed(block, change)
 
 
 def _excess(term: Equal | AtMost) -> Affine | None:
@@ -197,7 +212,7 @@ def relax(block: Block, band: float) -> Block:
         yield AtMost(term.lhs, term.rhs + width, f"{prefix}upper", upper)
         yield AtMost(-term.lhs, width - term.rhs, f"{prefix}lower", lower)
 
-    return _Changed(block, change)
+    return Changed(block, change)
 
 
 @dataclass(frozen=True, eq=False)

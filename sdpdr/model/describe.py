@@ -14,7 +14,7 @@ from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg.letters import Letters, Words, summed, times
 from sdpdr.model.affine import Affine
 from sdpdr.model.model import Model
-from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import PsdVariable, Variable
 
 _RELATIONS: dict[str, Words] = {
@@ -74,6 +74,8 @@ def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
         label, term = many[0]
         if isinstance(term, (Minimize, Maximize)):
             objective.append(_affine(sign * term.cost, _letters(term)))
+        elif isinstance(term, Smooth):
+            objective.append(times(f"{sign:g}", _smooth(term, _letters(term))))
         elif isinstance(term, Penalize):
             objective.append(times(f"{sign:g}", _price(term, _letters(term))))
             rows.append((("(priced)", r"\text{(priced)}")[k], f"{label}, {_count(term)}"))
@@ -110,6 +112,8 @@ def row_words(term: Term, letters: Letters | None = None) -> Words:
         return _affine(term.lhs, letters)
     if isinstance(term, Penalize):
         return _price(term, letters)
+    if isinstance(term, Smooth):
+        return _smooth(term, letters)
     if term.written is not None:
         left = _affine(term.written.left, letters)
         right = _affine(term.written.right, letters)
@@ -164,6 +168,12 @@ def _price(term: Penalize, letters: Letters) -> Words:
     }[term.penalty]
     plain, latex = times(letters.numbers(term.weight), shape)
     return f"Σ_e {plain}", rf"\sum_e {latex}"
+
+
+def _smooth(term: Smooth, letters: Letters) -> Words:
+    plain, latex = _affine(term.lhs, letters)
+    word, sign = term.function.word, -1.0 if term.function.is_concave else 1.0
+    return times(f"{sign * term.weight:g}", (f"{word}({plain})", rf"\text{{{word}}}({latex})"))
 
 
 def _affine(affine: Affine, letters: Letters) -> Words:

@@ -14,7 +14,7 @@ from sdpdr.linalg import LinearMap
 from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.block import Block, relabel
-from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable
 from sdpdr.program.sdp import SDP
 
@@ -139,6 +139,8 @@ class Model:
                 total += float(evaluate(term.cost, values)[0])
             elif isinstance(term, Penalize):
                 total += term.cost(evaluate(term.lhs, values) - term.rhs)
+            elif isinstance(term, Smooth):
+                total += term.cost(evaluate(term.lhs, values))
             elif isinstance(term, Raw):
                 raise ModelError(f"{label!r} is written in cvxpy; only cvxpy can evaluate it.")
         return -total if self.is_maximization else total

@@ -15,6 +15,7 @@ from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.svec import order_of
 from sdpdr.model.affine import Affine
+from sdpdr.model.smooth import SmoothFunction
 
 Penalty = Literal["absolute", "positive", "square"]
 
@@ -191,6 +192,32 @@ class Penalize:
 
 
 @dataclass(frozen=True, eq=False)
+class Smooth:
+    """Adds a smooth convex function to the minimised objective; such a model has no SDP form.
+
+    With a tangent in its place it has one, which proves a bound (`sdpdr.model.tangent`).
+
+    Parameters
+    ----------
+    lhs : Affine
+        What it is a function of.
+    function : SmoothFunction
+    weight : float
+        Positive.
+    name : str
+    """
+
+    lhs: Affine
+    function: SmoothFunction
+    weight: float = 1.0
+    name: str = ""
+
+    def cost(self, values: Array) -> float:
+        """The price of values."""
+        return self.weight * self.function.value(values)
+
+
+@dataclass(frozen=True, eq=False)
 class Raw:
     """Constraints or an objective written in cvxpy directly; such a model has no SDP form.
 
@@ -205,4 +232,4 @@ class Raw:
     name: str = ""
 
 
-Term: TypeAlias = "Equal | AtMost | InCone | Minimize | Maximize | Penalize | Raw"
+Term: TypeAlias = "Equal | AtMost | InCone | Minimize | Maximize | Penalize | Smooth | Raw"

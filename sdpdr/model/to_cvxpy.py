@@ -10,7 +10,7 @@ import cvxpy as cp
 from sdpdr.linalg.svec import full_from_svec, order_of
 from sdpdr.model.affine import Affine
 from sdpdr.model.model import Model
-from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth
 from sdpdr.solvers.render import Rendered, apply, declare
 
 
@@ -39,6 +39,9 @@ def render_model(model: Model) -> Rendered:
             objective = objective + cp.sum(express(term.cost, variables))
             continue
         lhs = express(term.lhs, variables)
+        if isinstance(term, Smooth):
+            objective = objective + term.weight * term.function.express(cp, lhs)
+            continue
         if isinstance(term, Equal):
             constraints[label] = lhs == term.rhs
         elif isinstance(term, AtMost):

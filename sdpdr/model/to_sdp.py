@@ -12,7 +12,7 @@ from sdpdr.linalg import VectorMap
 from sdpdr.linalg.svec import order_of
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.model import Model
-from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
 
@@ -57,6 +57,11 @@ class _Parts:
             self.objective = self.objective + term.cost
         elif isinstance(term, Penalize):
             self._penalty(label, term)
+        elif isinstance(term, Smooth):
+            raise CompileError(
+                label,
+                f"{term.function.word} is smooth, but not semidefinite; only its tangents are.",
+            )
         elif isinstance(term, Raw):
             raise CompileError(
                 label, "it is written in cvxpy directly; use form='cvxpy', or write it as terms."

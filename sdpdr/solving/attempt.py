@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
 from sdpdr.base.progress import Progress, show_progress
 from sdpdr.model import Model
+from sdpdr.model.tangent import is_smooth
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.program.point import Factor, Point, PsdVariable
 from sdpdr.program.run import Run, Verdict
@@ -25,6 +26,7 @@ from sdpdr.solvers.screen import screen
 from sdpdr.solving.asked import Request
 from sdpdr.solving.choice import Way
 from sdpdr.solving.grade import STOPPED, Clock, grade, proved, unproved
+from sdpdr.solving.tangent import grade_by_tangent
 
 _NO_START = (
     "solver {!r} ({} form) cannot begin from a given start; leave it out, or use solver 'lowrank'."
@@ -181,6 +183,8 @@ def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) ->
         point = _standard_point(chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
         return grade(chosen.sdp, replace(outcome, history=()), chosen, clock, request)
+    if outcome.point.values and is_smooth(model):
+        return grade_by_tangent(model, outcome, chosen, clock, request)
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)
     if outcome.verdict is Verdict.SOLVED:
         status = Status.UNVERIFIED

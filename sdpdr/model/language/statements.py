@@ -128,7 +128,7 @@ class Statement(Named):
         written = Written(self.left, self.relation, self.right)
         if self.relation in (">>", "<<"):
             sign = 1.0 if self.relation == ">>" else -1.0
-            return InCone(_svec(sign * (left - right)), "psd", written=written)
+            return InCone(svec_of(sign * (left - right)), "psd", written=written)
         sign = -1.0 if self.relation == ">=" else 1.0
         moved, rhs = _sides(sign * left, sign * right)
         kind = Equal if self.relation == "==" else AtMost
@@ -227,7 +227,7 @@ def is_symmetric(matrix: Affine) -> bool:
     return True
 
 
-def _svec(matrix: Affine) -> Affine:
+def svec_of(matrix: Affine) -> Affine:
     """A symmetric matrix in svec coordinates."""
     if not is_symmetric(matrix):
         raise ModelError(

@@ -1,0 +1,270 @@
+"""Norms of expressions, and squares over what is positive, as matrix inequalities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpdr.linalg.svec import svec_pairs
+from sdpdr.model.affine import Affine, joined
+from sdpdr.model.language.pieces import (
+    Built,
+    Function,
+    at_most_zero,
+    natural,
+    placed,
+    psd_term,
+    scaled_identity,
+    unknowns,
+)
+from sdpdr.model.terms import Term
+from sdpdr.program.point import Variable
+
+# Values in one matrix inequality, whose order is one more. Of larger ones, bounds are proved less
+# often; many small ones take longer to prove than to solve.
+_ARROW = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Length(Function):
+    r"""The Euclidean length of all values; of a matrix, its Frobenius norm.
+
+    .. math:: |v| \le t \quad\Longleftrightarrow\quad
+              \begin{pmatrix} t I & v \\ v^T & t \end{pmatrix} \succeq 0,
+
+    for up to thirty values. More are split into groups :math:`v_1, v_2, \dots` with a scalar each,
+
+    .. math:: |v| \le t \quad\Longleftrightarrow\quad
+              \begin{pmatrix} t I & v_g \\ v_g^T & u_g \end{pmatrix} \succeq 0,\
+              \textstyle\sum_g u_g \le t .
+
+    Parameters
+    ----------
+    of : Affine
+        v.
+
+    References
+    ----------
+    Ben-Tal and Nemirovski, "Lectures on modern convex optimization", SIAM, 2001, section 4.2.
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import scalar
+    >>> _, terms, _ = Length(scalar("v", 3)).above("norm")
+    >>> [(term.cone, term.lhs.m) for term in terms]
+    [('psd', 10)]
+    >>> _, terms, _ = Length(scalar("v", 40)).above("norm")
+    >>> [term.lhs.m for term in terms]
+    [231, 231, 1]
+    """
+
+    def above(self, name: str) -> Built:
+        """A scalar, and one or many inequalities."""
+        variable, top = unknowns(f"{name}.length", 1)
+        more, terms = _squares_below(self.of, top, top, name)
+        return [variable, *more], terms, top.reshape(())
+
+
+@dataclass(frozen=True, eq=False)
+class QuadOverLin(Function):
+    r"""A sum of squares over an affine expression, which is thereby not negative.
+
+    .. math:: \frac{|v|^2}{t} \le s,\ t \ge 0 \quad\Longleftrightarrow\quad
+              \begin{pmatrix} t I & v \\ v^T & s \end{pmatrix} \succeq 0 ,
+
+    with the same two ways to write it as `Length`.
+
+    Parameters
+    ----------
+    of : Affine
+        v.
+    over : Affine
+        t, one value.
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import scalar
+    >>> _, terms, _ = QuadOverLin(scalar("v", 3), scalar("t")).above("ratio")
+    >>> [(term.cone, term.lhs.m) for term in terms]
+    [('psd', 10)]
+    """
+
+    over: Affine
+
+    @property
+    def declared(self) -> dict[str, Variable]:
+        """The variables of both."""
+        return joined(self.of.declared, self.over.declared)
+
+    def above(self, name: str) -> Built:
+        """A scalar, and one or many inequalities."""
+        variable, top = unknowns(f"{name}.ratio", 1, nonnegative=True)
+        more, terms = _squares_below(self.of, self.over.reshape(-1), top, name)
+        return [variable, *more], terms, top.reshape(())
+
+
+def _squares_below(
+    of: Affine, over: Affine, top: Affine, name: str
+) -> tuple[list[Variable], list[Term]]:
+    """Keeps the sum of squares of `of` below `over` times `top`, both at least zero."""
+    values = of.reshape(-1)
+    if of.m <= _ARROW:
+        return [], [psd_term(_arrow(values, over, top), name, "arrow")]
+    groups = np.array_split(np.arange(of.m), -(-of.m // _ARROW))
+    variable, shares = unknowns(f"{name}.shares", len(groups), nonnegative=True)
+    terms: list[Term] = [
+        psd_term(_arrow(values[group], over, shares[[k]]), name, f"arrow{k}")
+        for k, group in enumerate(groups)
+    ]
+    terms.append(at_most_zero(shares.sum() - top.reshape(()), name, "shares"))
+    return [variable], terms
+
+
+def _arrow(values: Affine, over: Affine, top: Affine) -> Affine:
+    """The matrix ((over I, values), (values^T, top)) in svec coordinates."""
+    m = values.m
+    head = scaled_identity(m + 1, over, 0, m) + placed(m + 1, values, np.arange(m), m)
+    return head + placed(m + 1, top, m, m)
+
+
+@dataclass(frozen=True, eq=False)
+class Largest(Function):
+    r"""The largest absolute value: :math:`-t \le v_i \le t`.
+
+    Parameters
+    ----------
+    of : Affine
+        v.
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import scalar
+    >>> [term.lhs.m for term in Largest(scalar("v", 3)).above("norm")[1]]
+    [3, 3]
+    """
+
+    def above(self, name: str) -> Built:
+        """A scalar, and two rows for each value."""
+        variable, top = unknowns(f"{name}.largest", 1, nonnegative=True)
+        values, top = self.of.reshape(-1), top.reshape(())
+        terms = [
+            at_most_zero(values - top, name, "over"),
+            at_most_zero(-values - top, name, "under"),
+        ]
+        return [variable], terms, top
+
+
+@dataclass(frozen=True, eq=False)
+class Spectral(Function):
+    r"""The largest singular value of a matrix.
+
+    .. math:: |X|_2 \le t \quad\Longleftrightarrow\quad
+              \begin{pmatrix} t I & X \\ X^T & t I \end{pmatrix} \succeq 0 .
+
+    Parameters
+    ----------
+    of : Affine
+        X, of shape (p, q).
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import matrix
+    >>> [term.lhs.m for term in Spectral(matrix("X", (2, 3))).above("norm")[1]]
+    [15]
+    """
+
+    def above(self, name: str) -> Built:
+        """A scalar, and one inequality of order p + q."""
+        n = sum(self.of.shape)
+        variable, top = unknowns(f"{name}.spectral", 1)
+        inside = scaled_identity(n, top, 0, n) + _corner(self.of)
+        return [variable], [psd_term(inside, name, "spectral")], top.reshape(())
+
+
+@dataclass(frozen=True, eq=False)
+class Nuclear(Function):
+    r"""The sum of the singular values of a matrix, its trace norm.
+
+    .. math:: |X|_{\mathrm{tr}} = \min_{A, B} \tfrac12 (\operatorname{tr} A + \operatorname{tr} B)
+              \quad\text{s.t.}\quad \begin{pmatrix} A & X \\ X^T & B \end{pmatrix} \succeq 0 .
+
+    Parameters
+    ----------
+    of : Affine
+        X, of shape (p, q).
+
+    References
+    ----------
+    Fazel, Hindi, Boyd, "A rank minimization heuristic with application to minimum order system
+    approximation", American Control Conference, 2001.
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import matrix
+    >>> variables, terms, _ = Nuclear(matrix("X", (2, 3))).above("norm")
+    >>> [v.size for v in variables], [term.lhs.m for term in terms]
+    ([3, 6], [15])
+    """
+
+    def above(self, name: str) -> Built:
+        """Two symmetric matrices, and one inequality of order p + q."""
+        p, q = self.of.shape
+        n, inside, half = p + q, _corner(self.of), Affine.of(0.0)
+        variables = []
+        for side, start, order in (("left", 0, p), ("right", p, q)):
+            i, j = np.triu_indices(order)
+            variable, entries = unknowns(f"{name}.{side}", i.size)
+            variables.append(variable)
+            inside = inside + placed(n, entries, start + i, start + j)
+            half = half + 0.5 * entries[np.flatnonzero(i == j)].sum()
+        return variables, [psd_term(inside, name, "nuclear")], half
+
+
+def _corner(matrix: Affine) -> Affine:
+    """A matrix as the upper right corner of a symmetric one, in svec coordinates."""
+    p, q = matrix.shape
+    i, a = np.indices((p, q)).reshape(2, -1)
+    return placed(p + q, matrix.reshape(-1), i, p + a)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixFrac(Function):
+    r"""Forms of an inverse, which is thereby of a positive semidefinite matrix.
+
+    .. math:: \operatorname{tr} V^T S^{-1} V = \min_W\ \operatorname{tr} W \quad\text{s.t.}\quad
+              \begin{pmatrix} S & V \\ V^T & W \end{pmatrix} \succeq 0 .
+
+    Parameters
+    ----------
+    of : Affine
+        V, of shape (n, q).
+    matrix : Affine
+        S, symmetric, in svec coordinates.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg.svec import svec
+    >>> from sdpdr.model.language import matrix
+    >>> part = MatrixFrac(matrix("V", (3, 2)), Affine.of(svec(np.eye(3))))
+    >>> [term.lhs.m for term in part.above("forms")[1]]
+    [15]
+    """
+
+    matrix: Affine
+
+    @property
+    def declared(self) -> dict[str, Variable]:
+        """The variables of both."""
+        return joined(self.of.declared, self.matrix.declared)
+
+    def above(self, name: str) -> Built:
+        """A symmetric matrix, and one inequality."""
+        n, q = self.of.shape
+        i, j = svec_pairs(np.arange(self.matrix.m))
+        a, b = np.triu_indices(q)
+        variable, entries = unknowns(f"{name}.forms", a.size)
+        inside = placed(n + q, natural(self.matrix), i, j) + _corner(self.of)
+        inside = inside + placed(n + q, entries, n + a, n + b)
+        total = entries[np.flatnonzero(a == b)].sum()
+        return [variable], [psd_term(inside, name, "inverse")], total

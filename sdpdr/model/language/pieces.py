@@ -1,0 +1,113 @@
+"""What convex functions are written with: variables of their own, matrices put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Index
+from sdpdr.linalg import SvecMap
+from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
+from sdpdr.model.affine import Affine, Var
+from sdpdr.model.language.prices import Part
+from sdpdr.model.terms import AtMost, InCone, Term
+from sdpdr.program.point import PsdVariable, Variable, VectorVariable
+
+Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
+
+
+@dataclass(frozen=True, eq=False)
+class Function(Part):
+    """A convex function of one expression.
+
+    Parameters
+    ----------
+    of : Affine
+    """
+
+    of: Affine
+
+    @property
+    def declared(self) -> dict[str, Variable]:
+        """The variables of the expression."""
+        return dict(self.of.declared)
+
+
+def term_name(part: str, own: str) -> str:
+    """The name of a term of a part called ``label.k``, in a block that goes before it.
+
+    Examples
+    --------
+    >>> term_name("objective.0", "arrow"), term_name("limit", "arrow")
+    ('0.arrow', 'arrow')
+    """
+    return ".".join(word for word in (part.partition(".")[2], own) if word)
+
+
+def unknowns(name: str, size: int, *, nonnegative: bool = False) -> tuple[VectorVariable, Affine]:
+    """A vector of scalars of a function's own, and its values."""
+    variable = VectorVariable(name, size, nonnegative)
+    return variable, _declared(sp.eye_array(size, format="csr") @ Var(name), variable)
+
+
+def _declared(values: Affine, variable: Variable) -> Affine:
+    return Affine(values.maps, values.constant, declared={variable.name: variable})
+
+
+def unknown_matrix(name: str, n: int) -> tuple[PsdVariable, Affine]:
+    """A positive semidefinite matrix of a function's own, in svec coordinates."""
+    variable = PsdVariable(name, n)
+    whole = SvecMap(n, sp.eye_array(svec_size(n), format="csr")) @ Var(name)
+    return variable, _declared(whole, variable)
+
+
+def placed(order: int, values: Affine, i: Index | int, j: Index | int) -> Affine:
+    """A symmetric matrix with values at places (i, j), in svec coordinates.
+
+    Parameters
+    ----------
+    order : int
+    values : Affine
+    i, j : array of int
+        Rows and columns, broadcast to the values; of (i, j) and (j, i), one is named.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import smat
+    >>> smat(placed(2, Affine.of([1.0, 2.0]), [0, 0], [0, 1]).constant).round(12)
+    array([[1., 2.],
+           [2., 0.]])
+    """
+    i, j = (np.broadcast_to(index, values.m) for index in (i, j))
+    size = svec_size(order)
+    scale = np.where(i == j, 1.0, SQRT2)
+    weights = sp.csr_array((scale, (svec_index(i, j), np.arange(values.m))), (size, values.m))
+    return values.reshape(-1).combined(weights, (size,))
+
+
+def natural(matrix: Affine) -> Affine:
+    """Entries of a symmetric matrix at their places in svec, without the roots of two."""
+    i, j = svec_pairs(np.arange(matrix.m))
+    return np.where(i == j, 1.0, 1.0 / SQRT2) * matrix
+
+
+def scaled_identity(order: int, value: Affine, start: int, stop: int) -> Affine:
+    """A scalar on the diagonal of a matrix, from one place up to another, in svec coordinates."""
+    on = np.arange(start, stop)
+    return placed(order, value.reshape(()).broadcast((on.size,)), on, on)
+
+
+def psd_term(matrix: Affine, part: str, own: str) -> InCone:
+    """A matrix in svec coordinates is positive semidefinite."""
+    return InCone(matrix, "psd", term_name(part, own))
+
+
+def at_most_zero(difference: Affine, part: str, own: str) -> AtMost:
+    """Every value of an expression is at most zero."""
+    flat = difference.reshape(-1)
+    moved = Affine(flat.maps, np.zeros(flat.m), declared=flat.declared)
+    return AtMost(moved, -flat.constant, term_name(part, own))
