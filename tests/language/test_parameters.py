@@ -164,3 +164,17 @@ def test_mistakes_are_named():
     with pytest.raises(ModelError, match="two different parameters"):
         (model + (x >= parameter("p", value=0.0))).parameters()
     assert sdpdr.solve(model).value == pytest.approx(1.0, rel=1e-6)
+
+
+def test_convex_functions_of_parameters_are_those_of_their_values():
+    S, x = sdpdr.symmetric("S", 3), scalar("x", 4)
+    p = parameter("p", value=1.0)
+
+    def words(p):
+        spread = sdpdr.norm(x - p * np.arange(4.0)) + sdpdr.lambda_max(S + p * np.eye(3))
+        return minimize(spread) + (S >> 0) + (x.sum() == 1.0) + (sdpdr.norm(p * x, 1) <= 5.0)
+
+    model = words(p)
+    for value in (1.0, 2.0):
+        p.value = value
+        assert model.solve().value == pytest.approx(sdpdr.solve(words(value)).value, rel=1e-5)

@@ -9,7 +9,7 @@ from typing import Any
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Declared
 from sdpdr.model.arithmetic import Arithmetic
-from sdpdr.model.language.prices import Convex, Curved
+from sdpdr.model.language.prices import Convex, Curved, at_present
 from sdpdr.model.language.statements import Named
 from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import Maximize, Minimize, Term
@@ -45,8 +45,8 @@ class Goal(Named):
         for k, (weight, part) in enumerate(function.parts):
             more, made, cost = part.priced(f"{self.label}.{k}", weight)
             variables += more
-            terms += made
-            total = total + sign * cost
+            terms += [at_present(term) for term in made]
+            total = total + sign * fixed(cost)
         kind = Maximize if self.maximize else Minimize
         return variables, [kind(total.reshape(1)), *terms]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.model.affine import Affine, joined
+from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.language.pieces import (
     Built,
     Function,
@@ -93,7 +94,7 @@ class QuadOverLin(Function):
     over: Affine
 
     @property
-    def declared(self) -> dict[str, Variable]:
+    def declared(self) -> Mapping[str, Declared]:
         """The variables of both."""
         return joined(self.of.declared, self.over.declared)
 
@@ -254,7 +255,7 @@ class MatrixFrac(Function):
     matrix: Affine
 
     @property
-    def declared(self) -> dict[str, Variable]:
+    def declared(self) -> Mapping[str, Declared]:
         """The variables of both."""
         return joined(self.of.declared, self.matrix.declared)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Index
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
-from sdpdr.model.affine import Affine, Var
+from sdpdr.model.affine import Affine, Declared, Var
 from sdpdr.model.language.prices import Part
 from sdpdr.model.terms import AtMost, InCone, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
@@ -32,9 +32,9 @@ class Function(Part):
     of: Affine
 
     @property
-    def declared(self) -> dict[str, Variable]:
+    def declared(self) -> Mapping[str, Declared]:
         """The variables of the expression."""
-        return dict(self.of.declared)
+        return self.of.declared
 
 
 def term_name(part: str, own: str) -> str:

@@ -14,8 +14,8 @@ from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
 from sdpdr.model.language.statements import Named, compare
-from sdpdr.model.parameters import fixed
-from sdpdr.model.terms import AtMost, InCone, Penalize, Penalty, Term
+from sdpdr.model.parameters import fixed, parameters_of
+from sdpdr.model.terms import AtMost, InCone, Penalize, Penalty, Raw, Term
 from sdpdr.program.point import Variable, VectorVariable
 
 _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
@@ -369,8 +369,8 @@ class Limited(Named):
         for k, (weight, part) in enumerate(self.function.parts):
             more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
             variables += more
-            terms += made
-            total = total + weight * top
+            terms += [at_present(term) for term in made]
+            total = total + weight * fixed(top)
         return variables, [*terms, _at_most(total, "")]
 
     @property
@@ -385,6 +385,13 @@ class Limited(Named):
     def terms(self) -> Iterable[Term]:
         """The parts below variables, and their sum below the limit."""
         return self._built()[1]
+
+
+def at_present(term: Term) -> Term:
+    """A term at the present values of its parameters."""
+    if isinstance(term, Raw) or not parameters_of(term.lhs):
+        return term
+    return replace(term, lhs=fixed(term.lhs))
 
 
 def _number(factor: Any) -> float:
