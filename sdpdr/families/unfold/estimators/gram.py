@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning
+from sdpdr.base.estimators import checked
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.model import Model
@@ -217,7 +218,7 @@ class GramEmbedding(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 
     def _new(self, X: Any) -> Array:
         check_is_fitted(self, "embedding_")
-        points = np.asarray(validate.checked(self, X, reset=False))
+        points = np.asarray(checked(self, X, reset=False))
         return points[:, self._placed] if self.extension_.precomputed else points
 
     def __sklearn_tags__(self) -> Any:
