@@ -13,9 +13,6 @@ from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible
 from sdpdr.base.errors import (
@@ -258,6 +255,8 @@ def _real(name: str, value: object) -> float:
 
 
 def _dense(X: Any, *, at_least: int) -> Array:
+    from sklearn.utils import check_array  # here, since programs alone need nothing of it
+
     try:
         array = check_array(
             X, dtype=np.float64, order="C", ensure_min_samples=at_least, input_name="X"
@@ -277,6 +276,8 @@ def _dense(X: Any, *, at_least: int) -> Array:
 
 def _advice(X: Any, words: str) -> str:
     if "NaN" in words or "infinity" in words:
+        from sklearn.utils import check_array  # here, as above
+
         numbers = check_array(X, dtype=np.float64, ensure_all_finite=False)
         rows = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
         return f"Rows that are not finite: {listed(rows)}. Drop those rows or fill them in."
@@ -307,31 +308,3 @@ def _warn_if_squared(distances: Array) -> None:
             SquaredDistancesWarning,
             stacklevel=5,
         )
-
-
-class Transformer(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
-):
-    """Base of estimators that map points, with names for the columns they make."""
-
-
-def checked(estimator: Any, X: Any, **options: Any) -> Any:
-    """``sklearn.utils.validation.validate_data`` of numbers; what it refuses is a `DataError`.
-
-    Its words are kept, since other libraries look for them.
-
-    Raises
-    ------
-    DataTypeError
-        The data are sparse where they must not be, or no numbers.
-    DataError
-        They are not finite, of another shape than in the fit, or too few.
-    """
-    try:
-        return validate_data(estimator, X, dtype=np.float64, **options)
-    except TypeError as error:
-        raise DataTypeError(str(error)) from None
-    except ValueError as error:
-        raise DataError(str(error)) from None

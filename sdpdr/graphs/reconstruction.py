@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.neighbors import NearestNeighbors
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
@@ -320,6 +319,8 @@ def coarse_basis(graph: NeighborGraph, count: int, seed: int = 0, coarse: int = 
     >>> basis.shape, bool(np.allclose(basis.sum(axis=1), 1.0))
     ((300, 5), True)
     """
+    from sklearn.neighbors import NearestNeighbors  # here, since it takes long to import
+
     if not has_coordinates(graph):
         raise DataError(f"the graph made by {graph.provenance} knows no coordinates of its points.")
     space = graph.provenance.space

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import triu
 from scipy.spatial import KDTree
-from sklearn.neighbors import NearestNeighbors
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.progress import Count
@@ -127,7 +126,11 @@ class Neighbors:
     def library(self) -> Any:
         """SciPy's tree or scikit-learn's search, over the targets."""
         points = self._points[self.targets]
-        return KDTree(points) if self.tree else NearestNeighbors(algorithm="brute").fit(points)
+        if self.tree:
+            return KDTree(points)
+        from sklearn.neighbors import NearestNeighbors  # here, since it takes long to import
+
+        return NearestNeighbors(algorithm="brute").fit(points)
 
     @property
     def order(self) -> Index:

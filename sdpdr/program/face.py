@@ -20,21 +20,27 @@ def exposing_rows(sdp: SDP, name: str) -> tuple[Rows, ...]:
     They are equalities with a right side of zeros, on this variable alone, whose map knows
     vectors u with K u = 0. On the face their adjoint vanishes, so their multipliers are free.
     """
-    found = []
+    return sdp.remembered(_exposing).get(name, ())
+
+
+def _exposing(sdp: SDP) -> dict[str, tuple[Rows, ...]]:
+    """The groups of rows that expose a face, by variable."""
+    found: dict[str, tuple[Rows, ...]] = {}
     for rows in sdp.rows:
-        if rows.relation != "==" or set(rows.lhs) != {name} or np.any(rows.rhs):
+        name = next(iter(rows.lhs), "")
+        if rows.relation != "==" or len(rows.lhs) != 1 or np.any(rows.rhs):
             continue
         linear_map = rows.lhs[name]
         if not isinstance(linear_map, LinearMap) or not _says_face(linear_map):
             continue
         if linear_map.null_vectors(rows.rhs).shape[1]:
-            found.append(rows)
-    return tuple(found)
+            found[name] = (*found.get(name, ()), rows)
+    return found
 
 
 def stated_labels(sdp: SDP) -> set[str]:
     """Labels of all groups of rows that state a face of some variable."""
-    return {r.label for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
+    return {r.label for groups in sdp.remembered(_exposing).values() for r in groups}
 
 
 def visible_rows(sdp: SDP) -> list[Rows]:
@@ -97,7 +103,9 @@ def complete_multipliers(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Arra
     full = dict(duals)
     if not full:
         return full
-    exposing = {r.label: (v.name, r) for v in sdp.psd_variables for r in exposing_rows(sdp, v.name)}
+    exposing = {
+        r.label: (name, r) for name, groups in sdp.remembered(_exposing).items() for r in groups
+    }
     rest = {label: y for label, y in full.items() if label not in exposing}
     for label, (name, rows) in exposing.items():
         linear_map = rows.lhs[name]

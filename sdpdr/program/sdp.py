@@ -26,8 +26,9 @@ is stored negated, with ``maximize=True``; `SDP.report` turns values back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
 from sdpdr.linalg.svec import smat, svec
+from sdpdr.program.column import Column
 from sdpdr.program.point import (
     Factor,
     Point,
@@ -48,6 +50,7 @@ from sdpdr.program.point import (
 
 Expression: TypeAlias = Mapping[str, "LinearMap | VectorMap"]
 Relation = Literal["==", "<="]
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,6 +237,27 @@ class SDP:
                     f"it takes {linear_map.n} to {linear_map.m}."
                 )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The program without what was `remembered`, which need not travel."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    def remembered(self, make: Callable[[SDP], _Made]) -> _Made:
+        """What a function makes of the program, which never changes: made once, for all who ask.
+
+        Parameters
+        ----------
+        make : callable
+            One that lasts, such as a class or a function of a module.
+        """
+        if make not in self._remembered:
+            self._remembered[make] = make(self)
+        found: _Made = self._remembered[make]
+        return found
+
+    @cached_property
+    def _remembered(self) -> dict[Callable[[SDP], Any], Any]:
+        return {}
+
     # -- looking inside -----------------------------------------------------------------
 
     def variable(self, name: str) -> Variable:
@@ -394,10 +418,17 @@ class SDP:
 
     def dual_slack(self, name: str, duals: Mapping[str, Array]) -> Matrix:
         """S_k = C_k + A_k*(y) - G_k*(Z) of a matrix variable, or s of a vector."""
-        total = self.cost(name)
-        for linear_map, y in self.column(name, duals):
-            total = total + linear_map.adjoint(y)
-        return total
+        return self._added(name, self.cost(name), duals)
+
+    def weighted(self, name: str, duals: Mapping[str, Array]) -> Matrix:
+        """The dual slack of a matrix variable without the cost, A_k*(y) - G_k*(Z)."""
+        n = self.cost(name).shape[0]
+        return self._added(name, sp.csr_array((n, n)), duals)
+
+    def _added(self, name: str, cost: Matrix, duals: Mapping[str, Array]) -> Matrix:
+        matrices = [lmi for lmi in self.lmis if name in lmi.lhs and lmi.label in duals]
+        multipliers = {**duals, **{lmi.label: -svec(duals[lmi.label]) for lmi in matrices}}
+        return self.remembered(_columns)[name].added(cost, multipliers)
 
     def dual_value(self, duals: Mapping[str, Array]) -> float:
         """Objective of the dual of the minimisation, whether or not the point is feasible."""
@@ -421,3 +452,13 @@ class SDP:
         duals = {r.label: np.zeros(r.m) for r in self.rows}
         duals |= {lmi.label: np.zeros((lmi.order, lmi.order)) for lmi in self.lmis}
         return Point(values, duals)
+
+
+def _columns(sdp: SDP) -> dict[str, Column]:
+    """What acts on each variable, for dual slacks."""
+    maps: dict[str, dict[str, LinearMap | VectorMap]] = {v.name: {} for v in sdp.variables}
+    sides = [*((r.label, r.lhs) for r in sdp.rows), *((lmi.label, lmi.lhs) for lmi in sdp.lmis)]
+    for label, side in sides:
+        for name, linear_map in side.items():
+            maps[name][label] = linear_map
+    return {name: Column(column) for name, column in maps.items()}

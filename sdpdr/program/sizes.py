@@ -33,6 +33,10 @@ def gap_scale(sdp: SDP) -> float:
     >>> gap_scale(methods.mvu(graphs.path([1.0, 1.0, 3.0])).to_sdp())
     0.5
     """
+    return sdp.remembered(_gap_scale)
+
+
+def _gap_scale(sdp: SDP) -> float:
     entry = _typical([_entry_sizes(r.lhs, r.rhs) for r in sdp.rows]) or _typical(
         [_entry_sizes(lmi.lhs, lmi.constant) for lmi in sdp.lmis]
     )

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from sdpdr.errors import NotAcceptedError, UnknownNameError
 from sdpdr.linalg import (
@@ -196,7 +197,7 @@ def test_slacks_of_the_blocks_add_up_to_the_slack(pairs):
     duals = {r.label: rng.standard_normal(r.m) for r in reduced.sdp.rows}
     total = np.zeros((N, N))
     for k, c in enumerate(find_trees(sdp, FINE).variables["X"].cliques):
-        total[np.ix_(c, c)] += reduced.sdp.dual_slack(f"X[{k}]", duals).toarray()
+        total[np.ix_(c, c)] += sp.csr_array(reduced.sdp.dual_slack(f"X[{k}]", duals)).toarray()
     lifted = reduced.lift(Point({}, duals)).duals
     assert set(lifted) == {"trace", "lengths"}
     np.testing.assert_allclose(np.asarray(sdp.dual_slack("X", lifted)), total, atol=1e-12)

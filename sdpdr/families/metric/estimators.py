@@ -15,8 +15,8 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.checks import Transformer, checked
 from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning
+from sdpdr.base.estimators import Transformer, checked
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
 from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points, require_pairs
 from sdpdr.families.metric.recipes import xing

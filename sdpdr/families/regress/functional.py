@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.checks import Transformer, checked
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.estimators import Transformer, checked
 
 
 @dataclass(eq=False, repr=False)

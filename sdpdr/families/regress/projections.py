@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.checks import checked
+from sdpdr.base.estimators import checked
 from sdpdr.families.regress.linear import linear_embedding
 from sdpdr.families.regress.respond import LABELLED, Responding, checked_target, kind_of
 from sdpdr.families.regress.ridge import ridge

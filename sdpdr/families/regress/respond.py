@@ -13,13 +13,13 @@ from sklearn.utils.multiclass import type_of_target
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.checks import Transformer
 from sdpdr.base.errors import (
     AddedEdgesWarning,
     DataError,
     DuplicatePointsWarning,
     ShapeError,
 )
+from sdpdr.base.estimators import Transformer
 from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
 from sdpdr.families.regress.weights import (
     class_pencil,

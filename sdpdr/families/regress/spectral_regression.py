@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.checks import checked
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
+from sdpdr.base.estimators import checked
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.respond import KINDS, LABELLED, Responding, checked_target, kind_of

@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.checks import Transformer, checked
 from sdpdr.base.errors import (
     NonUniqueWarning,
     ShapeError,
     UncertifiedWarning,
 )
+from sdpdr.base.estimators import Transformer, checked
 from sdpdr.families.sopca.bases import Bases, two_d_pca, two_d_svd
 from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
 from sdpdr.families.sopca.inputs import finite_matrices, matrices, numbers_of_components

@@ -131,7 +131,11 @@ class Rigorous:
                 radius = radius + 1.01 * adjoint_magnitude(linear_map, reach)
         radius = radius if sp.issparse(radius) else np.asarray(radius)
         null = null_vectors(sdp, name)
-        slack = _lifted(sdp, name, y, lift)
+        # Map by map, since that is how the terms were counted.
+        slack = sdp.cost(name)
+        for linear_map, multipliers in sdp.column(name, y):
+            slack = slack + linear_map.adjoint(multipliers)
+        slack = slack if lift == 0.0 else _shifted(slack, lift)
         slack = slack.toarray() if isinstance(slack, Outer) else slack
         return is_verified_positive(slack, radius, null)
 

@@ -41,9 +41,9 @@ def general(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate:
     # Beyond the price of a scalar that is slack of one row, a multiplier proves nothing.
     plain = within(dual_box(sdp) or {}, {r.label: duals[r.label] for r in sdp.rows})
     matrices = {lmi.label: -svec(duals[lmi.label]) for lmi in sdp.lmis}
-    sdp = without_inequalities(without_lmis(sdp))
+    sdp = sdp.remembered(_with_equations)
     y = on_equations(sdp, {**plain, **matrices})
-    limits = Limits(sdp)
+    limits = sdp.remembered(Limits)
     account = Account(sdp, arithmetic, limits)
     claimed = sdp.dual_value(y)
     best: tuple[float, str, Duals] | None = None
@@ -63,6 +63,11 @@ def general(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate:
     words = f"{words}; {arithmetic.words}"
     kept = _of_program(given, proving)
     return Certificate(sdp.report(value), words, arithmetic.rigorous, kept)
+
+
+def _with_equations(sdp: SDP) -> SDP:
+    """The program with equations alone, whose dual slack tells everything."""
+    return without_inequalities(without_lmis(sdp))
 
 
 def _of_program(sdp: SDP, y: Duals) -> dict[str, Array]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import count, product
 
 import numpy as np
 import scipy.sparse as sp
@@ -68,6 +68,27 @@ class Move:
 
 def moves(sdp: SDP) -> Iterator[Move]:
     """Directions and interior points of a program in equality form, the cheapest first."""
+    return iter(sdp.remembered(_Moves))
+
+
+class _Moves:
+    """What moves there are: each is looked for when it is first asked for, and kept."""
+
+    def __init__(self, sdp: SDP) -> None:
+        self._found: list[Move] = []
+        self._search = _search(sdp)
+
+    def __iter__(self) -> Iterator[Move]:
+        for place in count():
+            if place == len(self._found):
+                further = next(self._search, None)
+                if further is None:
+                    return
+                self._found.append(further)
+            yield self._found[place]
+
+
+def _search(sdp: SDP) -> Iterator[Move]:
     rows = visible_rows(sdp)
     zero = {r.label: np.zeros(r.m) for r in rows}
     if _is_interior(sdp, zero):

@@ -167,10 +167,7 @@ def _largest_share(sdp: SDP, y: Duals) -> float | None:
     """The largest eigenvalue of (R, A*(y)) on the face; None unless R >= 0 and A*(y) > 0 there."""
     name = sdp.psd_variables[0].name
     null, reward = null_vectors(sdp, name), -1.0 * sdp.cost(name)
-    weighted: Matrix = sp.csr_array(reward.shape)
-    for r in visible_rows(sdp):
-        if name in r.lhs:
-            weighted = weighted + r.lhs[name].adjoint(y[r.label])
+    weighted = sdp.weighted(name, y)
     if not is_mass(weighted, null):
         return None
     if isinstance(reward, Outer):

@@ -169,7 +169,7 @@ def _prove(
     limits: Limits | None = None
     for candidate, lifts, words in _candidates(sdp, y):
         if lifts is not None and limits is None:
-            limits = Limits(sdp)
+            limits = sdp.remembered(Limits)
         needed = _ROUNDING * _size(sdp, candidate)
         if sdp.dual_value(candidate) <= needed:
             continue

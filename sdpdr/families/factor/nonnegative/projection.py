@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.checks import Transformer
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.estimators import Transformer
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
+from sdpdr.base.estimators import checked
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.graphs import NeighborGraph, from_edges
@@ -116,7 +117,7 @@ class AnchoredMVU(LengthEmbedding):
         check_is_fitted(self)
         if self.metric == "precomputed":
             raise DataError("new points need coordinates; fit with metric='euclidean'.")
-        points = validate.checked(self, X, reset=False)
+        points = checked(self, X, reset=False)
         placed = self.graph_.index >= 0
         return insert(
             self._seen[placed], self.embedding_[placed], points, self.n_neighbors

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning
+from sdpdr.base.estimators import checked
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.model import Model
@@ -237,7 +238,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _new(self, X: Any) -> Array:
         check_is_fitted(self, "embedding_")
-        points = np.asarray(validate.checked(self, X, reset=False))
+        points = np.asarray(checked(self, X, reset=False))
         return points[:, self._placed] if self.extension_.precomputed else points
 
     def __sklearn_tags__(self) -> Any:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning
+from sdpdr.base.estimators import checked
 from sdpdr.families.regress.transduction import reconstructing
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
@@ -168,7 +169,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         check_is_fitted(self)
         placed = np.flatnonzero(self.graph_.index >= 0)
         k = min(self.n_neighbors, placed.size)
-        points, precomputed = validate.checked(self, X, reset=False), self.metric == "precomputed"
+        points, precomputed = checked(self, X, reset=False), self.metric == "precomputed"
         near, weights = reconstructing(points, self._seen, placed, k, precomputed=precomputed)
         values = self.scores_[self.graph_.index[placed[near]]]
         return self._decision(np.einsum("mk,mka->ma", weights, values))

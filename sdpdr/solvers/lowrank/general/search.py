@@ -40,6 +40,8 @@ _LARGEST_PENALTY = 1e9
 _PATIENCE = 8  # rounds in a row without a better verdict or a smaller violation
 _ROUNDS = 200
 _NEXT_PROOF = 0.1  # share of the error at the last bound from which the next is worth its time
+# Times the gap aimed at, from which on a proof is not worth its time.
+_HOPELESS = 10.0
 _CLOSER = 0.7  # share of the least violation so far that counts as progress
 
 
@@ -145,6 +147,8 @@ class Search:
         """
         point = self._take(verdict)
         due = self._watched and verdict.error <= self._due
+        if always and verdict.promise(point) > _HOPELESS * max(self.options.tol, gap):
+            always = False
         always = always or due or bool(self.journal.exhausted)
         proved = self._prove(verdict, point, always=always, gap=gap)
         # What is proved and held needs no other measure.

@@ -158,6 +158,16 @@ class Verdict:
         """The iterate in the names and units of the program, slack filled, limits kept."""
         return point_of(self.layout, self.vector, self.multipliers)
 
+    def promise(self, point: Point) -> float:
+        """The relative gap that a proof is likely to leave at least, told without one.
+
+        What the objectives are apart, and what low eigenvalues of the dual slacks cost.
+        """
+        sdp = self.layout.problem.sdp
+        value = sdp.primal_value(point.values)
+        apart = relative(abs(value - sdp.dual_value(point.duals)), value, sdp)
+        return apart + self.negativity
+
     def proof(self, point: Point, tol: float) -> tuple[float, float] | None:
         """Bound from the multipliers and its relative gap, both as the person wrote it.
 
