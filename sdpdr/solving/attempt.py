@@ -36,6 +36,8 @@ _NO_WAY_FOR_A_START = (
 )
 _STARVED = "memory ended before anything was proved"
 _UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
+# What is said of a program that has no point to put a tangent at.
+_EMPTY = (Verdict.INFEASIBLE, Verdict.UNBOUNDED)
 
 
 def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solution:
@@ -183,7 +185,7 @@ def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) ->
         point = _standard_point(chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
         return grade(chosen.sdp, replace(outcome, history=()), chosen, clock, request)
-    if outcome.point.values and is_smooth(model):
+    if outcome.point.values and outcome.verdict not in _EMPTY and is_smooth(model):
         return grade_by_tangent(model, outcome, chosen, clock, request)
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)
     if outcome.verdict is Verdict.SOLVED:

@@ -79,7 +79,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
             certificate, point = proofs.certified(given, goal)
             attained = Attained(None, "no proof was asked for", values)
         solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
-        solution = _with_both_sides(sdp, solution, certificate, attained, point.duals)
+        solution = with_both_sides(sdp, solution, certificate, attained, point.duals)
         point = Point(solution.values, solution.duals)
         refutation = _refutation(sdp, verdict, certificate, attained, deadline)
         ray = None
@@ -236,12 +236,12 @@ def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solut
     given = Point(solution.values, complete_multipliers(sdp, solution.duals))
     certificate, attained, point = Proofs(sdp, solution.tol, deadline, rigorous=True).of(given)
     rigorous = certificate.rigorous or attained.rigorous
-    found = _with_both_sides(sdp, solution, certificate, attained, point.duals)
+    found = with_both_sides(sdp, solution, certificate, attained, point.duals)
     verdict = _ENDED.get(solution.status, Verdict.SOLVED)
     return with_status(sdp, replace(found, rigorous=rigorous), verdict)
 
 
-def _with_both_sides(
+def with_both_sides(
     sdp: SDP,
     solution: Solution,
     certificate: Certificate,

@@ -16,6 +16,7 @@ from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.asked import Request, refuse_strange, require_flags
 from sdpdr.solving.plan import plan
+from sdpdr.solving.tightening import tightened
 
 
 def solve(
@@ -130,7 +131,8 @@ def solve(
         seed=seed,
         verbose=verbose,
     )
-    return replace(chosen.carried_out(request), of_model=isinstance(model, Model))
+    solution = tightened(model, chosen.carried_out(request), chosen.solver.time_limit)
+    return replace(solution, of_model=isinstance(model, Model))
 
 
 def solve_step(

@@ -8,6 +8,9 @@ import numpy as np
 
 from sdpdr.model import Model
 from sdpdr.model.tangent import tangent_of
+from sdpdr.program.attain import made_psd
+from sdpdr.program.boxes import repair
+from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -15,7 +18,8 @@ from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.asked import Request
 from sdpdr.solving.choice import Way
-from sdpdr.solving.grade import Clock, grade, with_status
+from sdpdr.solving.grade import Clock, unproved, with_both_sides, with_status
+from sdpdr.solving.proofs import Proofs, value_of
 
 
 def grade_by_tangent(
@@ -46,8 +50,34 @@ def grade_by_tangent(
     labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
     duals = {label: y for label, y in outcome.point.duals.items() if label in labels}
     point = Point({**slack, **outcome.point.values}, duals)
-    screened = screen(sdp, replace(outcome, point=point, history=()))
-    return _with_true_value(model, sdp, grade(sdp, screened, chosen, clock, request), screened)
+    outcome = screen(sdp, replace(outcome, point=point, history=()))
+    claim = replace(outcome.claim, verdict=outcome.verdict.value)
+    solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
+    if not outcome.point.values:
+        return solution
+    with clock("certify"):
+        solution = _proved(
+            sdp, outcome.point, Proofs(sdp, chosen.solver.tol, request.deadline), solution
+        )
+    solution = replace(solution, timings=dict(clock.seconds), gap_scale=request.gap_scale)
+    return _with_true_value(model, sdp, solution, outcome)
+
+
+def _proved(sdp: SDP, found: Point, proofs: Proofs, solution: Solution) -> Solution:
+    """What is proved of the tangent, with a point as near to the one found as may be.
+
+    Points of better value are none of the model: the tangent is flat, and its optimum far away.
+    """
+    values = repair(sdp, made_psd(sdp, found.values))
+    given = Point(values, complete_multipliers(sdp, found.duals))
+    certificate, point = proofs.certified(given, value_of(sdp, given))
+    attained = proofs.attained(given, value_of(sdp, given))
+    return with_both_sides(sdp, solution, certificate, attained, point.duals)
+
+
+def of_tangent(argument: str) -> str:
+    """How a bound is proved that is one of a tangent."""
+    return f"{argument}; of a tangent, which is nowhere worse than the function"
 
 
 def _with_true_value(model: Model, sdp: SDP, solution: Solution, outcome: Outcome) -> Solution:
@@ -56,8 +86,6 @@ def _with_true_value(model: Model, sdp: SDP, solution: Solution, outcome: Outcom
         return solution
     value = model.objective(solution.values)
     attained = value if solution.attained is not None and np.isfinite(value) else None
-    argument = solution.argument
-    if solution.bound is not None:
-        argument = f"{argument}; of a tangent, which is nowhere worse than the function"
+    argument = solution.argument if solution.bound is None else of_tangent(solution.argument)
     solution = replace(solution, value=value, attained=attained, argument=argument, rigorous=False)
     return with_status(sdp, solution, outcome.verdict)

@@ -248,6 +248,8 @@ class Turns:
             return True
         if self.chosen.sdp is None and Status.UNVERIFIED in statuses:
             return True  # There is nothing to grade anybody with.
+        if self.chosen.sdp is None and self.usable_at < inf:
+            return True  # A tangent at the point, solved by itself, gives what the bound lacks.
         return self._best.status in SETTLED
 
     @property
