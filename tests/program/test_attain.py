@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -29,6 +30,7 @@ from sdpdr.program.attain.basis import Grounded, Pivoted
 from sdpdr.program.attain.box import Box, enclose, independent_rows
 from sdpdr.program.attain.cone import cone_program
 from sdpdr.program.attain.framed import framed
+from sdpdr.program.attain.mixed import mixed_with_diagonal
 
 SQRT5 = np.sqrt(5.0)
 PENTAGON = [(i, (i + 1) % 5) for i in range(5)]
@@ -230,6 +232,54 @@ def test_a_point_that_holds_every_inequality_is_attained_as_it_is():
     assert outside.value == pytest.approx(2.0, rel=1e-8)
     for found in (inside, outside):
         assert all(np.min(sdp.slack(r, found.values)) >= 0.0 for r in rows[:3])
+
+
+# -- diagonals mixed in -------------------------------------------------------------------------
+
+
+def all_triangles(n):
+    """The largest cut of a complete graph with weights, and every triangle."""
+    weights = np.random.default_rng(0).integers(1, 4, (n, n)).astype(float)
+    adjacency = np.triu(weights, 1) + np.triu(weights, 1).T
+    laplacian = np.diag(adjacency.sum(axis=1)) - adjacency
+    i, j, k = np.array(list(itertools.combinations(range(n), 3))).T
+    x, y, z = (Entries(n, np.column_stack(pair)) for pair in ((i, j), (i, k), (j, k)))
+    signs = [(1.0, 1.0, 1.0), (1.0, -1.0, -1.0), (-1.0, 1.0, -1.0), (-1.0, -1.0, 1.0)]
+    sides = [-1.0 * (a * x + b * y + c * z) for a, b, c in signs]
+    limits = [Rows(f"t{e}", "<=", {"X": A}, np.ones(i.size)) for e, A in enumerate(sides)]
+    ones = Rows("ones", "==", {"X": Diagonal(n)}, np.ones(n))
+    objective = {"X": InnerProduct(-laplacian / 4.0)}
+    return SDP((PsdVariable("X", n),), objective, (ones, *limits), maximize=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), off=st.sampled_from([0.0, 1e-12, 1e-9, 1e-7]))
+def test_a_cut_that_misses_its_triangles_is_mixed_with_its_diagonal(seed, off):
+    """The point proved satisfies every row in rational arithmetic but the ones, which it nears."""
+    rng, n = np.random.default_rng(seed), 7
+    sdp, sides = all_triangles(n), np.sign(rng.standard_normal((7, 1)))
+    factor = Factor(np.hstack([sides, off * rng.standard_normal((n, n))]))
+    found = mixed_with_diagonal(sdp, {"X": factor}, {"X": factor})
+    assert found is not None
+    value, point, words = found
+    assert "mixed" in words
+    assert value == pytest.approx(sdp.primal_value({"X": factor}), abs=1e3 * (off + 1e-12))
+    X = [[Fraction(float(entry)) for entry in row] for row in point["X"].factor]
+    gram = [[sum(a * b for a, b in zip(u, v, strict=True)) for v in X] for u in X]
+    assert all(abs(gram[i][i] - 1) < 1e-14 for i in range(n))
+    for i, j, k in itertools.combinations(range(n), 3):
+        a, b, c = gram[i][j], gram[i][k], gram[j][k]
+        assert min(a + b + c, a - b - c, b - a - c, c - a - b) >= -1
+
+
+def test_a_diagonal_beyond_a_limit_is_not_mixed_in():
+    ones = Rows("ones", "==", {"X": Diagonal(2)}, np.ones(2))
+    limit = Rows("limit", "<=", {"X": -1.0 * Entries(2, [[0, 1]])}, np.array([-0.5]))
+    sdp = SDP((PsdVariable("X", 2),), {"X": Entries(2, [[0, 1]])}, (ones, limit))
+    inside = {"X": Factor(np.array([[1.0, 0.0], [0.8, 0.6]]))}
+    outside = {"X": Factor(np.array([[1.0, 0.0], [0.4999, np.sqrt(1.0 - 0.4999**2)]]))}
+    assert mixed_with_diagonal(sdp, inside, inside) is not None
+    assert mixed_with_diagonal(sdp, outside, outside) is None
 
 
 # -- fixed blocks ------------------------------------------------------------------------------

@@ -10,6 +10,9 @@ point is shrunk until they hold, or holds as it is (`sdpdr.program.attain.shrunk
 *Framed.* Where the only equations without slack fix a principal block, a factor is moved to it
 (`sdpdr.program.attain.framed`).
 
+*Mixed.* Where all equations fix diagonals, a point with its rows normalised is mixed with its
+diagonal until all inequalities hold (`sdpdr.program.attain.mixed`).
+
 *Corrected.* Where rows read single entries beside the diagonal, these are corrected, and the
 diagonal is raised until the correction is positive semidefinite (`corrected`).
 """
@@ -27,6 +30,7 @@ from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.program.attain.corrected import corrected
 from sdpdr.program.attain.framed import moved_to_block
+from sdpdr.program.attain.mixed import mixed_with_diagonal
 from sdpdr.program.attain.rounding import objective_at, total_size
 from sdpdr.program.attain.shrunk import Found, Values, as_given, held, shrunk, shrunk_exactly
 from sdpdr.program.face import exposing_rows
@@ -48,6 +52,8 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
         found = _normalised(sdp, values, factors, rigorous)
         if found is None and not rigorous:
             found = corrected(sdp, values, factors)
+        if found is None and not rigorous and len(factors) == 1:
+            found = mixed_with_diagonal(sdp, values, factors)
         if found is not None:
             return found
     if len(sdp.psd_variables) > 1:
