@@ -6,7 +6,9 @@ follow and say what to do.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral, Real
 from typing import Any
 from warnings import warn
@@ -235,6 +237,31 @@ def choice(kind: str, value: object, known: Collection[str]) -> None:
         raise UnknownNameError(kind, value, known)
 
 
+_FIRST_ROW = ContextVar("number of the first row", default=0)
+
+
+@contextmanager
+def rows_from(first: int) -> Iterator[None]:
+    """Messages number rows of data from here on; the rows of a file are counted from one.
+
+    Examples
+    --------
+    >>> with rows_from(1):
+    ...     numbered([0, 4])
+    '1, 5'
+    """
+    token = _FIRST_ROW.set(first)
+    try:
+        yield
+    finally:
+        _FIRST_ROW.reset(token)
+
+
+def numbered(rows: ArrayLike) -> str:
+    """Rows of data in words, by the numbers that whoever passed them counts with."""
+    return listed(np.atleast_1d(rows) + _FIRST_ROW.get())
+
+
 def listed(indices: ArrayLike, limit: int = 8) -> str:
     """First few indices in words: ``"0, 1, 2, ... (30 in all)"``."""
     numbers = np.asarray(indices).tolist()
@@ -280,7 +307,7 @@ def _advice(X: Any, words: str) -> str:
 
         numbers = check_array(X, dtype=np.float64, ensure_all_finite=False)
         rows = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
-        return f"Rows that are not finite: {listed(rows)}. Drop those rows or fill them in."
+        return f"Rows that are not finite: {numbered(rows)}. Drop those rows or fill them in."
     return next((advice for key, advice in _ADVICE.items() if key in words), _NUMBERS_ONLY)
 
 
@@ -288,8 +315,8 @@ def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
         raise DataError(
-            f"the precomputed distances are {fault}: D[{i}, {j}] = {matrix[i, j]:.6g}, "
-            f"D[{j}, {i}] = {matrix[j, i]:.6g}. {advice}."
+            f"the precomputed distances are {fault}: D[{numbered([i, j])}] = {matrix[i, j]:.6g}, "
+            f"D[{numbered([j, i])}] = {matrix[j, i]:.6g}. {advice}."
         )
 
 
@@ -302,8 +329,9 @@ def _warn_if_squared(distances: Array) -> None:
     i, j = np.unravel_index(int(excess.argmax()), excess.shape)
     if excess[i, j] > ROUNDING * distances.max():
         warn(
-            f"the precomputed distances break the triangle inequality: D[{i}, {j}] = "
-            f"{distances[i, j]:.6g} exceeds {detour[i, j]:.6g}, the way through point {pivot}. "
+            f"the precomputed distances break the triangle inequality: D[{numbered([i, j])}] = "
+            f"{distances[i, j]:.6g} exceeds {detour[i, j]:.6g}, the way through point "
+            f"{numbered(pivot)}. "
             "If the entries are squared distances, pass squared=True.",
             SquaredDistancesWarning,
             stacklevel=5,

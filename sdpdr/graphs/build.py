@@ -45,7 +45,7 @@ def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
     if len(nodes) == space.n:
         return space, index
     copies = np.flatnonzero(same != np.arange(space.n))
-    found = f"{len(copies)} of {space.n} points repeat an earlier one: {validate.listed(copies)}."
+    found = f"{len(copies)} of {space.n} points repeat an earlier one: {validate.numbered(copies)}."
     if duplicates == "error":
         raise DataError(f"{found} Drop them, or pass duplicates='merge' to merge and count them.")
     warn(
@@ -113,7 +113,7 @@ def connected(
     dropped = np.flatnonzero(largest.index < 0)
     warn(
         f"kept the largest of {graph.n_components} components and dropped {len(dropped)} of "
-        f"{len(graph.index)} points: {validate.listed(dropped)}. graph.index is -1 there.",
+        f"{len(graph.index)} points: {validate.numbered(dropped)}. graph.index is -1 there.",
         DroppedPointsWarning,
         stacklevel=4,
     )

@@ -214,7 +214,7 @@ class NeighborGraph:
         strays = np.flatnonzero(np.isin(self.index, np.concatenate(parts[1:])))
         raise DisconnectedGraphError(
             f"the graph made by {self.provenance} has {len(parts)} components, of sizes {sizes}. "
-            f"Points outside the largest: {validate.listed(strays)}. "
+            f"Points outside the largest: {validate.numbered(strays)}. "
             f"Methods that spread points apart need a connected graph: {advice}.",
             parts,
         )

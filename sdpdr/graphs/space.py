@@ -150,9 +150,9 @@ class Precomputed:
         if wrong.size:
             i, j, apart = self._torn(np.flatnonzero(same == same[wrong[0]]))
             raise DataError(
-                f"the precomputed distances contradict themselves: points {i} and {j} are "
-                f"at distance 0 but differ by {apart:.3g} in their distance to another point. "
-                "Give distinct points a positive distance."
+                f"the precomputed distances contradict themselves: points {validate.numbered(i)} "
+                f"and {validate.numbered(j)} are at distance 0 but differ by {apart:.3g} in their "
+                "distance to another point. Give distinct points a positive distance."
             )
         return np.asarray(same, dtype=np.int64)
 

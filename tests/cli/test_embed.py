@@ -99,7 +99,7 @@ def test_precomputed_distances_plain_and_squared(sdpdr, tmp_path, roll, learned)
     np.testing.assert_allclose(np.load(tmp_path / "q-y.npy"), learned, atol=1e-6)
     ran = sdpdr(f"embed q.npy {base}")
     assert ran.err.startswith("nothing is written") or "warning: the precomputed" in ran.err
-    assert "squared=True" in ran.err
+    assert "pass --squared" in ran.err
 
 
 def test_a_table_without_header_has_numbered_columns(sdpdr, tmp_path, roll):
@@ -229,15 +229,15 @@ def spoilt(roll, how):
 @pytest.mark.parametrize(
     ("how", "options", "words"),
     [
-        ("nan", "", "contains NaN. Rows that are not finite: 3"),
+        ("nan", "", "contains NaN. Rows that are not finite: 4"),
         ("inf", "", "infinity"),
         ("strings", "", "column 'y' holds 'green' (row 4)"),
         ("strings", "", "--drop y, take others with --columns"),
         ("two points", "", "2 sample"),
         ("zero variance", "", "all 20 points are equal"),
         ("two clusters", "--n-neighbors 3", "2 components"),
-        ("two clusters", "--n-neighbors 3", "connect='mst'"),
-        ("fine", "--n-neighbors 50", "n_neighbors=50 but there are 50 distinct points"),
+        ("two clusters", "--n-neighbors 3", "or --connect mst to add"),
+        ("fine", "--n-neighbors 50", "--n-neighbors 50 but there are 50 distinct points"),
         ("fine", "--n-components 51", "n_components must be a whole number in 1..50"),
         ("fine", "--n-components 0", "n_components must be a whole number in 1..50"),
         ("fine", "--columns x,w", "unknown column 'w'"),
@@ -374,7 +374,8 @@ def test_duplicates_are_merged_with_a_warning(sdpdr, tmp_path, roll):
     np.save(tmp_path / "twice.npy", np.vstack([roll, roll[:2]]))
     ran = sdpdr("embed twice.npy --out y.npy")
     assert ran.code == Exit.OK
-    assert "warning: 2 of 52 points repeat an earlier one" in ran.err
+    # Rows of files count from one, here as in every other message.
+    assert "warning: 2 of 52 points repeat an earlier one: 51, 52. They were merged.\n" in ran.err
     Y = np.load(tmp_path / "y.npy")
     np.testing.assert_array_equal(Y[-2:], Y[:2])
 

@@ -200,9 +200,9 @@ def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:
         node = graph.index[wrong[0]]
         other = known[(graph.index[known] == node) & (codes[known] == of_node[node])][0]
         raise InfeasibleError(
-            f"samples {wrong[0]} and {other} are the same point, but have the labels "
-            f"{classes[codes[wrong[0]]]} and {classes[codes[other]]}; no map separates them. "
-            "Correct or drop one of the labels (-1: not known)."
+            f"samples {validate.numbered(wrong[0])} and {validate.numbered(other)} are the same "
+            f"point, but have the labels {classes[codes[wrong[0]]]} and {classes[codes[other]]}; "
+            "no map separates them. Correct or drop one of the labels (-1: not known)."
         )
     return of_node
 

@@ -97,8 +97,10 @@ def _without_streams() -> None:
 
 def _run(args: Namespace) -> int:
     """Run a command, and say in one line what went wrong."""
+    # Commands that stand for a part of the package say it in their own words.
+    told = getattr(args, "told", str)
     try:
-        with warnings_in_one_line():
+        with warnings_in_one_line(told):
             code = args.run(args)
         sys.stdout.flush()
         return int(code)
@@ -119,5 +121,5 @@ def _run(args: Namespace) -> int:
     except (SdpdrError, OSError) as error:
         if args.debug:
             raise
-        complain("error", error)
+        complain("error", told(error))
         return int(of_error(error))

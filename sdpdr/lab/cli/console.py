@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -78,7 +78,7 @@ def table(
 
 
 @contextmanager
-def warnings_in_one_line() -> Iterator[None]:
+def warnings_in_one_line(told: Callable[[object], str] = str) -> Iterator[None]:
     """Our own warnings become lines ``warning: ...``; others are shown as Python does."""
     shown = warnings.showwarning
 
@@ -91,7 +91,7 @@ def warnings_in_one_line() -> Iterator[None]:
         line: str | None = None,
     ) -> Any:
         if issubclass(category, SdpdrWarning):
-            return complain("warning", message)
+            return complain("warning", told(message))
         return shown(message, category, filename, lineno, file, line)
 
     with warnings.catch_warnings():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.checks import rows_from
 from sdpdr.base.errors import DataError, ModelError, UnknownNameError
 from sdpdr.base.files import Writer
 from sdpdr.lab.cli import learned as answers
@@ -24,7 +25,7 @@ from sdpdr.lab.cli.console import (
     say_json,
     write_all,
 )
-from sdpdr.lab.cli.hyperparameters import FLAGS, assignment
+from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
 from sdpdr.lab.cli.methods import METHODS, described, find_method, made, side_columns, side_inputs
 from sdpdr.lab.cli.options import (
     Exit,
@@ -54,6 +55,7 @@ def add(commands: Any) -> None:
         "sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv\n"
         "sdpdr embed data.csv --method density_map --set variant=trace --out y.csv",
     )
+    parser.set_defaults(told=as_options)
     add_argument(parser, "FILE", "one row per point", type=Path)
     _add_reading(partial(add_argument, parser.add_argument_group("reading")))
     _add_method(partial(add_argument, parser.add_argument_group("method")))
@@ -125,7 +127,8 @@ def run(args: Namespace) -> Exit:
     frame = read_table(args.file, key=args.key, header=args.header)
     X, beside = _points(frame, args), side_inputs(frame, args)
     colour = None if args.color is None else frame.values(args.color)
-    learned = estimator.fit(X, **beside)
+    with rows_from(1):
+        learned = estimator.fit(X, **beside)
     Y = answers.embedding(learned, X)
     record = _record(learned, args, X, Y)
     if "y" in beside:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
@@ -19,8 +20,28 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 )
 """Hyperparameters that have an option of their own."""
 
+_HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=('[^']*'|\d+(?:\.\d+)?)")
+# What a graph knows, and the call that made it, nobody at a command line can look up.
+_OF_THE_GRAPH = re.compile(r"[.;] graph\.\w+ .*$", re.DOTALL)
+_CALL = re.compile(r" made by \w+\([^)]*\)")
+
 # A map of new points, of which the command line has none.
 _ELSEWHERE = ("extension",)
+
+
+def as_options(words: object) -> str:
+    """A message of the package in the words of the command line.
+
+    Examples
+    --------
+    >>> as_options("take more neighbours, or connect='mst' or n_neighbors=7.")
+    'take more neighbours, or --connect mst or --n-neighbors 7.'
+    >>> as_options("Some repeat. They were merged; graph.counts says how often each occurs.")
+    'Some repeat. They were merged.'
+    """
+    text = _CALL.sub("", _OF_THE_GRAPH.sub(".", str(words)))
+    text = text.replace("squared=True", "--squared")
+    return _HYPERPARAMETER.sub(lambda found: f"{FLAGS[found[1]]} {found[2].strip(chr(39))}", text)
 
 
 def assignment(text: str) -> tuple[str, str]:

@@ -251,7 +251,10 @@ def _known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
     known = ~np.isnan(values).any(axis=1)
     half = np.flatnonzero(~known & ~np.isnan(values).all(axis=1))
     if half.size:
-        raise DataError(f"sample {half[0]} has some coordinates but not all; give all or none.")
+        raise DataError(
+            f"sample {validate.numbered(half[0])} has some coordinates but not all; give all or "
+            "none."
+        )
     samples = np.flatnonzero(known & (graph.index >= 0))
     nodes, first = np.unique(graph.index[samples], return_index=True)
     coordinates = values[samples[first]]
@@ -260,6 +263,7 @@ def _known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
     if wrong.size:
         a, b = samples[first[place_of[wrong[0]]]], samples[wrong[0]]
         raise InfeasibleError(
-            f"samples {a} and {b} are the same point, but have different coordinates in y."
+            f"samples {validate.numbered(a)} and {validate.numbered(b)} are the same point, but "
+            "have different coordinates in y."
         )
     return samples, nodes, coordinates
