@@ -73,7 +73,7 @@ def test_a_solution_of_another_program():
 
 
 def test_options_of_other_solvers():
-    with pytest.raises(UnknownNameError, match="option of sdpdr.CVXPY 'tolerance'.*'tol'"):
+    with pytest.raises(UnknownNameError, match="option of sdpdr.CVXPY 'tolerance'.*tol"):
         sdpdr.CVXPY(tolerance=1e-6)
     with pytest.raises(UnknownNameError, match="'max_iters'.*'max_iter'"):
         cp.Problem(cp.Minimize(x[0]), [x >= 0]).solve(solver=sdpdr.CVXPY(), max_iters=3)
