@@ -6,7 +6,7 @@ import cvxpy as cp
 import pytest
 
 import sdpdr
-from sdpdr.errors import DataError, ModelError, NotAcceptedError
+from sdpdr.errors import DataError, ModelError, NotAcceptedError, UnknownNameError
 
 x = cp.Variable(2, name="x")
 k = cp.Variable(integer=True, name="k")
@@ -70,3 +70,10 @@ def test_a_solution_of_another_program():
     one, other = (sdpdr.from_cvxpy(cp.Problem(cp.Minimize(v), [v >= 1])) for v in (x[0], z))
     with pytest.raises(DataError, match="of another program"):
         one.give_back(sdpdr.solve(other))
+
+
+def test_options_of_other_solvers():
+    with pytest.raises(UnknownNameError, match="option of sdpdr.CVXPY 'tolerance'.*tol"):
+        sdpdr.CVXPY(tolerance=1e-6)
+    with pytest.raises(UnknownNameError, match="'max_iters'.*'max_iter'"):
+        cp.Problem(cp.Minimize(x[0]), [x >= 0]).solve(solver=sdpdr.CVXPY(), max_iters=3)
