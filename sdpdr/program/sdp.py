@@ -31,6 +31,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import DataError, DataTypeError, ModelError, UnknownNameError
 from sdpdr.base.progress import Progress
-from sdpdr.model import Model
+from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -98,6 +98,11 @@ def refuse_idle(asked: Asked) -> None:
             f"landmarks={landmarks} has no effect beside a basis that is given, of {columns} "
             "columns: leave landmarks out."
         )
+
+
+def as_model(model: Model | SDP | Block) -> Model | SDP:
+    """What is to be solved; a block alone, a goal for instance, is a model of its own."""
+    return Model((model,)) if isinstance(model, Block) else model
 
 
 def refuse_strange(model: object, solver: object) -> None:

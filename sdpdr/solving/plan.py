@@ -19,7 +19,7 @@ from sdpdr.base.errors import (
     UnknownNameError,
 )
 from sdpdr.base.progress import Progress
-from sdpdr.model import Model
+from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
@@ -30,6 +30,7 @@ from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solving.asked import (
     Asked,
     Request,
+    as_model,
     as_reductions,
     refuse_idle,
     refuse_strange,
@@ -284,7 +285,7 @@ class Plan(Way):
 
 
 def plan(
-    model: Model | SDP,
+    model: Model | SDP | Block,
     solver: str | Solver = "auto",
     form: str = "auto",
     *,
@@ -302,7 +303,7 @@ def plan(
 
     Parameters
     ----------
-    model : Model or SDP
+    model : Model or SDP, or one Block
     solver : str or Solver, default "auto"
         A name, or a configured solver object.
     form : {"auto", "factor", "lmi", "gram", "chordal", "chordal-lmi", "cvxpy", "landmark"}
@@ -349,6 +350,7 @@ def plan(
         "seed": seed,
         "verbose": verbose,
     }
+    model = as_model(model)
     refuse_strange(model, solver)
     asked = Asked(solver, form, as_reductions(via), skip, landmarks, basis, options)
     refuse_idle(asked)

@@ -8,19 +8,19 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from sdpdr.base.progress import Progress
-from sdpdr.model import Model
+from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
-from sdpdr.solving.asked import Request, refuse_strange, require_flags
+from sdpdr.solving.asked import Request, as_model, refuse_strange, require_flags
 from sdpdr.solving.plan import plan
 from sdpdr.solving.tightening import tightened
 
 
 def solve(
-    model: Model | SDP,
+    model: Model | SDP | Block,
     solver: str | Solver = "auto",
     form: str = "auto",
     *,
@@ -45,7 +45,7 @@ def solve(
 
     Parameters
     ----------
-    model : Model or SDP
+    model : Model or SDP, or one Block
     solver : str or Solver, default "auto"
         A name from ``sdpdr.solvers()`` or a configured solver object. With "auto", several take
         turns until an answer is proved to ``tol``: who fails, stalls or runs out of its share of
@@ -115,6 +115,7 @@ def solve(
     >>> round(solution.value, 5), solution.gap < 1e-6
     (4.66667, True)
     """
+    model = as_model(model)
     refuse_strange(model, solver)
     require_flags(verbose=verbose)
     request = Request(model, isolate, rigorous, gap_scale, start, progress)
