@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, own_rows
 from sdpdr.base.errors import ShapeError
-from sdpdr.linalg.letters import Letters, Words, summed, times
+from sdpdr.linalg.letters import Letters, Words, closed, summed, times
 from sdpdr.linalg.maps import LinearMap
 
 
@@ -243,8 +243,10 @@ class Combined(LinearMap):
             weights = letters.inside().numbers(self.weights.data)
             summands = letters.inside().at(self.weights.indices)
             inner = self.inner.formula(variable, summands)
-            plain, latex = times(weights, (f"({inner[0]})", f"({inner[1]})"))
-            return f"Σ_e {plain}", rf"\sum_e {latex}"
+            alike = np.ptp(self.weights.data) == 0.0
+            plain, latex = (closed(w) for w in (inner if alike else times(weights, inner)))
+            total = f"Σ_e {plain}", rf"\sum_e {latex}"
+            return times(weights, total) if alike else total
         matrix = letters.matrix_of_rows(self.weights)
         plain, latex = self.inner.formula(variable, letters.inside())
         return f"({matrix} ({plain}))_e", f"({matrix} ({latex}))_e"

@@ -126,7 +126,7 @@ def times(factor: str, words: Words) -> Words:
     """
     if factor == "1":
         return words
-    plain, latex = (_closed(part) for part in words)
+    plain, latex = (closed(part) for part in words)
     if factor == "-1":
         return f"−{plain}", f"-{latex}"
     return f"{factor} {plain}".replace("-", "−", factor.startswith("-")), f"{factor} {latex}"
@@ -144,8 +144,14 @@ def summed(parts: Iterable[Words]) -> Words:
     return plain.replace("+ −", "− "), latex.replace("+ -", "- ")
 
 
-def _closed(words: str) -> str:
-    """Words in parentheses, if they are a sum."""
+def closed(words: str) -> str:
+    """Words in parentheses, if they are a sum.
+
+    Examples
+    --------
+    >>> closed("a + b"), closed("2 (a + b)"), closed("|a + b|")
+    ('(a + b)', '2 (a + b)', '|a + b|')
+    """
     depth, within = 0, False
     for k, letter in enumerate(words):
         depth += (letter in "({[⟨") - (letter in ")}]⟩")

@@ -68,23 +68,24 @@ def _latex(model: Model) -> str:
 def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
     """Goal, objective and rows with notes; k = 0 for text, 1 for LaTeX."""
     sign = -1.0 if model.is_maximization else 1.0
-    objective: list[Words] = []
+    goals: list[Words] = []
+    prices: list[Words] = []
     rows: list[tuple[str, str]] = []
     for many in _runs(model):
         label, term = many[0]
         if isinstance(term, (Minimize, Maximize)):
-            objective.append(_affine(sign * term.cost, _letters(term)))
+            goals.append(_affine(sign * term.cost, _letters(term)))
         elif isinstance(term, Smooth):
-            objective.append(times(f"{sign:g}", _smooth(term, _letters(term))))
+            prices.append(times(f"{sign:g}", _smooth(term, _letters(term))))
         elif isinstance(term, Penalize):
-            objective.append(times(f"{sign:g}", _price(term, _letters(term))))
+            prices.append(times(f"{sign:g}", _price(term, _letters(term))))
             rows.append((("(priced)", r"\text{(priced)}")[k], f"{label}, {_count(term)}"))
         elif len(many) > 1:
             note = f"{label.split('.')[0]}, {len(many)} times {_count(term)}"
             rows.append((row_words(term)[k], note))
         else:
             rows.append((row_words(term)[k], f"{label}, {_count(term)}"))
-    words = summed(objective) if objective else ("0", "0")
+    words = summed(goals + prices) if goals or prices else ("0", "0")
     return ("maximise" if sign < 0 else "minimise"), words[k], rows
 
 
@@ -156,6 +157,8 @@ def _count(term: Term) -> str:
 def _price(term: Penalize, letters: Letters) -> Words:
     if term.written is not None:
         excess = _affine(term.written, letters)
+    elif np.any(term.rhs) and term.symbol == "b":
+        excess = summed([_affine(term.lhs, letters), _constant(-term.rhs, letters)])
     elif np.any(term.rhs):
         excess = summed([_affine(term.lhs, letters), times("-1", _right(term, letters))])
     else:

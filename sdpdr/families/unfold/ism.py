@@ -92,10 +92,10 @@ def ism(
     >>> line = graphs.path([1.0, 1.0, 1.0])
     >>> model = ism(line, ["a", None, None, "b"], margin=0.5, furthest="all")
     >>> print(model.describe())
-    maximise    Σ_e (f_eᵀ K f_e) − 0.25 (f_eᵀ K f_e)
+    maximise    Σ_e (C K Cᵀ)_ee − 0.25 (A K Aᵀ)_ee
     over        K ∈ S^4, K ⪰ 0
     subject to  K_ii + K_jj − 2 K_ij ≤ d_ij        isometry, 3 rows
-                t_e (K_ij) ≤ −γ                    separation, 2 rows
+                b_e K_3,i ≤ −γ                     separation, 2 rows
                 tr K ≤ Σ ρ_i²                      reach, 1 row
     """
     unfolding = _unfolding(graph, furthest, isometry)

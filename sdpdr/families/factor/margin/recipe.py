@@ -167,7 +167,7 @@ def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
     Examples
     --------
     >>> print(mmmf([[1, 0], [-1, 1]], c=0.5).describe())
-    minimise    Σ_i c_i Z_ii + Σ 0.5 max(t_e (Z_ij) − −1, 0)
+    minimise    Σ_i c_i Z_ii + Σ_e 0.5 max(b_e Z_ij − (−1), 0)
     over        Z ∈ S^4, Z ⪰ 0
     subject to  (priced)        margins, 3 rows
     """
@@ -219,10 +219,10 @@ def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> M
     Examples
     --------
     >>> print(mmmf_dual([[1, 0], [-1, 1]], c=0.5).describe())
-    maximise    (B Q)_e
+    maximise    cᵀ Q
     over        Q ∈ R^3, Q ≥ 0
-    subject to  Q_e ≤ c                  margin_multipliers, 3 rows
-                (B Q)_e + a_e ⪰ 0        spectral_norm, psd cone, 10 entries
+    subject to  Q_i ≤ c                  margin_multipliers, 3 rows
+                (C Q)_e + b_e ⪰ 0        spectral_norm, psd cone, 10 entries
     """
     signs = asked_signs(X, c, norm)
     weighted = _weighted(signs)
