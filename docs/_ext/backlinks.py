@@ -1,8 +1,8 @@
 """Links from source to documentation, where one module serves several public rooms.
 
 Sphinx takes all names of a module to be of the room that it came upon first: `GraphProjection` of
-``sdpdr.estimators`` is linked as ``sdpdr.GraphProjection``, since `LDA` lies beside it. The page that a
-link leads to knows the name.
+``sdpdr.estimators`` is linked as ``sdpdr.GraphProjection``, since `LDA` lies beside it. The page
+that a link leads to knows the name.
 """
 
 from __future__ import annotations
