@@ -19,6 +19,7 @@ version = release = sdpdr.__version__
 
 extensions = [
     "mathml",
+    "backlinks",
     "facts",
     "problems",
     "studies",

@@ -161,6 +161,14 @@ def test_no_two_pages_of_the_reference_share_a_file_where_case_does_not_count(mo
     assert [name for name, often in Counter(files).items() if often > 1] == []
 
 
+def test_source_links_to_what_stands_on_the_page(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    mended = importlib.import_module("backlinks").mended
+    page = 'href="../api/generated/sdpdr.estimators.GraphProjection.html#{}"'
+    wrong, right = "sdpdr.GraphProjection.fit", "sdpdr.estimators.GraphProjection.fit"
+    assert mended(page.format(wrong)) == mended(page.format(right)) == page.format(right)
+
+
 def test_every_error_is_in_the_reference():
     raised = {name for name, value in vars(errors).items() if isinstance(value, type)}
     ours = {name for name in raised if getattr(errors, name).__module__ == "sdpdr.errors"}

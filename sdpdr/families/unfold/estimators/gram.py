@@ -194,6 +194,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         """What ``fit_transform`` gives."""
         return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
 
+    fit_transform = _Named.fit_transform
     transform = available_if(_is_extended)(_Named.transform)
 
     @property
