@@ -456,12 +456,12 @@ NOTES = (
     "attainable from what is proved to bound it, relative to the value; seconds of the processor, "
     "proofs included. One thread.",
     "Where there is no gap, no value is proved attainable, and there are two reasons. In ``snl``, "
-    "``edm_least`` and ``phaselift`` exact data leave a single matrix, of low rank: no feasible "
-    "point has a neighbourhood in the cone, which every proof in doubles needs. The point is "
-    "optimal for data that differ in the last digits. In ``edm_least`` the best multipliers lie "
-    "at infinity as well, and the bound lacks some digits. ``metric`` and ``mkl`` have an "
-    "interior and are solved to more digits than were asked for; with thousands of rows the "
-    "Newton step of the proof is beyond what it may cost.",
+    "``edm_least`` and ``phaselift`` exact data leave no interior, in the last of them one matrix "
+    "of rank one: no feasible point has a neighbourhood in the cone, which every proof in doubles "
+    "needs. The point is optimal for data that differ in late digits. In ``edm_least`` the "
+    "multipliers reach 1e5 besides, and the bound lacks a digit. ``mkl`` is solved to more digits "
+    "than were asked for, and has an interior, but so many rows that a Newton step of the proof "
+    "would cost more than it may.",
 )
 
 

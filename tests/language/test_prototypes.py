@@ -16,7 +16,7 @@ import sdpdr
 from sdpdr import graphs, maximize, methods, minimize, psd, scalar, square
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-# Exact data leave one matrix, of low rank: no point has a neighbourhood that proves it feasible.
+# Exact data leave no interior: no point has a neighbourhood that proves it feasible.
 NO_INTERIOR = {"snl", "edm_least", "phaselift"}
 
 

@@ -28,9 +28,9 @@ from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, VectorVari
 from sdpdr.program.attain import attain
 from sdpdr.program.attain.basis import Grounded, Pivoted
 from sdpdr.program.attain.box import Box, enclose, independent_rows
+from sdpdr.program.attain.closed import mixed_with_diagonal
 from sdpdr.program.attain.cone import cone_program
 from sdpdr.program.attain.framed import framed
-from sdpdr.program.attain.mixed import mixed_with_diagonal
 
 SQRT5 = np.sqrt(5.0)
 PENTAGON = [(i, (i + 1) % 5) for i in range(5)]

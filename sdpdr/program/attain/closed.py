@@ -10,8 +10,10 @@ point is shrunk until they hold, or holds as it is (`sdpdr.program.attain.shrunk
 *Framed.* Where the only equations without slack fix a principal block, a factor is moved to it
 (`sdpdr.program.attain.framed`).
 
-*Mixed.* Where all equations fix diagonals, a point with its rows normalised is mixed with its
-diagonal until all inequalities hold (`sdpdr.program.attain.mixed`).
+*Mixed.* Where all equations fix diagonals, a point X with its rows normalised meets them, and so
+does its diagonal D. Cuts are such programs, and inequalities over triples of their nodes leave D
+room. What X misses these by is made up for by :math:`(1 - \theta) X + \theta D`, positive
+semidefinite since both are.
 
 *Corrected.* Where rows read single entries beside the diagonal, these are corrected, and the
 diagonal is raised until the correction is positive semidefinite (`corrected`).
@@ -30,8 +32,7 @@ from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.program.attain.corrected import corrected
 from sdpdr.program.attain.framed import moved_to_block
-from sdpdr.program.attain.mixed import mixed_with_diagonal
-from sdpdr.program.attain.rounding import objective_at, total_size
+from sdpdr.program.attain.rounding import objective_at, rounding_of, total_size
 from sdpdr.program.attain.shrunk import Found, Values, as_given, held, shrunk, shrunk_exactly
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Factor, Value
@@ -41,6 +42,9 @@ from sdpdr.program.sdp import SDP, Rows
 # Rounding of the one number fixed, relative to it, beyond which nothing is scaled to it.
 _CLEARLY = 1e-9
 _NORMALISED = "the rows of a factor normalised, or scaled to the one number that is fixed"
+_MIXED = "the rows of a factor normalised, and mixed with their diagonal until all limits hold"
+# What may be mixed in, and orders up to which a factor may have a column for every node.
+_LITTLE, _LARGEST = 1e-4, 2000
 
 
 def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
@@ -144,3 +148,60 @@ def _blur(rows: Rows, name: str, factor: Array) -> tuple[float, float]:
     terms = factor.size + row_terms(linear_map) + 16
     error = float(gamma(terms)) * total_size(linear_map, factor)
     return error / abs(reached) if reached else np.inf, reached
+
+
+def mixed_with_diagonal(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:
+    """Value of the minimisation, the point, and words, of a program of one matrix; else None.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import Diagonal, Entries
+    >>> from sdpdr.program.point import PsdVariable
+    >>> from sdpdr.program.sdp import Rows
+    >>> entry = Entries(2, [[0, 1]])
+    >>> ones = Rows("ones", "==", {"X": Diagonal(2)}, np.ones(2))
+    >>> limit = Rows("limit", "<=", {"X": -1.0 * entry}, np.array([0.5]))
+    >>> sdp = SDP((PsdVariable("X", 2),), {"X": entry}, (ones, limit))
+    >>> low = np.sqrt(0.75)
+    >>> near = {"X": Factor(np.array([[1.0, 0.0], [-0.5 - 1e-8, low]]))}
+    >>> value, point, _ = mixed_with_diagonal(sdp, near, near)
+    >>> bool(-0.5 <= value < -0.5 + 1e-7)
+    True
+    """
+    variable = sdp.psd_variables[0]
+    name = variable.name
+    limits = [r for r in sdp.rows if r.relation == "<="]
+    if not limits or variable.n > _LARGEST or exposing_rows(sdp, name):
+        return None
+    fixed = [r for r in sdp.rows if r.relation == "=="]
+    scaling = rescaled_by(fixed, name, variable.n, factors)
+    if scaling is None or scaling[1] != "diagonal":
+        return None
+    inner = factors[name].factor * scaling[0][:, None]
+    theta = max(_share(sdp, r, {name: Factor(inner)}, {name: _own_diagonal(inner)}) for r in limits)
+    if not theta <= _LITTLE:
+        return None
+    point = {name: _mixed(inner, theta)}
+    if any(np.any(sdp.slack(r, point) < rounding_of(r, point)) for r in limits):
+        return None
+    return sdp.primal_value(point), as_given(values, point), _MIXED
+
+
+def _own_diagonal(inner: Array) -> Factor:
+    """A factor of the diagonal of a matrix, of which a factor is given."""
+    return Factor(np.diag(np.sqrt(np.sum(np.square(inner), axis=1))))
+
+
+def _mixed(inner: Array, theta: float) -> Factor:
+    diagonal = _own_diagonal(inner).factor
+    return Factor(np.hstack([np.sqrt(1.0 - theta) * inner, np.sqrt(theta) * diagonal]))
+
+
+def _share(sdp: SDP, rows: Rows, point: Values, diagonal: Values) -> float:
+    """How much of the diagonal brings a group to twice its rounding; infinite where none does."""
+    wanted = 2.0 * (rounding_of(rows, point) + rounding_of(rows, diagonal))
+    here, there = sdp.slack(rows, point), sdp.slack(rows, diagonal)
+    short = here < wanted
+    if np.any(there[short] <= wanted[short]):
+        return np.inf
+    return float(np.max((wanted - here)[short] / (there - here)[short], initial=0.0))
