@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from sdpdr.base.progress import Deadline
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth, parabola_of, tangent_of
 from sdpdr.program.point import Value
@@ -48,14 +49,14 @@ def tightened(model: Model | SDP, solution: Solution, time_limit: float | None =
     deadline = Deadline(None if time_limit is None else max(0.0, time_limit - spent))
     place: Mapping[str, Value] = solution.values
     for _ in range(_ROUNDS):
-        left = deadline.left
+        left = deadline.left()
         if left == 0.0:
             break
         tangent = plan(tangent_of(model, place), tol=_SHARE * solution.tol, time_limit=left)
         solution = _with_bound(solution, tangent.run(progress=False))
         if solution.status in SETTLED:
             break
-        place = _next_place(model, place, deadline.left)
+        place = _next_place(model, place, deadline.left())
         if not place:
             break
     return solution
