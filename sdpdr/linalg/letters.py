@@ -127,6 +127,8 @@ def times(factor: str, words: Words) -> Words:
     if factor == "1":
         return words
     plain, latex = (closed(part) for part in words)
+    if factor == "-1" and plain == f"({words[0]})" and closed(words[0][1:]) == words[0][1:]:
+        return words[0][1:], words[1][1:]
     if factor == "-1":
         return f"−{plain}", f"-{latex}"
     return f"{factor} {plain}".replace("-", "−", factor.startswith("-")), f"{factor} {latex}"

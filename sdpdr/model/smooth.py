@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.svec import full_from_svec, order_of, smat, svec
+from sdpdr.linalg.svec import SQRT2, full_from_svec, order_of, smat, svec, svec_pairs
 
 # What logarithms are kept away from, relative to the largest of the values.
 _TINY = 1e-14
@@ -45,6 +45,10 @@ class SmoothFunction(ABC):
     def express(self, cvxpy: Any, values: Any) -> Any:
         """The function of a cvxpy expression; `cvxpy` is the module."""
 
+    def root(self, values: Array) -> Array | None:
+        """A matrix R with the second derivatives of f as R^T R; None where nobody knows one."""
+        return None
+
     def inside(self, values: Array) -> Array:
         """A point near the one given that has a gradient; the point itself by default."""
         return values
@@ -75,6 +79,16 @@ class LessLogDet(SmoothFunction):
     def gradient(self, values: Array) -> Array:
         """The inverse, negative."""
         return -svec(np.linalg.inv(smat(values)))
+
+    def root(self, values: Array) -> Array:
+        """The map from X to the matrix with S^-1/2 on either side of it."""
+        spectrum, vectors = np.linalg.eigh(smat(values))
+        half = (vectors / np.sqrt(spectrum)) @ vectors.T
+        i, j = svec_pairs(np.arange(values.size))
+        # Column (i, j) is the symmetric product of columns i and j of the root.
+        outer = half[:, None, i] * half[None, :, j]
+        both = (outer + outer.transpose(1, 0, 2)) * np.where(i == j, 0.5, 1.0 / SQRT2)
+        return np.where(i == j, 1.0, SQRT2)[:, None] * both[i, j]
 
     def inside(self, values: Array) -> Array:
         """With eigenvalues that are not too small."""
@@ -109,6 +123,11 @@ class LogSumExp(SmoothFunction):
         shares = np.exp(values - np.max(values))
         return np.asarray(shares / shares.sum())
 
+    def root(self, values: Array) -> Array:
+        """Of diag(p) - p p^T, for the shares p."""
+        shares = self.gradient(values)
+        return np.sqrt(shares)[:, None] * (np.eye(shares.size) - shares)
+
     def express(self, cvxpy: Any, values: Any) -> Any:
         """By cvxpy's own function."""
         return cvxpy.log_sum_exp(values)
@@ -134,6 +153,10 @@ class SumExp(SmoothFunction):
         """The exponentials."""
         return np.exp(values)
 
+    def root(self, values: Array) -> Array:
+        """Roots of the exponentials."""
+        return np.diag(np.exp(0.5 * values))
+
     def express(self, cvxpy: Any, values: Any) -> Any:
         """By cvxpy's own function."""
         return cvxpy.sum(cvxpy.exp(values))
@@ -157,6 +180,10 @@ class Logistic(SmoothFunction):
     def gradient(self, values: Array) -> Array:
         """The logistic function."""
         return np.exp(-np.logaddexp(0.0, -values))
+
+    def root(self, values: Array) -> Array:
+        """Roots of the slopes of the logistic function."""
+        return np.diag(np.exp(-0.5 * (np.logaddexp(0.0, -values) + np.logaddexp(0.0, values))))
 
     def express(self, cvxpy: Any, values: Any) -> Any:
         """By cvxpy's own function."""
@@ -182,6 +209,10 @@ class LessSumLog(SmoothFunction):
     def gradient(self, values: Array) -> Array:
         """The inverses, negative."""
         return np.asarray(-1.0 / values)
+
+    def root(self, values: Array) -> Array:
+        """The inverses."""
+        return np.diag(1.0 / values)
 
     def inside(self, values: Array) -> Array:
         """Not too small."""
@@ -214,6 +245,10 @@ class LessEntropy(SmoothFunction):
     def gradient(self, values: Array) -> Array:
         """One more than the logarithms."""
         return 1.0 + np.log(values)
+
+    def root(self, values: Array) -> Array:
+        """Roots of the inverses."""
+        return np.diag(1.0 / np.sqrt(values))
 
     def inside(self, values: Array) -> Array:
         """Not too small."""

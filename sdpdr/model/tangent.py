@@ -7,11 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.model.affine import Affine
 from sdpdr.model.block import Changed
 from sdpdr.model.model import Model, evaluate
-from sdpdr.model.terms import Minimize, Raw, Smooth, Term
+from sdpdr.model.terms import Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import Value
+
+# Values of a function up to which all of its second derivatives are written down.
+_MANY = 2500
 
 
 def is_smooth(model: Model) -> bool:
@@ -53,9 +57,65 @@ def tangent_of(model: Model, values: Mapping[str, Value]) -> Model:
     return replace(model, blocks=blocks, maximize=model.is_maximization)
 
 
+def parabola_of(model: Model, values: Mapping[str, Value]) -> Model | None:
+    r"""A model with the second-order expansion at a point in place of each smooth cost.
+
+    .. math:: f(v) \ \longrightarrow\ f(u) + \nabla f(u)^T (v - u) + \tfrac12 |R (v - u)|^2,
+              \qquad R^T R = \nabla^2 f(u) .
+
+    Its optimum is the next point of Newton's method.
+
+    Parameters
+    ----------
+    model : Model
+    values : mapping from name to array or Factor
+
+    Returns
+    -------
+    Model or None
+        None where second derivatives are unknown, or too many.
+
+    Examples
+    --------
+    >>> import numpy as np, sdpdr
+    >>> from sdpdr import maximize, scalar, sum_log
+    >>> v = scalar("v", 2)
+    >>> model = maximize(sum_log(v) - v.sum()) + (v <= 3.0)
+    >>> near = parabola_of(model, {"v": np.array([0.5, 1.5])})
+    >>> sdpdr.solve(near).values["v"].round(6)
+    array([0.75, 0.75])
+    """
+    smooth = [term for _, term in model.labelled_terms() if isinstance(term, Smooth)]
+    if any(_root(term, values) is None for term in smooth):
+        return None
+
+    def change(term: Term) -> Iterable[Term]:
+        if not isinstance(term, Smooth):
+            yield term
+            return
+        root, at = _root(term, values), _at(term, values)
+        assert root is not None
+        yield _tangent(term, values)
+        rows = term.lhs.reshape(-1).combined(root, (len(root),))
+        moved = Affine(rows.maps, np.zeros(rows.m))
+        target = root @ at - rows.constant
+        yield Penalize(moved, target, "square", term.weight, f"{term.name}.parabola".strip("."))
+
+    blocks = tuple(Changed(block, change) for block in model.blocks)
+    return replace(model, blocks=blocks, maximize=model.is_maximization)
+
+
+def _at(term: Smooth, values: Mapping[str, Value]) -> Array:
+    return term.function.inside(evaluate(term.lhs, values))
+
+
+def _root(term: Smooth, values: Mapping[str, Value]) -> Array | None:
+    return None if term.lhs.m > _MANY else term.function.root(_at(term, values))
+
+
 def _tangent(term: Smooth, values: Mapping[str, Value]) -> Minimize:
     function = term.function
-    at = function.inside(evaluate(term.lhs, values))
+    at = _at(term, values)
     slope = np.asarray(function.gradient(at))
     flat = term.lhs.reshape(-1)
     line = flat.combined(slope[None, :], (1,)) + (function.value(at) - float(slope @ at))

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from sdpdr.base.progress import Deadline
 from sdpdr.model import Model
-from sdpdr.model.tangent import is_smooth, tangent_of
+from sdpdr.model.tangent import is_smooth, parabola_of, tangent_of
+from sdpdr.program.point import Value
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solving.plan import plan
 from sdpdr.solving.tangent import of_tangent
 from sdpdr.solving.turns import SETTLED
 
+# Tangents, at a point and at those that Newton's method finds from it.
+_ROUNDS = 3
+# Who finds them, and to what tolerance.
+_NEWTON, _DIGITS = "clarabel", 1e-10
 # Share of the tolerance that a bound may take.
 _SHARE = 0.3
 
@@ -38,12 +45,39 @@ def tightened(model: Model | SDP, solution: Solution, time_limit: float | None =
         return solution
     if not is_smooth(model) or solution.attained is None:
         return solution
-    left = None if time_limit is None else time_limit - sum(run.seconds for run in solution.runs)
-    if left is not None and left <= 0.0:
-        return solution
-    tangent = tangent_of(model, solution.values)
-    near = plan(tangent, tol=_SHARE * solution.tol, time_limit=left).run(progress=False)
-    return _with_bound(solution, near)
+    spent = sum(run.seconds for run in solution.runs)
+    deadline = Deadline(None if time_limit is None else max(0.0, time_limit - spent))
+    place: Mapping[str, Value] = solution.values
+    for _ in range(_ROUNDS):
+        left = deadline.left()
+        if left == 0.0:
+            break
+        tangent = plan(tangent_of(model, place), tol=_SHARE * solution.tol, time_limit=left)
+        solution = _with_bound(solution, tangent.run(progress=False))
+        if solution.status in SETTLED:
+            break
+        place = _next_place(model, place, deadline.left())
+        if not place:
+            break
+    return solution
+
+
+def _next_place(
+    model: Model, place: Mapping[str, Value], left: float | None
+) -> Mapping[str, Value]:
+    """Where Newton's method goes from a point; nowhere, if that is not known.
+
+    The value of a point is right to twice the digits of the point, the bound of its tangent only to
+    as many.
+    """
+    parabola = parabola_of(model, place)
+    if parabola is None or left == 0.0:
+        return {}
+    step = plan(parabola, _NEWTON, tol=_DIGITS, time_limit=left).run(
+        progress=False, attainable=False
+    )
+    known = {v.name for v in model.variables()}
+    return {name: value for name, value in step.values.items() if name in known}
 
 
 def _with_bound(solution: Solution, near: Solution) -> Solution:

@@ -161,9 +161,14 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
 
 
 def _system(sdp: SDP, rows: list[Rows]) -> _System | None:
-    """The least squares problem; None where it would be too large."""
+    """The least squares problem; None where it would be too large, or of free scalars alone."""
     too_large = sum(v.size for v in sdp.psd_variables) > LARGEST
-    return None if too_large or not rows else _System(sdp, rows)
+    return None if too_large or not rows or not _signed(sdp) else _System(sdp, rows)
+
+
+def _signed(sdp: SDP) -> list[Variable]:
+    """The variables whose dual slack has a sign to keep."""
+    return [v for v in sdp.variables if isinstance(v, PsdVariable) or v.nonnegative]
 
 
 def _along(sdp: SDP, system: _System) -> Move | None:
@@ -213,7 +218,7 @@ class _System:
 
     def __init__(self, sdp: SDP, rows: list[Rows]) -> None:
         self._rows = rows
-        priced = [v for v in sdp.variables if isinstance(v, PsdVariable) or v.nonnegative]
+        priced = _signed(sdp)
         self._matrix = sp.csr_array(
             sp.block_array([[_columns(r, v) for r in rows] for v in priced], format="csr")
         )

@@ -167,7 +167,7 @@ def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
     Examples
     --------
     >>> print(mmmf([[1, 0], [-1, 1]], c=0.5).describe())
-    minimise    Σ_i c_i Z_ii + Σ_e 0.5 max(b_e Z_ij − (−1), 0)
+    minimise    Σ_i c_i Z_ii + Σ_e 0.5 max(b_e Z_ij + 1, 0)
     over        Z ∈ S^4, Z ⪰ 0
     subject to  (priced)        margins, 3 rows
     """

@@ -1,0 +1,330 @@
+"""Functions of expressions have the optima of cvxpy's, and of closed forms, and are certified."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import (
+    entropy,
+    geo_mean,
+    graphs,
+    lambda_max,
+    lambda_min,
+    log_det,
+    log_sum_exp,
+    matrix,
+    matrix_frac,
+    maximize,
+    minimize,
+    norm,
+    psd,
+    quad_form,
+    quad_over_lin,
+    root_det,
+    scalar,
+    smooth,
+    sum_exp,
+    sum_largest,
+    sum_log,
+    sum_logistic,
+    sum_squares,
+    symmetric,
+)
+from sdpdr.errors import ModelError, ShapeError
+from sdpdr.model.model import evaluate
+from sdpdr.model.smooth import (
+    LessEntropy,
+    LessLogDet,
+    LessSumLog,
+    Logistic,
+    LogSumExp,
+    SumExp,
+)
+from sdpdr.model.tangent import tangent_of
+
+FORM = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
+LARGE = 4.0 * np.eye(3)
+
+# Shape of an affine image, the function of it here, the same in cvxpy, and 1 if it is convex.
+FUNCTIONS = {
+    "norm": ((5,), norm, cp.norm, 1),
+    "norm of a matrix": ((3, 2), lambda e: norm(e, "fro"), lambda e: cp.norm(e, "fro"), 1),
+    "norm of many": ((35,), norm, cp.norm, 1),
+    "nuclear": ((3, 4), lambda e: norm(e, "nuc"), lambda e: cp.norm(e, "nuc"), 1),
+    "spectral": ((3, 4), lambda e: norm(e, 2), lambda e: cp.norm(e, 2), 1),
+    "one": ((5,), lambda e: norm(e, 1), lambda e: cp.norm(e, 1), 1),
+    "inf": ((5,), lambda e: norm(e, "inf"), lambda e: cp.norm(e, "inf"), 1),
+    "lambda_max": ((4, 4), lambda e: lambda_max(e + e.T), lambda e: cp.lambda_max(e + e.T), 1),
+    "lambda_min": ((4, 4), lambda e: lambda_min(e + e.T), lambda e: cp.lambda_min(e + e.T), -1),
+    "eigenvalues": (
+        (4, 4),
+        lambda e: sum_largest(e + e.T, 2),
+        lambda e: cp.lambda_sum_largest(e + e.T, 2),
+        1,
+    ),
+    "values": ((6,), lambda e: sum_largest(e, 3), lambda e: cp.sum_largest(e, 3), 1),
+    "geo_mean": ((5,), lambda e: geo_mean(e + 3.0), lambda e: cp.geo_mean(e + 3.0), -1),
+    "sum_squares": ((5,), sum_squares, cp.sum_squares, 1),
+    "quad_form": ((3,), lambda e: quad_form(e, FORM), lambda e: cp.quad_form(e, FORM), 1),
+    "quad_over_lin": (
+        (5,),
+        lambda e: quad_over_lin(e[:4], e[4] + 9.0),
+        lambda e: cp.quad_over_lin(e[:4], e[4] + 9.0),
+        1,
+    ),
+    "matrix_frac": (
+        (3, 4),
+        lambda e: matrix_frac(e[:, 3], e[:, :3] + e[:, :3].T + 3.0 * LARGE),
+        lambda e: cp.matrix_frac(e[:, 3], e[:, :3] + e[:, :3].T + 3.0 * LARGE),
+        1,
+    ),
+}
+SMOOTH = {
+    "log_det": (
+        (3, 3),
+        lambda e: log_det(e + e.T + 2.0 * LARGE),
+        lambda e: cp.log_det(e + e.T + 2.0 * LARGE),
+        -1,
+    ),
+    "log_sum_exp": ((4,), log_sum_exp, cp.log_sum_exp, 1),
+    "sum_exp": ((4,), sum_exp, lambda e: cp.sum(cp.exp(e)), 1),
+    "sum_logistic": ((4,), sum_logistic, lambda e: cp.sum(cp.logistic(e)), 1),
+    "sum_log": ((4,), lambda e: sum_log(e + 6.0), lambda e: cp.sum(cp.log(e + 6.0)), -1),
+    "entropy": ((4,), lambda e: entropy(e + 6.0), lambda e: cp.sum(cp.entr(e + 6.0)), -1),
+}
+
+
+class Instance:
+    """A random affine image of a vector in a box and a matrix of limited trace, here and there."""
+
+    def __init__(self, shape, seed):
+        rng = np.random.default_rng(seed)
+        A, b = (
+            rng.standard_normal((int(np.prod(shape)), 4)),
+            rng.standard_normal(int(np.prod(shape))),
+        )
+        c = rng.standard_normal(4)
+        w, K = scalar("w", 4), psd("K", 3)
+        self.image = (A @ w + b).reshape(*shape) + K[0, 1]
+        self.line, self.first = c @ w + K[0, 0], w[0]
+        self.rows = (K.trace() <= 2.0) + (abs(w) <= 1.5)
+        v, M = cp.Variable(4), cp.Variable((3, 3), PSD=True)
+        self.there = cp.reshape(A @ v + b, shape, order="C") + M[0, 1]
+        self.line_there, self.first_there = c @ v + M[0, 0], v[0]
+        self.rows_there = [cp.trace(M) <= 2.0, cp.abs(v) <= 1.5]
+        v.value, M.value = np.zeros(4), np.zeros((3, 3))
+
+
+def optimum(objective, constraints):
+    return cp.Problem(objective, constraints).solve("CLARABEL")
+
+
+def agrees(model, expected):
+    solution = sdpdr.solve(model)
+    assert solution.certified(1e-6), solution
+    assert solution.value == pytest.approx(expected, rel=2e-5, abs=2e-5)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("name", FUNCTIONS | SMOOTH)
+def test_at_a_price(name):
+    shape, here, there, sign = (FUNCTIONS | SMOOTH)[name]
+    one = Instance(shape, 0)
+    goal, goal_there = (minimize, cp.Minimize) if sign > 0 else (maximize, cp.Maximize)
+    objective = goal_there(0.7 * there(one.there) + sign * one.line_there)
+    model = goal(0.7 * here(one.image) + sign * one.line) + one.rows
+    agrees(model, optimum(objective, one.rows_there))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_below_or_above_a_limit(name):
+    shape, here, there, sign = FUNCTIONS[name]
+    one = Instance(shape, 1)
+    function = there(one.there)
+    limit = float(2.0 * function.value + sign * 0.6 * abs(function.value))
+    function = 2.0 * function + one.first_there
+    total = 2.0 * here(one.image) + one.first
+    row, row_there = (
+        (total <= limit, function <= limit) if sign > 0 else (total >= limit, function >= limit)
+    )
+    expected = optimum(cp.Minimize(one.line_there), [*one.rows_there, row_there])
+    agrees(minimize(one.line) + one.rows + row, expected)
+
+
+def test_functions_add_up():
+    one = Instance((14,), 2)
+    vector, square = one.image[:5], one.image[5:].reshape(3, 3)
+    total = norm(vector) + 2.0 * norm(vector, "inf") + lambda_max(square + square.T)
+    short, full = one.there[:5], cp.reshape(one.there[5:], (3, 3), order="C")
+    there = cp.norm(short) + 2.0 * cp.norm(short, "inf") + cp.lambda_max(full + full.T)
+    expected = optimum(cp.Minimize(there + one.line_there), one.rows_there)
+    agrees(minimize(total + one.line) + one.rows, expected)
+
+
+def known():
+    K, v, t = psd("K", 3), scalar("v", 3), scalar("t")
+    X = matrix("X", (2, 2))
+    fixed = (X == [[3.0, 0.0], [4.0, 5.0]]).named("fixed")
+    yield "a length", minimize(norm(v)) + (v == [2.0, 3.0, 6.0]), 7.0
+    yield "singular values", minimize(norm(X, "nuc")) + fixed, np.sqrt(45.0) + np.sqrt(5.0)
+    yield "the largest", minimize(norm(X, 2)) + fixed, np.sqrt(45.0)
+    yield "the smallest", maximize(lambda_min(K)) + (K.trace() <= 6.0), 2.0
+    yield "two of three", minimize(sum_largest(K, 2)) + (K.trace() == 3.0), 2.0
+    yield "a cube root", maximize(root_det(K)) + (K.diagonal() <= [1.0, 8.0, 27.0]), 6.0
+    yield "means", maximize(geo_mean(v)) + (v @ [1.0, 2.0, 4.0] <= 6.0), 1.0
+    yield "an inverse", minimize(matrix_frac(np.eye(3), K)) + (K.trace() <= 1.0), 9.0
+    yield "a ratio", minimize(quad_over_lin(v, t) + t) + (v == [2.0, 3.0, 6.0]), 14.0
+    yield "concave forms", maximize(quad_form(v, -np.eye(3)) + 2.0 * v.sum()) + (v <= 5.0), 3.0
+    yield "log det", maximize(log_det(K)) + (K.diagonal() <= [1.0, 2.0, 4.0]), np.log(8.0)
+    yield (
+        "analytic centre",
+        maximize(log_det(K) - 2.0 * K.trace()) + (K.trace() <= 9.0),
+        (-3.0 * np.log(2.0) - 3.0),
+    )
+    yield "no information", maximize(entropy(v)) + (v.sum() == 1.0), np.log(3.0)
+    yield "softmax", minimize(log_sum_exp(v)) + (v.sum() == 3.0) + (v >= -5.0), 1 + np.log(3.0)
+
+
+KNOWN = {name: (model, optimum) for name, model, optimum in known()}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_what_is_known(name):
+    model, expected = KNOWN[name]
+    agrees(model, expected)
+    assert model.describe()
+    assert model.describe("latex")
+
+
+def test_root_det_has_the_maximum_of_log_det():
+    rng = np.random.default_rng(0)
+    C = rng.standard_normal((4, 4))
+    K = psd("K", 4)
+    rows = (K.inner(C @ C.T) <= 3.0) + (K.diagonal() <= 1.0)
+    root, logarithm = (
+        sdpdr.solve(maximize(root_det(K)) + rows),
+        sdpdr.solve(maximize(log_det(K)) + rows),
+    )
+    assert root.certified(1e-6)
+    assert logarithm.certified(1e-6)
+    assert 4.0 * np.log(root.value) == pytest.approx(logarithm.value, abs=1e-5)
+
+
+def test_an_unfolding_by_log_det_is_certified():
+    n = 16
+    X, _ = sdpdr.datasets.swiss_roll(n, seed=0)
+    K = psd("K", n)
+    model = maximize(log_det(K + 0.01 * np.eye(n))) + sdpdr.blocks.Centered(n)
+    solution = sdpdr.solve(model + sdpdr.blocks.Isometry(graphs.knn(X, n_neighbors=5)))
+    assert solution.certified(1e-6)
+    assert "tangent" in solution.argument
+
+
+def test_without_a_limit_nothing_is_proved():
+    K = psd("K", 2)
+    solution = sdpdr.solve(maximize(log_det(K)) + (K[0, 0] <= 1.0), "clarabel", time_limit=10.0)
+    assert not solution.certified(1e-3)
+    assert solution.bound is None
+
+
+@pytest.mark.parametrize(
+    "function", [LessLogDet(), LogSumExp(), SumExp(), Logistic(), LessSumLog(), LessEntropy()]
+)
+def test_derivatives(function):
+    rng = np.random.default_rng(0)
+    values = (
+        np.array([2.0, 0.3, 1.5, -0.2, 0.4, 1.1])
+        if function.word == "log det"
+        else (0.2 + rng.random(4))
+    )
+    step = 1e-5 * np.eye(values.size)
+
+    def difference(of):
+        return np.array([(of(values + h) - of(values - h)) / 2e-5 for h in step])
+
+    np.testing.assert_allclose(function.gradient(values), difference(function.value), atol=1e-7)
+    root = function.root(values)
+    np.testing.assert_allclose(root.T @ root, difference(function.gradient), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_a_tangent_is_nowhere_worse(name):
+    shape, here, _, sign = SMOOTH[name]
+    one = Instance(shape, 4)
+    model = (minimize if sign > 0 else maximize)(here(one.image)) + one.rows
+    rng = np.random.default_rng(5)
+
+    def point():
+        factor = 0.4 * rng.standard_normal((3, 3))
+        return {"w": 0.3 * rng.standard_normal(4), "K": factor @ factor.T}
+
+    for _ in range(20):
+        at, other = point(), point()
+        near = tangent_of(model, at)
+        assert near.objective(at) == pytest.approx(model.objective(at), abs=1e-9)
+        assert sign * near.objective(other) <= sign * model.objective(other) + 1e-9
+
+
+def test_the_terms_keep_above_the_function():
+    rng = np.random.default_rng(1)
+    v = scalar("v", 40)
+    model = minimize(norm(v)) + (v <= 9.0)
+    values = rng.standard_normal(40)
+    given = sdpdr.solve(minimize(norm(v)) + (v == values))
+    assert evaluate(v.affine(), given.values) == pytest.approx(values, abs=1e-6)
+    assert model.violations({**given.values})["objective.0.shares"] <= 1e-9
+
+
+u, w2, S, Y = scalar("u"), scalar("w", 2), symmetric("S", 3), matrix("Y", (3, 3))
+MISTAKES = {
+    "a convex maximum": (lambda: maximize(norm(w2)), ModelError, "turn its sign"),
+    "a concave minimum": (lambda: minimize(geo_mean(w2)), ModelError, "turn its sign"),
+    "a convex floor": (lambda: norm(w2) >= 1.0, ModelError, "convex function >="),
+    "a concave ceiling": (lambda: lambda_min(S) <= 1.0, ModelError, "concave function <="),
+    "both curvatures": (lambda: lambda_max(S) + lambda_min(S), ModelError, "neither"),
+    "no expression": (lambda: norm([1.0, 2.0]), ModelError, "norm takes an expression.*list"),
+    "of a function": (lambda: norm(norm(w2)), ModelError, "affine in the variables"),
+    "an unknown norm": (lambda: norm(w2, 3), ModelError, "'nuc'.*it was given 3"),
+    "nuclear of a vector": (lambda: norm(w2, "nuc"), ShapeError, "is of a matrix"),
+    "one of a matrix": (lambda: norm(Y, 1), ShapeError, r"reshape\(-1\)"),
+    "no square matrix": (lambda: lambda_max(w2), ShapeError, "square symmetric"),
+    "no symmetry": (lambda: root_det(Y), ModelError, r"\(A \+ A.T\) / 2"),
+    "too many": (lambda: sum_largest(w2, 3), ModelError, r"k in 1\.\.2"),
+    "a scalar's largest": (lambda: sum_largest(u, 1), ShapeError, "a vector or"),
+    "a form of both signs": (
+        lambda: quad_form(w2, np.diag([1.0, -1.0])),
+        ModelError,
+        r"both signs; those of this one lie in -1\.\.1",
+    ),
+    "a form of another order": (lambda: quad_form(w2, np.eye(3)), ShapeError, r"\(2,\), \(3, 3\)"),
+    "a skew form": (lambda: quad_form(w2, [[1.0, 1.0], [0.0, 1.0]]), ModelError, r"\(P \+ P.T\)"),
+    "over a vector": (lambda: quad_over_lin(u, w2), ShapeError, "divides by one number"),
+    "a fraction of another order": (lambda: matrix_frac(w2, S), ShapeError, "order 3"),
+    "log det above a limit": (
+        lambda: (log_det(S) >= 1.0).terms(),
+        ModelError,
+        r"no limit. Write root_det\(S\)",
+    ),
+    "softmax below one": (lambda: (log_sum_exp(w2) <= 1.0).terms(), ModelError, "has no limit"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_named(name):
+    mistake, kind, words = MISTAKES[name]
+    with pytest.raises(kind, match=words) as caught:
+        mistake()
+    assert str(caught.value).count(". ") <= 1
+
+
+def test_a_function_of_ones_own():
+    v = scalar("v", 3)
+    cube = smooth(
+        v, lambda x: np.sum(x**4), lambda x: 4.0 * x**3, lambda e: cp.sum(cp.power(e, 4)), "quartic"
+    )
+    model = minimize(cube) + (v.sum() == 3.0) + (abs(v) <= 5.0)
+    agrees(model, 3.0)
+    assert "quartic" in model.describe()
