@@ -16,7 +16,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
@@ -30,19 +30,6 @@ from sdpdr.base.errors import (
 ROUNDING = 1e-7
 # Relative to the largest entry: up to this difference two halves of a matrix are the same.
 _SYMMETRIC = 1e-8
-# Beyond, squares overflow.
-_SQUARABLE = 1e150
-
-_ADVICE = {
-    "Expected 2D": "X must have shape (n, D): one row per point, one column per feature; "
-    "for points on a line use X.reshape(-1, 1).",
-    "parse": "Use X.toarray(): neighbours are searched in dense data only.",
-    "Complex": "Pass real and imaginary parts as separate columns.",
-    "sample(s)": "Add points: neighbourhoods need more of them.",
-    "feature(s)": "Each point needs at least one coordinate.",
-    "dim ": "X must have shape (n, D): flatten each image or series to one row.",
-}
-_NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
 
 
 def points(X: ArrayLike, *, at_least: int = 3) -> Array:
@@ -282,33 +269,9 @@ def _real(name: str, value: object) -> float:
 
 
 def _dense(X: Any, *, at_least: int) -> Array:
-    from sklearn.utils import check_array  # here, since programs alone need nothing of it
+    from sdpdr.base.estimators import dense  # here, since programs alone need no scikit-learn
 
-    try:
-        array = check_array(
-            X, dtype=np.float64, order="C", ensure_min_samples=at_least, input_name="X"
-        )
-    except (TypeError, ValueError) as error:
-        kind = DataTypeError if isinstance(error, TypeError) else DataError
-        words = str(error)
-        raise kind(f"{words.rstrip('.')}. {_advice(X, words)}") from error
-    largest = float(np.abs(array).max())
-    if not is_admissible(largest**2 if largest < _SQUARABLE else np.inf):
-        raise DataError(
-            f"X holds {largest:g}, of which the square is beyond what is computed with "
-            f"({ALLOWED}). Choose another unit."
-        )
-    return np.asarray(array)
-
-
-def _advice(X: Any, words: str) -> str:
-    if "NaN" in words or "infinity" in words:
-        from sklearn.utils import check_array  # here, as above
-
-        numbers = check_array(X, dtype=np.float64, ensure_all_finite=False)
-        rows = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
-        return f"Rows that are not finite: {numbered(rows)}. Drop those rows or fill them in."
-    return next((advice for key, advice in _ADVICE.items() if key in words), _NUMBERS_ONLY)
+    return dense(X, at_least=at_least)
 
 
 def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:

@@ -249,8 +249,11 @@ class Plan(Way):
         # What is lost by a narrower program, no other solver finds.
         if self.asked is not None and self.asked.solver == "auto" and not narrower:
 
-            def in_turn(one: Way, turn: str, deadline: float | None) -> Solution:
-                return attempt(one, clock, replace(request, deadline=deadline), turn)
+            def in_turn(
+                one: Way, turn: str, deadline: float | None, start: Solution | None
+            ) -> Solution:
+                begin = request.start if start is None else start
+                return attempt(one, clock, replace(request, deadline=deadline, start=begin), turn)
 
             return take_turns(self, in_turn, _proof_deadline(limit))
         if limit is not None and request.isolate is not False:

@@ -10,7 +10,7 @@ from math import inf
 
 import numpy as np
 
-from sdpdr.base.errors import InfeasibleError, SdpdrError, SdpdrWarning
+from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, SdpdrWarning
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
@@ -23,7 +23,7 @@ _MISTAKE = (
     "a mistake of sdpdr's own ended the turn of {} ({} form), and others went on: {}. Please "
     "report it."
 )
-Attempt = Callable[[Way, str, float | None], Solution]
+Attempt = Callable[[Way, str, float | None, Solution | None], Solution]
 
 # Gap from which on an answer is worth having. All others together get no more than `MORE` times the
 # seconds that it took to improve on it, and `AT_LEAST` so many.
@@ -54,14 +54,16 @@ def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> 
 
     Candidates take turns until one answer, or the best point of one with the best bound of another,
     is proved to the tolerance. Each gives way when its share of the time is used up, when it fails,
-    and when it raises an error; what it has found by then is kept. If all fall short, somebody was
-    stopped, and there is no answer worth having, the first of those stopped gets a longer turn.
+    and when it raises an error; what it has found by then is kept. If all fall short and somebody
+    was stopped, the one who was nearest gets what is left of a time limit, and begins from its own
+    point where it can; without a limit a longer turn, if there is no answer worth having.
 
     Parameters
     ----------
     chosen : Way
         Its solver's time limit is the deadline of all.
-    attempt : callable of a plan, words that say whose turn it is, and a deadline of its proofs
+    attempt : callable of a plan, words that say whose turn it is, a deadline of its proofs, and
+        None or an answer to begin from
         Returns a solution, or raises.
     deadline : float, optional
         Of proofs, by `time.monotonic`. Later by what is waited for the first worker.
@@ -106,8 +108,8 @@ class Turns:
         When the first turn began, by ``time.perf_counter``; later by what was waited for the
         first worker of the process, under a time limit.
     found : list of Solution
-    stopped : list of Way
-        Those whose time was up.
+    stopped : list of (Way, Solution)
+        Those whose time was up, and what they had by then.
     failed : list of Run
         Those that raised an error.
     errors : list of Exception
@@ -120,7 +122,7 @@ class Turns:
     deadline: float | None = None
     begin: float = field(default_factory=time.perf_counter)
     found: list[Solution] = field(default_factory=list)
-    stopped: list[Way] = field(default_factory=list)
+    stopped: list[tuple[Way, Solution]] = field(default_factory=list)
     failed: list[Run] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
     usable_at: float = inf
@@ -148,10 +150,20 @@ class Turns:
         while not self._is_enough() and place < len(self.chosen.sequence):
             self._take_in_order(place)
             place += 1
-        if self.stopped and not self._is_enough() and self.usable_at == inf:
-            one = self.stopped[0]
+        if self.stopped and not self._is_enough():
+            self._take_once_more(*min(self.stopped, key=lambda pair: _error_of(pair[1])))
+
+    def _take_once_more(self, one: Way, before: Solution) -> None:
+        """A longer turn of one who was stopped, from where it was if it can begin there."""
+        start = before if one.solver.takes_start and before.values else None
+        # From its beginning, and in no more time than before, it would end where it did.
+        further = start is not None or self.left > sum(run.seconds for run in before.runs)
+        longer = inf
+        if self.usable_at == inf:
             longer = self._stretched(max(LAST_AT_LEAST, LAST_PATIENCE * patience(one.cost)))
-            self._take(one, min(self.left, longer), "once more")
+        elif self.limit == inf or not further:
+            return
+        self._take(one, min(self.left, longer), "once more", start)
 
     def _first_share(self) -> float:
         """Seconds for the first; the others are looked for only where they matter to it."""
@@ -177,7 +189,7 @@ class Turns:
         """Seconds of a processor as those of a clock; a deadline is by the clock as it is."""
         return seconds if self.limit < inf else seconds * min(CROWD, crowding())
 
-    def _take(self, one: Way, share: float, turn: str = "") -> None:
+    def _take(self, one: Way, share: float, turn: str = "", start: Solution | None = None) -> None:
         if share < _MOMENT and (self.found or self.errors):
             return
         limited = self._limited(one, share)
@@ -188,10 +200,14 @@ class Turns:
             self.deadline = None if self.deadline is None else self.deadline + waited
         begin = time.perf_counter()
         try:
-            solution = self.attempt(limited, self._words(turn), self.deadline)
+            solution = self.attempt(limited, self._words(turn), self.deadline, start)
         except InfeasibleError:  # Rows that contradict each other do so for everybody.
             raise
         except (*_MISSED, ValueError) as error:
+            if start is not None and isinstance(error, NotAcceptedError):
+                # A reduction cannot take a point along that nobody has asked it to.
+                self._take(one, min(share, self.left), turn)
+                return
             # One that cannot take its turn must not cost those of others.
             if not isinstance(error, _MISSED):
                 warnings.warn(_MISTAKE.format(one.solver.name, one.form, error), SdpdrWarning, 2)
@@ -202,7 +218,7 @@ class Turns:
         if self.usable_at == inf and _error_of(self._best) <= USABLE:
             self.usable_at = self.spent
         if solution.status is Status.TIME_LIMIT:
-            self.stopped.append(one)
+            self.stopped.append((one, solution))
 
     def _limited(self, one: Way, share: float) -> Way:
         """The plan with a time limit on its solver."""

@@ -128,6 +128,14 @@ def test_the_deadline_is_one_for_all(only, model):
     assert time.perf_counter() - begin < 30.0
 
 
+def test_who_was_stopped_nearly_done_goes_on_from_there_in_the_time_left(only, model):
+    only("nearly", "failing")
+    solution = sdpdr.solve(model, time_limit=60.0)
+    assert solution.status is Status.SOLVED
+    assert order_of(solution) == ["failing", "nearly", "nearly"]
+    assert order_of(sdpdr.solve(model)) == ["failing", "nearly"]  # nobody has to wait for more
+
+
 def test_an_error_comes_out_only_if_there_is_nothing_else(only, model):
     only("raising")
     with pytest.raises(NotAcceptedError, match="not this program"):
