@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,24 @@ from sdpdr.base.arrays import Array, Index, Matrix, own_rows
 from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.letters import Letters, Words, closed, summed, times
 from sdpdr.linalg.maps import LinearMap
+
+# Entries up to which a matrix that was formed is kept.
+_FEW = 20_000
+
+
+def _formed_once(form: Callable[[Any], sp.csr_array]) -> Callable[[Any], sp.csr_array]:
+    """A small matrix of a map, which never changes, is asked for many times over."""
+
+    @wraps(form)
+    def matrix(self: Any) -> sp.csr_array:
+        if "_formed" in self.__dict__:
+            return self._formed
+        found = form(self)
+        if found.nnz <= _FEW:
+            self._formed = found
+        return found
+
+    return matrix
 
 
 def combined_rows(weights: sp.csr_array, rows: sp.csr_array) -> sp.csr_array:
@@ -59,6 +77,7 @@ class Stacked(LinearMap):
         """Those of all maps."""
         return sum(a.n_entries for a in self.maps)
 
+    @_formed_once
     def matrix(self) -> sp.csr_array:
         """The matrices below each other."""
         return sp.vstack([a.matrix() for a in self.maps], format="csr")
@@ -113,6 +132,7 @@ class Summed(LinearMap):
         """Those of all maps."""
         return sum(a.n_entries for a in self.maps)
 
+    @_formed_once
     def matrix(self) -> sp.csr_array:
         """The sum of the matrices."""
         identity = sp.eye_array(self.m, format="csr")
@@ -173,6 +193,7 @@ class Combined(LinearMap):
         used = int(np.max(np.bincount(self.weights.indices), initial=0))
         return used * self.inner.n_entries
 
+    @_formed_once
     def matrix(self) -> sp.csr_array:
         """The product of T with the inner matrix."""
         return combined_rows(self.weights, self.inner.matrix())
