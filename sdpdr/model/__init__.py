@@ -4,7 +4,7 @@ from sdpdr.model.affine import Affine, Var
 from sdpdr.model.block import Block, from_cvxpy, relax, soften
 from sdpdr.model.check import check_block
 from sdpdr.model.model import Model
-from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth
 from sdpdr.program.point import PsdVariable, VectorVariable
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Penalize",
     "PsdVariable",
     "Raw",
+    "Smooth",
     "Var",
     "VectorVariable",
     "check_block",
