@@ -64,12 +64,15 @@ from .model.language import psd as psd
 from .model.language import scalar as scalar
 from .model.language import square as square
 from .model.language import symmetric as symmetric
+from .model.parameters import parameter as parameter
 from .program import SDP as SDP
 from .program import Solution as Solution
 from .program import Status as Status
 from .solving.join import join as join
 from .solving.plan import Plan as Plan
 from .solving.plan import plan as plan
+from .solving.repeated import sensitivity as sensitivity
+from .solving.repeated import solve_many as solve_many
 from .solving.solve import solve as solve
 
 bilinear = sdpdr.families.sopca

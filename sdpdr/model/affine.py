@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,9 +17,14 @@ from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.model.arithmetic import Arithmetic, constant_of, known_shape
-from sdpdr.program.point import Variable
+from sdpdr.program.point import PsdVariable, Variable, VectorVariable
+
+if TYPE_CHECKING:
+    from sdpdr.model.parameters import Parameter, Product
 
 Shape = tuple[int, ...]
+Declared: TypeAlias = "Variable | Parameter"
+_VARIABLES = (PsdVariable, VectorVariable)
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,10 @@ class Affine(Arithmetic):
     constant : array of shape (m,)
     shape : tuple of int, default (-1,)
         The shape of the values, row by row in ``maps``; ``(-1,)`` is ``(m,)``, as in NumPy.
-    declared : mapping from name to Variable
-        The variables that the expression brings along.
+    declared : mapping from name to Variable or Parameter
+        What the expression brings along.
+    products : tuple of Product
+        Rows whose coefficients are parameters.
 
     Raises
     ------
@@ -77,7 +84,8 @@ class Affine(Arithmetic):
     maps: Mapping[str, LinearMap | VectorMap] = field(default_factory=dict)
     constant: Array = field(default_factory=lambda: np.zeros(1))
     shape: Shape = (-1,)
-    declared: Mapping[str, Variable] = field(default_factory=dict)
+    declared: Mapping[str, Declared] = field(default_factory=dict)
+    products: tuple[Product, ...] = ()
 
     def __post_init__(self) -> None:
         constant = np.atleast_1d(as_real(self.constant, copy=True))
@@ -121,14 +129,21 @@ class Affine(Arithmetic):
 
     @property
     def is_constant(self) -> bool:
-        """Whether no variable has a say in it."""
-        return not self.maps
+        """Whether no variable or parameter has a say in it."""
+        return not self.maps and not self.products
+
+    @property
+    def is_known(self) -> bool:
+        """Whether only parameters have a say in it, or nothing."""
+        parameters = (not isinstance(self.declared.get(name), _VARIABLES) for name in self.maps)
+        return not self.products and all(parameters) and set(self.maps) <= set(self.declared)
 
     # -- what all operators are made of -------------------------------------------------------
 
     def _changed(self, change: Callable[[Any], Any], constant: Array, shape: Shape) -> Affine:
         maps = {name: change(linear_map) for name, linear_map in self.maps.items()}
-        return Affine(maps, constant, shape, self.declared)
+        products = tuple(change(product) for product in self.products)
+        return Affine(maps, constant, shape, self.declared, products)
 
     def picked(self, index: Index) -> Affine:
         """The values at an array of places, in its shape.
@@ -165,13 +180,18 @@ class Affine(Arithmetic):
         maps = dict(a.maps)
         for name, linear_map in b.maps.items():
             maps[name] = _add(maps[name], linear_map) if name in maps else linear_map
-        return Affine(maps, a.constant + b.constant, shape, joined(a.declared, b.declared))
+        declared = joined(a.declared, b.declared)
+        return Affine(maps, a.constant + b.constant, shape, declared, a.products + b.products)
 
     def _times(self, other: Affine) -> Affine:
         shape = known_shape("*", self, other)
         a, b = self.broadcast(shape), other.broadcast(shape)
         if not b.is_constant:
             a, b = b, a
+        if not b.is_constant and (a.is_known or b.is_known):
+            from sdpdr.model.parameters import times_parameters
+
+            return times_parameters(*((a, b) if a.is_known else (b, a)))
         if not b.is_constant:
             names = " and ".join(", ".join(side.maps) for side in (self, other))
             raise ModelError(
@@ -180,6 +200,9 @@ class Affine(Arithmetic):
             )
         scale = b.constant
         factor = float(scale[0]) if scale.size and np.ptp(scale) == 0.0 else scale
+        # A map that is not scaled keeps its kind, which solvers look for.
+        if isinstance(factor, float) and factor == 1.0:
+            return a
         return a._changed(lambda part: factor * part, scale * a.constant, shape)
 
 
@@ -187,8 +210,8 @@ def _add(a: Any, b: Any) -> Any:
     return VectorMap(a.matrix() + b.matrix()) if isinstance(a, VectorMap) else a + b
 
 
-def joined(one: Mapping[str, Variable], other: Mapping[str, Variable]) -> dict[str, Variable]:
-    """The variables of two expressions.
+def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[str, Declared]:
+    """The variables and parameters of two expressions.
 
     Raises
     ------

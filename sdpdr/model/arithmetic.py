@@ -63,6 +63,8 @@ class Arithmetic(ABC):
         return self._other("-", other)._plus(-self)
 
     def __mul__(self, other: Any) -> Affine:
+        if _is_curved(other):
+            return NotImplemented
         return self.affine()._times(self._other("*", other))
 
     __rmul__ = __mul__

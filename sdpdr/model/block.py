@@ -17,6 +17,7 @@ from sdpdr.program.point import Variable
 
 if TYPE_CHECKING:
     from sdpdr.model.model import Model
+    from sdpdr.model.parameters import Parameter
 
 
 class Block(ABC):
@@ -52,6 +53,10 @@ class Block(ABC):
     def variables(self) -> Iterable[Variable]:
         """Variables that this block declares; none by default."""
         return ()
+
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters that it speaks of, by name; none by default."""
+        return {}
 
     declares = True
     """Whether its variables are its own; what is written with operators only speaks of them."""

@@ -21,6 +21,9 @@ from sdpdr.program.sdp import SDP
 if TYPE_CHECKING:
     import cvxpy
 
+    from sdpdr.model.parameters import Parameter
+    from sdpdr.program.solution import Solution
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -171,6 +174,42 @@ class Model:
         from sdpdr.model.to_cvxpy import to_cvxpy
 
         return to_cvxpy(self)
+
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters of all statements, by name.
+
+        Raises
+        ------
+        ModelError
+            If different ones have one name.
+        """
+        found: dict[str, Parameter] = {}
+        for block in self.blocks:
+            for name, parameter in block.parameters().items():
+                if found.setdefault(name, parameter) is not parameter:
+                    raise ModelError(
+                        f"two different parameters are called {name!r}; rename one of them."
+                    )
+        return found
+
+    def solve(self, **options: Any) -> Solution:
+        """Solve, from the last answer if there is one: for parameters that change in between.
+
+        The solver that proved the last answer is asked first, and begins there if it can;
+        whatever it does not prove, `sdpdr.solve` is asked.
+
+        Parameters
+        ----------
+        **options
+            As for `sdpdr.solve`.
+
+        Returns
+        -------
+        Solution
+        """
+        from sdpdr.solving.repeated import solve_again
+
+        return solve_again(self, **options)
 
     def describe(self, style: str = "text") -> str:
         """The program in mathematics, with sizes.

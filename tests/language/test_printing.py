@@ -204,7 +204,10 @@ def test_a_whole_model():
 
 def test_blocks_tell_rows_apart_that_share_letters():
     triangle = blocks.Actions(5, [[0, 1], [1, 2]], [[1, 2], [2, 3]])
-    assert "K_ii + K_jj − 2 K_ij − (K_jj + K_kk − 2 K_jk) = 0" in (blocks.Gram(5) + triangle).describe()
+    assert (
+        "K_ii + K_jj − 2 K_ij − (K_jj + K_kk − 2 K_jk) = 0"
+        in (blocks.Gram(5) + triangle).describe()
+    )
 
 
 @pytest.mark.parametrize("style", ["text", "latex"])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.model.affine import Declared
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.language.prices import Convex, Curved
 from sdpdr.model.language.statements import Named
+from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import Maximize, Minimize, Term
 from sdpdr.program.point import Variable
 
@@ -37,7 +39,7 @@ class Goal(Named):
 
     def _built(self) -> tuple[list[Variable], list[Term]]:
         function = self.function
-        total, sign = function.affine, function.sign
+        total, sign = fixed(function.affine), function.sign
         variables: list[Variable] = []
         terms: list[Term] = []
         for k, (weight, part) in enumerate(function.parts):
@@ -48,9 +50,14 @@ class Goal(Named):
         kind = Maximize if self.maximize else Minimize
         return variables, [kind(total.reshape(1)), *terms]
 
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of the function."""
+        return self.function.declared
+
     def variables(self) -> Iterable[Variable]:
         """Those of the function, and one above each convex part that needs it."""
-        return [*self.function.declared.values(), *self._built()[0]]
+        return [*super().variables(), *self._built()[0]]
 
     def terms(self) -> Iterable[Term]:
         """The affine part, and every convex one at its price."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, ShapeError
-from sdpdr.model.affine import Affine, joined
+from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
 from sdpdr.model.language.statements import Named, compare
+from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import AtMost, InCone, Penalize, Penalty, Term
 from sdpdr.program.point import Variable, VectorVariable
 
@@ -79,7 +81,7 @@ class Part(ABC):
 
     @property
     @abstractmethod
-    def declared(self) -> dict[str, Variable]:
+    def declared(self) -> Mapping[str, Declared]:
         """The variables of the function."""
 
 
@@ -121,33 +123,41 @@ class Priced(Named, Curved, Part):
         return _NAMES[self.penalty]
 
     @property
-    def declared(self) -> dict[str, Variable]:
+    def declared(self) -> Mapping[str, Declared]:
         """The variables of the expression."""
-        return dict(self.of.declared)
-
-    def variables(self) -> Iterable[Variable]:
-        """Those of the expression."""
-        return self.of.declared.values()
+        weight = self.weight.declared if isinstance(self.weight, Affine) else {}
+        return joined(self.of.declared, weight)
 
     def terms(self) -> Iterable[Term]:
-        """One priced row for each value."""
+        """One priced row for each value, at the present values of parameters."""
         yield self._penalty(1.0)
 
+    def _weights(self) -> Array:
+        """The weight of each value, at the present values of parameters."""
+        weight = self.weight
+        if isinstance(weight, Affine):
+            weight = fixed(weight).constant.reshape(weight.shape)
+        return np.broadcast_to(weight, self.of.shape).ravel()
+
     def _penalty(self, factor: float, name: str = "") -> Penalize:
-        weight = factor * np.broadcast_to(self.weight, self.of.shape).ravel()
-        flat = self.of.reshape(-1)
+        weight = factor * self._weights()
+        flat = fixed(self.of).reshape(-1)
         # The square of a row is priced at half its weight.
         weight = 2.0 * weight if self.penalty == "square" else weight
         rows = Affine(flat.maps, np.zeros(flat.m))
         return Penalize(rows, -flat.constant, self.penalty, weight, name, written=self.of)
 
     def __mul__(self, factor: Any) -> Any:
+        if isinstance(factor, Arithmetic) and factor.affine().is_known:
+            return replace(self, weight=factor.affine() * self.weight)
         factor = constant_of(factor)
         if not np.all(factor > 0.0):
             if factor.ndim == 0 and factor < 0.0:
                 return self.scalar()._scaled(float(factor))
             raise ModelError(f"a price needs positive weights; it was given {factor.min():g}.")
-        weight = factor * np.asarray(self.weight)
+        weight = factor * (
+            self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
+        )
         if np.broadcast_shapes(weight.shape, self.of.shape) != self.of.shape:
             raise ShapeError(
                 f"weights of shape {weight.shape} do not fit an expression of shape "
@@ -202,10 +212,10 @@ class Priced(Named, Curved, Part):
 
     def above(self, name: str) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
         """A variable above each value, and their weighted sum."""
-        of = self.of.reshape(-1)
+        of = fixed(self.of).reshape(-1)
         tops = VectorVariable(f"{name}.above", of.m, nonnegative=True)
         size = _values(tops)
-        weight = np.broadcast_to(self.weight, self.of.shape).ravel()
+        weight = self._weights()
         terms: list[Term]
         if self.penalty == "square":
             terms = [_square_below(of[k], size[k], f"{name}.{k}") for k in range(of.m)]
@@ -260,9 +270,10 @@ class Both(Named):
         """What it limits."""
         return "abs"
 
-    def variables(self) -> Iterable[Variable]:
-        """Those of both sides."""
-        return joined(self.of.declared, Affine.of(self.limit).declared).values()
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of both sides."""
+        return joined(self.of.declared, Affine.of(self.limit).declared)
 
     def terms(self) -> Iterable[Term]:
         """The rows v <= b, and the rows -v <= b."""
@@ -295,9 +306,9 @@ class Convex(Curved):
         return self
 
     @property
-    def declared(self) -> dict[str, Variable]:
+    def declared(self) -> Mapping[str, Declared]:
         """The variables of all parts."""
-        found = dict(self.affine.declared)
+        found: Mapping[str, Declared] = self.affine.declared
         for _, part in self.parts:
             found = joined(found, part.declared)
         return found
@@ -354,7 +365,7 @@ class Limited(Named):
         variables: list[Variable] = []
         terms: list[Term] = []
         sign = self.function.sign
-        total = sign * (self.function.affine - self.limit)
+        total = sign * fixed(self.function.affine - self.limit)
         for k, (weight, part) in enumerate(self.function.parts):
             more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
             variables += more
@@ -362,10 +373,14 @@ class Limited(Named):
             total = total + weight * top
         return variables, [*terms, _at_most(total, "")]
 
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of the function and the limit."""
+        return joined(self.function.declared, self.limit.declared)
+
     def variables(self) -> Iterable[Variable]:
         """Those of the function and the limit, and one above each part."""
-        known = joined(self.function.declared, self.limit.declared)
-        return [*known.values(), *self._built()[0]]
+        return [*super().variables(), *self._built()[0]]
 
     def terms(self) -> Iterable[Term]:
         """The parts below variables, and their sum below the limit."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NoReturn
@@ -11,9 +12,10 @@ import numpy as np
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
-from sdpdr.model.affine import Affine, joined
+from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.block import Block, relabel, soften
+from sdpdr.model.parameters import Parameter, fixed
 from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written
 from sdpdr.program.point import Variable
 
@@ -29,6 +31,25 @@ class Named(Block):
 
     name: str
     declares = False
+
+    @property
+    @abstractmethod
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters that it speaks of, by name."""
+
+    def variables(self) -> Iterable[Variable]:
+        """The variables that it speaks of."""
+        parameters = self.parameters()
+        return [v for name, v in self.declared.items() if name not in parameters]  # type: ignore[misc]
+
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters that it speaks of, by name."""
+        return {n: p for n, p in self.declared.items() if isinstance(p, Parameter)}
+
+    @property
+    def changes(self) -> bool:
+        """Whether parameters have a say in it."""
+        return bool(self.parameters())
 
     def told_apart(self, labels: set[str]) -> Any:
         """The block, with a number in its name if it was not named and another is called so."""
@@ -90,22 +111,26 @@ class Statement(Named):
         """The relation in a word."""
         return _LABELS[self.relation]
 
-    def variables(self) -> Iterable[Variable]:
-        """Those of both sides."""
-        return joined(self.left.declared, self.right.declared).values()
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of both sides."""
+        return joined(self.left.declared, self.right.declared)
 
     def terms(self) -> Iterable[Term]:
-        """One term."""
-        return (self._term,)
+        """One term, at the present values of parameters."""
+        return (self._made(fixed(self.left), fixed(self.right)) if self.changes else self._term,)
 
     @cached_property
     def _term(self) -> Term:
+        return self._made(self.left, self.right)
+
+    def _made(self, left: Affine, right: Affine) -> Term:
         written = Written(self.left, self.relation, self.right)
         if self.relation in (">>", "<<"):
             sign = 1.0 if self.relation == ">>" else -1.0
-            return InCone(_svec(sign * (self.left - self.right)), "psd", written=written)
+            return InCone(_svec(sign * (left - right)), "psd", written=written)
         sign = -1.0 if self.relation == ">=" else 1.0
-        moved, rhs = _sides(sign * self.left, sign * self.right)
+        moved, rhs = _sides(sign * left, sign * right)
         kind = Equal if self.relation == "==" else AtMost
         return kind(moved, rhs, written=written)
 
@@ -142,7 +167,8 @@ def compare(left: Arithmetic, relation: Comparison, right: Any) -> Statement:
     else:
         shape = _common(a, relation, b)
     statement = Statement(a.broadcast(shape), relation, b.broadcast(shape))
-    statement.terms()  # so that mistakes are named where they are made
+    if all(found.has_value for found in statement.parameters().values()):
+        statement.terms()  # so that mistakes are named where they are made
     return statement
 
 

@@ -1,0 +1,203 @@
+"""Numbers of a model that change between solves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index, own_rows
+from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.linalg import VectorMap
+from sdpdr.model.affine import Affine
+from sdpdr.model.arithmetic import Arithmetic, constant_of
+
+
+class Parameter(Arithmetic):
+    """Numbers that have a name, and may be changed between solves.
+
+    A parameter is a constant to all operators; times an expression of variables, it is a
+    coefficient. Products of parameters are not linear in them, and refused.
+
+    Parameters
+    ----------
+    name : str
+    shape : tuple of int
+    value : array_like of that shape, optional
+
+    Examples
+    --------
+    >>> from sdpdr import maximize, parameter, psd
+    >>> K = psd("K", 2)
+    >>> width = parameter("width", value=1.0)
+    >>> model = maximize(K.trace()) + (K.diagonal() <= width)
+    >>> round(model.solve().value, 6)
+    2.0
+    >>> width.value = 3.0
+    >>> round(model.solve().value, 6)
+    6.0
+    """
+
+    def __init__(self, name: str, shape: tuple[int, ...] = (), value: Any = None) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise DataTypeError(f"a parameter needs a name, a str; it was given {name!r}.")
+        self.name, self.shape = name, tuple(shape)
+        self._value: Array | None = None
+        if value is not None:
+            self.value = value
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return math.prod(self.shape)
+
+    @property
+    def value(self) -> Array:
+        """The numbers at present.
+
+        Raises
+        ------
+        ModelError
+            If none were given yet.
+        """
+        if self._value is None:
+            raise ModelError(
+                f"parameter {self.name!r} has no value yet; set {self.name}.value = ..."
+            )
+        return self._value.reshape(self.shape)
+
+    @value.setter
+    def value(self, numbers: Any) -> None:
+        given = constant_of(numbers)
+        if given.shape != self.shape:
+            raise ShapeError(
+                f"parameter {self.name!r} has shape {self.shape}; it was given {given.shape}."
+            )
+        if not np.isfinite(given).all():
+            raise ModelError(f"parameter {self.name!r} must be finite; it was given {numbers!r}.")
+        self._value = given.ravel().copy()
+
+    @property
+    def has_value(self) -> bool:
+        """Whether it was given numbers."""
+        return self._value is not None
+
+    def affine(self) -> Affine:
+        """The numbers, as an expression."""
+        whole = VectorMap(sp.eye_array(self.size, format="csr"))
+        return Affine({self.name: whole}, np.zeros(self.size), self.shape, {self.name: self})
+
+    def __repr__(self) -> str:
+        now = f"value={self.value.tolist()}" if self.has_value else "no value"
+        return f"parameter({self.name!r}, {now})"
+
+
+def parameter(name: str, shape: Any = None, *, value: Any = None) -> Parameter:
+    """Numbers that may be changed between solves (see `Parameter`).
+
+    Parameters
+    ----------
+    name : str
+    shape : int or tuple of int, optional
+        That of the value by default.
+    value : array_like, optional
+
+    Returns
+    -------
+    Parameter
+    """
+    if shape is None:
+        shape = () if value is None else constant_of(value).shape
+    return Parameter(name, (shape,) if isinstance(shape, int) else tuple(shape), value)
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """Rows of an expression times numbers that change: T (factor * of).
+
+    Parameters
+    ----------
+    weights : sparse array of shape (m, q)
+        T.
+    factor : Affine
+        q values that only parameters have a say in.
+    of : Affine
+        q values, without parameters.
+    """
+
+    weights: sp.csr_array
+    factor: Affine
+    of: Affine
+
+    def __getitem__(self, rows: Index) -> Product:
+        return replace(self, weights=self.weights[rows])
+
+    def __rmatmul__(self, rows: Any) -> Product:
+        return replace(self, weights=own_rows(rows) @ self.weights)
+
+    def __rmul__(self, scale: Any) -> Product:
+        scales = np.broadcast_to(np.asarray(scale, dtype=float), (self.weights.shape[0],))
+        return sp.diags_array(scales, format="csr") @ self
+
+    __array_ufunc__ = None
+
+    def now(self) -> Affine:
+        """The rows at the present values of the parameters."""
+        factor = fixed(self.factor).constant
+        return (factor * self.of.reshape(-1)).combined(self.weights, (self.weights.shape[0],))
+
+    def slope(self, name: str, values: Array) -> Array:
+        """Derivative by a parameter where `of` has the values given; of shape (m, size)."""
+        by_row = self.factor.maps[name].matrix()
+        return np.asarray((self.weights @ (sp.diags_array(values) @ by_row)).toarray())
+
+
+def parameters_of(expression: Affine) -> dict[str, Parameter]:
+    """The parameters that have a say in an expression, by name."""
+    return {
+        name: found for name, found in expression.declared.items() if isinstance(found, Parameter)
+    }
+
+
+def times_parameters(known: Affine, other: Affine) -> Affine:
+    """Numbers that only parameters have a say in, times an expression of the same shape.
+
+    Raises
+    ------
+    ModelError
+        If the other one depends on parameters as well.
+    """
+    if parameters_of(other):
+        raise ModelError(
+            f"a product of parameters ({', '.join({**known.maps, **parameters_of(other)})}) is not "
+            "linear in them; make their product a parameter of its own."
+        )
+    product = Product(sp.eye_array(known.m, format="csr"), known, other)
+    declared = {**known.declared, **other.declared}
+    return Affine({}, np.zeros(known.m), known.shape, declared, (product,))
+
+
+def fixed(expression: Affine) -> Affine:
+    """The expression at the present values of its parameters, which it no longer knows.
+
+    Raises
+    ------
+    ModelError
+        If a parameter has no value.
+    """
+    known = parameters_of(expression)
+    if not known:
+        return expression
+    maps = {name: a for name, a in expression.maps.items() if name not in known}
+    constant = expression.constant.copy()
+    for name, linear_map in expression.maps.items():
+        if name in known:
+            constant += linear_map.apply(known[name].value.ravel())
+    declared = {name: v for name, v in expression.declared.items() if name not in known}
+    total = Affine(maps, constant, expression.shape, declared)
+    for product in expression.products:
+        total = total + product.now().reshape(expression.shape)
+    return total

@@ -1,0 +1,166 @@
+"""A changed parameter is the model with other numbers, solved from the last answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sdpdr
+from sdpdr import graphs, maximize, minimize, parameter, pos, psd, scalar, square
+from sdpdr.errors import DataTypeError, ModelError, ShapeError, UnknownNameError
+from sdpdr.model.affine import Affine
+from sdpdr.model.parameters import fixed
+
+RNG = np.random.default_rng(0)
+GRAPH = graphs.knn(RNG.standard_normal((14, 3)), 4, connect="mst")
+FORMS = np.einsum("ka,kb->kab", *2 * [RNG.standard_normal((12, 4))])
+WEIGHTS = np.abs(RNG.standard_normal((9, 9)))
+PAIRS = np.array([[0, 3], [1, 5], [2, 7]])
+
+
+def unfolding(p):
+    K = psd("K", 14)
+    return (
+        maximize(K.trace()) + (K.sum(axis=1) == 0) + (K.distance2(GRAPH.edges) <= p * GRAPH.sqdist)
+    )
+
+
+def priced(p):
+    K = psd("K", 14)
+    return unfolding(1.0) + p * abs(K[0, [3, 5]] - [1.0, 2.0])
+
+
+def smooth(p):
+    K = psd("K", 14)
+    return minimize(p * K.trace()) + square(K.distance2(GRAPH.edges) - GRAPH.sqdist).named("fit")
+
+
+def design(p):
+    w, t = scalar("w", 12, nonnegative=True), scalar("t")
+    return maximize(t) + (w.sum() == 1) + (w @ FORMS >> t * np.eye(4)) + (w <= 0.15 * p)
+
+
+def cut(p):
+    K = psd("K", 9)
+    return maximize(K.inner(np.diag(WEIGHTS.sum(1)) - WEIGHTS)) + (K.diagonal() == p)
+
+
+def theta(p):
+    K = psd("K", 9)
+    return maximize(K.sum()) + (K.trace() == p) + (K[PAIRS[:, 0], PAIRS[:, 1]] == 0)
+
+
+def coefficient(p):
+    K = psd("K", 9)
+    return minimize(K.inner(WEIGHTS)) + (p * K[0, 1] + K[2, 3] >= 1.0) + (K.diagonal() <= 4.0)
+
+
+def shifted(p):
+    K = psd("K", 9)
+    return minimize(K.trace()) + (K - p * np.diag(np.arange(9.0)) >> 0)
+
+
+def hinge(p):
+    K = psd("K", 9)
+    return maximize(K[0, 1] + K[2, 3]) + 2.0 * pos(K.diagonal() - p) + (K.trace() <= 20.0)
+
+
+def linear(p):
+    x = scalar("x", 3, nonnegative=True)
+    return maximize(x @ [1.0, 2.0, 3.0]) + (x.sum() <= p) + (x <= 2.0)
+
+
+MODELS = [unfolding, priced, smooth, design, cut, theta, coefficient, shifted, hinge, linear]
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_a_changed_parameter_is_the_model_with_other_numbers(make):
+    p = parameter("p", value=1.0)
+    model = make(p)
+    first = model.solve()
+    assert first.certified(1e-6)
+    p.value = 1.2
+    again, anew = model.solve(), sdpdr.solve(make(1.2))
+    assert again.certified(1e-6)
+    assert again.value == pytest.approx(anew.value, rel=3e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_multipliers_are_derivatives_by_the_parameter(make):
+    p = parameter("p", value=1.3)
+    model = make(p)
+    solution = sdpdr.solve(model, tol=1e-9)
+    slope = sdpdr.sensitivity(model, solution, "p")
+    step = 1e-3
+    values = [sdpdr.solve(make(1.3 + s), tol=1e-9).value for s in (-step, step)]
+    difference = (values[1] - values[0]) / (2.0 * step)
+    assert float(slope) == pytest.approx(difference, rel=2e-4, abs=2e-4)
+    assert float(p.value) == 1.3
+
+
+def test_a_vector_of_parameters_has_a_slope_for_each():
+    K = psd("K", 14)
+    d = parameter("d", value=GRAPH.sqdist)
+    model = maximize(K.trace()) + (K.sum(axis=1) == 0) + (K.distance2(GRAPH.edges) <= d).named("e")
+    solution = sdpdr.solve(model, tol=1e-9)
+    np.testing.assert_allclose(
+        sdpdr.sensitivity(model, solution, d), solution.duals["e"], atol=1e-9
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_expressions_with_parameters_are_those_with_their_values(seed):
+    rng = np.random.default_rng(seed)
+    K, w = psd("K", 4), scalar("w", 3)
+    a, b = rng.standard_normal(2)
+    c = rng.standard_normal(3)
+    p, q = parameter("p", value=a), parameter("q", value=c)
+    T = rng.standard_normal((2, 3))
+
+    def words(p, q):
+        return T @ (p * K[0, :3] - q * w + 2.0 * q) / 3.0 - (p + b) * K[[1, 2], [2, 3]] + p
+
+    with_values, numbers = fixed(Affine.of(words(p, q))), Affine.of(words(a, c))
+    np.testing.assert_allclose(with_values.constant, numbers.constant)
+    for name in ("K", "w"):
+        one, other = (x.maps[name].matrix().toarray() for x in (with_values, numbers))
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_many_solves_in_processes_and_in_turn_agree():
+    p, q = parameter("p", value=1.0), parameter("q", value=1.0)
+    x = scalar("x", 2, nonnegative=True)
+    model = maximize(x @ [1.0, 2.0]) + (x.sum() <= p) + (x[1] <= q)
+    grid = {p: [1.0, 2.0], "q": [0.5, 3.0]}
+    seen = []
+    turn = sdpdr.solve_many(model, grid, progress=lambda record: seen.append(record["done"]))
+    assert [round(s.value, 5) for s in turn] == [1.5, 2.0, 2.5, 4.0]
+    assert seen == [1, 2, 3, 4]
+    both = sdpdr.solve_many(model, grid, n_jobs=2)
+    assert [s.value for s in both] == pytest.approx([s.value for s in turn], rel=1e-6)
+    assert (float(p.value), float(q.value)) == (1.0, 1.0)
+
+
+def test_mistakes_are_named():
+    p = parameter("p")
+    x = scalar("x")
+    model = maximize(x) + (x <= p)
+    with pytest.raises(ModelError, match="'p' has no value yet"):
+        model.solve()
+    with pytest.raises(ShapeError, match=r"shape \(\); it was given \(2,\)"):
+        p.value = [1.0, 2.0]
+    with pytest.raises(ModelError, match="finite"):
+        p.value = np.nan
+    with pytest.raises(DataTypeError, match="numbers"):
+        p.value = "one"
+    p.value = 1.0
+    with pytest.raises(ModelError, match="product of parameters"):
+        p * (x + parameter("q", value=1.0))
+    with pytest.raises(UnknownNameError, match="Known: p"):
+        sdpdr.solve_many(model, {"P": [1.0]})
+    with pytest.raises(ModelError, match="two different parameters"):
+        (model + (x >= parameter("p", value=0.0))).parameters()
+    assert sdpdr.solve(model).value == pytest.approx(1.0, rel=1e-6)
