@@ -144,7 +144,6 @@ def unfolding():
     return methods.mvu(graph), maximize(K.trace()) + (K.sum(axis=1) == 0) + lengths
 
 
-@pytest.mark.xfail(strict=True, reason="rows written with operators lose the kind of their map")
 def test_what_is_written_is_planned_as_the_method_is():
     method, written = unfolding()
     assert sdpdr.plan(written).reason == sdpdr.plan(method).reason
