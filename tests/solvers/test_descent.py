@@ -19,9 +19,8 @@ from sdpdr.program.certificate.lifting import unit_lift
 from sdpdr.program.point import Factor, Point
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import Options, solve_factored
-from sdpdr.solvers.lowrank.descent.local import SphereLagrangian
 from sdpdr.solvers.lowrank.descent.low_end import low_end
-from sdpdr.solvers.lowrank.descent.spheres import Spheres, reason
+from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, Spheres, reason
 from sdpdr.solvers.lowrank.descent.thin import thin_preconditioner
 from sdpdr.solvers.lowrank.descent.trust_region import Curvature, Region, truncated
 from sdpdr.solvers.lowrank.general.compile import compile_problem

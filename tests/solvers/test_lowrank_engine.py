@@ -12,7 +12,7 @@ from sdpdr.errors import DataError, DisconnectedGraphError, ModelError, ShapeErr
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, judge, laplacian
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.edge.rows import Rows
+from sdpdr.solvers.lowrank.edge.program import Rows
 from sdpdr.solvers.lowrank.edge.start import isomap_start
 
 

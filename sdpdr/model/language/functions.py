@@ -19,8 +19,8 @@ from sdpdr.model.language.norms import (
     QuadOverLin,
     Spectral,
 )
+from sdpdr.model.language.pieces import SmoothPart
 from sdpdr.model.language.prices import Convex, Part, Priced
-from sdpdr.model.language.smooth import SmoothPart
 from sdpdr.model.language.spectra import (
     LargestEigenvalue,
     LargestEigenvalues,

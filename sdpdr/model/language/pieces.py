@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
+from sdpdr.base.errors import ModelError
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, Var
 from sdpdr.model.language.prices import Part
-from sdpdr.model.terms import AtMost, InCone, Term
+from sdpdr.model.smooth import SmoothFunction
+from sdpdr.model.terms import AtMost, InCone, Smooth, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 
 Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
@@ -46,6 +48,41 @@ def term_name(part: str, own: str) -> str:
     ('0.arrow', 'arrow')
     """
     return ".".join(word for word in (part.partition(".")[2], own) if word)
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothPart(Function):
+    """A smooth convex function, which has a price but cannot be limited.
+
+    Parameters
+    ----------
+    of : Affine
+    function : SmoothFunction
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import scalar
+    >>> from sdpdr.model.smooth import LogSumExp
+    >>> _, terms, left = SmoothPart(scalar("v", 3), LogSumExp()).priced("objective.0", 2.0)
+    >>> terms[0].weight, left.constant
+    (2.0, array([0.]))
+    """
+
+    function: SmoothFunction
+
+    def above(self, name: str) -> NoReturn:
+        """Refused: below a limit it is no semidefinite program, and no tangent keeps it there."""
+        hint = " Write root_det(S) >= c instead." if self.function.word == "log det" else ""
+        raise ModelError(
+            f"{self.function.word} is smooth, but not semidefinite: it can be a goal, or part of "
+            f"one, and has no limit.{hint}"
+        )
+
+    def priced(self, name: str, weight: float) -> Built:
+        """The function at its price; nothing else is left to minimise."""
+        flat = self.of.reshape(-1)
+        term = Smooth(flat, self.function, weight, term_name(name, ""))
+        return [], [term], Affine.of(0.0)
 
 
 def unknowns(name: str, size: int, *, nonnegative: bool = False) -> tuple[VectorVariable, Affine]:

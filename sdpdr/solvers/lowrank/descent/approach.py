@@ -20,9 +20,8 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.descent.local import SphereLagrangian, SphereLocal
 from sdpdr.solvers.lowrank.descent.low_end import low_end, spectral
-from sdpdr.solvers.lowrank.descent.spheres import Spheres
+from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, SphereLocal, Spheres
 from sdpdr.solvers.lowrank.descent.trust_region import Minimizer
 from sdpdr.solvers.lowrank.general import verdict as refute
 from sdpdr.solvers.lowrank.general.forms import Slack

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg.blas import daxpy
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.descent.local import SphereLocal
+from sdpdr.solvers.lowrank.descent.spheres import SphereLocal
 from sdpdr.solvers.lowrank.descent.thin import thin_preconditioner
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.inner import Inner

@@ -10,8 +10,7 @@ from scipy.sparse import csr_matrix
 
 from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
-from sdpdr.solvers.lowrank.edge.rows import Rows
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Rows, Vector
 from sdpdr.solvers.lowrank.frame import Journal
 
 _LEAST_REG = 1e-9
