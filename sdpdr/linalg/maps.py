@@ -352,6 +352,8 @@ class VectorMap:
             return times(letters.numbers(self._matrix.data), subscripted(variable, *places))
         if self._matrix.nnz == 0:
             return "0", "0"
+        if self.m == 1 and np.all(self._matrix.toarray() == 1.0):
+            return f"1ᵀ {variable}", rf"\mathbf{{1}}^\top {variable}"
         if self.m == 1:
             row = letters.data(self._matrix.toarray().ravel())
             return f"{row}ᵀ {variable}", rf"{row}^\top {variable}"

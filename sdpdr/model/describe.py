@@ -74,7 +74,8 @@ def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
     for many in _runs(model):
         label, term = many[0]
         if isinstance(term, (Minimize, Maximize)):
-            goals.append(_affine(sign * term.cost, _letters(term)))
+            if term.lhs.maps or np.any(term.lhs.constant):
+                goals.append(_affine(sign * term.cost, _letters(term)))
         elif isinstance(term, Smooth):
             prices.append(times(f"{sign:g}", _smooth(term, _letters(term))))
         elif isinstance(term, Penalize):
@@ -167,9 +168,10 @@ def _price(term: Penalize, letters: Letters) -> Words:
     shape = {
         "absolute": (f"|{plain}|", f"|{latex}|"),
         "positive": (f"max({plain}, 0)", rf"\max({latex}, 0)"),
-        "square": (f"({plain})²/2", f"({latex})^2/2"),
+        "square": (f"({plain})²", f"({latex})^2"),
     }[term.penalty]
-    plain, latex = times(letters.numbers(term.weight), shape)
+    weight = term.weight / 2.0 if term.penalty == "square" else term.weight
+    plain, latex = times(letters.numbers(weight), shape)
     return f"Σ_e {plain}", rf"\sum_e {latex}"
 
 

@@ -76,6 +76,9 @@ class Reader:
             return np.sum(left * right)
         if token == "tr":
             return np.trace(self.names[self.take()])
+        if token == "1" and self.peek() == "ᵀ":
+            self.take()
+            return np.ones((1, self.names[self.peek()].size))
         if token[0].isdigit():
             return float(token)
         found = self.names[token]

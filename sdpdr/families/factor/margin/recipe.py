@@ -219,7 +219,7 @@ def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> M
     Examples
     --------
     >>> print(mmmf_dual([[1, 0], [-1, 1]], c=0.5).describe())
-    maximise    cᵀ Q
+    maximise    1ᵀ Q
     over        Q ∈ R^3, Q ≥ 0
     subject to  Q_i ≤ c                  margin_multipliers, 3 rows
                 (C Q)_e + b_e ⪰ 0        spectral_norm, psd cone, 10 entries
