@@ -36,43 +36,44 @@ def _processor_seconds() -> float:
     return time.process_time() + sum(t.user + t.system for t in children)
 
 
+def _solved(build: Callable[[], cp.Problem], **options: Any) -> tuple[float, cp.Problem]:
+    """Processor seconds of a solve, compilation included, and the problem."""
+    problem = build()
+    begin = _processor_seconds()
+    problem.solve(**options)
+    return _processor_seconds() - begin, problem
+
+
 def _median(build: Callable[[], cp.Problem], **options: Any) -> tuple[float, cp.Problem]:
-    """Processor seconds of a solve, compilation included, and the last problem solved."""
-    seconds = []
-    for _ in range(TIMES):
-        problem = build()
-        begin = _processor_seconds()
-        problem.solve(**options)
-        seconds.append(_processor_seconds() - begin)
-    return statistics.median(seconds), problem
+    """The median of several solves, and the last problem."""
+    seconds, problems = zip(*(_solved(build, **options) for _ in range(TIMES)), strict=True)
+    return statistics.median(seconds), problems[-1]
 
 
-def _theirs(build: Callable[[], cp.Problem]) -> dict[str, tuple[float, float]]:
-    """Seconds and value of each of cvxpy's solvers that finds an optimum."""
+def _best(build: Callable[[], cp.Problem], value: float) -> tuple[str, float]:
+    """The fastest of cvxpy's solvers that finds a value, and its seconds."""
     found = {}
     for solver, options in THEIRS.items():
         try:
-            seconds, problem = _median(build, solver=solver, **options)
+            seconds, problem = _solved(build, solver=solver, **options)
         except (cp.SolverError, ArithmeticError, ValueError, RuntimeError):
             continue
-        if problem.status == cp.OPTIMAL:
-            found[solver] = seconds, problem.value
-    return found
+        if problem.status == cp.OPTIMAL and abs(problem.value - value) <= _SAME * max(
+            1, abs(value)
+        ):
+            found[solver] = seconds
+    best = min(found, key=lambda solver: found[solver])
+    return best, _median(build, solver=best, **THEIRS[best])[0]
 
 
 def row(name: str, build: Callable[[], cp.Problem]) -> list[str]:
     """One line of the table: the best of cvxpy's solvers, ours, the ratio, and what is proved."""
     ours, problem = _median(build, solver=sdpdr.CVXPY())
     solution = problem.solver_stats.extra_stats
-    same = {
-        solver: seconds
-        for solver, (seconds, value) in _theirs(build).items()
-        if abs(value - problem.value) <= _SAME * max(1.0, abs(problem.value))
-    }
-    best = min(same, key=lambda solver: same[solver])
-    cells = [name, best, f"{same[best]:.3f}", f"{ours:.3f}", f"{ours / same[best]:.2f}"]
+    best, theirs = _best(build, problem.value)
     by = ", ".join(dict.fromkeys(f"{run.solver} ({run.form})" for run in solution.runs))
-    return [*cells, f"{by or solution.solver}", solution.status.name, f"{solution.gap:.0e}"]
+    cells = [name, best, f"{theirs:.3f}", f"{ours:.3f}", f"{ours / theirs:.2f}"]
+    return [*cells, by, solution.status.name, f"{solution.gap:.0e}"]
 
 
 def _profile(name: str, build: Callable[[], cp.Problem]) -> None:

@@ -67,6 +67,7 @@ def test_only_one_of_two_matrices_can_be_the_variable():
     assert len(program.lmis) == 1
 
 
+@pytest.mark.filterwarnings("ignore:The problem has an expression with dimension")
 def test_a_batch_is_several_variables():
     X = cp.Variable((2, 3, 3), PSD=True, name="X")
     program = read(cp.Minimize(cp.sum(X)), [])
@@ -132,6 +133,22 @@ def test_no_limit_is_no_row():
     x = cp.Variable(2)
     program = read(cp.Minimize(cp.sum(x)), [x >= 1, x <= np.array([2.0, np.inf])])
     assert program.n_rows == 3
+
+
+def test_what_says_nothing_is_no_row():
+    x = cp.Variable(3)
+    M = np.arange(6.0).reshape(2, 3)
+    A = M @ cp.diag(x) @ M.T
+    program = read(cp.Minimize(cp.sum(x)), [A == A.T, x >= 1])
+    assert program.labels == ["1.0 <= " + x.name()]
+
+
+def test_what_contradicts_is_a_row():
+    x = cp.Variable(nonneg=True)
+    problem = cp.Problem(cp.Minimize(x), [0 * x == 1])
+    program = sdpdr.from_cvxpy(problem)
+    assert program.n_rows == 1
+    assert program.give_back(sdpdr.solve(program)).status == cp.INFEASIBLE
 
 
 def test_what_comes_of_the_program_has_no_way_back():

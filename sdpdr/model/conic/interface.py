@@ -179,12 +179,13 @@ def conic_program(
     -------
     ConicProgram
     """
-    stuffed = data[names.PARAM_PROB]
+    stuffed, matrix = data[names.PARAM_PROB], sp.csr_array(data[names.A], copy=True)
+    matrix.eliminate_zeros()
     cones = _grouped(stuffed) if labels is None else _labelled(stuffed, labels)
     return ConicProgram(
         cost=np.asarray(data[names.C], dtype=float),
         constant=float(data[names.OFFSET]),
-        matrix=sp.csr_array(data[names.A]),
+        matrix=matrix,
         rhs=np.asarray(data[names.B], dtype=float),
         cones=cones,
         columns=_columns(stuffed, variables or {}),

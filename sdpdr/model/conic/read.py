@@ -156,18 +156,22 @@ class _Reader:
         if cone.kind == "zero":
             self._linear(cone.label, "==", cone.rows)
         elif cone.kind == "nonnegative":
-            self._linear(cone.label, "<=", self._untold(cone.rows))
+            self._linear(cone.label, "<=", cone.rows)
         elif cone.kind == "psd":
             self._matrix(cone)
         else:
             self._second_order(cone)
 
-    def _untold(self, rows: Index) -> Index:
-        """Inequalities that no sign of a variable says, and that say something."""
-        told = np.isin(rows, list(self.pieces.signs))
-        return rows[~told & (self.rhs[rows] < np.inf)]
+    def _speaking(self, rows: Index, relation: Relation) -> Index:
+        """Rows that say something, and that no sign of a variable says."""
+        rhs = self.rhs[rows]
+        holds = rhs == 0.0 if relation == "==" else rhs >= 0.0
+        empty = np.diff(self.program.matrix.indptr)[rows] == 0
+        # No limit is no row, and neither is what holds whatever the variables are.
+        return rows[~(empty & holds) & (rhs < np.inf) & ~np.isin(rows, list(self.pieces.signs))]
 
     def _linear(self, label: str, relation: Relation, rows: Index) -> None:
+        rows = self._speaking(rows, relation)
         if rows.size:
             self.rows.append(Rows(label, relation, self._maps(lambda a: a[rows]), self.rhs[rows]))
             self.ways.append((rows, lambda duals: duals[label]))
