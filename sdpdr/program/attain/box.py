@@ -12,10 +12,10 @@ of x, entry by entry (Rump, "Verification methods", Acta Numerica 19, 2010, sect
 checked for positive definiteness (`sdpdr.linalg.verified`) and for signs, and its largest objective
 is the value attained.
 
-Rows that have a column of their own, as the slack of an inequality or of a matrix inequality is, are
-left out of the equations at first: whatever the other entries are, that one entry makes such a row
-hold, and moves with them by no more than the row says. Only where the box is too large for the cone
-is the whole system solved, whose shortest step leaves slack that is nearly zero as it is.
+Rows that have a column of their own, as the slack of an inequality or of a matrix inequality is,
+are left out of the equations at first: whatever the other entries are, that one entry makes such a
+row hold, and moves with them by no more than the row says. Only where the box is too large for the
+cone is the whole system solved, whose shortest step leaves slack that is nearly zero as it is.
 
 The bounds hold for every matrix within the radius of A, and all rounding is accounted for. What
 remains is rows that depend on others: they hold at the exact point if they follow from them exactly
