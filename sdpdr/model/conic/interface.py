@@ -16,7 +16,7 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.block import relabel
-from sdpdr.model.conic.data import Columns, Cone, ConicProgram, Kind
+from sdpdr.model.conic.pieces import Columns, Cone, ConicProgram, Kind
 from sdpdr.model.conic.read import Reading, read_conic
 from sdpdr.program.solution import Solution, Status
 

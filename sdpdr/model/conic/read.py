@@ -14,8 +14,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
-from sdpdr.model.conic.data import Cone, ConicProgram
-from sdpdr.model.conic.pieces import Pieces
+from sdpdr.model.conic.pieces import Cone, ConicProgram, Pieces
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
 
@@ -89,7 +88,7 @@ def read_conic(program: ConicProgram) -> Reading:
 
     >>> import numpy as np
     >>> import scipy.sparse as sp
-    >>> from sdpdr.model.conic.data import Columns, Cone, ConicProgram
+    >>> from sdpdr.model.conic.pieces import Columns, Cone, ConicProgram
     >>> program = ConicProgram(
     ...     cost=np.ones(1),
     ...     constant=0.0,
