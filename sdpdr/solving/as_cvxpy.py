@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from inspect import signature
 from typing import Any
 
+from sdpdr.base.errors import UnknownNameError
 from sdpdr.model.conic.interface import Answer, ConicInterface, read_data
 from sdpdr.solving.solve import solve
+
+_KNOWN = frozenset(signature(solve).parameters) - {"model"}
 
 
 class CVXPY(ConicInterface):
@@ -19,6 +23,11 @@ class CVXPY(ConicInterface):
         Of `sdpdr.solve`: ``solver``, ``form``, ``tol``, ``time_limit``, ``rigorous`` and so on.
         Those that ``problem.solve`` is given besides win over them. The ``gap_scale`` is one
         unless another is given: gaps of cvxpy's solvers are absolute where the value is small.
+
+    Raises
+    ------
+    UnknownNameError
+        If an option is none of `sdpdr.solve`.
 
     Notes
     -----
@@ -40,6 +49,7 @@ class CVXPY(ConicInterface):
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
+        _refuse_unknown(options)
         self.options = {"gap_scale": 1.0, "progress": False, **options}
 
     def solve_via_data(
@@ -66,8 +76,16 @@ class CVXPY(ConicInterface):
         -------
         Answer
         """
+        _refuse_unknown(solver_opts)
         begin = time.perf_counter()
         reading = read_data(data)
         options = {"verbose": verbose or None, **self.options, **solver_opts}
         solution = solve(reading.sdp, **options)
         return Answer(reading, solution, time.perf_counter() - begin)
+
+
+def _refuse_unknown(options: Iterable[str]) -> None:
+    """Refuse options of other solvers, which would have no effect."""
+    for name in options:
+        if name not in _KNOWN:
+            raise UnknownNameError("option of sdpdr.CVXPY", name, _KNOWN)

@@ -10,7 +10,7 @@ import pytest
 import sdpdr
 
 ROOT = Path(__file__).parents[2]
-ENTRIES, MODULES, SMALL = 14, 20, 9
+ENTRIES, MODULES, SMALL = 14, 20, 10
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,10 @@ def test_only_one_of_two_matrices_can_be_the_variable():
 
 @pytest.mark.filterwarnings("ignore:The problem has an expression with dimension")
 def test_a_batch_is_several_variables():
-    X = cp.Variable((2, 3, 3), PSD=True, name="X")
+    try:
+        X = cp.Variable((2, 3, 3), PSD=True, name="X")
+    except ValueError:
+        pytest.skip("this cvxpy has no batches")
     program = read(cp.Minimize(cp.sum(X)), [])
     assert list(orders(program).values()) == [3, 3]
 
@@ -81,9 +84,10 @@ def test_names_are_those_of_the_problem():
     named.label = "budget"
     long = np.arange(8.0).reshape(4, 2) @ y <= 7
     program = read(cp.Maximize(z), [named, cp.trace(X) == 1, long, y[1] <= z, y[1] <= z])
-    assert program.labels == [
+    # cvxpy 1.7 writes a trace in lower case.
+    assert [label.lower() for label in program.labels] == [
         "budget",
-        "Trace(X) == 1.0",
+        "trace(x) == 1.0",
         "constraint 3",
         "y[1] <= z",
         "y[1] <= z_2",

@@ -6,12 +6,13 @@ import cvxpy as cp
 import pytest
 
 import sdpdr
-from sdpdr.errors import DataError, ModelError, NotAcceptedError
+from sdpdr.errors import DataError, ModelError, NotAcceptedError, UnknownNameError
 
 x = cp.Variable(2, name="x")
 k = cp.Variable(integer=True, name="k")
 b = cp.Variable(boolean=True, name="b")
 p = cp.Parameter(name="p")
+z = cp.Variable(name="z")
 
 REFUSED = [
     (cp.Problem(cp.Minimize(cp.sum(cp.exp(x)))), r"the atom exp needs the exponential cone"),
@@ -63,3 +64,16 @@ def test_no_problem_and_no_function(thing):
 def test_cvxpy_refuses_for_the_solver(problem):
     with pytest.raises(cp.SolverError):
         problem.solve(solver=sdpdr.CVXPY())
+
+
+def test_a_solution_of_another_program():
+    one, other = (sdpdr.from_cvxpy(cp.Problem(cp.Minimize(v), [v >= 1])) for v in (x[0], z))
+    with pytest.raises(DataError, match="of another program"):
+        one.give_back(sdpdr.solve(other))
+
+
+def test_options_of_other_solvers():
+    with pytest.raises(UnknownNameError, match="option of sdpdr.CVXPY 'tolerance'.*'tol'"):
+        sdpdr.CVXPY(tolerance=1e-6)
+    with pytest.raises(UnknownNameError, match="'max_iters'.*'max_iter'"):
+        cp.Problem(cp.Minimize(x[0]), [x >= 0]).solve(solver=sdpdr.CVXPY(), max_iters=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -104,7 +105,9 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         }
         duals = _duals(answer, inverse_data)
         if status not in names.SOLUTION_PRESENT:
-            return failure_solution(status, attributes, duals)
+            failure = failure_solution(status, attributes)
+            failure.dual_vars.update(duals)
+            return failure
         primal = {inverse_data[self.VAR_ID]: reading.primal(solution.values)}
         # cvxpy minimises, and turns the value itself.
         value = reading.sdp.report(solution.value)
@@ -205,7 +208,8 @@ def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
             found += [(c, kind, part) for part in rows.reshape(c.num_cones(), -1)]
         elif kind == "psd":
             # Matrices that came in a batch alternate, entry by entry.
-            found += [(c, kind, part) for part in rows.reshape(-1, c.num_cones()).T]
+            batch = math.prod(c.args[0].shape[:-2])
+            found += [(c, kind, part) for part in rows.reshape(-1, batch).T]
         else:
             found.append((c, kind, rows))
     return found

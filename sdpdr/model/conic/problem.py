@@ -67,7 +67,8 @@ class CvxpyProgram(SDP):
         Raises
         ------
         DataError
-            If the program is not the one that was read, but has come of it.
+            If the program is not the one that was read, but has come of it; or if the solution is
+            of another program.
         cvxpy.SolverError
             As cvxpy raises it, if there is no point and nothing was proved.
 
@@ -86,6 +87,8 @@ class CvxpyProgram(SDP):
                 "this program has come of one that from_cvxpy has read, and does not know the "
                 "problem: give the answer back to that one."
             )
+        if solution.values and not self.is_point(solution.values):
+            raise DataError("the solution is of another program: it lacks variables of this one.")
         way = self._way
         way.problem.unpack_results(Answer(way.reading, solution), way.chain, way.inverse)
         return way.problem
