@@ -12,6 +12,11 @@ of x, entry by entry (Rump, "Verification methods", Acta Numerica 19, 2010, sect
 checked for positive definiteness (`sdpdr.linalg.verified`) and for signs, and its largest objective
 is the value attained.
 
+Rows that have a column of their own, as the slack of an inequality or of a matrix inequality is,
+are left out of the equations at first: whatever the other entries are, that one entry makes such a
+row hold, and moves with them by no more than the row says. Only where the box is too large for the
+cone is the whole system solved, whose shortest step leaves slack that is nearly zero as it is.
+
 The bounds hold for every matrix within the radius of A, and all rounding is accounted for. What
 remains is rows that depend on others: they hold at the exact point if they follow from them exactly
 (`dependent`).
@@ -20,6 +25,7 @@ remains is rows that depend on others: they hold at the exact point if they foll
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sl
@@ -72,7 +78,31 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
     """
     program.effort.spend(0.0)  # of time: rows for which it is too large are refused
     scaled = program.rescaled(x)
-    system = _System(scaled)
+    own = _own_columns(scaled)
+    found = _enclosed(program, scaled, _System(scaled, *own), x, exact)
+    if isinstance(found, str) and own[0].size:
+        nothing = np.zeros(0, dtype=np.int64)
+        return _enclosed(program, scaled, _System(scaled, nothing, nothing), x, exact)
+    return found
+
+
+def _own_columns(scaled: Scaled) -> tuple[Index, Index]:
+    """Rows that have a column that no other row sees, and these columns."""
+    columns = scaled.A.tocsc()
+    alone = (np.diff(columns.indptr) == 1) & (np.diff(scaled.radius.tocsc().indptr) == 0)
+    place = np.flatnonzero(alone)
+    entries = columns.indptr[place]
+    row, size = columns.indices[entries], np.abs(columns.data[entries])
+    # The largest of several comes last, and stays.
+    order = np.lexsort((size, row))
+    last = np.append(row[order][1:] != row[order][:-1], True)[: order.size]
+    kept = order[last & (size[order] > 0.0)]
+    return row[kept].astype(np.int64), place[kept]
+
+
+def _enclosed(
+    program: ConeProgram, scaled: Scaled, system: _System, x: Array, exact: bool
+) -> Box | str:
     y = system.nearest(x / scaled.units)
     radius, missed = system.distance(y)
     if radius is None:
@@ -99,11 +129,16 @@ def _largest_value(program: ConeProgram, x: Array, radius: Array) -> float:
 
 
 class _System:
-    """The equations in units that suit a point, and an inverse of A A^T on independent rows."""
+    """The equations in units that suit a point, and an inverse of A A^T on independent rows.
 
-    def __init__(self, scaled: Scaled) -> None:
-        self.rows = rows = independent_rows(scaled.A)
-        self.others = np.setdiff1d(np.arange(scaled.b.size), rows)
+    Rows that have columns of their own, as they are given, are satisfied by these.
+    """
+
+    def __init__(self, scaled: Scaled, slack_rows: Index, slack: Index) -> None:
+        self._slack = _Slack(scaled, slack_rows, slack)
+        solved = np.setdiff1d(np.arange(scaled.b.size), slack_rows)
+        self.rows = rows = solved[independent_rows(scaled.A[solved])]
+        self.others = np.setdiff1d(solved, rows)
         if rows.size > LARGEST:
             raise EffortSpentError(f"{rows.size} rows are too many for a dense inverse")
         self._A, self._b = scaled.A[rows], scaled.b[rows]
@@ -130,15 +165,16 @@ class _System:
         """The point moved onto the equations, as far as rounding lets it."""
         for _ in range(_REFINEMENTS):
             y = y + self._A.T @ (self._inverse @ (self._b - self._A @ y))
-        return y
+        return self._slack.nearest(y)
 
     def distance(self, y: Array) -> tuple[Array | None, str]:
         """How far, entry by entry, a solution of the independent rows is at most."""
         if not self._alpha < 1.0:
             return None, "the equations are too close to dependent to be solved with a proof"
-        missed = self._residual(self._A, self._radius, self._b, y)
+        missed = _residual(self._A, self._radius, self._b, y)
         worst = float(np.max(missed, initial=0.0))
-        return self._spread(1.01 * (missed + self._alpha / (1.0 - self._alpha) * worst)), ""
+        radius = self._spread(1.01 * (missed + self._alpha / (1.0 - self._alpha) * worst))
+        return self._slack.distance(y, radius), ""
 
     def _spread(self, missed: Array) -> Array:
         """The product of |A^T R| and a vector, some columns of A at a time."""
@@ -153,12 +189,49 @@ class _System:
         rounding = (float(gamma(terms)) * abs(columns) + radius) @ (inverse @ missed)
         return np.asarray(1.01 * (found + rounding))
 
-    def _residual(self, A: sp.csr_array, radius: sp.csr_array, b: Array, y: Array) -> Array:
-        """Bounds on the size of b - A y for every A within its radius."""
-        size = np.abs(y)
-        terms = np.diff(A.indptr) + 2
-        rounding = gamma(terms) * (abs(A) @ size + np.abs(b)) + radius @ size
-        return np.abs(b - A @ y) + 1.01 * rounding
+
+@dataclass(frozen=True, eq=False)
+class _Slack:
+    """Rows with columns of their own, which the other rows do not see."""
+
+    scaled: Scaled
+    rows: Index
+    columns: Index
+
+    @cached_property
+    def _entries(self) -> Array:
+        return np.asarray(self.scaled.A[self.rows, self.columns]).ravel()
+
+    def nearest(self, y: Array) -> Array:
+        """The point with these columns as the rows want them, as far as rounding lets it."""
+        moved = y.copy()
+        for _ in range(_REFINEMENTS if self.rows.size else 0):
+            missed = self.scaled.b[self.rows] - self.scaled.A[self.rows] @ moved
+            moved[self.columns] += missed / self._entries
+        return moved
+
+    def distance(self, y: Array, radius: Array) -> Array:
+        """How far a solution of all rows is, where the others have one as far as the radius.
+
+        With a the entry of a row in its own column j, and h the other entries' distance, the exact
+        entry is :math:`y_j + (b - A y - A_{other} h) / a`.
+        """
+        if not self.rows.size:
+            return radius
+        A, around = self.scaled.A[self.rows], self.scaled.radius[self.rows]
+        missed = _residual(A, around, self.scaled.b[self.rows], y)
+        reach = 1.01 * ((abs(A) + around) @ radius)
+        found = radius.copy()
+        found[self.columns] = 1.01 * (missed + reach) / np.abs(self._entries)
+        return found
+
+
+def _residual(A: sp.csr_array, radius: sp.csr_array, b: Array, y: Array) -> Array:
+    """Bounds on the size of b - A y for every A within its radius."""
+    size = np.abs(y)
+    terms = np.diff(A.indptr) + 2
+    rounding = gamma(terms) * (abs(A) @ size + np.abs(b)) + radius @ size
+    return np.abs(b - A @ y) + 1.01 * rounding
 
 
 def independent_rows(A: sp.csr_array) -> Index:
