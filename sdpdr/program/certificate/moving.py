@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import count, product
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
@@ -43,6 +44,8 @@ _HEIGHTS = (1.0, 10.0, 100.0, 0.1, 1e-2)
 # How much the equations of free scalars outweigh the rest.
 _FREE_WEIGHT = 1e3
 _ITERATIONS = 3000
+# Entries up to which least squares are dense, and what of a pivot counts as rounding there.
+_DENSE, _RANK = 100_000, 1e-13
 
 
 @dataclass(frozen=True)
@@ -242,9 +245,17 @@ class _System:
         weight = _FREE_WEIGHT * float(abs(self._matrix).max())
         stacked = sp.vstack([self._matrix, weight * self._free.T], format="csr")
         residual = np.concatenate([target - self._matrix @ start, np.zeros(right.size)])
-        step = spl.lsqr(stacked, residual, atol=1e-13, btol=1e-13, iter_lim=_ITERATIONS)[0]
+        step = _least_squares(stacked, residual)
         found = unstack(self._rows, project(self._free, right, start + step))
         return within(self._box, found)
+
+
+def _least_squares(matrix: sp.csr_array, right: Array) -> Array:
+    """The shortest solution of least squares."""
+    if np.prod(matrix.shape) <= _DENSE:
+        # Iterations of small sparse products take longer than an elimination.
+        return np.asarray(sl.lstsq(matrix.toarray(), right, cond=_RANK, lapack_driver="gelsy")[0])
+    return np.asarray(spl.lsqr(matrix, right, atol=1e-13, btol=1e-13, iter_lim=_ITERATIONS)[0])
 
 
 def _columns(rows: Rows, v: Variable) -> sp.csr_array:
