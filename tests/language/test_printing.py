@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr import blocks, graphs, maximize, minimize, pos, psd, scalar, soften
+from sdpdr import blocks, graphs, maximize, methods, minimize, pos, psd, scalar, soften, square
 from sdpdr.linalg.letters import Letters
 from sdpdr.model.affine import Affine
 from sdpdr.model.describe import row_words
@@ -21,7 +21,7 @@ K = psd("K", N)
 w = scalar("w", 4)
 t = scalar("t")
 
-_TOKEN = re.compile(r"\s*(Σ_e|ᵀ|[()⟨⟩|,+−]|_[a-z]+|_\d+(?:,\w+)?|_\w,\w+|[A-Za-z]+'?|[\d.e]+)")
+_TOKEN = re.compile(r"\s*(Σ_e|ᵀ|[()⟨⟩|,+−²]|_[a-z]+|_\d+(?:,\w+)?|_\w,\w+|[A-Za-z]+'?|[\d.e]+)")
 
 
 class Reader:
@@ -31,6 +31,7 @@ class Reader:
     def __init__(self, text, names):
         self.tokens = _TOKEN.findall(text)
         self.names = names
+        self.within = False  # of bars: the next one closes them
 
     def peek(self):
         return self.tokens[0] if self.tokens else ""
@@ -53,7 +54,11 @@ class Reader:
             self.take()
             return np.sum(self.term())
         found = self.factor()
-        while self.peek() and (self.peek() in ("(", "⟨", "Σ_e") or self.peek()[0].isalnum()):
+        while self.peek() and (
+            self.peek() in ("(", "⟨", "Σ_e")
+            or self.peek()[0].isalnum()
+            or (self.peek() == "|" and not self.within)
+        ):
             right = np.sum(self.take() and self.term()) if self.peek() == "Σ_e" else self.factor()
             if np.ndim(found) == 2:
                 right = np.ones(found.shape[1]) if np.ndim(right) == 0 else right
@@ -67,7 +72,18 @@ class Reader:
         if token == "(":
             found = self.sum()
             assert self.take() == ")"
-            return self.indexed(found)
+            return self.squared(self.indexed(found))
+        if token == "|":
+            self.within = True
+            found = self.sum()
+            assert self.take() == "|"
+            self.within = False
+            return np.abs(found)
+        if token == "max":
+            assert self.take() == "("
+            found = self.sum()
+            assert [self.take() for _ in range(3)] == [",", "0", ")"]
+            return np.maximum(found, 0.0)
         if token == "⟨":
             left = self.sum()
             assert self.take() == ","
@@ -81,11 +97,19 @@ class Reader:
             return np.ones((1, self.names[self.peek()].size))
         if token[0].isdigit():
             return float(token)
+        if self.peek() and token + self.peek() in self.names:
+            return self.names[token + self.take()]
         found = self.names[token]
         if self.peek() == "ᵀ":
             self.take()
             return found.T if found.ndim == 2 else found[None, :]
         return self.indexed(found)
+
+    def squared(self, found):
+        if self.peek() != "²":
+            return found
+        self.take()
+        return found**2
 
     def indexed(self, found):
         if not self.peek().startswith("_"):
@@ -203,6 +227,51 @@ def test_a_whole_model():
         "            (priced)                          pos, 1 row"
     )
     assert model.legend()["abs"]["b"].tolist() == [0.5, 0.25]
+
+
+PRICES = {
+    "squares of a slack": blocks.Slack(3.0),
+    "relative squares": blocks.Slack(1.0, relative=True),
+    "a weight of two, halved": blocks.Slack(2.0),
+    "sizes": blocks.Slack(0.5, "absolute"),
+    "relative sizes": blocks.Slack(1.0, "absolute", relative=True),
+}
+
+
+@pytest.mark.parametrize("relation", PRICES.values(), ids=PRICES)
+def test_the_price_of_a_block_is_worth_what_is_printed(relation):
+    model = methods.mvu(graphs.path([1.0, 2.0, 3.0, 0.5]), relation)
+    root = np.random.default_rng(0).standard_normal((N, N))
+    point = {"K": root @ root.T}
+    text = model.describe().splitlines()[0].removeprefix("maximise").strip()
+    assert read(text, model.legend()["isometry"], point) == pytest.approx(model.objective(point))
+
+
+_PRICE_LABELS = ("abs", "square", "pos")
+PRICED = {
+    "sizes": lambda r: abs(K[[0, 1], [2, 3]] - [0.5, 0.25]),
+    "squares": lambda r: square(r.standard_normal((3, 4)) @ w - r.standard_normal(3)),
+    "excess": lambda r: pos(K.distance2([0, 1], [1, 3]) - 2.0),
+    "of one value": lambda r: square(t - 4.0),
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    name=st.sampled_from(sorted(PRICED)),
+    weight=st.sampled_from([1.0, 2.0, 0.5, 7.25]),
+    seed=st.integers(0, 10**6),
+)
+def test_a_price_is_worth_what_is_printed(name, weight, seed):
+    rng = np.random.default_rng(seed)
+    model = minimize(K.trace() + t) + weight * PRICED[name](rng) + (w >= 0.0)
+    root = rng.standard_normal((N, N))
+    point = {"K": root @ root.T, "w": rng.standard_normal(4), "t": rng.standard_normal(1)}
+    text = model.describe().splitlines()[0].removeprefix("minimise").strip()
+    where = next(letters for label, letters in model.legend().items() if label in _PRICE_LABELS)
+    found = read(text, where, {**point, "t": point["t"][0]})
+    # Numbers are printed with six digits.
+    assert found == pytest.approx(model.objective(point), rel=1e-5, abs=1e-5)
 
 
 def test_blocks_tell_rows_apart_that_share_letters():

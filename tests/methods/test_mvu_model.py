@@ -28,12 +28,12 @@ subject to  K 1 = 0                                      centered, 3 rows
             K_ii + K_jj − 2 K_ij ≤ 1.1 d_ij              isometry.upper, 2 rows
             −(K_ii + K_jj − 2 K_ij) ≤ −0.9 d_ij          isometry.lower, 2 rows""",
     Slack(2.0): """\
-maximise    tr K − Σ 2 (K_ii + K_jj − 2 K_ij − d_ij)²/2
+maximise    tr K − Σ_e (K_ii + K_jj − 2 K_ij − d_ij)²
 over        K ∈ S^3, K ⪰ 0
 subject to  K 1 = 0           centered, 3 rows
             (priced)          isometry, 2 rows""",
     Slack(1.0, "absolute", relative=True): """\
-maximise    tr K − Σ |t_e (K_ii + K_jj − 2 K_ij) − 1|
+maximise    tr K − Σ_e |b_e (K_ii + K_jj − 2 K_ij) − 1|
 over        K ∈ S^3, K ⪰ 0
 subject to  K 1 = 0           centered, 3 rows
             (priced)          isometry, 2 rows""",
@@ -59,10 +59,10 @@ def test_columns_are_aligned():
 @pytest.mark.parametrize(
     ("relation", "pieces"),
     [
-        ("inequality", [r"K_{ii} + K_{jj} - 2K_{ij} \le d_{ij}", r"\text{(isometry, 2 rows)}"]),
-        ("equality", [r"K_{ii} + K_{jj} - 2K_{ij} = d_{ij}"]),
+        ("inequality", [r"K_{ii} + K_{jj} - 2 K_{ij} \le d_{ij}", r"\text{(isometry, 2 rows)}"]),
+        ("equality", [r"K_{ii} + K_{jj} - 2 K_{ij} = d_{ij}"]),
         (Band(0.1), [r"\le 1.1 d_{ij}", r"\le -0.9 d_{ij}", r"\text{(isometry.lower, 2 rows)}"]),
-        (Slack(2.0), [r"- \sum  2 (K_{ii} + K_{jj} - 2K_{ij} - d_{ij})^2/2", r"\text{(priced)}"]),
+        (Slack(2.0), [r"- \sum_e (K_{ii} + K_{jj} - 2 K_{ij} - d_{ij})^2", r"\text{(priced)}"]),
     ],
     ids=str,
 )

@@ -26,7 +26,7 @@ from sdpdr.linalg import (
 )
 from sdpdr.program import SDP, Factor, PsdVariable, Rows
 from sdpdr.program.certificate import certify
-from sdpdr.program.face import exposing_rows
+from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.sizes import gap_scale
 from sdpdr.reduce import Face
 
@@ -44,10 +44,10 @@ def equalities(n, cost, **groups):
 
 # -- rows beside those that state a face --------------------------------------------------------
 
-# X_11 = X_33, and X_11 alone: neither is a form that has to vanish.
+# Neither a difference of forms nor a part of them, taken by weights, tells that each form vanishes.
 FORGOTTEN = {
     "difference": np.array([[1.0, -1.0]]) @ QuadraticForms([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
-    "selection": QuadraticForms([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])[[1]],
+    "selection": np.array([[0.0, 1.0]]) @ QuadraticForms([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
     "part of a product": Products(3, np.array([1.0, 0.0, -1.0]))[[0]],
     "a row twice": np.array([[1.0, 0.0], [1.0, 0.0]]) @ QuadraticForms(np.eye(3)[:2]),
     "a weight of zero": sp.csr_array((np.zeros(1), ([0], [0])), shape=(1, 1))
@@ -67,6 +67,28 @@ def test_forms_that_are_only_scaled_and_ordered_state_the_face():
     stacked = Stacked([QuadraticForms([[1.0, 1.0, 0.0]]), swapped, Products(3)])
     sdp = equalities(3, Trace(3), u=(stacked, 0.0))
     assert [r.label for r in exposing_rows(sdp, "X")] == ["u"]
+
+
+def test_forms_taken_of_others_are_forms_and_state_the_face():
+    taken = QuadraticForms([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])[[1]]
+    stacked = Stacked([QuadraticForms([[1.0, 1.0, 0.0]]), taken])
+    sdp = equalities(3, Trace(3), size=(Trace(3), 1.0), u=(stacked, 0.0))
+    assert [r.label for r in exposing_rows(sdp, "X")] == ["u"]
+    np.testing.assert_array_equal(null_vectors(sdp, "X").toarray().T, [[1, 1, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "lowrank"])
+@BOTH
+def test_what_is_left_of_a_face_of_taken_forms_is_optimised(solver, rigorous):
+    # X (1, 1, 0) = 0 and X_33 = 0 leave one point of trace one, where X_12 = -1/2.
+    taken = QuadraticForms([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])[[1]]
+    stacked = Stacked([QuadraticForms([[1.0, 1.0, 0.0]]), taken])
+    for sign in (-1.0, 1.0):
+        cost = sign * Entries(3, [[0, 1]])
+        sdp = equalities(3, cost, size=(Trace(3), 1.0), u=(stacked, 0.0))
+        solution = sdpdr.solve(sdp, solver, rigorous=rigorous)
+        assert solution.certified(1e-6)
+        assert solution.value == pytest.approx(-sign / 2.0, rel=1e-6)
 
 
 @ALL
