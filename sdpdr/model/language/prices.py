@@ -79,6 +79,10 @@ class Part(ABC):
         variables, terms, top = self.above(name)
         return variables, terms, weight * top
 
+    def limitable(self) -> Part:
+        """The function itself, unless no limit can be written for it, which is refused."""
+        return self
+
     @property
     @abstractmethod
     def declared(self) -> Mapping[str, Declared]:
@@ -158,7 +162,7 @@ class Priced(Named, Curved, Part):
         weight = factor * (
             self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
         )
-        if np.broadcast_shapes(weight.shape, self.of.shape) != self.of.shape:
+        if not _fits(weight.shape, self.of.shape):
             raise ShapeError(
                 f"weights of shape {weight.shape} do not fit an expression of shape "
                 f"{self.of.shape}."
@@ -342,6 +346,8 @@ class Convex(Curved):
             raise ModelError(f"a {kind} function {relation} a limit is no convex set; use {other}.")
         if isinstance(bound, Curved):
             raise ModelError("compare a convex function with an affine expression or a number.")
+        for _, part in self.parts:
+            part.limitable()
         limit = self.affine._other(relation, bound)
         if limit.shape != ():
             raise ShapeError(f"a convex function is one number; its limit has shape {limit.shape}.")
@@ -392,6 +398,12 @@ def at_present(term: Term) -> Term:
     if isinstance(term, Raw) or not parameters_of(term.lhs):
         return term
     return replace(term, lhs=fixed(term.lhs))
+
+
+def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
+    """Whether an array of one shape broadcasts to another."""
+    sides = zip(shape[::-1], into[::-1], strict=False)
+    return len(shape) <= len(into) and all(side in (1, whole) for side, whole in sides)
 
 
 def _number(factor: Any) -> float:
