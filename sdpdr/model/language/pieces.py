@@ -19,6 +19,7 @@ from sdpdr.model.smooth import SmoothFunction
 from sdpdr.model.terms import AtMost, InCone, Smooth, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 
+Limits: TypeAlias = "tuple[Sequence[Variable], Sequence[Term]]"
 Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
 
 
