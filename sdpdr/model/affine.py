@@ -196,7 +196,7 @@ class Affine(Arithmetic):
             names = " and ".join(", ".join(side.maps) for side in (self, other))
             raise ModelError(
                 f"a product of two expressions (in {names}) is not linear; multiply by numbers, or "
-                "state the product through a larger matrix (`blocks.FactorLift`)."
+                "write square(v) for v * v, or a larger matrix for products (`blocks.FactorLift`)."
             )
         scale = b.constant
         factor = float(scale[0]) if scale.size and np.ptp(scale) == 0.0 else scale

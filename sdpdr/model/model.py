@@ -13,7 +13,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap
 from sdpdr.model.affine import VARIABLES, Affine, Declared, differ
-from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.arithmetic import Arithmetic, is_curved
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable, VectorVariable
@@ -67,6 +67,11 @@ class Model:
             raise ModelError(
                 f"an expression of shape {other.shape} alone says nothing; compare it (<=, ==, >=) "
                 "or write maximize(expression)."
+            )
+        if is_curved(other):
+            raise ModelError(
+                "a sum of convex functions, or a concave one, is no block; write minimize(...) or "
+                "maximize(...) of it, or add each price with a positive weight by itself."
             )
         raise ModelError(
             f"a model adds blocks and models; it was given a {type(other).__name__}. "

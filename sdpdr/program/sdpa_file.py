@@ -46,7 +46,10 @@ from sdpdr.program.sdp import SDP, Expression, Rows
 from sdpdr.program.standard import to_equality_form
 
 _PUNCTUATION = str.maketrans(",{}()", "     ")
-_FORTRAN_EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")
+# In names, a d between digits is a letter.
+_FORTRAN_EXPONENT = re.compile(
+    r"""(?P<named>^\s*["*]\s*sdpdr\s+(?:block|rows)\s.*$)|(?<=[\d.])[dD](?=[+-]?\d)""", re.MULTILINE
+)
 # Entries of larger blocks have no number of 64 bits.
 _LARGEST_ORDER = 2**31 - 1
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -136,7 +139,9 @@ def _text(path: Path) -> str:
                 "again, or drop .gz from the name of a plain file."
             ) from None
     # Editors put the mark of UTF-8 first, which is no part of the program.
-    return _FORTRAN_EXPONENT.sub("e", data.removeprefix(codecs.BOM_UTF8).decode("latin-1"))
+    return _FORTRAN_EXPONENT.sub(
+        lambda found: found["named"] or "e", data.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+    )
 
 
 def _variable(name: str, size: int) -> Variable:

@@ -131,3 +131,20 @@ def test_a_symmetric_matrix_has_one_triangle(name, of, weighed, seed):
     whole = values["K"] if of == "K" else full(values["S"])
     expected = np.trace(values["K"]) + np.sum(weights * by_numpy(whole - given_by))
     assert model.objective(values) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [30, 60])
+def test_an_unfolding_with_orders_entries_and_prices_is_certified(n):
+    points, _ = sdpdr.datasets.swiss_roll(n, seed=0)
+    graph = sdpdr.graphs.knn(points, n_neighbors=5)
+    gram = psd("K", n)
+    i, j, k = np.array([[0, 7, 9], [3, 1, 2], [12, 21, 25]])
+    model = (
+        sdpdr.maximize(gram.trace())
+        + (gram.sum(axis=1) == 0)
+        + (gram.distance2(graph.edges) <= graph.sqdist)
+        + (gram.distance2(i, j) <= gram.distance2(i, k))
+        + (gram[4, 5] >= 0.2)
+        + 10.0 * abs(gram[[0, 1], [2, 3]] - [1.5, 2.5])
+    )
+    assert sdpdr.solve(model).certified(1e-6)
