@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -24,11 +24,13 @@ class Letters:
     Attributes
     ----------
     where : dict from letter to array
-        What the letters of the formula stand for.
+        What the letters of the formula stand for: arrays, or maps whose rows are meant.
     rows : array of int or None
         The rows of the arrays that are meant; all by default.
     taken : frozenset of str
         Letters that mean something else, such as variables.
+    known : dict from letter to array
+        What letters stand for elsewhere in the same formula.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Letters:
     where: dict[str, Any] = field(default_factory=dict)
     rows: Index | None = None
     taken: frozenset[str] = frozenset()
+    known: Mapping[str, Any] = field(default_factory=dict)
 
     def at(self, rows: Index) -> Letters:
         """The same letters, where only some rows of the arrays are meant."""
@@ -75,6 +78,23 @@ class Letters:
         """The letter of a matrix of data with a row for each row of the formula."""
         return self._letter(values if self.rows is None else values[self.rows], _MATRICES)
 
+    def stack(self, values: Any) -> str:
+        """The letter of matrices of data behind each other, of shape (q, n, n)."""
+        return self._letter(values, _MATRICES)
+
+    def symbol(self, name: str, values: Any) -> str:
+        """A letter that is chosen, with a mark behind it where it means something else."""
+        while name in self.known and not _same(self.known[name], values):
+            name += "'"
+        self.where[name] = values
+        return name
+
+    def rows_of(self, linear_map: Any) -> str:
+        """The letter of the matrices of a map's rows."""
+        return self._letter(
+            linear_map if self.rows is None else linear_map.take(self.rows), _MATRICES
+        )
+
     def within(self, words: Words) -> Words:
         """A vector's words, with an index where only some of its values are meant."""
         if self.rows is None:
@@ -87,11 +107,13 @@ class Letters:
         return array if self.rows is None else array[self.rows]
 
     def _letter(self, array: Any, alphabet: str) -> str:
-        for letter, known in self.where.items():
+        meant = {**self.known, **self.where}
+        for letter, known in meant.items():
             if letter.rstrip("'") in alphabet and _same(known, array):
+                self.where[letter] = known
                 return letter
         free = (letter + "'" * k for k in count() for letter in alphabet)
-        letter = next(x for x in free if x not in self.where and x not in self.taken)
+        letter = next(x for x in free if x not in meant and x not in self.taken)
         self.where[letter] = array
         return letter
 

@@ -111,9 +111,11 @@ class LinearMap(ABC):
     def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics, (plain text, LaTeX), for the variable's name.
 
-        ``letters`` names the arrays in it, so that those of several maps can be told apart.
+        ``letters`` names the arrays in it, so that those of several maps can be told apart. By
+        default the rows have a letter, which stands for the map itself.
         """
-        return f"<A_e, {variable}>", rf"\langle A_e, {variable}\rangle"
+        row = letters.rows_of(self)
+        return f"⟨{row}_e, {variable}⟩", rf"\langle {row}_e, {variable}\rangle"
 
     def _check_order(self, shape: tuple[int, ...]) -> None:
         if shape != (self.n, self.n):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 Declared: TypeAlias = "Variable | Parameter"
-_VARIABLES = (PsdVariable, VectorVariable)
+VARIABLES = (PsdVariable, VectorVariable)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Affine(Arithmetic):
     @property
     def is_known(self) -> bool:
         """Whether only parameters have a say in it, or nothing."""
-        parameters = (not isinstance(self.declared.get(name), _VARIABLES) for name in self.maps)
+        parameters = (not isinstance(self.declared.get(name), VARIABLES) for name in self.maps)
         return not self.products and all(parameters) and set(self.maps) <= set(self.declared)
 
     # -- what all operators are made of -------------------------------------------------------
@@ -176,11 +176,11 @@ class Affine(Arithmetic):
 
     def _plus(self, other: Affine) -> Affine:
         shape = known_shape("+", self, other)
+        declared = joined(self.declared, other.declared)
         a, b = self.broadcast(shape), other.broadcast(shape)
         maps = dict(a.maps)
         for name, linear_map in b.maps.items():
             maps[name] = _add(maps[name], linear_map) if name in maps else linear_map
-        declared = joined(a.declared, b.declared)
         return Affine(maps, a.constant + b.constant, shape, declared, a.products + b.products)
 
     def _times(self, other: Affine) -> Affine:
@@ -196,7 +196,7 @@ class Affine(Arithmetic):
             names = " and ".join(", ".join(side.maps) for side in (self, other))
             raise ModelError(
                 f"a product of two expressions (in {names}) is not linear; multiply by numbers, or "
-                "state the product through a larger matrix (`blocks.FactorLift`)."
+                "write square(v) for v * v, or a larger matrix for products (`blocks.FactorLift`)."
             )
         scale = b.constant
         factor = float(scale[0]) if scale.size and np.ptp(scale) == 0.0 else scale
@@ -210,6 +210,11 @@ def _add(a: Any, b: Any) -> Any:
     return VectorMap(a.matrix() + b.matrix()) if isinstance(a, VectorMap) else a + b
 
 
+def differ(one: Declared, other: Declared) -> bool:
+    """Whether two declarations are of different things: a psd matrix may be declared again."""
+    return one is not other and not (isinstance(one, PsdVariable) and one == other)
+
+
 def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[str, Declared]:
     """The variables and parameters of two expressions.
 
@@ -219,7 +224,7 @@ def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[s
         If different ones have one name.
     """
     for name in one.keys() & other.keys():
-        if one[name] is not other[name] and one[name] != other[name]:
+        if differ(one[name], other[name]):
             raise ModelError(
                 f"two different variables are called {name!r}; give one of them another name."
             )

@@ -45,7 +45,7 @@ class Arithmetic(ABC):
     # -- sums and products ----------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Affine:
-        if _is_curved(other):
+        if is_curved(other):
             return NotImplemented
         return self.affine()._plus(self._other("+", other))
 
@@ -55,7 +55,7 @@ class Arithmetic(ABC):
         return -1.0 * self
 
     def __sub__(self, other: Any) -> Affine:
-        if _is_curved(other):
+        if is_curved(other):
             return NotImplemented
         return self.affine()._plus(-self._other("-", other))
 
@@ -63,7 +63,7 @@ class Arithmetic(ABC):
         return self._other("-", other)._plus(-self)
 
     def __mul__(self, other: Any) -> Affine:
-        if _is_curved(other):
+        if is_curved(other):
             return NotImplemented
         return self.affine()._times(self._other("*", other))
 
@@ -168,10 +168,10 @@ class Arithmetic(ABC):
         return compare(self, relation, other)
 
     def __le__(self, other: Any) -> Any:
-        return NotImplemented if _is_curved(other) else self._compared("<=", other)
+        return NotImplemented if is_curved(other) else self._compared("<=", other)
 
     def __ge__(self, other: Any) -> Any:
-        return NotImplemented if _is_curved(other) else self._compared(">=", other)
+        return NotImplemented if is_curved(other) else self._compared(">=", other)
 
     def __eq__(self, other: object) -> Any:
         return self._compared("==", other)
@@ -258,7 +258,7 @@ def _stack(operand: Any) -> Any:
     return constant_of(operand)
 
 
-def _is_curved(other: Any) -> bool:
+def is_curved(other: Any) -> bool:
     """Whether an operand is a price or a convex function, which know what to do themselves."""
     from sdpdr.model.language.prices import Curved
 

@@ -6,6 +6,8 @@ what is printed can be evaluated: `legend` says what the letters stand for.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,14 @@ import numpy as np
 from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg.letters import Letters, Words, summed, times
 from sdpdr.model.affine import Affine
+from sdpdr.model.inequalities import formula, matrix_words, multiplied, named, whole
 from sdpdr.model.model import Model
+from sdpdr.model.parameters import Product
+from sdpdr.model.smooth import LessLogDet
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import PsdVariable, Variable
 
+_COSTS = (Minimize, Maximize, Penalize, Smooth)
 _RELATIONS: dict[str, Words] = {
     "==": ("=", "="),
     "<=": ("≤", r"\le"),
@@ -35,12 +41,23 @@ def describe(model: Model, style: str = "text") -> str:
 
 def legend(model: Model) -> dict[str, dict[str, Any]]:
     """What the letters of `describe` stand for, by label (see `Model.legend`)."""
-    found = {}
-    for label, term in model.labelled_terms():
+    return {label: letters.where for label, _, _, letters in _worded(model)}
+
+
+def _worded(model: Model) -> Iterator[tuple[str, Term, Words, Letters]]:
+    """Every term in words; those of the objective, which stand in one line, share letters."""
+    terms = list(model.labelled_terms())
+    costs = [term for _, term in terms if isinstance(term, _COSTS)]
+    taken = frozenset().union(*map(_names, costs))
+    known: dict[str, Any] = {}
+    for label, term in terms:
         letters = _letters(term)
-        row_words(term, letters)
-        found[label] = letters.where
-    return found
+        if isinstance(term, _COSTS):
+            letters = Letters(taken=taken, known=known)
+        words = row_words(term, letters)
+        if isinstance(term, _COSTS):
+            known = {**known, **letters.where}
+        yield label, term, words, letters
 
 
 def _text(model: Model) -> str:
@@ -48,9 +65,9 @@ def _text(model: Model) -> str:
     lines = [f"{goal:<12}{objective}"]
     domains = ", ".join(_domain(v)[0] for v in model.variables())
     lines.append(f"{'over':<12}{domains}")
-    width = max((len(formula) for formula, _ in rows), default=0) + 8
-    for k, (formula, note) in enumerate(rows):
-        lines.append(f"{'subject to' if k == 0 else '':<12}{formula:<{width}}{note}")
+    width = max((len(row) for row, _ in rows), default=0) + 8
+    for k, (row, note) in enumerate(rows):
+        lines.append(f"{'subject to' if k == 0 else '':<12}{row:<{width}}{note}")
     return "\n".join(lines)
 
 
@@ -58,10 +75,10 @@ def _latex(model: Model) -> str:
     goal, objective, rows = _pieces(model, 1)
     domains = ",\\; ".join(_domain(v)[1] for v in model.variables())
     body = [rf"\text{{{goal}}}\quad & {objective} \\", rf"\text{{over}}\quad & {domains} \\"]
-    for k, (formula, note) in enumerate(rows):
+    for k, (row, note) in enumerate(rows):
         head = r"\text{subject to}" if k == 0 else ""
         safe = note.replace("_", r"\_")
-        body.append(rf"{head}\quad & {formula} && \text{{({safe})}} \\")
+        body.append(rf"{head}\quad & {row} && \text{{({safe})}} \\")
     return "\n".join([r"\begin{aligned}", *body, r"\end{aligned}"])
 
 
@@ -72,37 +89,45 @@ def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
     prices: list[Words] = []
     rows: list[tuple[str, str]] = []
     for many in _runs(model):
-        label, term = many[0]
+        label, term, found, _ = many[0]
         if isinstance(term, (Minimize, Maximize)):
             if term.lhs.maps or np.any(term.lhs.constant):
-                goals.append(_affine(sign * term.cost, _letters(term)))
+                turned = isinstance(term, Maximize) != (sign < 0.0)
+                goals.append(times("-1", found) if turned else found)
         elif isinstance(term, Smooth):
-            prices.append(times(f"{sign:g}", _smooth(term, _letters(term))))
+            prices.append(times(f"{sign:g}", found))
         elif isinstance(term, Penalize):
-            prices.append(times(f"{sign:g}", _price(term, _letters(term))))
+            prices.append(times(f"{sign:g}", found))
             rows.append((("(priced)", r"\text{(priced)}")[k], f"{label}, {_count(term)}"))
         elif len(many) > 1:
-            note = f"{label.split('.')[0]}, {len(many)} times {_count(term)}"
-            rows.append((row_words(term)[k], note))
+            rows.append((found[k], f"{_many(many)} {_count(term)}"))
         else:
-            rows.append((row_words(term)[k], f"{label}, {_count(term)}"))
+            rows.append((found[k], f"{label}, {_count(term)}"))
     words = summed(goals + prices) if goals or prices else ("0", "0")
     return ("maximise" if sign < 0 else "minimise"), words[k], rows
 
 
-def _runs(model: Model) -> list[list[tuple[str, Term]]]:
-    """The terms in order, cones of one block that read the same together."""
-    runs: list[list[tuple[str, Term]]] = []
+def _runs(model: Model) -> list[list[tuple[str, Term, Words, Letters]]]:
+    """The terms in order, cones of one block that read the same, but for indices, together."""
+    runs: list[list[tuple[str, Term, Words, Letters]]] = []
     before: object = None
-    for label, term in model.labelled_terms():
-        is_cone = isinstance(term, InCone)
-        kind = (label.split(".")[0], row_words(term), _count(term)) if is_cone else None
+    for worded in _worded(model):
+        label, term, words, _ = worded
+        alike = re.sub(r"_\d+", "_0", words[0])
+        kind = (label.split(".")[0], alike, _count(term)) if isinstance(term, InCone) else None
         if kind is not None and kind == before:
-            runs[-1].append((label, term))
+            runs[-1].append(worded)
         else:
-            runs.append([(label, term)])
+            runs.append([worded])
         before = kind
     return runs
+
+
+def _many(run: list[tuple[str, Term, Words, Letters]]) -> str:
+    label, _, words, _ = run[0]
+    if all(words == more for _, _, more, _ in run):
+        return f"{label.split('.')[0]}, {len(run)} times"
+    return f"{label} and {len(run) - 1} like it,"
 
 
 def row_words(term: Term, letters: Letters | None = None) -> Words:
@@ -117,18 +142,33 @@ def row_words(term: Term, letters: Letters | None = None) -> Words:
     if isinstance(term, Smooth):
         return _smooth(term, letters)
     if term.written is not None:
-        left = _affine(term.written.left, letters)
-        right = _affine(term.written.right, letters)
+        side = _matrix if isinstance(term, InCone) else _affine
+        left, right = side(term.written.left, letters), side(term.written.right, letters)
         return _related(left, term.written.relation, right)
+    if isinstance(term, InCone) and term.cone == "psd":
+        return _related(_matrix(whole(term.lhs), letters), ">>", ("0", "0"))
     left = _affine(term.lhs, letters)
     if isinstance(term, InCone):
-        return _related(left, ">>" if term.cone == "psd" else ">=", ("0", "0"))
+        return _related(left, ">=", ("0", "0"))
     return _related(left, "==" if isinstance(term, Equal) else "<=", _right(term, letters))
 
 
 def _letters(term: Term) -> Letters:
     """Letters for the arrays of a term, other than its variables."""
-    return Letters(taken=frozenset(() if isinstance(term, Raw) else term.lhs.maps))
+    return Letters(taken=frozenset(_names(term)))
+
+
+def _names(term: Term) -> set[str]:
+    """Variables and parameters that the words of a term speak of."""
+    if isinstance(term, Raw):
+        return set()
+    names = set(term.lhs.maps)
+    written = None if isinstance(term, (Minimize, Maximize, Smooth)) else term.written
+    if isinstance(written, Affine):
+        return names | set(written.maps) | set(written.declared)
+    if written is not None:
+        names |= set(written.left.declared) | set(written.right.declared)
+    return names
 
 
 def _related(left: Words, relation: str, right: Words) -> Words:
@@ -141,10 +181,10 @@ def _right(term: Equal | AtMost | Penalize, letters: Letters) -> Words:
         return "0", "0"
     if term.symbol == "b":
         return _constant(term.rhs, letters)
-    letters.where[term.symbol] = term.rhs
-    head, _, index = term.symbol.partition("_")
-    latex = f"{head}_{{{index}}}" if index else term.symbol
-    return term.symbol, latex.replace("−", "-")
+    symbol = letters.symbol(term.symbol, term.rhs)
+    head, _, index = symbol.partition("_")
+    latex = f"{head}_{{{index}}}" if index else symbol
+    return symbol, latex.replace("−", "-")
 
 
 def _count(term: Term) -> str:
@@ -176,19 +216,42 @@ def _price(term: Penalize, letters: Letters) -> Words:
 
 
 def _smooth(term: Smooth, letters: Letters) -> Words:
-    plain, latex = _affine(term.lhs, letters)
+    is_matrix = isinstance(term.function, LessLogDet)
+    plain, latex = _matrix(whole(term.lhs), letters) if is_matrix else _affine(term.lhs, letters)
     word, sign = term.function.word, -1.0 if term.function.is_concave else 1.0
     return times(f"{sign * term.weight:g}", (f"{word}({plain})", rf"\text{{{word}}}({latex})"))
 
 
+def _matrix(matrix: Affine, letters: Letters) -> Words:
+    if len(matrix.shape) != 2:
+        return _affine(matrix, letters)
+    return matrix_words(matrix, letters, _affine)
+
+
 def _affine(affine: Affine, letters: Letters) -> Words:
-    parts = [
-        (a.formula(name, letters)[0], a.formula(_latex_name(name), letters)[1])
-        for name, a in affine.maps.items()
-    ]
+    parts = [formula(a, named(name), letters) for name, a in affine.maps.items()]
+    parts += [_product(product, letters) for product in affine.products]
     if np.any(affine.constant):
         parts.append(_constant(affine.constant, letters))
     return summed(parts) if parts else ("0", "0")
+
+
+def _product(product: Product, letters: Letters) -> Words:
+    """Numbers that parameters have a say in, times values of variables."""
+    weights, factor, of = product.weights, product.factor, product.of.reshape(-1)
+    if np.all(np.diff(weights.indptr) == 1):
+        at = letters.at(weights.indices)
+        words = multiplied(_affine(factor, at), _affine(of, at))
+        return times(letters.numbers(weights.data), words)
+    inside = letters.inside()
+    if weights.shape[0] == 1:
+        at = inside.at(weights.indices)
+        words = multiplied(_affine(factor, at), _affine(of, at))
+        plain, latex = times(inside.numbers(weights.data), words)
+        return f"Σ_e {plain}", rf"\sum_e {latex}"
+    matrix = letters.matrix_of_rows(weights)
+    plain, latex = multiplied(_affine(factor, inside), _affine(of, inside))
+    return f"({matrix} ({plain}))_e", f"({matrix} ({latex}))_e"
 
 
 def _constant(values: Any, letters: Letters) -> Words:
@@ -199,12 +262,8 @@ def _constant(values: Any, letters: Letters) -> Words:
     return plain, plain
 
 
-def _latex_name(name: str) -> str:
-    return name if len(name) == 1 else rf"\mathit{{{name}}}"
-
-
 def _domain(variable: Variable) -> Words:
-    name, latex = variable.name, _latex_name(variable.name)
+    name, latex = named(variable.name)
     if isinstance(variable, PsdVariable):
         return (
             f"{name} ∈ S^{variable.n}, {name} ⪰ 0",

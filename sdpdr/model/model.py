@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,11 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap
-from sdpdr.model.affine import Affine
-from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.affine import VARIABLES, Affine, Declared, differ
+from sdpdr.model.arithmetic import Arithmetic, is_curved
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
-from sdpdr.program.point import Factor, PsdVariable, Value, Variable
+from sdpdr.program.point import Factor, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.sdp import SDP
 
 if TYPE_CHECKING:
@@ -56,19 +57,50 @@ class Model:
 
     def __add__(self, other: Block | Model) -> Model:
         if isinstance(other, Model):
-            return Model(self.blocks + other.blocks, self.name or other.name, self.maximize)
+            name = self.name or other.name
+            return self._with(other.blocks, other._spoken_of, name)
         if isinstance(other, Block):
+            spoken = _speaks_of(other)
             other = other.told_apart({block.label for block in self.blocks})
-            return Model((*self.blocks, other), self.name, self.maximize)
+            return self._with((other,), spoken, self.name)
         if isinstance(other, Arithmetic):
             raise ModelError(
                 f"an expression of shape {other.shape} alone says nothing; compare it (<=, ==, >=) "
                 "or write maximize(expression)."
             )
+        if is_curved(other):
+            raise ModelError(
+                "a sum of convex functions, or a concave one, is no block; write minimize(...) or "
+                "maximize(...) of it, or add each price with a positive weight by itself."
+            )
         raise ModelError(
             f"a model adds blocks and models; it was given a {type(other).__name__}. "
             "Use from_cvxpy(function) to admit raw cvxpy."
         )
+
+    @cached_property
+    def _spoken_of(self) -> dict[str, Declared]:
+        """Variables and parameters by name, without those that functions bring along."""
+        found: dict[str, Declared] = {}
+        for block in self.blocks:
+            found = {**_speaks_of(block), **found}
+        return found
+
+    def _with(self, more: tuple[Block, ...], others: Mapping[str, Declared], name: str) -> Model:
+        """The model and more blocks; what has the name of something else here is refused."""
+        for name in self._spoken_of.keys() & others.keys():
+            one, other = self._spoken_of[name], others[name]
+            if differ(one, other):
+                kinds = {isinstance(one, VARIABLES), isinstance(other, VARIABLES)}
+                what = "parameters" if kinds == {False} else "variables"
+                raise ModelError(
+                    f"two different {what} are called {name!r}, {_kind(one)} and "
+                    f"{_kind(other)}; make it once, or give one of them another name."
+                )
+        made = Model(self.blocks + more, name, self.maximize)
+        # Known already, where looking at all blocks for each would take the square of the time.
+        made.__dict__["_spoken_of"] = {**others, **self._spoken_of}
+        return made
 
     # -- the terms, labelled: what both compilers read --------------------------------------
 
@@ -269,9 +301,18 @@ def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
     return total
 
 
-def _is_the_same(one: Variable, other: Variable) -> bool:
-    """Whether two declarations are of one variable: blocks and expressions may repeat them."""
-    return one is other or (isinstance(one, PsdVariable) and one == other)
+def _speaks_of(block: Block) -> Mapping[str, Declared]:
+    """The variables and parameters that a block names."""
+    declared: Mapping[str, Declared] | None = getattr(block, "declared", None)
+    return {v.name: v for v in block.variables()} if declared is None else declared
+
+
+def _kind(declared: Declared) -> str:
+    if isinstance(declared, PsdVariable):
+        return f"a matrix of order {declared.n}"
+    if isinstance(declared, VectorVariable):
+        return f"a vector of {declared.size}"
+    return f"a parameter of shape {declared.shape}"
 
 
 def _worst(excess: Array) -> float:

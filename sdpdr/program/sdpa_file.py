@@ -9,7 +9,7 @@ A file holds a vector c and block-diagonal symmetric matrices :math:`F_0, \dots,
 
 The second problem is the one read: a PSD matrix per block (a non-negative vector where the block
 is diagonal, which the file marks by a negative size), rows :math:`\langle F_i, Y\rangle = c_i`
-labelled ``rows``, and the objective stored as the minimisation of
+labelled ``rows`` where no name is noted, and the objective stored as the minimisation of
 :math:`\langle -F_0, Y\rangle`. Its dual slack is :math:`-F_0 + \sum_i y_i F_i`, so SDPA's x are
 the multipliers of ``rows``, sign included, and both optimal values are as printed by SDPA.
 
@@ -24,9 +24,11 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import json
 import os
 import re
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 from pathlib import Path
@@ -40,11 +42,14 @@ from sdpdr.base.errors import FileFormatError, ModelError
 from sdpdr.base.files import write_file
 from sdpdr.program.entries import Entries, entries_of
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.sdp import SDP, Expression, Rows
 from sdpdr.program.standard import to_equality_form
 
 _PUNCTUATION = str.maketrans(",{}()", "     ")
-_FORTRAN_EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")
+# In names, a d between digits is a letter.
+_FORTRAN_EXPONENT = re.compile(
+    r"""(?P<named>^\s*["*]\s*sdpdr\s+(?:block|rows)\s.*$)|(?<=[\d.])[dD](?=[+-]?\d)""", re.MULTILINE
+)
 # Entries of larger blocks have no number of 64 bits.
 _LARGEST_ORDER = 2**31 - 1
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -53,6 +58,7 @@ _NOTE = re.compile(r"""\s*["*][\s"*]*(?P<words>sdpdr\s*:.*)""", re.IGNORECASE)
 _SENSE = re.compile(
     r"sdpdr\s*:\s*(?P<sense>max|min)imi[sz]e\s*,\s*constant\s+(?P<constant>\S+)\s*", re.IGNORECASE
 )
+_NAME = re.compile(r"""\s*["*]\s*sdpdr\s+(?P<what>block|rows)\s+(?P<k>\d+)\s+(?P<name>".*")\s*""")
 
 
 # -- reading ----------------------------------------------------------------------------------
@@ -75,9 +81,11 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     Returns
     -------
     SDP
-        Over variables ``Y1, Y2, ...``, one per block. It is a maximisation, unless `write_sdpa`
-        noted another sense in the file: in a comment that begins with ``sdpdr:``, wherever it
-        stands, in lower or upper case, with s or z.
+        Over variables ``Y1, Y2, ...``, one per block, with one group of rows, ``rows``, unless
+        `write_sdpa` noted their names: in comments like ``* sdpdr block 1 "K"`` and
+        ``* sdpdr rows 5 "centred"``, for the next five rows. It is a maximisation, unless a comment
+        that begins with ``sdpdr:`` has another sense, in lower or upper case, with s or z. Comments
+        may stand anywhere.
 
     Raises
     ------
@@ -101,7 +109,8 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     sizes = source.sizes(source.count("the number of blocks (nBLOCK)", least=1))
     rhs = source.vector(m)
     entries = source.entries(m, sizes)
-    variables = tuple(_variable(b, int(size)) for b, size in enumerate(sizes, start=1))
+    names, groups = source.names(len(sizes), m)
+    variables = tuple(_variable(names[b], int(size)) for b, size in enumerate(sizes))
     objective, lhs = {}, {}
     for v, part in zip(variables, entries.by_block(len(sizes)), strict=True):
         in_cost = part.place[0] == 0
@@ -112,7 +121,7 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     return SDP(
         variables=variables,
         objective=objective,
-        rows=(Rows("rows", "==", lhs, rhs),) if m else (),
+        rows=tuple(_groups(groups, lhs, rhs)),
         constant=constant,
         maximize=maximize,
         name=path.name.removesuffix(".gz").removesuffix(".dat-s"),
@@ -130,13 +139,25 @@ def _text(path: Path) -> str:
                 "again, or drop .gz from the name of a plain file."
             ) from None
     # Editors put the mark of UTF-8 first, which is no part of the program.
-    return _FORTRAN_EXPONENT.sub("e", data.removeprefix(codecs.BOM_UTF8).decode("latin-1"))
+    return _FORTRAN_EXPONENT.sub(
+        lambda found: found["named"] or "e", data.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+    )
 
 
-def _variable(block: int, size: int) -> Variable:
+def _variable(name: str, size: int) -> Variable:
     if size > 0:
-        return PsdVariable(f"Y{block}", size)
-    return VectorVariable(f"Y{block}", -size, nonnegative=True)
+        return PsdVariable(name, size)
+    return VectorVariable(name, -size, nonnegative=True)
+
+
+def _groups(groups: list[tuple[str, int]], lhs: Expression, rhs: Array) -> Iterator[Rows]:
+    """The rows, in groups of some size each."""
+    start = 0
+    for label, size in groups:
+        here = np.arange(start, start + size)
+        start += size
+        taken = {name: a if size == rhs.size else a.take(here) for name, a in lhs.items()}
+        yield Rows(label, "==", {n: a for n, a in taken.items() if a.matrix().nnz}, rhs[here])
 
 
 @dataclass
@@ -171,6 +192,33 @@ class _Source:
             self.fail(line, f"a note like {form}; found {words!r}")
         constant = self.numbers([noted["constant"]], np.array([line]))
         return noted["sense"].lower() == "max", float(constant[0])
+
+    def names(self, n_blocks: int, m: int) -> tuple[list[str], list[tuple[str, int]]]:
+        """Names of the blocks, and of the rows with how many there are, as noted or by default."""
+        blocks = [f"Y{b}" for b in range(1, n_blocks + 1)]
+        groups: list[tuple[str, int]] = []
+        line = 0
+        for line_, text in enumerate(self.lines, start=1):
+            noted = _NAME.fullmatch(text)
+            if noted is None:
+                continue
+            line, k = line_, int(noted["k"])
+            try:
+                name = json.loads(noted["name"])
+            except json.JSONDecodeError:
+                self.fail(line, f"a name between quotation marks; found {noted['name']}")
+            if noted["what"] == "rows":
+                groups.append((name, k))
+            elif 1 <= k <= n_blocks:
+                blocks[k - 1] = name
+            else:
+                self.fail(line, f"a block from 1 to {n_blocks}; found a name of block {k}")
+        labels = [label for label, _ in groups]
+        if len(set(blocks)) < n_blocks or len(set(labels)) < len(labels):
+            self.fail(line, "names that differ; found one of them twice")
+        if groups and sum(size for _, size in groups) != m:
+            self.fail(line, f"names of {m} rows; found {sum(size for _, size in groups)}")
+        return blocks, groups or ([("rows", m)] if m else [])
 
     def words(self, expected: str) -> list[str]:
         """Words of the next line that is neither blank nor a comment."""
@@ -289,11 +337,11 @@ def _floats(words: list[str]) -> Array:
 # -- writing ----------------------------------------------------------------------------------
 
 
-def write_sdpa(sdp: SDP, path: str | os.PathLike[str]) -> None:
+def write_sdpa(sdp: SDP, path: str | os.PathLike[str], *, names: bool = True) -> None:
     """Write a program in SDPA sparse format.
 
-    The program is brought to equality form first (see `sdpdr.program.standard`). A comment
-    notes its sense and constant, which the format has no place for and `read_sdpa` understands.
+    The program is brought to equality form first (see `sdpdr.program.standard`). Comments note its
+    sense, constant and names, which the format has no place for and `read_sdpa` understands.
     Numbers are written so that they are read back without change; a program that came from a
     file is written with the same data. The file appears complete or not at all.
 
@@ -302,6 +350,9 @@ def write_sdpa(sdp: SDP, path: str | os.PathLike[str]) -> None:
     sdp : SDP
     path : str or path
         Compressed if the name ends in ``.gz``.
+    names : bool, default True
+        Whether to note the names of variables and rows, where they are not those that `read_sdpa`
+        gives by default.
 
     Raises
     ------
@@ -309,13 +360,13 @@ def write_sdpa(sdp: SDP, path: str | os.PathLike[str]) -> None:
         If the program has a number that is not finite, or beyond what `read_sdpa` takes.
     """
     path = Path(path)
-    data = _render(to_equality_form(sdp)).encode("ascii")
+    data = _render(to_equality_form(sdp), names).encode("ascii")
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
     write_file(path, lambda beside: beside.write_bytes(data))
 
 
-def _render(sdp: SDP) -> str:
+def _render(sdp: SDP, names: bool) -> str:
     variables = [v for v in sdp.variables if v.size]
     rhs = np.concatenate([np.zeros(0), *(r.rhs for r in sdp.rows)])
     entries = entries_of(sdp, variables)
@@ -335,6 +386,7 @@ def _render(sdp: SDP) -> str:
     placed = zip(*entries.place.tolist(), entries.value.tolist(), strict=True)
     lines = [
         f"* sdpdr: {sense}, constant {float(sdp.constant)!r}",
+        *(_notes(sdp, variables) if names else ()),
         str(rhs.size),
         str(len(variables)),
         " ".join(sizes),
@@ -342,3 +394,12 @@ def _render(sdp: SDP) -> str:
         *(f"{k} {b} {i} {j} {value!r}" for k, b, i, j, value in placed),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _notes(sdp: SDP, variables: Sequence[Variable]) -> Iterator[str]:
+    """The names of blocks and rows that `read_sdpa` would not give by itself."""
+    for b, v in enumerate(variables, start=1):
+        if v.name != f"Y{b}":
+            yield f"* sdpdr block {b} {json.dumps(v.name)}"
+    if [r.label for r in sdp.rows] != ["rows"]:
+        yield from (f"* sdpdr rows {r.m} {json.dumps(r.label)}" for r in sdp.rows if r.m)

@@ -74,7 +74,7 @@ class FiledProgram(EqualityForm):
 
     def write(self, path: Path) -> None:
         """Write the file."""
-        write_sdpa(self.written, path)
+        write_sdpa(self.written, path, names=False)
 
     def value(self, objective: float) -> float:
         """A value of the file's maximisation as one of the minimisation given."""

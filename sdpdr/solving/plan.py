@@ -52,6 +52,10 @@ from sdpdr.solving.turns import SETTLED, take_turns
 
 # Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
 _PROOFS = (1.0, 0.2)
+_NOT_RIGOROUS = (
+    "rigorous=True accounts for the rounding of a program in the standard form, which this model "
+    "has not ({}); solve it without rigorous, or write root_det(S) for log_det(S)."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,7 +190,22 @@ class Plan(Way):
         )
 
     def carried_out(self, request: Request) -> Solution:
-        """The answer of a plan that was made for the model of a request as it stands."""
+        """The answer of a plan that was made for the model of a request as it stands.
+
+        Raises
+        ------
+        NotAcceptedError
+            If rigorous proofs are asked of a model without a standard form.
+        """
+        from sdpdr.solving.tightening import tightened  # which plans the tangents
+
+        if request.rigorous and self.sdp is None:
+            why = standard_form(request.model)[1].rstrip(".")
+            raise NotAcceptedError(_NOT_RIGOROUS.format(why))
+        solution = tightened(request.model, self._answered(request), self.solver.time_limit)
+        return replace(solution, of_model=isinstance(request.model, Model))
+
+    def _answered(self, request: Request) -> Solution:
         clock = Clock(self.seconds)
         first = self._faced(clock, request)
         if self.prepared is None or self.asked is None or self.asked.via:

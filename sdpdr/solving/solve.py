@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
@@ -16,7 +15,6 @@ from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.asked import Request, as_model, refuse_strange, require_flags
 from sdpdr.solving.plan import plan
-from sdpdr.solving.tightening import tightened
 
 
 def solve(
@@ -132,8 +130,7 @@ def solve(
         seed=seed,
         verbose=verbose,
     )
-    solution = tightened(model, chosen.carried_out(request), chosen.solver.time_limit)
-    return replace(solution, of_model=isinstance(model, Model))
+    return chosen.carried_out(request)
 
 
 def solve_step(

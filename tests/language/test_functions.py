@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -33,7 +35,7 @@ from sdpdr import (
     sum_squares,
     symmetric,
 )
-from sdpdr.errors import ModelError, ShapeError
+from sdpdr.errors import ModelError, NotAcceptedError, ShapeError
 from sdpdr.model.model import evaluate
 from sdpdr.model.smooth import (
     LessEntropy,
@@ -304,11 +306,11 @@ MISTAKES = {
     "over a vector": (lambda: quad_over_lin(u, w2), ShapeError, "divides by one number"),
     "a fraction of another order": (lambda: matrix_frac(w2, S), ShapeError, "order 3"),
     "log det above a limit": (
-        lambda: (log_det(S) >= 1.0).terms(),
+        lambda: log_det(S) >= 1.0,
         ModelError,
         r"no limit. Write root_det\(S\)",
     ),
-    "softmax below one": (lambda: (log_sum_exp(w2) <= 1.0).terms(), ModelError, "has no limit"),
+    "softmax below one": (lambda: log_sum_exp(w2) <= 1.0, ModelError, "has no limit"),
 }
 
 
@@ -328,3 +330,29 @@ def test_a_function_of_ones_own():
     model = minimize(cube) + (v.sum() == 3.0) + (abs(v) <= 5.0)
     agrees(model, 3.0)
     assert "quartic" in model.describe()
+
+
+SMOOTH_GOALS = {
+    "log det": lambda: maximize(log_det(psd("C", 3))) + (psd("C", 3).diagonal() <= [1.0, 2.0, 3.0]),
+    "sum log": lambda: (lambda v: maximize(sum_log(v)) + (v.sum() <= 6.0))(scalar("v", 3)),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH_GOALS)
+def test_a_plan_proves_of_a_smooth_goal_what_solve_proves(name):
+    model = SMOOTH_GOALS[name]()
+    asked, planned = sdpdr.solve(model), sdpdr.plan(model).run()
+    assert planned.status is asked.status
+    assert planned.certified(1e-6)
+    assert (planned.value, planned.bound) == (asked.value, asked.bound)
+    assert planned.of_model
+    assert asked.of_model
+
+
+@pytest.mark.parametrize("name", SMOOTH_GOALS)
+def test_rigorous_is_refused_and_not_dropped(name):
+    model = SMOOTH_GOALS[name]()
+    for run in (partial(sdpdr.solve, model), sdpdr.plan(model).run):
+        with pytest.raises(NotAcceptedError, match="is smooth, but not semidefinite") as caught:
+            run(rigorous=True)
+        assert str(caught.value).count(". ") == 0

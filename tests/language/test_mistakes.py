@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdpdr import blocks, matrix, maximize, minimize, pos, psd, scalar, square, symmetric
+from sdpdr import (
+    blocks,
+    matrix,
+    maximize,
+    minimize,
+    parameter,
+    pos,
+    psd,
+    quad_form,
+    scalar,
+    square,
+    symmetric,
+)
 from sdpdr.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
 
 K = psd("K", 3)
@@ -57,20 +69,67 @@ MISTAKES = {
     "an objective of none": (lambda: maximize(3.0), DataTypeError, "K.trace"),
     "a convex maximum": (lambda: maximize(abs(t)), ModelError, "turn its sign"),
     "a concave minimum": (lambda: minimize(t - abs(t)), ModelError, "turn its sign"),
+    "the largest square": (
+        lambda: maximize(square(K).sum()),
+        ModelError,
+        "maximize of a convex function is no convex program, as maximize takes concave functions",
+    ),
+    "the least of a concave form": (
+        lambda: minimize(t - quad_form(w, np.eye(4))),
+        ModelError,
+        "minimize of a concave function is no convex program, as minimize takes convex functions",
+    ),
+    "a price to be paid out": (
+        lambda: minimize(t) + (t >= 0.0) + -square(t),
+        ModelError,
+        r"no block; write minimize\(\.\.\.\) or maximize",
+    ),
+    "a square by hand": (lambda: w * w, ModelError, r"square\(v\) for v \* v"),
     "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
     "convex equal": (lambda: abs(w).sum() == 1.0, ModelError, "write <="),
     "convex less concave": (lambda: abs(t) - square(t), ModelError, "neither"),
     "a negative price": (lambda: abs(w) * [1.0, -1.0, 1.0, 1.0], ModelError, "positive weights"),
     "prices that do not fit": (
         lambda: pos(w) * np.ones(3),
-        (ShapeError, ValueError),
-        "fit|broadcast",
+        ShapeError,
+        r"weights of shape \(3,\) do not fit an expression of shape \(4,\)",
     ),
     "prices as a number": (lambda: maximize(t - abs(w)), ShapeError, r"write \.sum\(\)"),
     "a function of numbers": (lambda: pos(3.0), ModelError, "takes an expression"),
     "no name": (lambda: psd("", 3), DataTypeError, "needs a name"),
     "a name that is a number": (lambda: (w <= 1.0).named(3), DataTypeError, "name is a str"),
     "two of one name": (lambda: scalar("w", 4) + w, ModelError, "two different variables"),
+    "two orders of one name": (
+        lambda: maximize(K.trace()) + (K.trace() <= 1.0) + (psd("K", 4)[0, 3] >= 0.5),
+        ModelError,
+        "'K', a matrix of order 3 and a matrix of order 4; make it once",
+    ),
+    "two kinds of one name": (
+        lambda: maximize(K.trace()) + (scalar("K", 2) <= 1.0),
+        ModelError,
+        "'K', a matrix of order 3 and a vector of 2",
+    ),
+    "a variable called as a parameter": (
+        lambda: (t <= 1.0) + (w <= parameter("t", value=2.0)),
+        ModelError,
+        r"'t', a vector of 1 and a parameter of shape \(\)",
+    ),
+    "in one expression": (
+        lambda: w <= parameter("w", value=2.0) + w,
+        ModelError,
+        "two different variables are called 'w'",
+    ),
+    "one of a block": (
+        lambda: blocks.Gram(4) + (K[0, 1] >= 0.5),
+        ModelError,
+        "order 4 and a matrix of order 3",
+    ),
+    "of two models": (
+        lambda: (maximize(t) + (t <= 1.0)) + (minimize(w.sum()) + (scalar("t", 2) >= 1.0)),
+        ModelError,
+        "a vector of 1 and a vector of 2",
+    ),
+    "a form of two": (lambda: w @ w, ModelError, r"quad_form\(v, P\)"),
     "all of a large matrix": (lambda: psd("K", 5000) <= 1.0, ModelError, r"K\[i, j\]"),
     "a shape": (lambda: w.reshape(3), ShapeError, "4 values have no shape"),
     "an axis": (lambda: w.sum(axis=1), OutOfRangeError, "axis 1"),

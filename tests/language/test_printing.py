@@ -10,25 +10,61 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr import blocks, graphs, maximize, methods, minimize, pos, psd, scalar, soften, square
+from sdpdr import (
+    blocks,
+    graphs,
+    log_det,
+    matrix,
+    maximize,
+    methods,
+    minimize,
+    parameter,
+    pos,
+    psd,
+    scalar,
+    soften,
+    square,
+    symmetric,
+)
 from sdpdr.linalg.letters import Letters
+from sdpdr.linalg.svec import svec_pairs
 from sdpdr.model.affine import Affine
 from sdpdr.model.describe import row_words
 from sdpdr.model.model import evaluate
+from sdpdr.model.parameters import fixed
 
 N = 5
 K = psd("K", N)
 w = scalar("w", 4)
 t = scalar("t")
 
-_TOKEN = re.compile(r"\s*(Σ_e|ᵀ|[()⟨⟩|,+−²]|_[a-z]+|_\d+(?:,\w+)?|_\w,\w+|[A-Za-z]+'?|[\d.e]+)")
+_TOKEN = re.compile(
+    r"\s*(Σ_[ek]|ᵀ|\[\w+,\w+\]|[()⟨⟩|,+−²]"
+    r"|_[a-z]+|_\d+(?:,\w+)?|_\w,\w+|[A-Za-z]+'?|[\d.e]+)"
+)
+
+
+def of_triangle(values):
+    n = int(np.sqrt(2 * values.size))
+    i, j = svec_pairs(np.arange(values.size))
+    found = np.zeros((n, n))
+    found[i, j] = found[j, i] = values
+    return found
+
+
+MATRICES = {
+    "sym": of_triangle,
+    "mat": lambda v: v.reshape(2 * (round(np.sqrt(v.size)),)),
+    "diag": np.diag,
+}
 
 
 class Reader:
     """Evaluates what is printed; letters stand for arrays. Products are matrix products where the
     left side is a matrix, and numbers of each row elsewhere."""
 
-    def __init__(self, text, names):
+    def __init__(self, text, names, order=0):
+        self.order = order
         self.tokens = _TOKEN.findall(text)
         self.names = names
         self.within = False  # of bars: the next one closes them
@@ -53,6 +89,9 @@ class Reader:
         if self.peek() == "Σ_e":
             self.take()
             return np.sum(self.term())
+        if self.peek() == "Σ_k":
+            name, matrices = [self.take() for _ in range(5)][1::2]
+            return np.tensordot(self.names[name], self.names[matrices], 1)
         found = self.factor()
         while self.peek() and (
             self.peek() in ("(", "⟨", "Σ_e")
@@ -60,8 +99,10 @@ class Reader:
             or (self.peek() == "|" and not self.within)
         ):
             right = np.sum(self.take() and self.term()) if self.peek() == "Σ_e" else self.factor()
-            if np.ndim(found) == 2:
-                right = np.ones(found.shape[1]) if np.ndim(right) == 0 else right
+            if np.shape(found) == (1,) or np.shape(found) == (1, 1):
+                found = found.item() * right
+            elif np.ndim(found) == 2:
+                right = right * np.ones(found.shape[1]) if np.ndim(right) == 0 else right
                 found = found @ right
             else:
                 found = found * right
@@ -90,6 +131,13 @@ class Reader:
             right = self.sum()
             assert self.take() == "⟩"
             return np.sum(left * right)
+        if token in ("sym", "mat", "diag"):
+            assert self.take() == "("
+            inside = self.sum()
+            assert self.take() == ")"
+            return self.turned(MATRICES[token](inside))
+        if token == "I":
+            return np.eye(self.order)
         if token == "tr":
             return np.trace(self.names[self.take()])
         if token == "1" and self.peek() == "ᵀ":
@@ -100,10 +148,21 @@ class Reader:
         if self.peek() and token + self.peek() in self.names:
             return self.names[token + self.take()]
         found = self.names[token]
+        if self.peek() == "ᵀ" and found.ndim == 1:
+            self.take()
+            return found[None, :]
+        if np.ndim(found) == 2 and (self.peek() == "ᵀ" or self.peek().startswith("[")):
+            return self.turned(found)
+        return self.indexed(found)
+
+    def turned(self, found):
         if self.peek() == "ᵀ":
             self.take()
-            return found.T if found.ndim == 2 else found[None, :]
-        return self.indexed(found)
+            return found.T
+        if self.peek().startswith("["):
+            i, j = (int(p) if p.isdigit() else self.names[p] for p in self.take()[1:-1].split(","))
+            return found[np.ix_(np.atleast_1d(i), np.atleast_1d(j))]
+        return found
 
     def squared(self, found):
         if self.peek() != "²":
@@ -195,6 +254,94 @@ def test_a_printed_sum_can_be_read_again(names, seed):
         except ValueError:
             continue
     agrees(total, values)
+
+
+S = symmetric("S", N)
+M = matrix("M", (3, 3))
+reach, knobs = parameter("p", value=1.5), parameter("q", value=[[0.5, 2.0, 1.0]])
+
+
+def stack(r, q, n):
+    made = r.standard_normal((q, n, n))
+    return made + made.transpose(0, 2, 1)
+
+
+SQUARES = {
+    "K": lambda r: 2.0 * K[:3, :3],
+    "some places": lambda r: K[np.ix_([0, 3, 1], [0, 3, 1])],
+    "S": lambda r: S[2:, 2:],
+    "weights times matrices": lambda r: w @ stack(r, 4, 3),
+    "one weight": lambda r: w[2] * stack(r, 1, 3)[0],
+    "a scalar times I": lambda r: 3.0 * t * np.eye(3),
+    "a trace times I": lambda r: K.trace() * np.eye(3),
+    "a sum times a matrix": lambda r: w.sum() * stack(r, 1, 3)[0],
+    "A K A^T": lambda r: (lambda A: A @ K @ A.T)(r.standard_normal((3, N))),
+    "less A S A^T": lambda r: (lambda A: -(A @ S @ A.T))(r.standard_normal((3, N))),
+    "numbers": lambda r: stack(r, 1, 3)[0],
+    "a symmetric part": lambda r: M + M.T,
+    "a parameter times a matrix": lambda r: (reach + 1.0) * K[:3, :3],
+    "a diagonal": lambda r: w[:3] * np.eye(3),
+    "parameters on a diagonal": lambda r: (knobs * K[0, :3]) * np.eye(3),
+}
+
+
+def point_of(rng):
+    root = rng.standard_normal((N, N))
+    return {
+        "K": root @ root.T,
+        "S": rng.standard_normal(N * (N + 1) // 2),
+        "M": rng.standard_normal(9),
+        "w": rng.standard_normal(4),
+        "t": rng.standard_normal(1),
+    }
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    left=st.lists(st.sampled_from(sorted(SQUARES)), min_size=1, max_size=2),
+    right=st.sampled_from(sorted(SQUARES)),
+    relation=st.sampled_from([">>", "<<"]),
+    seed=st.integers(0, 10**6),
+)
+def test_a_printed_matrix_inequality_can_be_read_again(left, right, relation, seed):
+    rng = np.random.default_rng(seed)
+    sides = [sum(SQUARES[name](rng) for name in left), SQUARES[right](rng)]
+    if all(Affine.of(side).is_constant for side in sides):
+        return
+    statement = Affine.of(sides[0])._compared(relation, sides[1])
+    letters = Letters(taken=frozenset("KSMwtpq"))
+    from sdpdr.model.describe import _matrix
+
+    point = point_of(rng)
+    values = {**point, "t": point["t"][0], "p": reach.value, "q": knobs.value.ravel()}
+    for side in (statement.left, statement.right):
+        text = _matrix(side, letters)[0]
+        reader = Reader(text, {**values, **letters.where}, 3)
+        found = reader.sum() if text != "0" else np.zeros((3, 3))
+        assert not reader.tokens, text
+        expected = evaluate(fixed(side), point).reshape(3, 3)
+        np.testing.assert_allclose(found, expected, atol=1e-9, err_msg=text)
+
+
+def test_matrix_inequalities_say_which_matrix():
+    A = np.random.default_rng(0).standard_normal((N, N))
+    flow = A.T @ K + K @ A << -np.eye(N)
+    assert repr(flow) == "psd: C K + K Cᵀ ⪯ −I"
+    assert repr(w @ stack(np.random.default_rng(0), 4, 3) >> t * np.eye(3)) == (
+        "psd: Σ_k w_k C_k ⪰ t I"
+    )
+    model = maximize(log_det(K + 0.5 * np.eye(N))) + (K.trace() <= 1.0)
+    assert model.describe().splitlines()[0].split(maxsplit=1)[1] == "log det(K + 0.5 I)"
+
+
+def test_letters_of_one_line_mean_one_thing():
+    rng = np.random.default_rng(0)
+    one, two = rng.standard_normal((2, N, N))
+    model = minimize(K.inner(one)) + square(rng.standard_normal((3, 4)) @ w) + abs(K.inner(two))
+    legend = model.legend()
+    letters = [letter for label in ("objective", "square", "abs") for letter in legend[label]]
+    assert len(set(letters)) == len(letters) == 3
+    assert all(letter in model.describe().splitlines()[0] for letter in letters)
 
 
 def test_rows_read_as_they_were_written():

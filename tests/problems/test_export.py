@@ -78,23 +78,26 @@ def assert_same_at_a_point(sdp, again):
 
 
 def assert_same_numbers(sdp, again):
-    """The same numbers, up to the root of two by which entries off the diagonal are scaled."""
+    """The same names and numbers, up to the root of two that scales entries off the diagonal."""
     written = to_equality_form(sdp)
     variables = [v for v in written.variables if v.size]
-    assert [v.size for v in variables] == [v.size for v in again.variables]
-    (rows,) = again.rows
-    np.testing.assert_array_equal(np.concatenate([r.rhs for r in written.rows]), rows.rhs)
+    assert [(v.name, v.size) for v in variables] == [(v.name, v.size) for v in again.variables]
+    for r, s in zip([r for r in written.rows if r.m], again.rows, strict=True):
+        assert r.label == s.label
+        np.testing.assert_array_equal(r.rhs, s.rhs)
     for v, w in zip(variables, again.variables, strict=True):
         costs = [program.objective.get(x.name) for program, x in ((written, v), (again, w))]
-        assert_same_map([costs[0]], costs[1])
-        assert_same_map([r.lhs.get(v.name) for r in written.rows], rows.lhs.get(w.name))
+        assert_same_map(costs[:1], costs[1:])
+        ours, theirs = ([r.lhs.get(v.name) for r in x.rows] for x in (written, again))
+        assert_same_map(ours, theirs)
 
 
-def assert_same_map(parts, whole):
+def assert_same_map(parts, others):
     """The same entries other than zero, in any order."""
-    entries = [part.matrix().data for part in parts if part is not None]
-    ours = np.sort(np.concatenate([np.zeros(0), *entries]))
-    theirs = np.zeros(0) if whole is None else np.sort(whole.matrix().data)
+    ours, theirs = (
+        np.sort(np.concatenate([np.zeros(0), *(a.matrix().data for a in maps if a is not None)]))
+        for maps in (parts, others)
+    )
     np.testing.assert_allclose(ours[ours != 0.0], theirs[theirs != 0.0], rtol=1e-15)
 
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import FileFormatError, ModelError
 from sdpdr.linalg import Diagonal, SquaredEdgeLengths, SvecMap, VectorMap, svec_size
@@ -216,6 +217,66 @@ def test_a_program_survives_its_file(tmp_path_factory, sdp, compressed):
     assert_same_program(sdp, read_sdpa(path))
 
 
+def data_lines(path):
+    """The lines of a file that are no comments."""
+    return [line for line in path.read_text().splitlines() if not line.startswith("*")]
+
+
+NAMES = st.lists(st.text(min_size=1), min_size=3, max_size=3, unique=True)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(names=NAMES, labels=NAMES, sizes=st.lists(st.integers(1, 3), min_size=3, max_size=3))
+def test_names_survive_their_file(tmp_path_factory, names, labels, sizes):
+    x, y, z = names
+    variables = (PsdVariable(x, 2), VectorVariable(y, 2, True), PsdVariable(z, 1))
+    rows = tuple(
+        Rows(
+            label,
+            "==",
+            {x: SvecMap(2, np.ones((m, 3))), y: VectorMap(np.eye(3)[:m, :2])},
+            np.ones(m),
+        )
+        for label, m in zip(labels, sizes, strict=True)
+    )
+    sdp = SDP(variables, {z: SvecMap(1, [[1.0]])}, rows)
+    path = tmp_path_factory.mktemp("names") / "named.dat-s"
+    write_sdpa(sdp, path)
+    again = read_sdpa(path)
+    assert [v.name for v in again.variables] == names
+    assert [(r.label, r.m) for r in again.rows] == list(zip(labels, sizes, strict=True))
+    assert_same_program(sdp, again)
+    write_sdpa(sdp, path, names=False)
+    again = read_sdpa(path)
+    assert [v.name for v in again.variables] == ["Y1", "Y2", "Y3"]
+    assert [(r.label, r.m) for r in again.rows] == [("rows", sum(sizes))]
+
+
+def test_the_names_of_a_model_are_those_of_its_answer(tmp_path):
+    path = tmp_path / "mvu.dat-s"
+    write_sdpa(methods.mvu(graphs.path([1.0, 2.0])).to_sdp(), path)
+    solution = sdpdr.solve(read_sdpa(path), "clarabel")
+    assert solution.certified(1e-6)
+    assert set(solution.values) == {"K", "isometry.slack"}
+    assert {"centered", "isometry"} <= set(solution.duals)
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        ('* sdpdr block 3 "K"', "line 1: expected a block from 1 to 2; found a name of block 3"),
+        ('* sdpdr block 1 "Y2"', "names that differ"),
+        ('* sdpdr rows 3 "lengths"', "names of 2 rows; found 3"),
+        ('* sdpdr block 1 "K" of points"', "a name between quotation marks"),
+    ],
+)
+def test_notes_of_names_that_do_not_fit_are_refused(tmp_path, tiny, note, words):
+    path = tmp_path / "noted.dat-s"
+    path.write_text(f"{note}\n{tiny.read_text()}")
+    with pytest.raises(FileFormatError, match=words):
+        read_sdpa(path)
+
+
 def test_numbers_a_person_wrote_are_written_as_they_were(tmp_path, tiny):
     path = tmp_path / "tenths.dat-s"
     values = np.array([k / 100 for k in range(1, 300)])
@@ -225,7 +286,7 @@ def test_numbers_a_person_wrote_are_written_as_they_were(tmp_path, tiny):
     )
     zero = Rows("rows", "==", {"Y": corner}, np.zeros(values.size))
     write_sdpa(SDP((PsdVariable("Y", n),), {}, (zero,)), path)
-    texts = [line.split()[4] for line in path.read_text().splitlines()[5:]]
+    texts = [line.split()[4] for line in data_lines(path)[4:]]
     assert texts == [repr(v) for v in values.tolist()]
 
 
@@ -234,7 +295,7 @@ def test_edge_lengths_are_written_as_whole_numbers(tmp_path):
     lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
     sdp = SDP((PsdVariable("K", 3),), {}, (Rows("isometry", "==", {"K": lengths}, np.ones(2)),))
     write_sdpa(sdp, path)
-    assert [line.split()[2:] for line in path.read_text().splitlines()[5:8]] == [
+    assert [line.split()[2:] for line in data_lines(path)[4:7]] == [
         ["1", "1", "1.0"],
         ["1", "2", "-1.0"],
         ["2", "2", "1.0"],
@@ -249,10 +310,11 @@ def test_a_model_keeps_its_sense_and_value(tmp_path):
     again = read_sdpa(path)
     y = np.cumsum([0.0, 1.0, 2.0, 0.5])
     gram = np.outer(y - y.mean(), y - y.mean())
-    point = {"Y1": gram, "Y2": np.zeros(3)}
+    point = {"K": gram, "isometry.slack": np.zeros(3)}
     value = again.report(again.primal_value(point))
     assert value == pytest.approx(sdp.report(sdp.primal_value({"K": gram})))
-    np.testing.assert_allclose(again.slack(again.rows[0], point), 0.0, atol=1e-12)
+    for rows in again.rows:
+        np.testing.assert_allclose(again.slack(rows, point), 0.0, atol=1e-12)
 
 
 def test_a_program_without_rows(tmp_path):

@@ -322,8 +322,8 @@ class Fantope(Block):
     >>> print(Model((Fantope(3, 2),)).describe())
     minimise    0
     over        F ∈ S^3, F ⪰ 0
-    subject to  tr F = 2                   fantope.trace, 1 row
-                −<A_e, F> + b_e ⪰ 0        fantope.cap, psd cone, 6 entries
+    subject to  tr F = 2          fantope.trace, 1 row
+                −F + I ⪰ 0        fantope.cap, psd cone, 6 entries
     """
 
     n: int

@@ -114,8 +114,11 @@ def _goal(word: str, function: Any, maximizes: bool) -> Goal:
     if isinstance(function, Curved):
         convex = function.scalar()
         if (convex.sign > 0.0) == maximizes:
-            kind = "convex" if convex.sign > 0.0 else "concave"
-            raise ModelError(f"{word} of a {kind} function is no convex program; turn its sign.")
+            kinds = ("convex", "concave") if convex.sign > 0.0 else ("concave", "convex")
+            raise ModelError(
+                f"{word} of a {kinds[0]} function is no convex program, as {word} takes {kinds[1]} "
+                "functions; turn its sign."
+            )
         return Goal(convex, maximizes)
     if not isinstance(function, Arithmetic):
         raise DataTypeError(

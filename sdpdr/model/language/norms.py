@@ -12,6 +12,7 @@ from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.language.pieces import (
     Built,
     Function,
+    Limits,
     at_most_zero,
     natural,
     placed,
@@ -19,8 +20,8 @@ from sdpdr.model.language.pieces import (
     scaled_identity,
     unknowns,
 )
+from sdpdr.model.language.statements import is_symmetric, svec_of
 from sdpdr.model.terms import Term
-from sdpdr.program.point import Variable
 
 # Values in one matrix inequality, whose order is one more. Of larger ones, bounds are proved less
 # often; many small ones take longer to prove than to solve.
@@ -63,8 +64,13 @@ class Length(Function):
     def above(self, name: str) -> Built:
         """A scalar, and one or many inequalities."""
         variable, top = unknowns(f"{name}.length", 1)
-        more, terms = _squares_below(self.of, top, top, name)
+        more, terms = self.below(top.reshape(()), name)
         return [variable, *more], terms, top.reshape(())
+
+    def below(self, limit: Affine, name: str) -> Limits:
+        """One or many inequalities; those of a symmetric matrix are of its upper triangle."""
+        values = svec_of(self.of) if is_symmetric(self.of) else self.of
+        return squares_below(values, limit, limit, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +107,35 @@ class QuadOverLin(Function):
     def above(self, name: str) -> Built:
         """A scalar, and one or many inequalities."""
         variable, top = unknowns(f"{name}.ratio", 1, nonnegative=True)
-        more, terms = _squares_below(self.of, self.over.reshape(-1), top, name)
+        more, terms = self.below(top.reshape(()), name)
         return [variable, *more], terms, top.reshape(())
 
+    def below(self, limit: Affine, name: str) -> Limits:
+        """One or many inequalities."""
+        return squares_below(self.of, self.over, limit, name)
 
-def _squares_below(
-    of: Affine, over: Affine, top: Affine, name: str
-) -> tuple[list[Variable], list[Term]]:
-    """Keeps the sum of squares of `of` below `over` times `top`, both at least zero."""
-    values = of.reshape(-1)
+
+def squares_below(of: Affine, over: Affine, top: Affine, name: str) -> Limits:
+    """Keeps the sum of squares of `of` below `over` times `top`, both at least zero.
+
+    Parameters
+    ----------
+    of : Affine
+    over, top : Affine
+        Of one value each.
+    name : str
+        Of the part that is kept below.
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import scalar
+    >>> variables, terms = squares_below(scalar("v", 3), Affine.of(1.0), scalar("t"), "ball")
+    >>> variables, [term.lhs.m for term in terms]
+    ([], [10])
+    """
+    values, top = of.reshape(-1), top.reshape(1)
     if of.m <= _ARROW:
-        return [], [psd_term(_arrow(values, over, top), name, "arrow")]
+        return [], [psd_term(_arrow(values, over, top), name, "arrow" if "." in name else "")]
     groups = np.array_split(np.arange(of.m), -(-of.m // _ARROW))
     variable, shares = unknowns(f"{name}.shares", len(groups), nonnegative=True)
     terms: list[Term] = [
@@ -148,12 +172,16 @@ class Largest(Function):
     def above(self, name: str) -> Built:
         """A scalar, and two rows for each value."""
         variable, top = unknowns(f"{name}.largest", 1, nonnegative=True)
-        values, top = self.of.reshape(-1), top.reshape(())
-        terms = [
-            at_most_zero(values - top, name, "over"),
-            at_most_zero(-values - top, name, "under"),
+        variables, terms = self.below(top.reshape(()), name)
+        return [variable, *variables], terms, top.reshape(())
+
+    def below(self, limit: Affine, name: str) -> Limits:
+        """Two rows for each value."""
+        values = self.of.reshape(-1)
+        return [], [
+            at_most_zero(values - limit, name, "over"),
+            at_most_zero(-values - limit, name, "under"),
         ]
-        return [variable], terms, top
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,10 +205,15 @@ class Spectral(Function):
 
     def above(self, name: str) -> Built:
         """A scalar, and one inequality of order p + q."""
-        n = sum(self.of.shape)
         variable, top = unknowns(f"{name}.spectral", 1)
-        inside = scaled_identity(n, top, 0, n) + _corner(self.of)
-        return [variable], [psd_term(inside, name, "spectral")], top.reshape(())
+        variables, terms = self.below(top.reshape(()), name)
+        return [variable, *variables], terms, top.reshape(())
+
+    def below(self, limit: Affine, name: str) -> Limits:
+        """One inequality of order p + q."""
+        n = sum(self.of.shape)
+        inside = scaled_identity(n, limit, 0, n) + _corner(self.of)
+        return [], [psd_term(inside, name, "spectral" if "." in name else "")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from sdpdr.model.smooth import SmoothFunction
 from sdpdr.model.terms import AtMost, InCone, Smooth, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 
+Limits: TypeAlias = "tuple[Sequence[Variable], Sequence[Term]]"
 Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
 
 
@@ -70,13 +71,17 @@ class SmoothPart(Function):
 
     function: SmoothFunction
 
-    def above(self, name: str) -> NoReturn:
+    def limitable(self) -> NoReturn:
         """Refused: below a limit it is no semidefinite program, and no tangent keeps it there."""
         hint = " Write root_det(S) >= c instead." if self.function.word == "log det" else ""
         raise ModelError(
             f"{self.function.word} is smooth, but not semidefinite: it can be a goal, or part of "
             f"one, and has no limit.{hint}"
         )
+
+    def above(self, name: str) -> NoReturn:
+        """Refused as well."""
+        self.limitable()
 
     def priced(self, name: str, weight: float) -> Built:
         """The function at its price; nothing else is left to minimise."""

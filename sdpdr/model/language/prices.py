@@ -13,9 +13,9 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
-from sdpdr.model.language.statements import Named, compare
+from sdpdr.model.language.statements import Named, compare, is_symmetric
 from sdpdr.model.parameters import fixed, parameters_of
-from sdpdr.model.terms import AtMost, InCone, Penalize, Penalty, Raw, Term
+from sdpdr.model.terms import AtMost, Penalize, Penalty, Raw, Term
 from sdpdr.program.point import Variable, VectorVariable
 
 _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
@@ -79,6 +79,17 @@ class Part(ABC):
         variables, terms, top = self.above(name)
         return variables, terms, weight * top
 
+    def below(self, limit: Affine, name: str) -> tuple[Sequence[Variable], Sequence[Term]] | None:
+        """Variables and terms that keep the function below one value.
+
+        None where nothing is simpler than a variable in between.
+        """
+        return None
+
+    def limitable(self) -> Part:
+        """The function itself, unless no limit can be written for it, which is refused."""
+        return self
+
     @property
     @abstractmethod
     def declared(self) -> Mapping[str, Declared]:
@@ -132,20 +143,28 @@ class Priced(Named, Curved, Part):
         """One priced row for each value, at the present values of parameters."""
         yield self._penalty(1.0)
 
-    def _weights(self) -> Array:
-        """The weight of each value, at the present values of parameters."""
-        weight = self.weight
+    def _values(self) -> tuple[Affine, Array]:
+        """The values and their weights, at the present values of parameters.
+
+        Of a symmetric matrix, they are those of the upper triangle, off the diagonal twice.
+        """
+        of, weight = self.of, self.weight
         if isinstance(weight, Affine):
             weight = fixed(weight).constant.reshape(weight.shape)
-        return np.broadcast_to(weight, self.of.shape).ravel()
+        weights = np.broadcast_to(weight, of.shape)
+        if len(of.shape) != 2 or not is_symmetric(fixed(of)):
+            return of.reshape(-1), weights.ravel()
+        i, j = np.triu_indices(of.shape[0])
+        upper = np.where(i == j, 0.5, 1.0) * (weights[i, j] + weights[j, i])
+        return of[i, j], upper
 
     def _penalty(self, factor: float, name: str = "") -> Penalize:
-        weight = factor * self._weights()
-        flat = fixed(self.of).reshape(-1)
+        values, weights = self._values()
+        flat = fixed(values)
         # The square of a row is priced at half its weight.
-        weight = 2.0 * weight if self.penalty == "square" else weight
+        weight = (2.0 if self.penalty == "square" else 1.0) * factor * weights
         rows = Affine(flat.maps, np.zeros(flat.m))
-        return Penalize(rows, -flat.constant, self.penalty, weight, name, written=self.of)
+        return Penalize(rows, -flat.constant, self.penalty, weight, name, written=values)
 
     def __mul__(self, factor: Any) -> Any:
         if isinstance(factor, Arithmetic) and factor.affine().is_known:
@@ -158,7 +177,7 @@ class Priced(Named, Curved, Part):
         weight = factor * (
             self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
         )
-        if np.broadcast_shapes(weight.shape, self.of.shape) != self.of.shape:
+        if not _fits(weight.shape, self.of.shape):
             raise ShapeError(
                 f"weights of shape {weight.shape} do not fit an expression of shape "
                 f"{self.of.shape}."
@@ -211,19 +230,28 @@ class Priced(Named, Curved, Part):
         return [], [self._penalty(weight, name.rpartition(".")[2])], Affine.of(0.0)
 
     def above(self, name: str) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
-        """A variable above each value, and their weighted sum."""
-        of = fixed(self.of).reshape(-1)
-        tops = VectorVariable(f"{name}.above", of.m, nonnegative=True)
+        """A variable above each value, and their weighted sum; one above all squares."""
+        values, weights = self._values()
+        of = fixed(values)
+        squares = self.penalty == "square"
+        tops = VectorVariable(f"{name}.above", 1 if squares else of.m, nonnegative=True)
         size = _values(tops)
-        weight = self._weights()
-        terms: list[Term]
-        if self.penalty == "square":
-            terms = [_square_below(of[k], size[k], f"{name}.{k}") for k in range(of.m)]
-        else:
-            terms = [_at_most(of - size, f"{name}.over")]
-            if self.penalty == "absolute":
-                terms.append(_at_most(-of - size, f"{name}.under"))
-        return [tops], terms, weight @ size
+        below = self.below(size[0], name) if squares else None
+        if below is not None:
+            return [tops, *below[0]], below[1], size[0]
+        terms = [_at_most(of - size, f"{name}.over")]
+        if self.penalty == "absolute":
+            terms.append(_at_most(-of - size, f"{name}.under"))
+        return [tops], terms, weights @ size
+
+    def below(self, limit: Affine, name: str) -> tuple[Sequence[Variable], Sequence[Term]] | None:
+        """The sum of squares below a limit, as a matrix inequality."""
+        if self.penalty != "square":
+            return None
+        from sdpdr.model.language.norms import squares_below
+
+        values, weights = self._values()
+        return squares_below(np.sqrt(weights) * fixed(values), Affine.of(1.0), limit, name)
 
 
 def _values(variable: VectorVariable) -> Affine:
@@ -237,24 +265,6 @@ def _values(variable: VectorVariable) -> Affine:
 def _at_most(difference: Affine, name: str) -> AtMost:
     flat = difference.reshape(-1)
     return AtMost(Affine(flat.maps, np.zeros(flat.m)), -flat.constant, name)
-
-
-def _square_below(value: Affine, top: Affine, name: str) -> InCone:
-    r"""The matrix [[top, value], [value, 1]] is positive semidefinite: value^2 <= top."""
-    entries = _joined_values([top, np.sqrt(2.0) * value, Affine.of(1.0)])
-    return InCone(entries, "psd", name)
-
-
-def _joined_values(parts: Sequence[Affine]) -> Affine:
-    """Expressions behind each other, as one vector."""
-    total = sum(part.m for part in parts)
-    start, whole = 0, Affine.of(np.zeros(total))
-    for part in parts:
-        place = np.zeros((total, part.m))
-        place[start : start + part.m] = np.eye(part.m)
-        whole = whole + part.reshape(-1).combined(place, (total,))
-        start += part.m
-    return whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,6 +352,8 @@ class Convex(Curved):
             raise ModelError(f"a {kind} function {relation} a limit is no convex set; use {other}.")
         if isinstance(bound, Curved):
             raise ModelError("compare a convex function with an affine expression or a number.")
+        for _, part in self.parts:
+            part.limitable()
         limit = self.affine._other(relation, bound)
         if limit.shape != ():
             raise ShapeError(f"a convex function is one number; its limit has shape {limit.shape}.")
@@ -366,6 +378,11 @@ class Limited(Named):
         terms: list[Term] = []
         sign = self.function.sign
         total = sign * fixed(self.function.affine - self.limit)
+        if len(self.function.parts) == 1:
+            ((weight, part),) = self.function.parts
+            below = part.below((-1.0 / weight) * total, self.label)
+            if below is not None:
+                return list(below[0]), [at_present(term) for term in below[1]]
         for k, (weight, part) in enumerate(self.function.parts):
             more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
             variables += more
@@ -392,6 +409,12 @@ def at_present(term: Term) -> Term:
     if isinstance(term, Raw) or not parameters_of(term.lhs):
         return term
     return replace(term, lhs=fixed(term.lhs))
+
+
+def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
+    """Whether an array of one shape broadcasts to another."""
+    sides = zip(shape[::-1], into[::-1], strict=False)
+    return len(shape) <= len(into) and all(side in (1, whole) for side, whole in sides)
 
 
 def _number(factor: Any) -> float:

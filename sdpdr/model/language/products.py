@@ -40,7 +40,7 @@ def product(left: Any, right: Any) -> Affine:
     if isinstance(left, Affine) and isinstance(right, Affine):
         raise ModelError(
             f"a product of two expressions (in {', '.join({**left.maps, **right.maps})}) is not "
-            "linear; one side of @ must be made of numbers."
+            "linear; one side of @ must be made of numbers. Write quad_form(v, P) for v @ P @ v."
         )
     if isinstance(left, Affine):
         stacked = isinstance(right, list) or right.ndim == 3

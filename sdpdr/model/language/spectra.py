@@ -12,6 +12,7 @@ from sdpdr.model.blocks.geomean import GeometricMean
 from sdpdr.model.language.pieces import (
     Built,
     Function,
+    Limits,
     at_most_zero,
     natural,
     placed,
@@ -43,10 +44,15 @@ class LargestEigenvalue(Function):
 
     def above(self, name: str) -> Built:
         """A scalar, and one inequality."""
-        n = order_of(self.of.m)
         variable, top = unknowns(f"{name}.largest", 1)
-        inside = scaled_identity(n, top, 0, n) - self.of
-        return [variable], [psd_term(inside, name, "largest")], top.reshape(())
+        variables, terms = self.below(top.reshape(()), name)
+        return [variable, *variables], terms, top.reshape(())
+
+    def below(self, limit: Affine, name: str) -> Limits:
+        """One inequality."""
+        n = order_of(self.of.m)
+        inside = scaled_identity(n, limit, 0, n) - self.of
+        return [], [psd_term(inside, name, "largest" if "." in name else "")]
 
 
 @dataclass(frozen=True, eq=False)

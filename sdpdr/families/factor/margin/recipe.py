@@ -221,8 +221,8 @@ def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> M
     >>> print(mmmf_dual([[1, 0], [-1, 1]], c=0.5).describe())
     maximise    1ᵀ Q
     over        Q ∈ R^3, Q ≥ 0
-    subject to  Q_i ≤ c                  margin_multipliers, 3 rows
-                (C Q)_e + b_e ⪰ 0        spectral_norm, psd cone, 10 entries
+    subject to  Q_i ≤ c                    margin_multipliers, 3 rows
+                Σ_k Q_k C_k + I ⪰ 0        spectral_norm, psd cone, 10 entries
     """
     signs = asked_signs(X, c, norm)
     weighted = _weighted(signs)
