@@ -167,7 +167,8 @@ class _Reader:
         holds = rhs == 0.0 if relation == "==" else rhs >= 0.0
         empty = np.diff(self.program.matrix.indptr)[rows] == 0
         # No limit is no row, and neither is what holds whatever the variables are.
-        return rows[~(empty & holds) & (rhs < np.inf) & ~np.isin(rows, list(self.pieces.signs))]
+        limitless = (rhs == np.inf) & (relation == "<=")
+        return rows[~(empty & holds) & ~limitless & ~np.isin(rows, list(self.pieces.signs))]
 
     def _linear(self, label: str, relation: Relation, rows: Index) -> None:
         rows = self._speaking(rows, relation)

@@ -41,8 +41,9 @@ from sdpdr.model.smooth import (
 
 Kind = Literal["fro", "nuc", "inf", 1, 2]
 
-# A form whose matrix has both signs by more than this, relatively, is neither convex nor concave.
-_SIGN = 1e-12
+# A form whose matrix has both signs by more than this, relatively, is neither convex nor concave;
+# eigenvalues below the other, for each row, are rounding.
+_SIGN, _ROUNDING = 1e-12, 10.0 * np.finfo(float).eps
 
 
 def norm(expression: Any, kind: Kind | None = None) -> Convex:
@@ -276,15 +277,21 @@ def quad_form(expression: Any, matrix: Any) -> Convex:
     size = float(np.max(np.abs(P), initial=0.0))
     if np.max(np.abs(P - P.T), initial=0.0) > _SIGN * size:
         raise ModelError("quad_form takes a symmetric matrix; write (P + P.T) / 2.")
-    spectrum, vectors = np.linalg.eigh((P + P.T) / 2.0)
+    # In units in which the diagonal is one, small eigenvalues are as exact as large ones.
+    units = np.sqrt(np.abs(np.diag(P)))
+    units[units == 0.0] = 1.0
+    scaled = (P + P.T) / 2.0 / np.outer(units, units)
+    size = P.shape[0] * float(np.max(np.abs(scaled), initial=0.0))
+    spectrum, vectors = np.linalg.eigh(scaled)
     sign = 1.0 if spectrum.sum() > 0.0 else -1.0
-    if np.min(sign * spectrum, initial=0.0) < -_SIGN * P.shape[0] * size or size == 0.0:
+    if np.min(sign * spectrum, initial=0.0) < -_SIGN * size or size == 0.0:
+        values = np.linalg.eigvalsh(P)
         raise ModelError(
             "quad_form takes a matrix, not zero, without eigenvalues of both signs; those of this "
-            f"one lie in {spectrum[0]:.3g}..{spectrum[-1]:.3g}."
+            f"one lie in {values[0]:.3g}..{values[-1]:.3g}."
         )
-    kept = sign * spectrum > _SIGN * size
-    roots = np.sqrt(np.abs(spectrum[kept]))[:, None] * vectors[:, kept].T
+    kept = sign * spectrum > _ROUNDING * size
+    roots = np.sqrt(np.abs(spectrum[kept]))[:, None] * vectors[:, kept].T * units
     return sign * sum_squares(roots @ of)
 
 

@@ -1,0 +1,143 @@
+"""Laws of the language that were once broken: each of these gave an answer that was false."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import (
+    lambda_max,
+    matrix,
+    maximize,
+    minimize,
+    norm,
+    parameter,
+    pos,
+    psd,
+    quad_form,
+    scalar,
+    square,
+    symmetric,
+)
+from sdpdr.errors import DataTypeError, ModelError
+from sdpdr.model.language.statements import is_symmetric
+from sdpdr.program import Status
+
+ASYMMETRIC = np.array([[0.0, 1.0], [3.0, 0.0]])
+
+
+def test_what_is_never_negative_is_not_below_a_negative_number():
+    x, t = scalar("x"), scalar("t")
+    with pytest.raises(ModelError, match="never negative"):
+        maximize(x) + (pos(x) <= -1.0)
+    solution = sdpdr.solve(maximize(x) + (pos(x) <= t).named("part") + (t <= -1.0))
+    assert solution.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("price", [abs, pos, square])
+def test_weights_that_parameters_make_negative_are_no_prices(price):
+    x, p = scalar("x"), parameter("p", value=1.0)
+    stated = (p * price(x)).sum()
+    limited, priced = maximize(x) + (stated <= 1.0), minimize(stated) + (x <= 7.0)
+    p.value = -1.0
+    for model in (limited, priced):
+        with pytest.raises(ModelError, match="positive"):
+            model.to_sdp()
+
+
+def test_numbers_without_a_sign_are_subtracted_and_do_not_wrap_around():
+    v = scalar("v", 2)
+    function = norm(v) - np.uint8(5)
+    assert function.affine.constant == -5.0
+    assert (norm(v) - np.array(5, dtype=np.uint16)).affine.constant == -5.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_form_is_that_of_its_matrix_whatever_the_units(seed):
+    rng = np.random.default_rng(seed)
+    units = 10.0 ** rng.integers(-9, 9, 4)
+    root = rng.standard_normal((4 if seed % 2 else 2, 4)) * units
+    P = root.T @ root
+    form = quad_form(scalar("v", 4), P)
+    rows = form.parts[0][1].of.maps["v"].matrix().toarray()
+    assert np.abs((rows.T @ rows - P) / np.outer(units, units)).max() < 1e-12
+    with pytest.raises(ModelError, match="both signs"):
+        quad_form(scalar("v", 4), P - np.diag([1e-3, 0.0, 0.0, 0.0]) * np.abs(P[0, 0]) * 2e3)
+
+
+def test_a_small_coefficient_of_a_form_limits_as_a_large_one_does():
+    v = scalar("v", 3)
+    solution = sdpdr.solve(maximize(v.sum()) + (quad_form(v, np.diag([1e8, 1.0, 1e-8])) <= 1.0))
+    assert solution.certified(1e-6)
+    assert solution.value == pytest.approx(np.sqrt(1e8 + 1.0 + 1e-8), rel=1e-6)
+
+
+def test_small_entries_beside_large_ones_are_rows():
+    z = scalar("z")
+    coefficients = np.array([[0.0, 1e13, 1.0], [1e13, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    model = maximize(z) + (coefficients * z <= np.where(coefficients > 2.0, 1e15, 5.0))
+    assert sdpdr.solve(model).value == pytest.approx(2.5, rel=1e-6)
+
+
+def test_coefficients_that_are_parameters_make_no_matrix_symmetric():
+    z, p, q = scalar("z"), parameter("p", value=1.0), parameter("q", value=1.0)
+    for different in (p * (z * ASYMMETRIC), p * z * np.eye(2) + ASYMMETRIC * (p - q) * z):
+        with pytest.raises(ModelError, match="symmetric"):
+            lambda_max(different)
+    assert is_symmetric(p * (z * (ASYMMETRIC + ASYMMETRIC.T)))
+
+
+def test_what_rounding_leaves_of_zero_makes_no_matrix_asymmetric():
+    turn, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 6)))
+    near = turn @ np.diag([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) @ turn.T @ np.diag([1.0] * 6)
+    near[0, 5], near[5, 0] = 1e-16, -1e-16
+    assert is_symmetric(symmetric("S", 6) - near)
+    assert is_symmetric(turn @ psd("K", 6) @ turn.T)
+    assert not is_symmetric(symmetric("S", 6) - near - 1e-10 * np.eye(6, k=1))
+
+
+def test_numbers_and_expressions_are_added_to_a_price_from_either_side():
+    x = scalar("x")
+    for total in (2.0 + x + abs(x - 1.0), x + abs(x - 1.0) + 2, sum([abs(x - 1.0), x, 2.0])):
+        assert minimize(total).function.affine.constant == 2.0
+        assert minimize(total).terms()[1].penalty == "absolute"
+    assert (np.float64(2.0) + abs(x)).affine.constant == 2.0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_factors_of_convex_functions_are_finite(bad):
+    with pytest.raises(ModelError, match="finite"):
+        bad * norm(scalar("v", 2))
+
+
+def test_numbers_that_are_masked_or_too_large_are_refused():
+    v = scalar("v", 2)
+    with pytest.raises(DataTypeError):
+        maximize(v.sum()) + (v <= np.ma.array([1.0, 2.0], mask=[True, False]))
+    with pytest.raises(DataTypeError):
+        maximize(v.sum()) + (v <= 10**400)
+
+
+def test_parts_with_no_coefficients_are_printed():
+    X, t = matrix("X", (2, 2)), scalar("t")
+    model = maximize((np.zeros((2, 2)) @ X).trace() + t) + (t <= 1.0) + (abs(X) <= 1.0)
+    assert "t" in model.describe().splitlines()[0]
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_rows_of_cvxpy_that_are_no_numbers_are_not_dropped(bad):
+    x = cp.Variable(name="x")
+    for row in (x <= bad, x == bad, cp.SOC(cp.Constant(bad), cp.hstack([x, 1.0, x, x - 1.0]))):
+        with pytest.raises(ModelError):
+            sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [row, x <= 3]))
+    with pytest.raises(ModelError):
+        sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x * np.nan <= 1, x <= 3]))
+
+
+def test_infinity_is_no_limit_and_no_value():
+    x = cp.Variable(name="x")
+    assert not sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x <= np.inf])).rows
+    with pytest.raises(ModelError):
+        sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x == np.inf]))
