@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -141,3 +143,44 @@ def test_infinity_is_no_limit_and_no_value():
     assert not sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x <= np.inf])).rows
     with pytest.raises(ModelError):
         sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x == np.inf]))
+
+
+def hermitian(seed: int) -> cp.Problem:
+    rng = np.random.default_rng(seed)
+    X = cp.Variable((2, 2), hermitian=True)
+    A, B = (rng.standard_normal((2, 2)) + 1j * rng.standard_normal((2, 2)) for _ in range(2))
+    rows = [X >> 0, cp.real(cp.trace(X)) == 1, cp.real(cp.trace((A + A.conj().T) @ X)) == 0]
+    return cp.Problem(cp.Minimize(cp.real(cp.trace((B + B.conj().T) @ X))), rows)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_multiplier_of_a_hermitian_matrix_is_hermitian(seed):
+    problem = hermitian(seed)
+    problem.solve(solver=sdpdr.CVXPY())
+    Z = problem.constraints[0].dual_value
+    assert np.abs(Z - Z.conj().T).max() < 1e-9
+    ours = [c.dual_value for c in problem.constraints]
+    problem.solve(solver="CLARABEL")
+    for one, c in zip(ours, problem.constraints, strict=True):
+        np.testing.assert_allclose(one, c.dual_value, atol=1e-4)
+
+
+def test_multipliers_of_cvxpy_have_their_signs_or_are_unknown():
+    x, y = cp.Variable(nonpos=True), cp.Variable()
+    rows = [-2 * x <= 0, y <= 1]
+    problem = cp.Problem(cp.Maximize(0.5 * x - cp.abs(x) + y), rows)
+    problem.solve(solver=sdpdr.CVXPY())
+    assert problem.solver_stats.extra_stats.exposures
+    first, second = (float(row.dual_value) for row in rows)
+    assert np.isnan(first) or first >= -1e-6
+    assert second == pytest.approx(1.0, abs=1e-5)
+
+
+def test_multipliers_that_are_not_known_are_not_those_of_another_solver():
+    x = cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1.0, cp.norm(x) <= 9.0])
+    problem.solve(solver="CLARABEL")
+    program = sdpdr.from_cvxpy(problem)
+    program.give_back(replace(sdpdr.solve(program), duals={}))
+    for row in problem.constraints:
+        assert all(np.isnan(np.asarray(v.value)).all() for v in row.dual_variables)

@@ -103,7 +103,7 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
             names.SOLVE_TIME: answer.seconds,
             names.NUM_ITERS: solution.claimed.iterations,
         }
-        duals = _duals(answer, inverse_data)
+        duals = _duals(answer, inverse_data, missing=status in names.SOLUTION_PRESENT)
         if status not in names.SOLUTION_PRESENT:
             failure = failure_solution(status, attributes)
             failure.dual_vars.update(duals)
@@ -139,13 +139,22 @@ def status_of(solution: Solution) -> str:
     return cp.OPTIMAL_INACCURATE
 
 
-def _duals(answer: Answer, inverse_data: Mapping[str, Any]) -> dict[int, Any]:
-    """Multipliers by constraint, of the answer or of the proof that there is none."""
-    ray, sdp = answer.solution.ray, answer.reading.sdp
+def _duals(answer: Answer, inverse_data: Mapping[str, Any], *, missing: bool) -> dict[int, Any]:
+    """Multipliers by constraint, of the answer or of the proof that there is none.
+
+    Where there are none, nan stands for them if they are `missing`: cvxpy would keep old ones.
+    """
+    ray, reading = answer.solution.ray, answer.reading
     multipliers = answer.solution.duals if ray is None else ray.duals
-    if not sdp.is_dual_point(multipliers):
+    if reading.sdp.is_dual_point(multipliers):
+        z = reading.dual(multipliers)
+    elif missing:
+        z = np.full(reading.program.rhs.size, np.nan)
+    else:
         return {}
-    z = answer.reading.dual(multipliers)
+    if answer.solution.exposures and ray is None:
+        # On a face, cones are larger, and so are those of multipliers.
+        z[reading.beyond(z, _NEARBY)] = np.nan
     constraints = [*inverse_data[ConicSolver.EQ_CONSTR], *inverse_data[ConicSolver.NEQ_CONSTR]]
     ends = np.cumsum([c.size for c in constraints])
     return {

@@ -14,7 +14,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
-from sdpdr.model.conic.pieces import Cone, ConicProgram, Pieces
+from sdpdr.model.conic.pieces import Cone, ConicProgram, Kind, Pieces
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
 
@@ -59,12 +59,43 @@ class Reading:
         z[list(self.pieces.signs)] = self._of_signs(z)
         return z
 
+    def beyond(self, z: Array, tol: float) -> Index:
+        """Rows of cones in whose dual the multipliers z are not, by more than tol of the largest.
+
+        Examples
+        --------
+        >>> from sdpdr.model.conic.pieces import Columns, ConicProgram
+        >>> cones = [Cone("nonnegative", "signs", np.arange(2)), Cone("zero", "rest", np.arange(2, 3))]
+        >>> columns = [Columns("x", np.arange(1))]
+        >>> matrix = sp.csr_array(np.ones((3, 1)))
+        >>> reading = read_conic(ConicProgram(np.ones(1), 0.0, matrix, np.ones(3), cones, columns))
+        >>> reading.beyond(np.array([1.0, -1.0, -1.0]), 1e-6)
+        array([1])
+        """
+        allowed = tol * max(1.0, float(np.max(np.abs(z), initial=0.0)))
+        found = [
+            cone.rows[_outside(cone.kind, z[cone.rows]) > allowed] for cone in self.program.cones
+        ]
+        return np.concatenate([np.arange(0), *found])
+
     def _of_signs(self, z: Array) -> Array:
         """Multipliers of signs, from those of all other rows."""
         rows, columns = list(self.pieces.signs), list(self.pieces.signs.values())
         slack = self.program.cost + self.program.matrix.T @ z
         entries = self.program.matrix[rows, columns]
         return np.asarray(slack[columns] / -np.asarray(entries).ravel())
+
+
+def _outside(kind: Kind, z: Array) -> Array:
+    """How far multipliers are from the dual of a cone: each by itself, or all of them together."""
+    if kind == "zero":
+        return np.zeros(z.size)
+    if kind == "nonnegative":
+        return -z
+    if kind == "second-order":
+        return np.full(z.size, np.linalg.norm(z[1:]) - z[0])
+    order = round(np.sqrt(z.size))
+    return np.full(z.size, -np.linalg.eigvalsh(z.reshape(order, order))[0])
 
 
 def _dense(matrix: object) -> object:
@@ -180,7 +211,24 @@ class _Reader:
         order = round(np.sqrt(cone.rows.size))
         to_svec = _symmetric_part(order)
         self._inequality(cone.label, order, to_svec, cone.rows)
-        self.ways.append((cone.rows, lambda duals: duals[cone.label].ravel(order="F")))
+        share = _as_complex if self._is_complex(cone) else np.asarray
+        self.ways.append((cone.rows, lambda duals: share(duals[cone.label]).ravel(order="F")))
+
+    def _is_complex(self, cone: Cone) -> bool:
+        """Whether a matrix is [[A, -B], [B, A]], as which cvxpy writes the Hermitian A + iB."""
+        order = round(np.sqrt(cone.rows.size))
+        place = cone.rows.reshape(order, order).T
+        if order % 2:
+            return False
+        a, c, b, d = (half for rows in np.split(place, 2) for half in np.split(rows, 2, axis=1))
+        return self._vanish(a, d, -1.0) and self._vanish(b, c, 1.0)
+
+    def _vanish(self, one: Index, other: Index, sign: float) -> bool:
+        """Whether rows, plus or minus others, are zero."""
+        a, b = one.ravel(), other.ravel()
+        matrix = self.program.matrix[a] + sign * self.program.matrix[b]
+        rhs = self.program.rhs[a] + sign * self.program.rhs[b]
+        return not matrix.count_nonzero() and not np.any(rhs)
 
     def _inequality(
         self, label: str, order: int, weights: sp.csr_array, rows: Index, more: Maps | None = None
@@ -229,6 +277,23 @@ class _Reader:
             weights = body @ merge[np.concatenate([[0], place])]
             self._inequality(arrows.part(i), place.size + 1, weights, rows, more)
         return arrows.dual
+
+
+def _as_complex(multiplier: Array) -> Array:
+    """The mean of a multiplier and of what it is after a turn by i: of the same kind as [[A, -B], [B, A]].
+
+    All products with matrices of this kind stay as they are.
+
+    Examples
+    --------
+    >>> _as_complex(np.array([[2.0, 1.0], [1.0, 4.0]]))
+    array([[3., 0.],
+           [0., 3.]])
+    """
+    turned = np.roll(multiplier, len(multiplier) // 2, axis=(0, 1))
+    half = len(multiplier) // 2
+    signs = np.repeat([1.0, -1.0], half)
+    return np.asarray((multiplier + signs[:, None] * turned * signs) / 2.0)
 
 
 def _disc_of(label: str, duals: Mapping[str, Array]) -> Array:
