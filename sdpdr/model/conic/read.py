@@ -65,7 +65,7 @@ class Reading:
         Examples
         --------
         >>> from sdpdr.model.conic.pieces import Columns, ConicProgram
-        >>> cones = [Cone("nonnegative", "signs", np.arange(2)), Cone("zero", "rest", np.arange(2, 3))]
+        >>> cones = [Cone("nonnegative", "a", np.arange(2)), Cone("zero", "b", np.arange(2, 3))]
         >>> columns = [Columns("x", np.arange(1))]
         >>> matrix = sp.csr_array(np.ones((3, 1)))
         >>> reading = read_conic(ConicProgram(np.ones(1), 0.0, matrix, np.ones(3), cones, columns))
@@ -73,10 +73,8 @@ class Reading:
         array([1])
         """
         allowed = tol * max(1.0, float(np.max(np.abs(z), initial=0.0)))
-        found = [
-            cone.rows[_outside(cone.kind, z[cone.rows]) > allowed] for cone in self.program.cones
-        ]
-        return np.concatenate([np.arange(0), *found])
+        rows = [(cone.rows, _outside(cone.kind, z[cone.rows])) for cone in self.program.cones]
+        return np.concatenate([np.arange(0), *(place[far > allowed] for place, far in rows)])
 
     def _of_signs(self, z: Array) -> Array:
         """Multipliers of signs, from those of all other rows."""
@@ -280,9 +278,9 @@ class _Reader:
 
 
 def _as_complex(multiplier: Array) -> Array:
-    """The mean of a multiplier and of what it is after a turn by i: of the same kind as [[A, -B], [B, A]].
+    """The mean of a multiplier and of itself, turned by i: [[A, -B], [B, A]] again.
 
-    All products with matrices of this kind stay as they are.
+    Its products with matrices of this kind are the same.
 
     Examples
     --------
