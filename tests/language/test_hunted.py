@@ -23,7 +23,7 @@ from sdpdr import (
     square,
     symmetric,
 )
-from sdpdr.errors import DataTypeError, ModelError
+from sdpdr.errors import DataTypeError, ModelError, NotAcceptedError
 from sdpdr.model.language.statements import is_symmetric
 from sdpdr.program import Status
 
@@ -178,3 +178,42 @@ def test_multipliers_that_are_not_known_are_not_those_of_another_solver():
     program.give_back(replace(sdpdr.solve(program), duals={}))
     for row in problem.constraints:
         assert all(np.isnan(np.asarray(v.value)).all() for v in row.dual_variables)
+
+
+def badly_scaled():
+    x = cp.Variable(3)
+    return cp.Problem(cp.Minimize(cp.quad_form(x, np.diag([1e14, 1.0, 1.0]))), [cp.sum(x) == 1])
+
+
+def far_away():
+    x = cp.Variable(2)
+    near = cp.sum_squares(x - np.array([5e6, 5e6])) / 1e7
+    return cp.Problem(cp.Maximize(cp.sum(x) - near), [cp.norm(x) <= 3e7, cp.sum(x) <= 0])
+
+
+def with_signs():
+    x, X = cp.Variable(2), cp.Variable((2, 2), PSD=True)
+    goal = cp.sum_squares(x - np.array([1.0, -2.0])) + cp.square(x[0] + X[0, 1] - 3) + cp.trace(X)
+    return cp.Problem(cp.Minimize(goal), [x >= 0, X[0, 0] <= 0.3])
+
+
+@pytest.mark.parametrize("build", [badly_scaled, far_away, with_signs])
+def test_squares_in_the_goal_stay_squares(build):
+    problem = build()
+    expected = problem.solve(solver="CLARABEL")
+    duals = [np.asarray(row.dual_value) for row in problem.constraints]
+    program = sdpdr.from_cvxpy(problem)
+    solution = sdpdr.solve(program, tol=1e-8)
+    program.give_back(solution)
+    assert solution.certified(1e-6)
+    assert problem.value == pytest.approx(expected, rel=1e-6)
+    assert solution.value == pytest.approx(problem.value, rel=1e-6)
+    for row, dual in zip(problem.constraints, duals, strict=True):
+        assert np.abs(np.asarray(row.dual_value) - dual).max() < 1e-3 * (1.0 + np.abs(dual).max())
+
+
+def test_a_form_with_a_negative_eigenvalue_is_refused_however_small_it_looks():
+    x = cp.Variable(2)
+    form = cp.quad_form(x, cp.psd_wrap(np.diag([1e14, -1.0])))
+    with pytest.raises(NotAcceptedError, match="not convex"):
+        sdpdr.from_cvxpy(cp.Problem(cp.Minimize(form), [cp.abs(x) <= 1]))

@@ -14,7 +14,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
-from sdpdr.model.conic.pieces import Cone, ConicProgram, Kind, Pieces
+from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
 
@@ -56,8 +56,13 @@ class Reading:
             if piece.cone is not None:
                 slack = np.asarray(_dense(self.sdp.dual_slack(piece.variable.name, duals)))
                 z[piece.cone.rows] = slack.ravel(order="F")
-        z[list(self.pieces.signs)] = self._of_signs(z)
+        z[list(self.pieces.signs)] = self._of_signs(z, duals)
         return z
+
+    def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
+        """What the squares of the cost add to the slack of all columns."""
+        root = self.program.root
+        return 0.0 if root is None else np.asarray(root.T @ duals[SQUARES])
 
     def beyond(self, z: Array, tol: float) -> Index:
         """Rows of cones in whose dual the multipliers z are not, by more than tol of the largest.
@@ -76,10 +81,10 @@ class Reading:
         rows = [(cone.rows, _outside(cone.kind, z[cone.rows])) for cone in self.program.cones]
         return np.concatenate([np.arange(0), *(place[far > allowed] for place, far in rows)])
 
-    def _of_signs(self, z: Array) -> Array:
+    def _of_signs(self, z: Array, duals: Mapping[str, Array]) -> Array:
         """Multipliers of signs, from those of all other rows."""
         rows, columns = list(self.pieces.signs), list(self.pieces.signs.values())
-        slack = self.program.cost + self.program.matrix.T @ z
+        slack = self.program.cost + self.program.matrix.T @ z + self._of_root(duals)
         entries = self.program.matrix[rows, columns]
         return np.asarray(slack[columns] / -np.asarray(entries).ravel())
 
@@ -151,6 +156,8 @@ class _Reader:
 
     def reading(self) -> Reading:
         """What was read."""
+        if self.program.root is not None:
+            self._squares(self.program.root)
         claimed = {piece.cone for piece in self.pieces if piece.cone is not None}
         for cone in self.program.cones:
             if cone not in claimed:
@@ -170,6 +177,16 @@ class _Reader:
         cost = sp.csc_array(self.program.cost[None, :])
         parts = [(piece, piece.of(cost)) for piece in self.pieces]
         return {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
+
+    def _squares(self, root: sp.csr_array) -> None:
+        """A vector of scalars that equals R x, at half the price of its squares."""
+        size = root.shape[0]
+        columns = sp.csc_array(root)
+        parts = [(piece, piece.of(columns)) for piece in self.pieces]
+        lhs: Maps = {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
+        lhs[SQUARES] = VectorMap(-sp.eye_array(size, format="csr"))
+        self.scalars.append(VectorVariable(SQUARES, size, curvature=np.ones(size)))
+        self.rows.append(Rows(SQUARES, "==", lhs, -(root @ self.shift)))
 
     def _maps(self, change: Callable[[sp.csr_array], sp.csr_array]) -> Maps:
         """Rows on all variables, after a change."""

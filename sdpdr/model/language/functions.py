@@ -9,6 +9,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, as_real, as_whole
 from sdpdr.base.errors import ModelError, ShapeError
+from sdpdr.linalg.spectral import form_root
 from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.language.norms import (
@@ -41,9 +42,8 @@ from sdpdr.model.smooth import (
 
 Kind = Literal["fro", "nuc", "inf", 1, 2]
 
-# A form whose matrix has both signs by more than this, relatively, is neither convex nor concave;
-# eigenvalues below the other, for each row, are rounding.
-_SIGN, _ROUNDING = 1e-12, 10.0 * np.finfo(float).eps
+# A form whose matrix has both signs by more than this, relatively, is neither convex nor concave.
+_SIGN = 1e-12
 
 
 def norm(expression: Any, kind: Kind | None = None) -> Convex:
@@ -277,22 +277,15 @@ def quad_form(expression: Any, matrix: Any) -> Convex:
     size = float(np.max(np.abs(P), initial=0.0))
     if np.max(np.abs(P - P.T), initial=0.0) > _SIGN * size:
         raise ModelError("quad_form takes a symmetric matrix; write (P + P.T) / 2.")
-    # In units in which the diagonal is one, small eigenvalues are as exact as large ones.
-    units = np.sqrt(np.abs(np.diag(P)))
-    units[units == 0.0] = 1.0
-    scaled = (P + P.T) / 2.0 / np.outer(units, units)
-    size = P.shape[0] * float(np.max(np.abs(scaled), initial=0.0))
-    spectrum, vectors = np.linalg.eigh(scaled)
-    sign = 1.0 if spectrum.sum() > 0.0 else -1.0
-    if np.min(sign * spectrum, initial=0.0) < -_SIGN * size or size == 0.0:
+    sign = 1.0 if np.trace(P) > 0.0 else -1.0
+    root, least = form_root(sign * P)
+    if least < -_SIGN or size == 0.0:
         values = np.linalg.eigvalsh(P)
         raise ModelError(
             "quad_form takes a matrix, not zero, without eigenvalues of both signs; those of this "
             f"one lie in {values[0]:.3g}..{values[-1]:.3g}."
         )
-    kept = sign * spectrum > _ROUNDING * size
-    roots = np.sqrt(np.abs(spectrum[kept]))[:, None] * vectors[:, kept].T * units
-    return sign * sum_squares(roots @ of)
+    return sign * sum_squares(root @ of)
 
 
 def quad_over_lin(expression: Any, over: Any) -> Convex:
