@@ -21,6 +21,7 @@ from sdpdr import (
     quad_form,
     scalar,
     square,
+    sum_log,
     symmetric,
 )
 from sdpdr.errors import DataTypeError, ModelError, NotAcceptedError
@@ -217,3 +218,13 @@ def test_a_form_with_a_negative_eigenvalue_is_refused_however_small_it_looks():
     form = cp.quad_form(x, cp.psd_wrap(np.diag([1e14, -1.0])))
     with pytest.raises(NotAcceptedError, match="not convex"):
         sdpdr.from_cvxpy(cp.Problem(cp.Minimize(form), [cp.abs(x) <= 1]))
+
+
+@pytest.mark.parametrize("distance", [1e-6, 1e-9, 1e-13])
+def test_no_point_is_better_than_the_bound_of_a_steep_tangent(distance):
+    v = scalar("v")
+    edge = 1.0 - distance
+    solution = sdpdr.solve(maximize(sum_log(1.0 - v)) + (v >= edge))
+    assert solution.bound >= np.log(1.0 - edge)
+    assert solution.value <= np.log(1.0 - edge)
+    assert solution.certified(1e-6) or distance < 1e-9
