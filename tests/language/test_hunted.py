@@ -228,3 +228,13 @@ def test_no_point_is_better_than_the_bound_of_a_steep_tangent(distance):
     assert solution.bound >= np.log(1.0 - edge)
     assert solution.value <= np.log(1.0 - edge)
     assert solution.certified(1e-6) or distance < 1e-9
+
+
+def test_what_may_only_stand_still_does_not_hide_a_ray():
+    X, x = psd("X", 3), scalar("x", 3)
+    weights = np.array([[1.0, 1.5, -1.5], [1.5, -4.0, -0.5], [-1.5, -0.5, -2.0]])
+    goal = minimize(x[0] - 2.0 * x[2] + (weights * X).sum())
+    model = goal + (x <= 0.0) + (X.trace() <= 4.0)
+    solution = sdpdr.solve(model)
+    assert solution.status is Status.UNBOUNDED
+    assert solution.ray.check(model.to_sdp())
