@@ -47,7 +47,12 @@ def as_real(numbers: Any, copy: bool = False) -> Any:
     array([[1., 2.]])
     """
     if isinstance(numbers, Real):  # also whole numbers too long for an array
-        return np.asarray(float(numbers))
+        try:
+            return np.asarray(float(numbers))
+        except OverflowError:
+            raise DataTypeError("coefficients must be doubles; this number is too large.") from None
+    if np.ma.is_masked(numbers):
+        raise DataTypeError("coefficients must be numbers; some of these are masked.")
     given = numbers if sp.issparse(numbers) else np.asarray(numbers)
     if given.dtype.kind == "c":
         raise DataTypeError(

@@ -257,6 +257,8 @@ class Combined(LinearMap):
 
     def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics; a plain scaling shows as c_e, one row that sums as Σ_e."""
+        if not self.weights.nnz:
+            return "0", "0"
         if np.all(np.diff(self.weights.indptr) == 1):
             inner = self.inner.formula(variable, letters.at(self.weights.indices))
             return times(letters.numbers(self.weights.data), inner)

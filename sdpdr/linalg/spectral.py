@@ -25,6 +25,8 @@ _BELOW = (1e-6, 1e-3, 0.1)
 # Large entries leave noise in the solves, which a sharp tolerance cannot get below; the error of
 # the eigenvalue is about the square of the tolerance all the same.
 _TOLERANCES = (1e-10, 1e-7, 1e-5)
+# Eigenvalues below this, for each row, are rounding.
+_ROUNDING = 10.0 * np.finfo(float).eps
 # How large a matrix must be along the directions left out, relatively, to factor it alone.
 _APART = 1e-9
 
@@ -56,6 +58,39 @@ def project_psd(matrix: Array) -> Array:
     """Nearest positive semidefinite matrix in the Frobenius norm."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+def form_root(matrix: Array) -> tuple[Array, float]:
+    """A matrix R with R^T R = P for a positive semidefinite P, whatever the units of its rows.
+
+    In units in which the diagonal is one, small eigenvalues are as exact as large ones.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, n)
+        P, symmetric.
+
+    Returns
+    -------
+    root : array of shape (rank, n)
+    least : float
+        The smallest eigenvalue in these units, relative to the largest entry and the order: below
+        zero by more than rounding if P is not positive semidefinite.
+
+    Examples
+    --------
+    >>> root, least = form_root(np.diag([1e20, 1.0]))
+    >>> (root.T @ root).diagonal().tolist()
+    [1e+20, 1.0]
+    """
+    units = np.sqrt(np.abs(np.diag(matrix)))
+    units[units == 0.0] = 1.0
+    scaled = (matrix + matrix.T) / 2.0 / np.outer(units, units)
+    size = max(len(scaled) * float(np.max(np.abs(scaled), initial=0.0)), np.finfo(float).tiny)
+    spectrum, vectors = np.linalg.eigh(scaled)
+    kept = spectrum > _ROUNDING * size
+    root = np.sqrt(spectrum[kept])[:, None] * vectors[:, kept].T * units
+    return root, float(np.min(spectrum, initial=0.0)) / size
 
 
 def complement(null: Matrix) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -144,9 +145,9 @@ class Product:
 
     __array_ufunc__ = None
 
-    def now(self) -> Affine:
-        """The rows at the present values of the parameters."""
-        factor = fixed(self.factor).constant
+    def at(self, numbers: Callable[[Parameter], Array]) -> Affine:
+        """The rows at numbers for the parameters."""
+        factor = fixed(self.factor, numbers).constant
         return (factor * self.of.reshape(-1)).combined(self.weights, (self.weights.shape[0],))
 
     def slope(self, name: str, values: Array) -> Array:
@@ -180,8 +181,28 @@ def times_parameters(known: Affine, other: Affine) -> Affine:
     return Affine({}, np.zeros(known.m), known.shape, declared, (product,))
 
 
-def fixed(expression: Affine) -> Affine:
-    """The expression at the present values of its parameters, which it no longer knows.
+def present(parameter: Parameter) -> Array:
+    """The numbers of a parameter, in a row."""
+    return parameter.value.ravel()
+
+
+def generic(parameter: Parameter) -> Array:
+    """Numbers at which two expressions differ unless they are the same for all numbers.
+
+    They have no pattern: those where expressions meet by chance are a set of volume zero.
+    """
+    seed = list(parameter.name.encode())
+    return np.random.default_rng(seed).standard_normal(parameter.size)
+
+
+def fixed(expression: Affine, numbers: Callable[[Parameter], Array] = present) -> Affine:
+    """The expression at numbers for its parameters, which it no longer knows.
+
+    Parameters
+    ----------
+    expression : Affine
+    numbers : callable
+        Takes a parameter; its present values by default.
 
     Raises
     ------
@@ -195,9 +216,9 @@ def fixed(expression: Affine) -> Affine:
     constant = expression.constant.copy()
     for name, linear_map in expression.maps.items():
         if name in known:
-            constant += linear_map.apply(known[name].value.ravel())
+            constant += linear_map.apply(numbers(known[name]))
     declared = {name: v for name, v in expression.declared.items() if name not in known}
     total = Affine(maps, constant, expression.shape, declared)
     for product in expression.products:
-        total = total + product.now().reshape(expression.shape)
+        total = total + product.at(numbers).reshape(expression.shape)
     return total

@@ -16,6 +16,8 @@ from sdpdr.program.point import Value
 
 # Values of a function up to which all of its second derivatives are written down.
 _MANY = 2500
+# Roundings of each term of a tangent, from here to the bound.
+_OPERATIONS = 8
 
 
 def is_smooth(model: Model) -> bool:
@@ -118,5 +120,9 @@ def _tangent(term: Smooth, values: Mapping[str, Value]) -> Minimize:
     at = _at(term, values)
     slope = np.asarray(function.gradient(at))
     flat = term.lhs.reshape(-1)
-    line = flat.combined(slope[None, :], (1,)) + (function.value(at) - float(slope @ at))
+    height = function.value(at)
+    # Steep tangents are differences of large numbers: below the function with their rounding too.
+    terms = np.abs(slope) @ (np.abs(at) + np.abs(flat.constant)) + abs(height)
+    below = (_OPERATIONS + at.size) * np.finfo(float).eps * float(terms)
+    line = flat.combined(slope[None, :], (1,)) + (height - float(slope @ at) - below)
     return Minimize(Affine.of(term.weight * line), term.name)

@@ -16,8 +16,10 @@ from cvxpy.reductions.solution import failure_solution
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import NotAcceptedError
+from sdpdr.linalg.spectral import form_root
 from sdpdr.model.block import relabel
-from sdpdr.model.conic.pieces import Columns, Cone, ConicProgram, Kind
+from sdpdr.model.conic.pieces import SQUARES, Columns, Cone, ConicProgram, Kind
 from sdpdr.model.conic.read import Reading, read_conic
 from sdpdr.program.solution import Solution, Status
 
@@ -30,6 +32,8 @@ _KINDS: dict[type, Kind] = {
 AUXILIARY = "auxiliary"
 # An optimum for data that close to those given is what other solvers call one.
 _NEARBY = 1e-6
+# Negative eigenvalues of forms up to this, relatively, are rounding.
+_INDEFINITE = 1e-12
 _CLAIMED = {"infeasible": cp.INFEASIBLE_INACCURATE, "unbounded": cp.UNBOUNDED_INACCURATE}
 _STATUSES = {
     Status.SOLVED: cp.OPTIMAL,
@@ -61,6 +65,10 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
 
     def import_solver(self) -> None:
         """Nothing is to be imported."""
+
+    def supports_quad_obj(self) -> bool:
+        """Squares in the objective stay squares, instead of cones."""
+        return True
 
     def cite(self, data: object) -> str:
         """How to cite the solver; nothing is known to cvxpy."""
@@ -103,7 +111,7 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
             names.SOLVE_TIME: answer.seconds,
             names.NUM_ITERS: solution.claimed.iterations,
         }
-        duals = _duals(answer, inverse_data)
+        duals = _duals(answer, inverse_data, missing=status in names.SOLUTION_PRESENT)
         if status not in names.SOLUTION_PRESENT:
             failure = failure_solution(status, attributes)
             failure.dual_vars.update(duals)
@@ -139,13 +147,22 @@ def status_of(solution: Solution) -> str:
     return cp.OPTIMAL_INACCURATE
 
 
-def _duals(answer: Answer, inverse_data: Mapping[str, Any]) -> dict[int, Any]:
-    """Multipliers by constraint, of the answer or of the proof that there is none."""
-    ray, sdp = answer.solution.ray, answer.reading.sdp
+def _duals(answer: Answer, inverse_data: Mapping[str, Any], *, missing: bool) -> dict[int, Any]:
+    """Multipliers by constraint, of the answer or of the proof that there is none.
+
+    Where there are none, nan stands for them if they are `missing`: cvxpy would keep old ones.
+    """
+    ray, reading = answer.solution.ray, answer.reading
     multipliers = answer.solution.duals if ray is None else ray.duals
-    if not sdp.is_dual_point(multipliers):
+    if reading.sdp.is_dual_point(multipliers):
+        z = reading.dual(multipliers)
+    elif missing:
+        z = np.full(reading.program.rhs.size, np.nan)
+    else:
         return {}
-    z = answer.reading.dual(multipliers)
+    if answer.solution.exposures and ray is None:
+        # On a face, cones are larger, and so are those of multipliers.
+        z[reading.beyond(z, _NEARBY)] = np.nan
     constraints = [*inverse_data[ConicSolver.EQ_CONSTR], *inverse_data[ConicSolver.NEQ_CONSTR]]
     ends = np.cumsum([c.size for c in constraints])
     return {
@@ -193,7 +210,27 @@ def conic_program(
         cones=cones,
         columns=_columns(stuffed, variables or {}),
         maximize=maximize,
+        root=_root(data.get(names.P)),
     )
+
+
+def _root(form: Any) -> sp.csr_array | None:
+    """R with R^T R = P, of the form that cvxpy minimises one half of."""
+    if form is None or not sp.csr_array(form).count_nonzero():
+        return None
+    P = sp.csr_array(form)
+    diagonal = P.diagonal()
+    if not (P - sp.diags_array(diagonal)).count_nonzero() and np.all(diagonal >= 0.0):
+        used = np.flatnonzero(diagonal)
+        return sp.csr_array(sp.diags_array(np.sqrt(diagonal), format="csr")[used])
+    used = np.flatnonzero(abs(P).sum(axis=0))
+    root, least = form_root(P[used][:, used].toarray())
+    if least < -_INDEFINITE:
+        raise NotAcceptedError(
+            "the objective is not convex: the matrix of a form in it has a negative eigenvalue, "
+            f"{least:.1e} of what is large in it; leave out what makes it negative."
+        )
+    return sp.csr_array(sp.csr_array(root) @ sp.eye_array(P.shape[0], format="csr")[used])
 
 
 def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
@@ -217,7 +254,7 @@ def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
 
 def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[Cone]:
     """A cone for each constraint, or several where it holds several."""
-    seen: set[str] = set()
+    seen = {SQUARES}
     cones = []
     for c, kind, rows in _parts(stuffed):
         label = relabel(labels.get(c.id, AUXILIARY), seen)

@@ -2,10 +2,11 @@ r"""Programs over cones: a cost, a matrix, and a list of cones.
 
 .. math::
 
-    \min\ c^T x + d \quad\text{s.t.}\quad b - A x \in K_1 \times \dots \times K_p,
+    \min\ \tfrac12 |R x|^2 + c^T x + d
+    \quad\text{s.t.}\quad b - A x \in K_1 \times \dots \times K_p,
 
-with the dual :math:`\max\ d - b^T z` over :math:`z \in K_1^* \times \dots \times K_p^*` with
-:math:`c + A^T z = 0`. It is what cvxpy gives to solvers.
+with the dual :math:`\max\ d - b^T z - \tfrac12 |y|^2` over :math:`z \in K_1^* \times \dots \times
+K_p^*` and y with :math:`c + A^T z + R^T y = 0`. It is what cvxpy gives to solvers.
 
 Here its columns become variables of the standard form. A matrix whose entries are, up to scale and
 shift, columns of their own is a matrix variable; a column that a row bounds from below by zero is a
@@ -26,6 +27,9 @@ from sdpdr.linalg import LinearMap, SvecMap, VectorMap, svec_size
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.model.block import relabel
 from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable, as_dense
+
+# The name of R x and of its rows.
+SQUARES = "squares"
 
 Kind = Literal["zero", "nonnegative", "second-order", "psd"]
 
@@ -80,6 +84,8 @@ class ConicProgram:
     maximize : bool
         Whether the person maximises the negative of what is minimised here.
     name : str
+    root : sparse array of shape (r, n), optional
+        R; without it the cost is affine.
     """
 
     cost: Array
@@ -90,6 +96,7 @@ class ConicProgram:
     columns: Sequence[Columns]
     maximize: bool = False
     name: str = ""
+    root: sp.csr_array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +159,7 @@ class Pieces:
     found: list[Piece] = field(default_factory=list)
     signs: dict[int, int] = field(default_factory=dict)
     _free: Array = field(init=False, repr=False)
-    _names: set[str] = field(default_factory=set, repr=False)
+    _names: set[str] = field(default_factory=lambda: {SQUARES}, repr=False)
 
     def __post_init__(self) -> None:
         self._free = np.ones(self.program.cost.size, dtype=bool)

@@ -12,6 +12,7 @@ import cvxpy.atoms as atoms
 from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.model.block import relabel
 from sdpdr.model.conic.interface import AUXILIARY, Answer, ConicInterface, read_data
+from sdpdr.model.conic.pieces import SQUARES
 from sdpdr.model.conic.read import Reading
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -135,7 +136,7 @@ def _final_identities(inverse: list[Any]) -> dict[int, int]:
 
 def _labels(problem: cp.Problem) -> Iterator[tuple[Any, str]]:
     """A label for each constraint: the one it was given, or how it was written if that is short."""
-    seen = {AUXILIARY}
+    seen = {AUXILIARY, SQUARES}
     for k, c in enumerate(problem.constraints, start=1):
         given = getattr(c, "label", None)
         label = relabel(given or _written(c) or f"constraint {k}", seen)

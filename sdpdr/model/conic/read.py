@@ -14,7 +14,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
-from sdpdr.model.conic.pieces import Cone, ConicProgram, Pieces
+from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
 
@@ -56,15 +56,49 @@ class Reading:
             if piece.cone is not None:
                 slack = np.asarray(_dense(self.sdp.dual_slack(piece.variable.name, duals)))
                 z[piece.cone.rows] = slack.ravel(order="F")
-        z[list(self.pieces.signs)] = self._of_signs(z)
+        z[list(self.pieces.signs)] = self._of_signs(z, duals)
         return z
 
-    def _of_signs(self, z: Array) -> Array:
+    def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
+        """What the squares of the cost add to the slack of all columns."""
+        root = self.program.root
+        return 0.0 if root is None else np.asarray(root.T @ duals[SQUARES])
+
+    def beyond(self, z: Array, tol: float) -> Index:
+        """Rows of cones in whose dual the multipliers z are not, by more than tol of the largest.
+
+        Examples
+        --------
+        >>> from sdpdr.model.conic.pieces import Columns, ConicProgram
+        >>> cones = [Cone("nonnegative", "a", np.arange(2)), Cone("zero", "b", np.arange(2, 3))]
+        >>> columns = [Columns("x", np.arange(1))]
+        >>> matrix = sp.csr_array(np.ones((3, 1)))
+        >>> reading = read_conic(ConicProgram(np.ones(1), 0.0, matrix, np.ones(3), cones, columns))
+        >>> reading.beyond(np.array([1.0, -1.0, -1.0]), 1e-6)
+        array([1])
+        """
+        allowed = tol * max(1.0, float(np.max(np.abs(z), initial=0.0)))
+        rows = [(cone.rows, _outside(cone.kind, z[cone.rows])) for cone in self.program.cones]
+        return np.concatenate([np.arange(0), *(place[far > allowed] for place, far in rows)])
+
+    def _of_signs(self, z: Array, duals: Mapping[str, Array]) -> Array:
         """Multipliers of signs, from those of all other rows."""
         rows, columns = list(self.pieces.signs), list(self.pieces.signs.values())
-        slack = self.program.cost + self.program.matrix.T @ z
+        slack = self.program.cost + self.program.matrix.T @ z + self._of_root(duals)
         entries = self.program.matrix[rows, columns]
         return np.asarray(slack[columns] / -np.asarray(entries).ravel())
+
+
+def _outside(kind: Kind, z: Array) -> Array:
+    """How far multipliers are from the dual of a cone: each by itself, or all of them together."""
+    if kind == "zero":
+        return np.zeros(z.size)
+    if kind == "nonnegative":
+        return -z
+    if kind == "second-order":
+        return np.full(z.size, np.linalg.norm(z[1:]) - z[0])
+    order = round(np.sqrt(z.size))
+    return np.full(z.size, -np.linalg.eigvalsh(z.reshape(order, order))[0])
 
 
 def _dense(matrix: object) -> object:
@@ -122,6 +156,8 @@ class _Reader:
 
     def reading(self) -> Reading:
         """What was read."""
+        if self.program.root is not None:
+            self._squares(self.program.root)
         claimed = {piece.cone for piece in self.pieces if piece.cone is not None}
         for cone in self.program.cones:
             if cone not in claimed:
@@ -141,6 +177,16 @@ class _Reader:
         cost = sp.csc_array(self.program.cost[None, :])
         parts = [(piece, piece.of(cost)) for piece in self.pieces]
         return {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
+
+    def _squares(self, root: sp.csr_array) -> None:
+        """A vector of scalars that equals R x, at half the price of its squares."""
+        size = root.shape[0]
+        columns = sp.csc_array(root)
+        parts = [(piece, piece.of(columns)) for piece in self.pieces]
+        lhs: Maps = {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
+        lhs[SQUARES] = VectorMap(-sp.eye_array(size, format="csr"))
+        self.scalars.append(VectorVariable(SQUARES, size, curvature=np.ones(size)))
+        self.rows.append(Rows(SQUARES, "==", lhs, -(root @ self.shift)))
 
     def _maps(self, change: Callable[[sp.csr_array], sp.csr_array]) -> Maps:
         """Rows on all variables, after a change."""
@@ -167,7 +213,8 @@ class _Reader:
         holds = rhs == 0.0 if relation == "==" else rhs >= 0.0
         empty = np.diff(self.program.matrix.indptr)[rows] == 0
         # No limit is no row, and neither is what holds whatever the variables are.
-        return rows[~(empty & holds) & (rhs < np.inf) & ~np.isin(rows, list(self.pieces.signs))]
+        limitless = (rhs == np.inf) & (relation == "<=")
+        return rows[~(empty & holds) & ~limitless & ~np.isin(rows, list(self.pieces.signs))]
 
     def _linear(self, label: str, relation: Relation, rows: Index) -> None:
         rows = self._speaking(rows, relation)
@@ -179,7 +226,24 @@ class _Reader:
         order = round(np.sqrt(cone.rows.size))
         to_svec = _symmetric_part(order)
         self._inequality(cone.label, order, to_svec, cone.rows)
-        self.ways.append((cone.rows, lambda duals: duals[cone.label].ravel(order="F")))
+        share = _as_complex if self._is_complex(cone) else np.asarray
+        self.ways.append((cone.rows, lambda duals: share(duals[cone.label]).ravel(order="F")))
+
+    def _is_complex(self, cone: Cone) -> bool:
+        """Whether a matrix is [[A, -B], [B, A]], as which cvxpy writes the Hermitian A + iB."""
+        order = round(np.sqrt(cone.rows.size))
+        place = cone.rows.reshape(order, order).T
+        if order % 2:
+            return False
+        a, c, b, d = (half for rows in np.split(place, 2) for half in np.split(rows, 2, axis=1))
+        return self._vanish(a, d, -1.0) and self._vanish(b, c, 1.0)
+
+    def _vanish(self, one: Index, other: Index, sign: float) -> bool:
+        """Whether rows, plus or minus others, are zero."""
+        a, b = one.ravel(), other.ravel()
+        matrix = self.program.matrix[a] + sign * self.program.matrix[b]
+        rhs = self.program.rhs[a] + sign * self.program.rhs[b]
+        return not matrix.count_nonzero() and not np.any(rhs)
 
     def _inequality(
         self, label: str, order: int, weights: sp.csr_array, rows: Index, more: Maps | None = None
@@ -228,6 +292,23 @@ class _Reader:
             weights = body @ merge[np.concatenate([[0], place])]
             self._inequality(arrows.part(i), place.size + 1, weights, rows, more)
         return arrows.dual
+
+
+def _as_complex(multiplier: Array) -> Array:
+    """The mean of a multiplier and of itself, turned by i: [[A, -B], [B, A]] again.
+
+    Its products with matrices of this kind are the same.
+
+    Examples
+    --------
+    >>> _as_complex(np.array([[2.0, 1.0], [1.0, 4.0]]))
+    array([[3., 0.],
+           [0., 3.]])
+    """
+    turned = np.roll(multiplier, len(multiplier) // 2, axis=(0, 1))
+    half = len(multiplier) // 2
+    signs = np.repeat([1.0, -1.0], half)
+    return np.asarray((multiplier + signs[:, None] * turned * signs) / 2.0)
 
 
 def _disc_of(label: str, duals: Mapping[str, Array]) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, as_real, as_whole
 from sdpdr.base.errors import ModelError, ShapeError
+from sdpdr.linalg.spectral import form_root
 from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.language.norms import (
@@ -276,16 +277,15 @@ def quad_form(expression: Any, matrix: Any) -> Convex:
     size = float(np.max(np.abs(P), initial=0.0))
     if np.max(np.abs(P - P.T), initial=0.0) > _SIGN * size:
         raise ModelError("quad_form takes a symmetric matrix; write (P + P.T) / 2.")
-    spectrum, vectors = np.linalg.eigh((P + P.T) / 2.0)
-    sign = 1.0 if spectrum.sum() > 0.0 else -1.0
-    if np.min(sign * spectrum, initial=0.0) < -_SIGN * P.shape[0] * size or size == 0.0:
+    sign = 1.0 if np.trace(P) > 0.0 else -1.0
+    root, least = form_root(sign * P)
+    if least < -_SIGN or size == 0.0:
+        values = np.linalg.eigvalsh(P)
         raise ModelError(
             "quad_form takes a matrix, not zero, without eigenvalues of both signs; those of this "
-            f"one lie in {spectrum[0]:.3g}..{spectrum[-1]:.3g}."
+            f"one lie in {values[0]:.3g}..{values[-1]:.3g}."
         )
-    kept = sign * spectrum > _SIGN * size
-    roots = np.sqrt(np.abs(spectrum[kept]))[:, None] * vectors[:, kept].T
-    return sign * sum_squares(roots @ of)
+    return sign * sum_squares(root @ of)
 
 
 def quad_over_lin(expression: Any, over: Any) -> Convex:

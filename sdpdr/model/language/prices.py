@@ -40,7 +40,8 @@ class Curved(ABC):
         return self.scalar()._scaled(-1.0)
 
     def __sub__(self, other: Any) -> Convex:
-        return self.scalar()._plus(-other)
+        # Not `-other`: whole numbers without a sign would wrap around.
+        return self.scalar()._plus(-1.0 * other)
 
     def __rsub__(self, other: Any) -> Convex:
         return (-self)._plus(other)
@@ -151,6 +152,11 @@ class Priced(Named, Curved, Part):
         of, weight = self.of, self.weight
         if isinstance(weight, Affine):
             weight = fixed(weight).constant.reshape(weight.shape)
+            if not np.all(weight >= 0.0):
+                raise ModelError(
+                    f"a price needs positive weights; those that parameters give "
+                    f"{self.label!r} now begin with {weight.min():g}."
+                )
         weights = np.broadcast_to(weight, of.shape)
         if len(of.shape) != 2 or not is_symmetric(fixed(of)):
             return of.reshape(-1), weights.ravel()
@@ -198,6 +204,11 @@ class Priced(Named, Curved, Part):
         return self.sum()
 
     def __le__(self, bound: Any) -> Any:
+        if isinstance(self.weight, Affine):
+            raise ModelError(
+                "parameters that weigh values below a limit belong inside, abs(p * v) <= b, or in "
+                "a sum, (p * abs(v)).sum() <= b."
+            )
         if self.penalty == "square":
             root = constant_of(bound) if not isinstance(bound, Arithmetic) else None
             if root is None or np.any(root < 0.0):
@@ -208,11 +219,16 @@ class Priced(Named, Curved, Part):
             return Both(self.of, np.sqrt(root / np.asarray(self.weight)), self.name)
         weight = np.asarray(self.weight)
         limit = bound / weight if isinstance(bound, Arithmetic) else constant_of(bound) / weight
-        if self.penalty == "positive":
-            statement = compare(self.of, "<=", limit)
-            sign = compare(Affine.of(limit), ">=", 0.0) if isinstance(limit, Arithmetic) else None
-            return statement if sign is None else statement + sign
-        return Both(self.of, limit, self.name)
+        if self.penalty == "absolute":
+            return Both(self.of, limit, self.name)
+        if isinstance(limit, Arithmetic):
+            return Both(self.of, limit, self.name, Affine.of(0.0))
+        if np.any(limit < 0.0):
+            raise ModelError(
+                f"pos(v) <= b takes numbers b >= 0, since pos(v) is never negative; it was given "
+                f"{np.min(limit):g}."
+            )
+        return compare(self.of, "<=", limit)
 
     def __add__(self, other: Any) -> Any:
         # A price of several values is a block among blocks.
@@ -224,6 +240,10 @@ class Priced(Named, Curved, Part):
         ):
             return Block.__add__(self, other)
         return Curved.__add__(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        # What `sum` begins with; a price is a block as well, and stays one.
+        return self if isinstance(other, int) and other == 0 else Curved.__add__(self, other)
 
     def priced(self, name: str, weight: float) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
         """The priced rows; nothing is left to minimise."""
@@ -269,16 +289,27 @@ def _at_most(difference: Affine, name: str) -> AtMost:
 
 @dataclass(frozen=True, eq=False)
 class Both(Named):
-    r"""Keeps the absolute value of an expression below a limit, \|v\| <= b, by two rows each."""
+    r"""Keeps the absolute value of an expression below a limit, \|v\| <= b, by two rows each.
+
+    Parameters
+    ----------
+    of : Affine
+        v.
+    limit : expression or array
+    name : str, optional
+    other : Affine, optional
+        What the limit is above besides v: -v by default, zero for max(v, 0) <= b.
+    """
 
     of: Affine
     limit: Any
     name: str = ""
+    other: Affine | None = None
 
     @property
     def default_label(self) -> str:
         """What it limits."""
-        return "abs"
+        return "abs" if self.other is None else "pos"
 
     @property
     def declared(self) -> Mapping[str, Declared]:
@@ -286,8 +317,9 @@ class Both(Named):
         return joined(self.of.declared, Affine.of(self.limit).declared)
 
     def terms(self) -> Iterable[Term]:
-        """The rows v <= b, and the rows -v <= b."""
-        for name, side in (("upper", self.of), ("lower", -self.of)):
+        """The rows v <= b, and the rows -v <= b, or 0 <= b."""
+        other = -self.of if self.other is None else self.other
+        for name, side in (("upper", self.of), ("lower", other)):
             for term in compare(side, "<=", self.limit).terms():
                 assert isinstance(term, AtMost)
                 yield replace(term, name=name)
@@ -418,9 +450,16 @@ def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
 
 
 def _number(factor: Any) -> float:
+    if isinstance(factor, Arithmetic):
+        raise ModelError(
+            "a convex function takes numbers as factors; a parameter goes inside of it, as in "
+            "norm(p * v), or is a weight of abs, pos or square."
+        )
     number = constant_of(factor)
     if number.ndim:
         raise ShapeError(f"a convex function is one number; it cannot take {number.shape} factors.")
+    if not np.isfinite(number):
+        raise ModelError(f"the factor of a convex function must be finite; it is {number}.")
     return float(number)
 
 

@@ -9,21 +9,23 @@ from functools import cached_property
 from typing import Any, Literal, NoReturn
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.block import Block, relabel, soften
-from sdpdr.model.parameters import Parameter, fixed
+from sdpdr.model.parameters import Parameter, fixed, generic
 from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written
 from sdpdr.program.point import Variable
 
 Comparison = Literal["<=", ">=", "==", ">>", "<<"]
 
 _LABELS = {"<=": "at_most", ">=": "at_least", "==": "equal", ">>": "psd", "<<": "psd"}
-# What rounding may leave of the difference of entries (i, j) and (j, i), relatively.
-_ALIKE = 1e-12
+# What rounding may leave of the difference of entries (i, j) and (j, i), relative to their own
+# coefficients, and to the largest ones of the matrix, which those may be what is left of.
+_ALIKE, _LEFT = 1e-12, 4.0 * np.finfo(float).eps
 
 
 class Named(Block):
@@ -214,17 +216,20 @@ def is_symmetric(matrix: Affine) -> bool:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         return False
     i, j = np.triu_indices(matrix.shape[0], 1)
-    places = matrix.places()
-    upper, lower = matrix.picked(places[i, j]), matrix.picked(places[j, i])
-    if not np.allclose(upper.constant, lower.constant, rtol=_ALIKE, atol=0.0):
+    places, numbers = matrix.places(), fixed(matrix, generic)
+    upper, lower = numbers.picked(places[i, j]), numbers.picked(places[j, i])
+    if not _alike(upper.constant[:, None], lower.constant[:, None]):
         return False
-    for name, linear_map in upper.maps.items():
-        a, b = linear_map.matrix(), lower.maps[name].matrix()
-        size = abs(a).max() if a.nnz else 0.0
-        apart = abs(a - b)
-        if apart.nnz and apart.max() > _ALIKE * size:
-            return False
-    return True
+    return all(_alike(a.matrix(), lower.maps[name].matrix()) for name, a in upper.maps.items())
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether rows are the same, but for rounding."""
+    a, b = sp.csr_array(one), sp.csr_array(other)
+    if not a.nnz:
+        return not b.count_nonzero()
+    size, apart = (abs(rows).max(axis=1).toarray().ravel() for rows in (a, a - b))
+    return bool(np.all(apart <= _ALIKE * size + _LEFT * size.max()))
 
 
 def svec_of(matrix: Affine) -> Affine:

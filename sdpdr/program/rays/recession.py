@@ -27,6 +27,8 @@ from sdpdr.program.sdp import SDP
 
 # What must be left of the terms of a coefficient for it to be more than their rounding.
 _CLEARLY = 1e-6
+# What is taken for nothing, relative to the largest entry of a direction.
+_DUST = 1e-7
 
 
 def prove_unbounded(
@@ -75,7 +77,10 @@ def prove_unbounded(
     exactly = all(map(is_written_exactly, maps))
     if not exactly and (rigorous or any(map(_is_blurred, maps))):
         return "coefficients are sums that rounding changes"
-    ray = prove_infeasible(dual_of(sdp), dense, rigorous)
+    dual = dual_of(sdp)
+    ray = prove_infeasible(dual, _swept(dense), rigorous)
+    if isinstance(ray, str):
+        ray = prove_infeasible(dual, dense, rigorous)
     if isinstance(ray, str):
         return ray
     ray = replace(ray, rigorous=ray.rigorous and exactly)
@@ -89,6 +94,17 @@ def _is_blurred(linear_map: LinearMap | VectorMap) -> bool:
     if is_written_exactly(linear_map) or isinstance(linear_map, VectorMap):
         return False
     return least_share(linear_map) < _CLEARLY
+
+
+def _swept(direction: Mapping[str, Array]) -> dict[str, Array]:
+    """A direction without what solvers leave of zeros; where only zero will do, it must be that."""
+    largest = max((float(np.max(np.abs(x), initial=0.0)) for x in direction.values()), default=0.0)
+    swept = {}
+    for name, x in direction.items():
+        # Of a matrix, which has to stay positive semidefinite, all or nothing.
+        size = np.abs(x) if x.ndim == 1 else np.max(np.abs(x), initial=0.0)
+        swept[name] = np.where(size > _DUST * largest, x, 0.0)
+    return swept
 
 
 def _margin(sdp: SDP, direction: Mapping[str, Array]) -> float:

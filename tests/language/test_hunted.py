@@ -1,0 +1,244 @@
+"""Laws of the language that were once broken: each of these gave an answer that was false."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import (
+    lambda_max,
+    matrix,
+    maximize,
+    minimize,
+    norm,
+    parameter,
+    pos,
+    psd,
+    quad_form,
+    scalar,
+    square,
+    sum_log,
+    symmetric,
+)
+from sdpdr.errors import DataTypeError, ModelError, NotAcceptedError
+from sdpdr.model.language.statements import is_symmetric
+from sdpdr.program import Status
+
+ASYMMETRIC = np.array([[0.0, 1.0], [3.0, 0.0]])
+
+
+def test_what_is_never_negative_is_not_below_a_negative_number():
+    x, t = scalar("x"), scalar("t")
+    with pytest.raises(ModelError, match="never negative"):
+        maximize(x) + (pos(x) <= -1.0)
+    solution = sdpdr.solve(maximize(x) + (pos(x) <= t).named("part") + (t <= -1.0))
+    assert solution.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("price", [abs, pos, square])
+def test_weights_that_parameters_make_negative_are_no_prices(price):
+    x, p = scalar("x"), parameter("p", value=1.0)
+    stated = (p * price(x)).sum()
+    limited, priced = maximize(x) + (stated <= 1.0), minimize(stated) + (x <= 7.0)
+    p.value = -1.0
+    for model in (limited, priced):
+        with pytest.raises(ModelError, match="positive"):
+            model.to_sdp()
+
+
+def test_numbers_without_a_sign_are_subtracted_and_do_not_wrap_around():
+    v = scalar("v", 2)
+    function = norm(v) - np.uint8(5)
+    assert function.affine.constant == -5.0
+    assert (norm(v) - np.array(5, dtype=np.uint16)).affine.constant == -5.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_form_is_that_of_its_matrix_whatever_the_units(seed):
+    rng = np.random.default_rng(seed)
+    units = 10.0 ** rng.integers(-9, 9, 4)
+    root = rng.standard_normal((4 if seed % 2 else 2, 4)) * units
+    P = root.T @ root
+    form = quad_form(scalar("v", 4), P)
+    rows = form.parts[0][1].of.maps["v"].matrix().toarray()
+    assert np.abs((rows.T @ rows - P) / np.outer(units, units)).max() < 1e-12
+    with pytest.raises(ModelError, match="both signs"):
+        quad_form(scalar("v", 4), P - np.diag([1e-3, 0.0, 0.0, 0.0]) * np.abs(P[0, 0]) * 2e3)
+
+
+def test_a_small_coefficient_of_a_form_limits_as_a_large_one_does():
+    v = scalar("v", 3)
+    solution = sdpdr.solve(maximize(v.sum()) + (quad_form(v, np.diag([1e8, 1.0, 1e-8])) <= 1.0))
+    assert solution.certified(1e-6)
+    assert solution.value == pytest.approx(np.sqrt(1e8 + 1.0 + 1e-8), rel=1e-6)
+
+
+def test_small_entries_beside_large_ones_are_rows():
+    z = scalar("z")
+    coefficients = np.array([[0.0, 1e13, 1.0], [1e13, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    model = maximize(z) + (coefficients * z <= np.where(coefficients > 2.0, 1e15, 5.0))
+    assert sdpdr.solve(model).value == pytest.approx(2.5, rel=1e-6)
+
+
+def test_coefficients_that_are_parameters_make_no_matrix_symmetric():
+    z, p, q = scalar("z"), parameter("p", value=1.0), parameter("q", value=1.0)
+    for different in (p * (z * ASYMMETRIC), p * z * np.eye(2) + ASYMMETRIC * (p - q) * z):
+        with pytest.raises(ModelError, match="symmetric"):
+            lambda_max(different)
+    assert is_symmetric(p * (z * (ASYMMETRIC + ASYMMETRIC.T)))
+
+
+def test_what_rounding_leaves_of_zero_makes_no_matrix_asymmetric():
+    turn, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 6)))
+    near = turn @ np.diag([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) @ turn.T @ np.diag([1.0] * 6)
+    near[0, 5], near[5, 0] = 1e-16, -1e-16
+    assert is_symmetric(symmetric("S", 6) - near)
+    assert is_symmetric(turn @ psd("K", 6) @ turn.T)
+    assert not is_symmetric(symmetric("S", 6) - near - 1e-10 * np.eye(6, k=1))
+
+
+def test_numbers_and_expressions_are_added_to_a_price_from_either_side():
+    x = scalar("x")
+    for total in (2.0 + x + abs(x - 1.0), x + abs(x - 1.0) + 2, sum([abs(x - 1.0), x, 2.0])):
+        assert minimize(total).function.affine.constant == 2.0
+        assert minimize(total).terms()[1].penalty == "absolute"
+    assert (np.float64(2.0) + abs(x)).affine.constant == 2.0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_factors_of_convex_functions_are_finite(bad):
+    with pytest.raises(ModelError, match="finite"):
+        bad * norm(scalar("v", 2))
+
+
+def test_numbers_that_are_masked_or_too_large_are_refused():
+    v = scalar("v", 2)
+    with pytest.raises(DataTypeError):
+        maximize(v.sum()) + (v <= np.ma.array([1.0, 2.0], mask=[True, False]))
+    with pytest.raises(DataTypeError):
+        maximize(v.sum()) + (v <= 10**400)
+
+
+def test_parts_with_no_coefficients_are_printed():
+    X, t = matrix("X", (2, 2)), scalar("t")
+    model = maximize((np.zeros((2, 2)) @ X).trace() + t) + (t <= 1.0) + (abs(X) <= 1.0)
+    assert "t" in model.describe().splitlines()[0]
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_rows_of_cvxpy_that_are_no_numbers_are_not_dropped(bad):
+    x = cp.Variable(name="x")
+    for row in (x <= bad, x == bad, cp.SOC(cp.Constant(bad), cp.hstack([x, 1.0, x, x - 1.0]))):
+        with pytest.raises(ModelError):
+            sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [row, x <= 3]))
+    with pytest.raises(ModelError):
+        sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x * np.nan <= 1, x <= 3]))
+
+
+def test_infinity_is_no_limit_and_no_value():
+    x = cp.Variable(name="x")
+    assert not sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x <= np.inf])).rows
+    with pytest.raises(ModelError):
+        sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x == np.inf]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_multiplier_of_a_hermitian_matrix_is_hermitian_and_cancels_the_cost(seed):
+    rng = np.random.default_rng(seed)
+    A, C = (rng.standard_normal((2, 2)) + 1j * rng.standard_normal((2, 2)) for _ in range(2))
+    A, C = A + A.conj().T, C + C.conj().T
+    X = cp.Variable((2, 2), hermitian=True)
+    rows = [X >> 0, cp.real(cp.trace(X)) == 1, cp.real(cp.trace(A @ X)) == 0]
+    cp.Problem(cp.Minimize(cp.real(cp.trace(C @ X))), rows).solve(solver=sdpdr.CVXPY())
+    Z, trace, product = (row.dual_value for row in rows)
+    assert np.abs(Z - Z.conj().T).max() < 1e-9
+    cancelled = C + trace * np.eye(2) + product * A
+    # Some versions of cvxpy give half of it.
+    share = round(np.trace(cancelled).real / np.trace(Z).real)
+    assert share in (1, 2)
+    assert np.abs(cancelled - share * Z).max() < 1e-6
+    assert np.linalg.eigvalsh(Z)[0] > -1e-6
+
+
+def test_multipliers_of_cvxpy_have_their_signs_or_are_unknown():
+    x, y = cp.Variable(nonpos=True), cp.Variable()
+    rows = [-2 * x <= 0, y <= 1]
+    problem = cp.Problem(cp.Maximize(0.5 * x - cp.abs(x) + y), rows)
+    problem.solve(solver=sdpdr.CVXPY())
+    assert problem.solver_stats.extra_stats.exposures
+    first, second = (float(row.dual_value) for row in rows)
+    assert np.isnan(first) or first >= -1e-6
+    assert second == pytest.approx(1.0, abs=1e-5)
+
+
+def test_multipliers_that_are_not_known_are_not_those_of_another_solver():
+    x = cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1.0, cp.norm(x) <= 9.0])
+    problem.solve(solver="CLARABEL")
+    program = sdpdr.from_cvxpy(problem)
+    program.give_back(replace(sdpdr.solve(program), duals={}))
+    for row in problem.constraints:
+        assert all(np.isnan(np.asarray(v.value)).all() for v in row.dual_variables)
+
+
+def badly_scaled():
+    x = cp.Variable(3)
+    return cp.Problem(cp.Minimize(cp.quad_form(x, np.diag([1e14, 1.0, 1.0]))), [cp.sum(x) == 1])
+
+
+def far_away():
+    x = cp.Variable(2)
+    near = cp.sum_squares(x - np.array([5e6, 5e6])) / 1e7
+    return cp.Problem(cp.Maximize(cp.sum(x) - near), [cp.norm(x) <= 3e7, cp.sum(x) <= 0])
+
+
+def with_signs():
+    x, X = cp.Variable(2), cp.Variable((2, 2), PSD=True)
+    goal = cp.sum_squares(x - np.array([1.0, -2.0])) + cp.square(x[0] + X[0, 1] - 3) + cp.trace(X)
+    return cp.Problem(cp.Minimize(goal), [x >= 0, X[0, 0] <= 0.3])
+
+
+@pytest.mark.parametrize("build", [badly_scaled, far_away, with_signs])
+def test_squares_in_the_goal_stay_squares(build):
+    problem = build()
+    expected = problem.solve(solver="CLARABEL")
+    duals = [np.asarray(row.dual_value) for row in problem.constraints]
+    program = sdpdr.from_cvxpy(problem)
+    solution = sdpdr.solve(program, tol=1e-8)
+    program.give_back(solution)
+    assert solution.certified(1e-6)
+    assert problem.value == pytest.approx(expected, rel=1e-6)
+    assert solution.value == pytest.approx(problem.value, rel=1e-6)
+    for row, dual in zip(problem.constraints, duals, strict=True):
+        assert np.abs(np.asarray(row.dual_value) - dual).max() < 1e-3 * (1.0 + np.abs(dual).max())
+
+
+def test_a_form_with_a_negative_eigenvalue_is_refused_however_small_it_looks():
+    x = cp.Variable(2)
+    form = cp.quad_form(x, cp.psd_wrap(np.diag([1e14, -1.0])))
+    with pytest.raises(NotAcceptedError, match="not convex"):
+        sdpdr.from_cvxpy(cp.Problem(cp.Minimize(form), [cp.abs(x) <= 1]))
+
+
+@pytest.mark.parametrize("distance", [1e-6, 1e-9, 1e-13])
+def test_no_point_is_better_than_the_bound_of_a_steep_tangent(distance):
+    v = scalar("v")
+    edge = 1.0 - distance
+    solution = sdpdr.solve(maximize(sum_log(1.0 - v)) + (v >= edge))
+    assert solution.bound >= np.log(1.0 - edge)
+    assert solution.value <= np.log(1.0 - edge)
+    assert solution.certified(1e-6) or distance < 1e-9
+
+
+def test_what_may_only_stand_still_does_not_hide_a_ray():
+    X, x = psd("X", 3), scalar("x", 3)
+    weights = np.array([[1.0, 1.5, -1.5], [1.5, -4.0, -0.5], [-1.5, -0.5, -2.0]])
+    goal = minimize(x[0] - 2.0 * x[2] + (weights * X).sum())
+    model = goal + (x <= 0.0) + (X.trace() <= 4.0)
+    solution = sdpdr.solve(model)
+    assert solution.status is Status.UNBOUNDED
+    assert solution.ray.check(model.to_sdp())
