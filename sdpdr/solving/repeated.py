@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,22 +11,56 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.base.errors import CompileError, DataError, ShapeError, UnknownNameError
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.linalg import svec
 from sdpdr.model import Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
+from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
+from sdpdr.solving.again.warm import Warm, solved_warm
 from sdpdr.solving.solve import solve
 
-# What a model was answered last; a model that is forgotten takes its answer along.
-_LAST: WeakKeyDictionary[Model, Solution] = WeakKeyDictionary()
+# What Newton's method can be asked for, rather than a solver.
+_OF_NEWTON = frozenset({"tol", "gap_scale", "progress", "seed", "verbose"})
+
+
+@dataclass(eq=False)
+class _Memory:
+    """What a model was answered last, and for which values of its parameters.
+
+    Attributes
+    ----------
+    solution : Solution
+    parameters : mapping from name to array
+    solver, form : str
+        Of the last answer by a solver.
+    warm : Warm or None
+        Where Newton's method begins; made when it is first needed.
+    hopeless : bool
+        Whether Newton's method has led nowhere before.
+    """
+
+    solution: Solution
+    parameters: Mapping[str, Array]
+    solver: str
+    form: str
+    warm: Warm | None = None
+    hopeless: bool = False
+
+
+# A model that is forgotten takes its answer along.
+_LAST: WeakKeyDictionary[Model, _Memory] = WeakKeyDictionary()
 
 
 def solve_again(model: Model, **options: Any) -> Solution:
     """Solve a model, with what is known from the last time (see `Model.solve`).
+
+    Newton's method goes from the last answer to the new one, without any solver
+    (`sdpdr.solving.again`); where it does not arrive, the solver that answered last is asked, and
+    then `sdpdr.solve`.
 
     Parameters
     ----------
@@ -37,28 +72,82 @@ def solve_again(model: Model, **options: Any) -> Solution:
     -------
     Solution
     """
-    last = _LAST.get(model)
-    solution = None
-    if last is not None and not {"solver", "form", "via", "start"} & options.keys():
-        solution = _as_before(model, last, options)
-    if solution is None:
-        solution = solve(model, **options)
+    memory = _LAST.get(model)
+    if memory is not None and not {"solver", "form", "via", "start"} & options.keys():
+        solution = _by_newton(model, memory, options) or _as_before(model, memory, options)
+        if solution is not None:
+            return solution
+    solution = solve(model, **options)
     if solution.values:
-        _LAST[model] = solution
+        _LAST[model] = _Memory(solution, _values_of(model), solution.solver, solution.form)
     return solution
 
 
-def _as_before(model: Model, last: Solution, options: Mapping[str, Any]) -> Solution | None:
-    """The answer of the solver that answered last, from there; None if it is not proved."""
-    if last.status is not Status.SOLVED or last.form == "landmark":
+def _values_of(model: Model) -> dict[str, Array]:
+    return {name: p.value.copy() for name, p in model.parameters().items()}
+
+
+def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
+    """The answer of Newton's method from the last one; None where that is no way."""
+    last = memory.solution
+    if memory.hopeless or last.status is not Status.SOLVED or options.keys() - _OF_NEWTON:
         return None
-    start = last if find(last.solver).takes_start and last.form != "cvxpy" else None
+    memory.hopeless = True
+    if memory.warm is None:
+        memory.warm = _warm(model, memory)
+    if memory.warm is None:
+        return None
+    found = solved_warm(
+        model.to_sdp(),
+        memory.warm,
+        last,
+        options.get("tol") or Solver.tol,
+        options.get("gap_scale", 0.0),
+    )
+    if found is None:
+        return None
+    memory.solution, memory.warm = found
+    memory.parameters, memory.hopeless = _values_of(model), False
+    return replace(memory.solution, of_model=True)
+
+
+def _warm(model: Model, memory: _Memory) -> Warm | None:
+    """Where Newton's method begins: the last answer, in the program that it is of."""
+    now = _values_of(model)
     try:
-        solution = solve(model, last.solver, last.form, start=start, **options)
+        _set(model, memory.parameters)
+        return Warm.of(model.to_sdp(), memory.solution)
+    except CompileError:
+        return None
+    finally:
+        _set(model, now)
+
+
+def _set(model: Model, values: Mapping[str, Any]) -> None:
+    known = model.parameters()
+    for name, value in values.items():
+        known[name].value = value
+
+
+def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
+    """The answer of the solver that answered last, from there; None if it is not proved."""
+    last = memory.solution
+    if last.status is not Status.SOLVED or memory.form == "landmark":
+        return None
+    start = last if find(memory.solver).takes_start and memory.form != "cvxpy" else None
+    try:
+        solution = solve(model, memory.solver, memory.form, start=start, **options)
     except ShapeError:  # a parameter has changed which rows are kept
         return None
     settled = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED, Status.INTERRUPTED)
-    return solution if solution.status in settled else None
+    if solution.status not in settled:
+        return None
+    if solution.values:
+        hopeless = memory.hopeless
+        _LAST[model] = _Memory(
+            solution, _values_of(model), memory.solver, memory.form, hopeless=hopeless
+        )
+    return solution
 
 
 def solve_many(
@@ -137,8 +226,7 @@ def _named(known: Mapping[str, Parameter], case: Mapping[Any, Any]) -> dict[str,
 
 
 def _solved(model: Model, case: Mapping[str, Any], options: Mapping[str, Any]) -> Solution:
-    for name, value in case.items():
-        model.parameters()[name].value = value
+    _set(model, case)
     return solve_again(model, **options)
 
 
