@@ -27,28 +27,23 @@ from sdpdr.solving.solve import solve
 _OF_NEWTON = frozenset({"tol", "gap_scale", "progress", "seed", "verbose"})
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _Memory:
-    """What a model was answered last, and for which values of its parameters.
+    """What a model was answered last.
 
     Attributes
     ----------
     solution : Solution
-    parameters : mapping from name to array
     solver, form : str
         Of the last answer by a solver.
     warm : Warm or None
-        Where Newton's method begins; made when it is first needed.
-    hopeless : bool
-        Whether Newton's method has led nowhere before.
+        Where Newton's method begins; None where it leads nowhere.
     """
 
     solution: Solution
-    parameters: Mapping[str, Array]
     solver: str
     form: str
-    warm: Warm | None = None
-    hopeless: bool = False
+    warm: Warm | None
 
 
 # A model that is forgotten takes its answer along.
@@ -74,59 +69,43 @@ def solve_again(model: Model, **options: Any) -> Solution:
     """
     memory = _LAST.get(model)
     if memory is not None and not {"solver", "form", "via", "start"} & options.keys():
-        solution = _by_newton(model, memory, options) or _as_before(model, memory, options)
-        if solution is not None:
-            return solution
+        for way in (_by_newton, _as_before):
+            solution = way(model, memory, options)
+            if solution is not None:
+                return solution
     solution = solve(model, **options)
     if solution.values:
-        _LAST[model] = _Memory(solution, _values_of(model), solution.solver, solution.form)
+        warm = _warm(model, solution) if model.parameters() else None
+        _LAST[model] = _Memory(solution, solution.solver, solution.form, warm)
     return solution
 
 
-def _values_of(model: Model) -> dict[str, Array]:
-    return {name: p.value.copy() for name, p in model.parameters().items()}
+def _warm(model: Model, solution: Solution) -> Warm | None:
+    """Where Newton's method begins the next time."""
+    if solution.status is not Status.SOLVED:
+        return None
+    try:
+        return Warm.of(model.to_sdp(), solution)
+    except CompileError:
+        return None
 
 
 def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
     """The answer of Newton's method from the last one; None where that is no way."""
-    last = memory.solution
-    if memory.hopeless or last.status is not Status.SOLVED or options.keys() - _OF_NEWTON:
-        return None
-    memory.hopeless = True
-    if memory.warm is None:
-        memory.warm = _warm(model, memory)
-    if memory.warm is None:
+    if memory.warm is None or options.keys() - _OF_NEWTON:
         return None
     found = solved_warm(
         model.to_sdp(),
         memory.warm,
-        last,
+        memory.solution,
         options.get("tol") or Solver.tol,
         options.get("gap_scale", 0.0),
     )
     if found is None:
         return None
-    memory.solution, memory.warm = found
-    memory.parameters, memory.hopeless = _values_of(model), False
-    return replace(memory.solution, of_model=True)
-
-
-def _warm(model: Model, memory: _Memory) -> Warm | None:
-    """Where Newton's method begins: the last answer, in the program that it is of."""
-    now = _values_of(model)
-    try:
-        _set(model, memory.parameters)
-        return Warm.of(model.to_sdp(), memory.solution)
-    except CompileError:
-        return None
-    finally:
-        _set(model, now)
-
-
-def _set(model: Model, values: Mapping[str, Any]) -> None:
-    known = model.parameters()
-    for name, value in values.items():
-        known[name].value = value
+    solution = replace(found[0], of_model=True)
+    _LAST[model] = replace(memory, solution=solution, warm=found[1])
+    return solution
 
 
 def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
@@ -143,10 +122,8 @@ def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
     if solution.status not in settled:
         return None
     if solution.values:
-        hopeless = memory.hopeless
-        _LAST[model] = _Memory(
-            solution, _values_of(model), memory.solver, memory.form, hopeless=hopeless
-        )
+        # What Newton's method could not do, it is not asked again.
+        _LAST[model] = replace(memory, solution=solution, warm=None)
     return solution
 
 
@@ -226,7 +203,8 @@ def _named(known: Mapping[str, Parameter], case: Mapping[Any, Any]) -> dict[str,
 
 
 def _solved(model: Model, case: Mapping[str, Any], options: Mapping[str, Any]) -> Solution:
-    _set(model, case)
+    for name, value in case.items():
+        model.parameters()[name].value = value
     return solve_again(model, **options)
 
 

@@ -44,7 +44,7 @@ _SHARE = 1e-3
 # Steps are halved so often, until the residual falls by a share of what it should.
 _HALVINGS, _FALL = 6, 0.1
 # Residuals that rounding leaves, relative to data, and that are worth having.
-_REACHED, _USABLE = 1e-14, 1e-11
+_REACHED, _USABLE = 1e-13, 1e-11
 
 
 @dataclass(frozen=True, eq=False)

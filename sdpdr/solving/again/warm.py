@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import svec_size
@@ -117,7 +116,7 @@ def solved_warm(
         words = f"{found.steps} steps from the last answer"
         value = sdp.report(sdp.primal_value(values))
         claim = Claim("converged", value, found.steps, words, Verdict.SOLVED.value)
-        solution = _answer(sdp, claim, tol, gap_scale)
+        solution = _answer(last, claim, tol, gap_scale)
         solution = with_both_sides(sdp, solution, certificate, attained, duals)
         solution = with_status(sdp, solution, Verdict.SOLVED)
     if solution.status is not Status.SOLVED:
@@ -157,7 +156,7 @@ def _certificate(
     return certify(sdp, duals) if found is None else found
 
 
-def _answer(sdp: SDP, claim: Claim, tol: float, gap_scale: float) -> Solution:
+def _answer(last: Solution, claim: Claim, tol: float, gap_scale: float) -> Solution:
     """The answer before anything is proved of it."""
     nothing = "nothing is proved yet"
     return Solution(
@@ -175,6 +174,6 @@ def _answer(sdp: SDP, claim: Claim, tol: float, gap_scale: float) -> Solution:
         form=FORM,
         tol=tol,
         gap_scale=gap_scale,
-        versions={name: version(name) for name in ("sdpdr", "numpy", "scipy")},
-        maximize=sdp.maximize,
+        versions={k: v for k, v in last.versions.items() if k in ("sdpdr", "numpy", "scipy", "python")},
+        maximize=last.maximize,
     )
