@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -11,7 +12,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import CompileError, DataError, ShapeError, UnknownNameError
+from sdpdr.base.errors import (
+    CompileError,
+    DataError,
+    NonUniqueWarning,
+    ShapeError,
+    UnknownNameError,
+)
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.linalg import svec
 from sdpdr.model import Model
@@ -20,9 +27,14 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
+from sdpdr.solving.again.slopes import Optimum
 from sdpdr.solving.again.warm import Warm, solved_warm
 from sdpdr.solving.solve import solve
 
+_KINK = (
+    "the optimal value has no derivative by {!r} here, since its multipliers or its point are not "
+    "unique: this is one of several slopes"
+)
 # What Newton's method can be asked for, rather than a solver.
 _OF_NEWTON = frozenset({"tol", "gap_scale", "progress", "seed", "verbose"})
 
@@ -221,7 +233,8 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
     .. math:: L(x, y; p) = f(x; p) + y^T (A(x; p) - b(p)) - \langle Z, G(x; p) \rangle
 
     at the point and the multipliers (the envelope theorem), which is affine in every parameter.
-    It is right where the optimum is differentiable, and one of several slopes elsewhere.
+    Newton's method makes both precise first, unless the program is too large for it: the
+    multipliers are then as precise as those of the solution.
 
     Parameters
     ----------
@@ -241,6 +254,12 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
     DataError
         If the solution has no point or no multipliers.
 
+    Warns
+    -----
+    NonUniqueWarning
+        Where there is no derivative, since several multipliers or points are optimal and do not
+        agree: what is returned is one of several slopes.
+
     Examples
     --------
     >>> from sdpdr import maximize, parameter, psd
@@ -250,12 +269,18 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
     >>> round(float(sensitivity(model, model.solve(), width)), 6)
     2.0
     """
-    known = model.parameters()
-    name = parameter.name if isinstance(parameter, Parameter) else parameter
-    if name not in known:
-        raise UnknownNameError("parameter", name, known)
-    found = known[name]
-    here, value = _lagrangian(model.to_sdp(), solution), found.value
+    found = _parameter(model, parameter)
+    here = _lagrangian(model.to_sdp(), solution)
+    try:
+        precise = Optimum(model, solution)
+    except DataError:
+        pass  # The multipliers of the solution have to do.
+    else:
+        solution = precise.solution
+        here = _lagrangian(precise.sdp, solution)
+        if not precise.has_slope(found):
+            warnings.warn(_KINK.format(found.name), NonUniqueWarning, stacklevel=2)
+    value = found.value
     slopes = np.empty(found.size)
     try:
         for k in range(found.size):
@@ -269,6 +294,67 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
         found.value = value
     sign = -1.0 if solution.maximize else 1.0
     return sign * slopes.reshape(found.shape)
+
+
+def derivative(model: Model, solution: Solution, parameter: str | Parameter) -> dict[str, Array]:
+    """Derivative of the optimal point by a parameter, by the theorem of implicit functions.
+
+    The point and its multipliers solve the conditions of optimality, whose derivative says how both
+    move as the parameter does (`sdpdr.solving.again.slopes`).
+
+    Parameters
+    ----------
+    model : Model
+    solution : Solution
+        An answer to it at the present values of its parameters.
+    parameter : str or Parameter
+
+    Returns
+    -------
+    dict from the name of a variable to array
+        Of the parameter's shape and then the variable's: entry ``[k, i, j]`` is the derivative of
+        ``K[i, j]`` by entry k of the parameter.
+
+    Raises
+    ------
+    UnknownNameError
+        If the model has no such parameter.
+    NotSmoothError
+        Where there is no derivative: the point is not unique, a slack and its multiplier are both
+        zero, or rows that depend on each other come apart.
+    DataError
+        If the program is too large, or the solution far from the optimum.
+
+    References
+    ----------
+    Agrawal, Barratt, Boyd, Busseti, Moursi, "Differentiating through a cone program", J. Appl.
+    Numer. Optim. 1(2), 2019.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> K = sdpdr.psd("K", 2)
+    >>> width = sdpdr.parameter("width", value=4.0)
+    >>> model = sdpdr.maximize(K.sum()) + (K[0, 0] <= width) + (K[1, 1] <= 1.0)
+    >>> (sdpdr.derivative(model, model.solve(), width)["K"] + 0.0).round(4)
+    array([[1.  , 0.25],
+           [0.25, 0.  ]])
+    """
+    return Optimum(model, solution).derivative(_parameter(model, parameter))
+
+
+def _parameter(model: Model, parameter: str | Parameter) -> Parameter:
+    """That of the model with the name.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    known = model.parameters()
+    name = parameter.name if isinstance(parameter, Parameter) else parameter
+    if name not in known:
+        raise UnknownNameError("parameter", name, known)
+    return known[name]
 
 
 def _lagrangian(sdp: SDP, solution: Solution) -> float:

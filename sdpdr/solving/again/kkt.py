@@ -39,6 +39,8 @@ _LARGE, _SMALL = 1e2, 1e-5
 _SHARE = 1e-3
 # Eigenvalues, relative to the largest, of the equations that depend on others.
 _DEPENDENT = 1e-9
+# Share of a right side that a factorization may leave.
+_LOST = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +72,13 @@ class Equations:
     price: float
 
     @classmethod
-    def of(cls, program: ConeProgram, x: Array, s: Array) -> Equations:
-        """In the units of a point and its slack."""
+    def of(cls, program: ConeProgram, x: Array, s: Array, size: float) -> Equations:
+        """In the units of a point and its slack, with values of a size."""
         scaled = program.rescaled(x)
         u = scaled.units
         cost = program.c + program.curvature * x
         sizes = (float(np.max(np.abs(u * each), initial=0.0)) for each in (s, _SHARE * cost))
-        price = max(sizes) or 1.0
+        price = max(*sizes, _SHARE * size / max(program.order, 1))
         return cls(
             scaled.A,
             scaled.b,
@@ -264,14 +266,19 @@ class System:
             kept.append(seen[part.large])
         return np.concatenate([*kept, total])
 
-    def step(self, missed: Array, slack: Array) -> tuple[Array, Array] | None:
-        """How w and y answer to residuals; None where rounding has lost it."""
-        right, matrix = self.right(missed, slack), self.matrix
-        size = self._sizes()
-        factor = sl.lu_factor(finite(matrix * size[:, None] * size), check_finite=False)
-        found = size * sl.lu_solve(factor, size * right, check_finite=False)
-        found += size * sl.lu_solve(factor, size * (right - matrix @ found), check_finite=False)
-        return self._moved(found, slack) if np.isfinite(found).all() else None
+    def step(self, missed: Array, slack: Array) -> tuple[Array, Array]:
+        """How w and y answer to residuals."""
+        right, size = self.right(missed, slack), self._sizes()
+        factor, pivots, singular = sl.lapack.dgetrf(finite(self.matrix * size[:, None] * size))
+        if singular:
+            return self._moved(self._least(right), slack)
+        found = size * sl.lapack.dgetrs(factor, pivots, size * right)[0]
+        rest = right - self.matrix @ found
+        found += size * sl.lapack.dgetrs(factor, pivots, size * rest)[0]
+        rest = right - self.matrix @ found
+        if not np.linalg.norm(size * rest) <= _LOST * np.linalg.norm(size * right):
+            found = self._least(right)  # of rows that depend on others
+        return self._moved(found, slack)
 
     def _sizes(self) -> Array:
         largest = np.max(np.abs(self.matrix), axis=1, initial=0.0)
@@ -304,12 +311,14 @@ class System:
 
     def slope(self, missed: Array, slack: Array) -> tuple[Array, Array]:
         """How x and y answer to residuals, the least of all y where there are several."""
-        values, vectors, size = self._spectrum
-        known = self._known
-        part = vectors[:, known]
-        found = size * (part @ ((part.T @ (size * self.right(missed, slack))) / values[known]))
-        dw, dy = self._moved(found, slack)
+        dw, dy = self._moved(self._least(self.right(missed, slack)), slack)
         return self._of_x(dw), dy
+
+    def _least(self, right: Array) -> Array:
+        """The least solution of the equations, as far as they do not contradict each other."""
+        values, vectors, size = self._spectrum
+        part = vectors[:, self._known]
+        return np.asarray(size * (part @ ((part.T @ (size * right)) / values[self._known])))
 
     def _of_x(self, dw: Array) -> Array:
         place = self.place

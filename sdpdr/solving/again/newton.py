@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from sdpdr.base.arrays import Array
 from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.attain.newton import unless_lost
@@ -21,7 +19,7 @@ _HALVINGS, _FALL = 6, 0.1
 # Residuals that rounding leaves, relative to data, and that are worth having.
 _REACHED, _USABLE = 1e-13, 1e-11
 # Gaps, relative to the value, on the way to an optimum, and from which on it is one.
-_GAPS, _TIGHT = (1e-6, 1e-8, 1e-10, 1e-12), 1e-8
+_GAPS, _TIGHT = tuple(10.0**-k for k in range(5, 13)), 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +29,6 @@ class Central:
     Attributes
     ----------
     place : Place
-    x, s : arrays of shape (N,)
-        In the units of the program, as y.
-    y : array of shape (m,)
     steps : int
         That Newton's method took.
     """
@@ -43,19 +38,24 @@ class Central:
 
     @property
     def x(self) -> Array:
+        """The point, of shape (N,), in the units of the program."""
         return self.place.x * self.place.of.units
 
     @property
     def s(self) -> Array:
+        """Its slack, of shape (N,)."""
         return self.place.s / self.place.of.units * self.place.of.price
 
     @property
     def y(self) -> Array:
+        """Multipliers, of shape (m,)."""
         return self.place.y * self.place.of.rows * self.place.of.price
 
 
 @unless_lost
-def path_point(program: ConeProgram, x: Array, y: Array, s: Array, gap: float) -> Central | None:
+def path_point(
+    program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float
+) -> Central | None:
     """The point of the central path with a gap, by Newton's method from x, y and s.
 
     Parameters
@@ -63,8 +63,10 @@ def path_point(program: ConeProgram, x: Array, y: Array, s: Array, gap: float) -
     program : ConeProgram
     x, s : arrays of shape (N,)
     y : array of shape (m,)
-    gap : float
-        Positive.
+    size : float
+        Of values; positive.
+    share : float
+        Of it, that is the gap.
 
     Returns
     -------
@@ -73,8 +75,11 @@ def path_point(program: ConeProgram, x: Array, y: Array, s: Array, gap: float) -
     """
     s = s.copy()
     s[program.free] = 0.0
-    of = Equations.of(program, x, s)
-    w, mu = x / of.units - s * of.units / of.price, gap / (max(program.order, 1) * of.price)
+    of = Equations.of(program, x, s, size)
+    w, mu = (
+        x / of.units - s * of.units / of.price,
+        share * size / (max(program.order, 1) * of.price),
+    )
     place, steps = Place.at(of, w, y / of.rows / of.price, mu), 0
     while place.error > _REACHED and steps < _STEPS:
         after = _next(place)
@@ -86,10 +91,7 @@ def path_point(program: ConeProgram, x: Array, y: Array, s: Array, gap: float) -
 
 def _next(place: Place) -> Place | None:
     """Where a step leads that reduces the residual; None where there is none."""
-    step = System(place).step(place.missed, place.slack)
-    if step is None:
-        return None
-    dw, dy = step
+    dw, dy = System(place).step(place.missed, place.slack)
     for k in range(_HALVINGS):
         t = 0.5**k
         after = Place.at(place.of, place.w + t * dw, place.y + t * dy, place.mu)
@@ -110,7 +112,7 @@ def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> Central | Non
     size = abs(program.value(x) - program.sdp.constant) or 1.0
     found: Central | None = None
     for gap in _GAPS:
-        after = path_point(program, x, y, s, gap * size)
+        after = path_point(program, x, y, s, size, gap)
         if after is not None:
             found, reached = after, gap
             x, y, s = found.x, found.y, found.s

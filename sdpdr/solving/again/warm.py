@@ -103,9 +103,9 @@ def solved_warm(
         program = _program(sdp)
     if program is None or not warm.fits(program):
         return None
-    size = max(abs(last.value), gap_scale)
+    size = max(abs(last.value), gap_scale) or 1.0
     with clock("solve"):
-        found = path_point(program, warm.x, warm.y, warm.s, _SHARE * tol * size)
+        found = path_point(program, warm.x, warm.y, warm.s, size, _SHARE * tol)
     if found is None:
         return None
     with clock("certify"):
@@ -174,6 +174,8 @@ def _answer(last: Solution, claim: Claim, tol: float, gap_scale: float) -> Solut
         form=FORM,
         tol=tol,
         gap_scale=gap_scale,
-        versions={k: v for k, v in last.versions.items() if k in ("sdpdr", "numpy", "scipy", "python")},
+        versions={
+            k: v for k, v in last.versions.items() if k in ("sdpdr", "numpy", "scipy", "python")
+        },
         maximize=last.maximize,
     )

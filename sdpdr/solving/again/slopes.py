@@ -1,0 +1,159 @@
+r"""Derivatives of the optimum, and of where it is attained, by parameters.
+
+The conditions of optimality (`sdpdr.solving.again.kkt`) hold along a change of a parameter p; where
+their derivative by x and y has an inverse, the theorem of implicit functions gives
+
+.. math::  F(x, y; p) = 0 \quad\Rightarrow\quad
+           \partial_{(x, y)} F \; (x, y)' = -\partial_p F.
+
+F is affine in p, so that its derivative by p is a difference. Where the derivative by x and y has
+no inverse, the equations tell whether one exists all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, NotSmoothError
+from sdpdr.model import Model
+from sdpdr.model.parameters import Parameter
+from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.face import complete_multipliers
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution
+from sdpdr.solving.again.kkt import System
+from sdpdr.solving.again.newton import Central, optimum
+from sdpdr.solving.again.warm import Warm
+
+# Share of a change that equations which depend on others may contradict, by rounding.
+_DOUBT = 1e-6
+# Both factors of a product of the size of mu are no larger than so many of its roots where both
+# vanish at the optimum.
+_VANISHING = 10.0
+
+
+class Optimum:
+    """An answer, as precise as doubles allow, and what its conditions say of changes.
+
+    Parameters
+    ----------
+    model : Model
+    solution : Solution
+        At the present values of the parameters.
+
+    Raises
+    ------
+    DataError
+        If the program is too large, or the answer too far from the optimum.
+    """
+
+    def __init__(self, model: Model, solution: Solution) -> None:
+        self.model, self._given = model, solution
+        self.sdp: SDP = model.to_sdp()
+        warm = Warm.of(self.sdp, solution)
+        found = None if warm is None else optimum(warm.program, warm.x, warm.y, warm.s)
+        if warm is None or found is None:
+            raise DataError(
+                "no precise optimum was found from this solution, or the program is too large for "
+                "one: solve with a smaller tol, or take differences of two solutions instead."
+            )
+        self.program: ConeProgram = warm.program
+        self.found: Central = found
+
+    @property
+    def solution(self) -> Solution:
+        """The answer with the precise point and multipliers; nothing is proved of it anew."""
+        values = self.program.values(self.found.x, tuple(v.name for v in self.sdp.variables))
+        duals = self.program.duals(self._given.duals, self.found.y)
+        return replace(
+            self._given,
+            value=self.sdp.report(self.sdp.primal_value(values)),
+            values=values,
+            duals=complete_multipliers(self.sdp, duals),
+        )
+
+    @cached_property
+    def system(self) -> System:
+        """Their derivative by point and multipliers."""
+        return System(self.found.place)
+
+    def changes(self, parameter: Parameter) -> Iterator[tuple[Array, Array]]:
+        """Derivatives of the residuals by every entry of a parameter, which they are affine in.
+
+        Raises
+        ------
+        NotSmoothError
+            If rows or faces depend on the parameter.
+        """
+        x, y, of = self.found.x, self.found.y, self.found.place.of
+        before, value = _residuals(self.program, x, y), parameter.value
+        try:
+            for k in range(parameter.size):
+                # Up, since weights must stay positive.
+                step = max(1.0, abs(value.flat[k]))
+                moved = value.copy()
+                moved.flat[k] += step
+                parameter.value = moved
+                program = cone_program(self.model.to_sdp())
+                if not Warm(self.program, x, y, x).fits(program):
+                    raise NotSmoothError(
+                        f"rows of the program come and go with {parameter.name!r}: fix the part of "
+                        "it that decides on them."
+                    )
+                missed, slack = (
+                    (after - one) / step
+                    for after, one in zip(_residuals(program, x, y), before, strict=True)
+                )
+                yield of.rows * missed, of.units * slack / of.price
+        finally:
+            parameter.value = value
+
+    def has_slope(self, parameter: Parameter) -> bool:
+        """Whether the optimal value has a derivative by a parameter."""
+        return all(self.system.doubt(*change) <= _DOUBT for change in self.changes(parameter))
+
+    def derivative(self, parameter: Parameter) -> dict[str, Array]:
+        """Derivatives of all variables by a parameter.
+
+        Raises
+        ------
+        NotSmoothError
+        """
+        self._require_smooth(parameter)
+        names = tuple(v.name for v in self.model.variables())
+        slopes: dict[str, list[Array]] = {name: [] for name in names}
+        for change in self.changes(parameter):
+            dx, _ = self.system.slope(*change)
+            moved = self.program.values(dx * self.found.place.of.units, names)
+            for name in names:
+                slopes[name].append(np.asarray(moved[name]))
+        return {
+            name: np.reshape(each, (*parameter.shape, *each[0].shape))
+            for name, each in slopes.items()
+        }
+
+    def _require_smooth(self, parameter: Parameter) -> None:
+        if self.found.place.least < _VANISHING * np.sqrt(self.found.place.mu):
+            raise NotSmoothError(
+                "the solution has no derivative here, since a slack, or an eigenvalue, vanishes "
+                "together with its multiplier, as far as can be told: move the parameter a little."
+            )
+        if not self.system.is_point_unique:
+            raise NotSmoothError(
+                "the solution has no derivative here, since its point is not unique: add a price "
+                "that chooses one, for instance on squares."
+            )
+        if not self.has_slope(parameter):
+            raise NotSmoothError(
+                f"the solution has no derivative by {parameter.name!r} here, since rows that depend"
+                " on each other come apart as it changes: leave one of them out."
+            )
+
+
+def _residuals(program: ConeProgram, x: Array, y: Array) -> tuple[Array, Array]:
+    return program.b - program.A @ x, program.c + program.curvature * x - program.A.T @ y
