@@ -179,12 +179,15 @@ class Place:
         error = np.hypot(_relative(missed, of.b), _relative(slack, of.c))
         return cls(of, w, y, mu, x, s, tuple(frames), missed, slack, float(error))
 
-    @property
-    def least(self) -> float:
-        """The least of the larger of x and s, of all eigenvalues and non-negative scalars."""
-        k = self.of.nonnegative
-        pairs = [np.maximum(self.x[k], self.s[k]), *(np.maximum(f.x, f.s) for f in self.frames)]
-        return float(np.min(np.concatenate(pairs), initial=np.inf))
+    def vanishing(self, wider: Place) -> float:
+        """The least share that an eigenvalue of W keeps of that on a wider path, in these units.
+
+        The root of the quotient of both mu where X and S vanish together, and about one elsewhere.
+        """
+        kept = [self.w[self.of.nonnegative] / wider.w[self.of.nonnegative]]
+        for one, other in zip(self.frames, wider.frames, strict=True):
+            kept.append((one.x - one.s) / (other.x - other.s))
+        return float(np.min(np.abs(np.concatenate(kept)), initial=1.0))
 
 
 def _relative(residual: Array, data: Array) -> float:
@@ -302,12 +305,15 @@ class System:
         lost = vectors[:, ~self._known].T @ right
         return float(np.linalg.norm(lost) / (np.linalg.norm(right) or 1.0))
 
-    @property
-    def is_point_unique(self) -> bool:
-        """Whether equations that depend on others leave x as it is."""
-        _, vectors, _ = self._spectrum
-        lost = vectors[: self.large, ~self._known]
-        return bool(np.max(np.abs(lost), initial=0.0) <= np.sqrt(_DEPENDENT))
+    def leaves(self, chosen: Array) -> bool:
+        """Whether what equations that depend on others leave open are no entries chosen of x."""
+        _, vectors, size = self._spectrum
+        nothing = np.zeros(self.place.w.size)
+        for vector in vectors[:, ~self._known].T:
+            dx = self._of_x(self._moved(size * vector, nothing)[0])
+            if np.max(np.abs(dx[chosen]), initial=0.0) > np.sqrt(_DEPENDENT):
+                return False
+        return True
 
     def slope(self, missed: Array, slack: Array) -> tuple[Array, Array]:
         """How x and y answer to residuals, the least of all y where there are several."""

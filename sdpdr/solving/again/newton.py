@@ -36,6 +36,12 @@ class Central:
     place: Place
     steps: int
 
+    def in_units_of(self, other: Place) -> Place:
+        """The place in the units of another one."""
+        of = other.of
+        w = self.x / of.units - self.s * of.units / of.price
+        return Place.at(of, w, self.y / of.rows / of.price, self.place.mu)
+
     @property
     def x(self) -> Array:
         """The point, of shape (N,), in the units of the program."""
@@ -100,20 +106,32 @@ def _next(place: Place) -> Place | None:
     return None
 
 
-def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> Central | None:
-    """The point of the central path next to the optimum that doubles lead to; None if none is near.
+def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> tuple[Central, float] | None:
+    """The point of the central path next to the optimum that doubles lead to.
 
     Parameters
     ----------
     program : ConeProgram
     x, s : arrays of shape (N,)
     y : array of shape (m,)
+
+    Returns
+    -------
+    (Central, float) or None
+        With it, `Place.vanishing` beside the point before, and zero where there was none. None if
+        no point is near the optimum.
     """
     size = abs(program.value(x) - program.sdp.constant) or 1.0
-    found: Central | None = None
+    found: list[Central] = []
+    reached = 1.0
     for gap in _GAPS:
         after = path_point(program, x, y, s, size, gap)
         if after is not None:
-            found, reached = after, gap
-            x, y, s = found.x, found.y, found.s
-    return found if found is not None and reached <= _TIGHT else None
+            found.append(after)
+            x, y, s, reached = after.x, after.y, after.s, gap
+    if reached > _TIGHT:
+        return None
+    last = found[-1]
+    if len(found) == 1:
+        return last, 0.0
+    return last, last.place.vanishing(found[-2].in_units_of(last.place))

@@ -32,9 +32,9 @@ from sdpdr.solving.again.warm import Warm
 
 # Share of a change that equations which depend on others may contradict, by rounding.
 _DOUBT = 1e-6
-# Both factors of a product of the size of mu are no larger than so many of its roots where both
-# vanish at the optimum.
-_VANISHING = 10.0
+# What an eigenvalue keeps at least, as the gap becomes a tenth, unless it vanishes together with
+# that of its multiplier, both of them like the root of the gap.
+_KEPT = 0.6
 
 
 class Optimum:
@@ -63,7 +63,8 @@ class Optimum:
                 "one: solve with a smaller tol, or take differences of two solutions instead."
             )
         self.program: ConeProgram = warm.program
-        self.found: Central = found
+        self.found: Central = found[0]
+        self._kept: float = found[1]
 
     @property
     def solution(self) -> Solution:
@@ -118,14 +119,14 @@ class Optimum:
         return all(self.system.doubt(*change) <= _DOUBT for change in self.changes(parameter))
 
     def derivative(self, parameter: Parameter) -> dict[str, Array]:
-        """Derivatives of all variables by a parameter.
+        """Derivatives of the variables that were written, by a parameter.
 
         Raises
         ------
         NotSmoothError
         """
         self._require_smooth(parameter)
-        names = tuple(v.name for v in self.model.variables())
+        names = self._names()
         slopes: dict[str, list[Array]] = {name: [] for name in names}
         for change in self.changes(parameter):
             dx, _ = self.system.slope(*change)
@@ -137,13 +138,28 @@ class Optimum:
             for name, each in slopes.items()
         }
 
+    def _names(self) -> tuple[str, ...]:
+        """Of the variables that were written, and not added by functions of them."""
+        added = tuple(f"{block.label}." for block in self.model.blocks)
+        return tuple(v.name for v in self.model.variables() if not v.name.startswith(added))
+
+    def _places(self) -> Array:
+        """Which entries of x are theirs."""
+        names, chosen = self._names(), np.zeros(self.found.x.size, dtype=bool)
+        for block in self.program.blocks:
+            chosen[block.part] = block.name in names
+        for v in self.sdp.vector_variables:
+            start = self.program.start(v.name)
+            chosen[start : start + v.size] = v.name in names
+        return chosen
+
     def _require_smooth(self, parameter: Parameter) -> None:
-        if self.found.place.least < _VANISHING * np.sqrt(self.found.place.mu):
+        if self._kept < _KEPT:
             raise NotSmoothError(
                 "the solution has no derivative here, since a slack, or an eigenvalue, vanishes "
                 "together with its multiplier, as far as can be told: move the parameter a little."
             )
-        if not self.system.is_point_unique:
+        if not self.system.leaves(self._places()):
             raise NotSmoothError(
                 "the solution has no derivative here, since its point is not unique: add a price "
                 "that chooses one, for instance on squares."
