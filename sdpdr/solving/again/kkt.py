@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import SQRT2, full_from_svec, smat, svec
@@ -221,9 +222,9 @@ class _Part:
     at: tuple[Index, Index] | Index
 
     @cached_property
-    def large(self) -> Array:
+    def large(self) -> NDArray[np.bool_]:
         """Which ones stay unknowns."""
-        return self.inverse * _LARGE <= 1.0
+        return np.asarray(self.inverse * _LARGE <= 1.0)
 
     @cached_property
     def quotients(self) -> Array:
@@ -294,9 +295,9 @@ class System:
         return values, vectors, size
 
     @cached_property
-    def _known(self) -> Array:
+    def _known(self) -> NDArray[np.bool_]:
         values = np.abs(self._spectrum[0])
-        return np.asarray(values > _DEPENDENT * np.max(values, initial=0.0))
+        return np.asarray(values > _DEPENDENT * np.max(values, initial=0.0), dtype=bool)
 
     def doubt(self, missed: Array, slack: Array) -> float:
         """Share of a right side that equations that depend on others contradict."""
@@ -305,7 +306,7 @@ class System:
         lost = vectors[:, ~self._known].T @ right
         return float(np.linalg.norm(lost) / (np.linalg.norm(right) or 1.0))
 
-    def leaves(self, chosen: Array) -> bool:
+    def leaves(self, chosen: NDArray[np.bool_]) -> bool:
         """Whether what equations that depend on others leave open are no entries chosen of x."""
         _, vectors, size = self._spectrum
         nothing = np.zeros(self.place.w.size)

@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotSmoothError
@@ -143,7 +144,7 @@ class Optimum:
         added = tuple(f"{block.label}." for block in self.model.blocks)
         return tuple(v.name for v in self.model.variables() if not v.name.startswith(added))
 
-    def _places(self) -> Array:
+    def _places(self) -> NDArray[np.bool_]:
         """Which entries of x are theirs."""
         names, chosen = self._names(), np.zeros(self.found.x.size, dtype=bool)
         for block in self.program.blocks:
