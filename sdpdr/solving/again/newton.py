@@ -13,7 +13,9 @@ from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.solving.again.kkt import Equations, Place, System
 
-_STEPS = 15
+_STEPS = 20
+# After so many steps this share of the residual may be left, where more of them are worth it.
+_PATIENCE, _LEFT = 4, 0.1
 # Steps are halved so often, until the residual falls by a share of what it should.
 _HALVINGS, _FALL = 6, 0.1
 # Residuals that rounding leaves, relative to data, and that are worth having.
@@ -87,9 +89,10 @@ def path_point(
         share * size / (max(program.order, 1) * of.price),
     )
     place, steps = Place.at(of, w, y / of.rows / of.price, mu), 0
+    first = place.error
     while place.error > _REACHED and steps < _STEPS:
         after = _next(place)
-        if after is None:
+        if after is None or (steps == _PATIENCE and after.error > _LEFT * first):
             break
         place, steps = after, steps + 1
     return Central(place, steps) if place.error <= _USABLE else None
