@@ -232,6 +232,15 @@ class _Part:
         return np.where(self.large, 0.0, 1.0 / np.where(self.large, 1.0, self.inverse))
 
 
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A step of W, of x, and of y."""
+
+    dw: Array
+    dx: Array
+    dy: Array
+
+
 class System:
     """The derivative of the conditions at a place: equations for the large entries of x, and y.
 
@@ -270,19 +279,23 @@ class System:
             kept.append(seen[part.large])
         return np.concatenate([*kept, total])
 
-    def step(self, missed: Array, slack: Array) -> tuple[Array, Array]:
-        """How w and y answer to residuals."""
+    def step(self, missed: Array, slack: Array) -> Step:
+        """How all answer to residuals."""
         right, size = self.right(missed, slack), self._sizes()
         factor, pivots, singular = sl.lapack.dgetrf(finite(self.matrix * size[:, None] * size))
         if singular:
-            return self._moved(self._least(right), slack)
+            return self._as_step(self._least(right), slack)
         found = size * sl.lapack.dgetrs(factor, pivots, size * right)[0]
         rest = right - self.matrix @ found
         found += size * sl.lapack.dgetrs(factor, pivots, size * rest)[0]
         rest = right - self.matrix @ found
         if not np.linalg.norm(size * rest) <= _LOST * np.linalg.norm(size * right):
             found = self._least(right)  # of rows that depend on others
-        return self._moved(found, slack)
+        return self._as_step(found, slack)
+
+    def _as_step(self, found: Array, slack: Array) -> Step:
+        dw, dy = self._moved(found, slack)
+        return Step(dw, self._of_x(dw), dy)
 
     def _sizes(self) -> Array:
         largest = np.max(np.abs(self.matrix), axis=1, initial=0.0)
@@ -316,10 +329,9 @@ class System:
                 return False
         return True
 
-    def slope(self, missed: Array, slack: Array) -> tuple[Array, Array]:
-        """How x and y answer to residuals, the least of all y where there are several."""
-        dw, dy = self._moved(self._least(self.right(missed, slack)), slack)
-        return self._of_x(dw), dy
+    def slope(self, missed: Array, slack: Array) -> Step:
+        """How all answer to residuals, with the least y where there are several."""
+        return self._as_step(self._least(self.right(missed, slack)), slack)
 
     def _least(self, right: Array) -> Array:
         """The least solution of the equations, as far as they do not contradict each other."""

@@ -6,16 +6,22 @@ W = X - S (`sdpdr.solving.again.kkt`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from sdpdr.base.arrays import Array
+from sdpdr.linalg.svec import smat
 from sdpdr.program.attain.cone import ConeProgram
-from sdpdr.program.attain.newton import unless_lost
-from sdpdr.solving.again.kkt import Equations, Place, System
+from sdpdr.program.attain.newton import finite, unless_lost
+from sdpdr.solving.again.kkt import Equations, Place, Step, System
 
 _STEPS = 20
 # After so many steps this share of the residual may be left, where more of them are worth it.
 _PATIENCE, _LEFT = 4, 0.1
+# Share of the gap allowed that the central path has which is followed.
+_CENTRE = 0.4
 # Steps are halved so often, until the residual falls by a share of what it should.
 _HALVINGS, _FALL = 6, 0.1
 # Residuals that rounding leaves, relative to data, and that are worth having.
@@ -60,6 +66,24 @@ class Central:
         return self.place.y * self.place.of.rows * self.place.of.price
 
 
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """A point and multipliers that satisfy all equations to rounding, in the interior of cones.
+
+    Attributes
+    ----------
+    x, s : arrays of shape (N,)
+    y : array of shape (m,)
+    steps : int
+        That Newton's method took.
+    """
+
+    x: Array
+    y: Array
+    s: Array
+    steps: int
+
+
 @unless_lost
 def path_point(
     program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float
@@ -81,29 +105,80 @@ def path_point(
     Central or None
         None where Newton's method leads nowhere from there.
     """
+    *before, (place, _) = _walk(_begin(program, x, y, s, size, share))
+    return Central(place, len(before)) if place.error <= _USABLE else None
+
+
+@unless_lost
+def inside(
+    program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float
+) -> Inside | None:
+    """A point and multipliers whose gap is at most a share of a size, on the way to `path_point`.
+
+    A whole step of Newton's method satisfies all equations. Where it ends inside of the cones and
+    the gap is small enough, how central its end is does not matter.
+
+    Parameters
+    ----------
+    program, x, y, s, size, share : see `path_point`
+
+    Returns
+    -------
+    Inside or None
+        None where Newton's method leads nowhere from there.
+    """
+    place = _begin(program, x, y, s, size, _CENTRE * share)
+    of = place.of
+    for steps, (here, step) in enumerate(_walk(place)):
+        x, y, s = here.x, here.y, here.s
+        if step is not None:
+            x, y, s = x + step.dx, y + step.dy, s + step.dx - step.dw
+        elif here.error > _USABLE:
+            return None
+        if _is_inside(of, x) and _is_inside(of, s) and x @ s <= share * size / of.price:
+            return Inside(x * of.units, y * of.rows * of.price, s / of.units * of.price, steps + 1)
+    return None
+
+
+def _begin(program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float) -> Place:
     s = s.copy()
     s[program.free] = 0.0
     of = Equations.of(program, x, s, size)
-    w, mu = (
-        x / of.units - s * of.units / of.price,
-        share * size / (max(program.order, 1) * of.price),
-    )
-    place, steps = Place.at(of, w, y / of.rows / of.price, mu), 0
+    mu = share * size / (max(program.order, 1) * of.price)
+    return Place.at(of, x / of.units - s * of.units / of.price, y / of.rows / of.price, mu)
+
+
+def _is_inside(of: Equations, x: Array) -> bool:
+    if not np.all(x[of.nonnegative] > 0.0):
+        return False
+    try:
+        for block in of.blocks:
+            np.linalg.cholesky(smat(finite(x[block.part])))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _walk(place: Place) -> Iterator[tuple[Place, Step | None]]:
+    """Places on the way, with the step to take from each; without one at the end."""
     first = place.error
-    while place.error > _REACHED and steps < _STEPS:
-        after = _next(place)
-        if after is None or (steps == _PATIENCE and after.error > _LEFT * first):
+    for steps in range(_STEPS):
+        if place.error <= _REACHED or (steps > _PATIENCE and place.error > _LEFT * first):
             break
-        place, steps = after, steps + 1
-    return Central(place, steps) if place.error <= _USABLE else None
+        step = System(place).step(place.missed, place.slack)
+        yield place, step
+        after = _searched(place, step)
+        if after is None:
+            break
+        place = after
+    yield place, None
 
 
-def _next(place: Place) -> Place | None:
-    """Where a step leads that reduces the residual; None where there is none."""
-    dw, dy = System(place).step(place.missed, place.slack)
+def _searched(place: Place, step: Step) -> Place | None:
+    """Where a step leads, shortened until it reduces the residual; None where none does."""
     for k in range(_HALVINGS):
         t = 0.5**k
-        after = Place.at(place.of, place.w + t * dw, place.y + t * dy, place.mu)
+        after = Place.at(place.of, place.w + t * step.dw, place.y + t * step.dy, place.mu)
         if after.error <= (1.0 - _FALL * t) * place.error:
             return after
     return None

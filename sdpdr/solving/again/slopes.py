@@ -130,7 +130,7 @@ class Optimum:
         names = self._names()
         slopes: dict[str, list[Array]] = {name: [] for name in names}
         for change in self.changes(parameter):
-            dx, _ = self.system.slope(*change)
+            dx = self.system.slope(*change).dx
             moved = self.program.values(dx * self.found.place.of.units, names)
             for name in names:
                 slopes[name].append(np.asarray(moved[name]))

@@ -22,11 +22,11 @@ from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Claim, Solution, Status
-from sdpdr.solving.again.newton import path_point
+from sdpdr.solving.again.newton import inside
 from sdpdr.solving.grade import Clock, with_both_sides, with_status
 
-# Share of the tolerance that the gap of the central path takes.
-_SHARE = 0.3
+# Share of the tolerance that the gap may take; the rest is for rounding, and for what proofs lose.
+_SHARE = 0.6
 # Products of rows and entries up to which a step takes less than a second or so.
 _LARGEST = 2e9
 # How the answer is named among those of solvers.
@@ -105,7 +105,7 @@ def solved_warm(
         return None
     size = max(abs(last.value), gap_scale) or 1.0
     with clock("solve"):
-        found = path_point(program, warm.x, warm.y, warm.s, size, _SHARE * tol)
+        found = inside(program, warm.x, warm.y, warm.s, size, _SHARE * tol)
     if found is None:
         return None
     with clock("certify"):
