@@ -35,7 +35,9 @@ _KINK = (
     "the optimal value has no derivative by {!r} here, since its multipliers or its point are not "
     "unique: this is one of several slopes"
 )
-# What Newton's method can be asked for, rather than a solver.
+# Newton's method is not asked any more after so many times that it led nowhere.
+_MISSES = 2
+# What it can be asked for, rather than a solver.
 _OF_NEWTON = frozenset({"tol", "gap_scale", "progress", "seed", "verbose"})
 
 
@@ -49,13 +51,16 @@ class _Memory:
     solver, form : str
         Of the last answer by a solver.
     warm : Warm or None
-        Where Newton's method begins; None where it leads nowhere.
+        Where Newton's method begins; None where it does not serve.
+    misses : int
+        How often it has led nowhere.
     """
 
     solution: Solution
     solver: str
     form: str
     warm: Warm | None
+    misses: int = 0
 
 
 # A model that is forgotten takes its answer along.
@@ -134,8 +139,9 @@ def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
     if solution.status not in settled:
         return None
     if solution.values:
-        # What Newton's method could not do, it is not asked again.
-        _LAST[model] = replace(memory, solution=solution, warm=None)
+        misses = memory.misses + (0 if options.keys() - _OF_NEWTON else 1)
+        warm = None if misses >= _MISSES else _warm(model, solution)
+        _LAST[model] = replace(memory, solution=solution, warm=warm, misses=misses)
     return solution
 
 

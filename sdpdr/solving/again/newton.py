@@ -17,7 +17,7 @@ from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.attain.newton import finite, unless_lost
 from sdpdr.solving.again.kkt import Equations, Place, Step, System
 
-_STEPS = 20
+_STEPS = 30
 # After so many steps this share of the residual may be left, where more of them are worth it.
 _PATIENCE, _LEFT = 4, 0.1
 # Share of the gap allowed that the central path has which is followed.
