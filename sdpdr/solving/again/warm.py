@@ -32,7 +32,7 @@ _LARGEST = 2e9
 # How the answer is named among those of solvers.
 NAME, FORM = "newton", "gram"
 _FEASIBLE = (
-    "a point of the central path; a box around it contains a feasible point and lies in the cone"
+    "the end of Newton's steps; a box around it contains a feasible point and lies in the cone"
 )
 
 
@@ -151,7 +151,7 @@ def _certificate(
     parts = {label: -part for label, part in unstack(program.rows, y).items()}
     of_equations = on_equations(program.sdp, parts)
     plain = Plain()
-    words = f"multipliers of the central path; {plain.words}"
+    words = f"multipliers at the end of Newton's steps; {plain.words}"
     found = Account(program.sdp, plain).certificate([of_equations], words)
     return certify(sdp, duals) if found is None else found
 
