@@ -27,6 +27,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
+from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.again.slopes import Optimum
 from sdpdr.solving.again.warm import Warm, solved_warm
 from sdpdr.solving.solve import solve
@@ -38,7 +39,7 @@ _KINK = (
 # Newton's method is not asked any more after so many times that it led nowhere.
 _MISSES = 2
 # What it can be asked for, rather than a solver.
-_OF_NEWTON = frozenset({"tol", "gap_scale", "progress", "seed", "verbose"})
+_OF_NEWTON = frozenset({"tol", "progress"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +112,9 @@ def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
     """The answer of Newton's method from the last one; None where that is no way."""
     if memory.warm is None or options.keys() - _OF_NEWTON:
         return None
-    found = solved_warm(
-        model.to_sdp(),
-        memory.warm,
-        memory.solution,
-        options.get("tol") or Solver.tol,
-        options.get("gap_scale", 0.0),
-    )
+    tol = Solver.tol if options.get("tol") is None else options["tol"]
+    check_options({"tol": tol})
+    found = solved_warm(model.to_sdp(), memory.warm, memory.solution, tol)
     if found is None:
         return None
     solution = replace(found[0], of_model=True)

@@ -109,6 +109,9 @@ def test_newtons_method_goes_from_answer_to_answer():
         assert again.certified(1e-6)
         assert max(model.violations(again.values).values()) <= 1e-9
         assert np.linalg.eigvalsh(again["K"])[0] > -1e-12
+    with pytest.raises(DataError, match="tol must be a positive number"):
+        model.solve(tol=-1.0)
+    assert model.solve(tol=1e-8).certified(1e-8)
     p.value = -1.0
     assert model.solve().status is sdpdr.Status.INFEASIBLE
     p.value = 2.0

@@ -78,9 +78,7 @@ def _program(sdp: SDP) -> ConeProgram | None:
     return cone_program(sdp)
 
 
-def solved_warm(
-    sdp: SDP, warm: Warm, last: Solution, tol: float, gap_scale: float = 0.0
-) -> tuple[Solution, Warm] | None:
+def solved_warm(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution, Warm] | None:
     """The answer to a program, from that to the same program with other numbers.
 
     Parameters
@@ -89,8 +87,8 @@ def solved_warm(
     warm : Warm
     last : Solution
         With multipliers of all rows.
-    tol, gap_scale : float
-        See `sdpdr.solve`.
+    tol : float
+        Relative gap aimed at.
 
     Returns
     -------
@@ -98,12 +96,19 @@ def solved_warm(
         The answer, proved to the tolerance, and where to begin the next time; None where the
         multipliers, or the point, that Newton's method leads to prove less.
     """
+    try:
+        return _solved(sdp, warm, last, tol)
+    except EffortSpentError:
+        return None
+
+
+def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution, Warm] | None:
     clock, begin = Clock(), time.perf_counter()
     with clock("compile"):
         program = _program(sdp)
     if program is None or not warm.fits(program):
         return None
-    size = max(abs(last.value), gap_scale) or 1.0
+    size = abs(last.value) or 1.0
     with clock("solve"):
         found = inside(program, warm.x, warm.y, warm.s, size, _SHARE * tol)
     if found is None:
@@ -116,7 +121,7 @@ def solved_warm(
         words = f"{found.steps} steps from the last answer"
         value = sdp.report(sdp.primal_value(values))
         claim = Claim("converged", value, found.steps, words, Verdict.SOLVED.value)
-        solution = _answer(last, claim, tol, gap_scale)
+        solution = _answer(last, claim, tol)
         solution = with_both_sides(sdp, solution, certificate, attained, duals)
         solution = with_status(sdp, solution, Verdict.SOLVED)
     if solution.status is not Status.SOLVED:
@@ -156,7 +161,7 @@ def _certificate(
     return certify(sdp, duals) if found is None else found
 
 
-def _answer(last: Solution, claim: Claim, tol: float, gap_scale: float) -> Solution:
+def _answer(last: Solution, claim: Claim, tol: float) -> Solution:
     """The answer before anything is proved of it."""
     nothing = "nothing is proved yet"
     return Solution(
@@ -173,7 +178,6 @@ def _answer(last: Solution, claim: Claim, tol: float, gap_scale: float) -> Solut
         solver=NAME,
         form=FORM,
         tol=tol,
-        gap_scale=gap_scale,
         versions={
             k: v for k, v in last.versions.items() if k in ("sdpdr", "numpy", "scipy", "python")
         },
