@@ -147,6 +147,13 @@ def ball(p):
     )
 
 
+def facing(p):
+    """Rows that leave a matrix no interior, on a face that moves with the parameter."""
+    K = psd("K", 4)
+    cost = FORMS[0] - FORMS[1] + np.diag([0.0, 1.0, 2.0, 3.0])
+    return maximize(K.inner(cost)) + (p * K[0] + K[1] == 0) + (K.diagonal() <= np.arange(1.0, 5.0))
+
+
 def precise(model, p, value):
     """The optimum, as precise as doubles allow."""
     before = p.value
@@ -167,7 +174,7 @@ def test_multipliers_are_derivatives_by_the_parameter(make):
 
 
 @pytest.mark.parametrize(
-    "make", [unfolding, priced, design, cut, coefficient, linear, nearest, ball]
+    "make", [unfolding, priced, design, cut, coefficient, linear, nearest, ball, facing]
 )
 def test_points_move_as_their_derivative_says(make):
     p = parameter("p", value=1.3)

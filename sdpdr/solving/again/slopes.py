@@ -90,7 +90,7 @@ class Optimum:
         Raises
         ------
         NotSmoothError
-            If rows or faces depend on the parameter.
+            If the number of rows, or the face that they state, depends on the parameter.
         """
         x, y, of = self.found.x, self.found.y, self.found.place.of
         before, value = _residuals(self.program, x, y), parameter.value
@@ -102,10 +102,10 @@ class Optimum:
                 moved.flat[k] += step
                 parameter.value = moved
                 program = cone_program(self.model.to_sdp())
-                if not Warm(self.program, x, y, x).fits(program):
+                if not self._is_like(program):
                     raise NotSmoothError(
-                        f"rows of the program come and go with {parameter.name!r}: fix the part of "
-                        "it that decides on them."
+                        f"the rows of the program, or the face that they state, change with "
+                        f"{parameter.name!r}: take differences of two solutions instead."
                     )
                 missed, slack = (
                     (after - one) / step
@@ -114,6 +114,14 @@ class Optimum:
                 yield of.rows * missed, of.units * slack / of.price
         finally:
             parameter.value = value
+
+    def _is_like(self, program: ConeProgram) -> bool:
+        """Whether x means the same in another program."""
+        x, names = self.found.x, tuple(v.name for v in self.program.sdp.psd_variables)
+        if not Warm(self.program, x, self.found.y, x).fits(program):
+            return False
+        here, there = self.program.values(x, names), program.values(x, names)
+        return all(np.allclose(here[name], there[name], rtol=1e-12) for name in names)
 
     def has_slope(self, parameter: Parameter) -> bool:
         """Whether the optimal value has a derivative by a parameter."""
