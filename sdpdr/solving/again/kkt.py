@@ -14,9 +14,8 @@ which are those of X and S, a step of X answers to residuals r by quotients,
 
 .. math::  dX_{ij} = \frac{x_i + x_j}{s_i + s_j} \, (A^T dy - r)_{ij}.
 
-Where the quotient is large, both eigenvectors belong to the range of X; these entries stay unknowns
-beside y. The others are eliminated, and those of two vectors of the range of S matter so little
-that the matrix leaves them out.
+Where it is large, both eigenvectors belong to the range of X; these entries stay unknowns beside y.
+The others are eliminated, and those of two vectors of the range of S are left out of the matrix.
 """
 
 from __future__ import annotations
@@ -131,7 +130,8 @@ class Frame:
 
     def turned(self, vector: Array) -> Array:
         """The matrix of a vector, in the basis of eigenvectors."""
-        return np.asarray(self.vectors.T @ smat(vector[self.block.part]) @ self.vectors)
+        Q = self.vectors
+        return np.asarray(Q.T @ smat(vector[self.block.part]) @ Q)
 
     def seen(self, matrices: sp.csr_array, width: int) -> Array:
         """Entries of all rows' matrices in that basis, the last columns alone; (n, m, width)."""
@@ -207,12 +207,9 @@ class _Part:
 
     Attributes
     ----------
-    rows : array of shape (k, m)
-        Of A^T.
-    inverse : array of shape (k,)
-        Of quotients.
-    unit : array of shape (k,)
-        Of an entry of a matrix in its vector.
+    rows : array of shape (k, m), of A^T
+    inverse : array of shape (k,), of quotients
+    unit : array of shape (k,), of entries of a matrix in its vector
     at : places in the block's matrix, or among x
     """
 
