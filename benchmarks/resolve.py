@@ -1,14 +1,18 @@
 """Solving again after a parameter has changed, beside the first solve.
 
-    python benchmarks/resolve.py        writes docs/tables/resolve.rst
+    python benchmarks/resolve.py            writes docs/tables/resolve.rst
+    python benchmarks/resolve.py theta cut  prints the lines of some models
 
-Ten models, of which one parameter is changed by a tenth: processor seconds of the first solve, and
-of the second, which begins with the answer to the first; medians of five models each made anew.
+Ten models of two sizes, of which one parameter is changed by a tenth: processor seconds of the
+first solve, and of the second, which begins with the answer to the first; medians of five models
+each made anew, after one that is not counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,88 +25,102 @@ from sdpdr import graphs, maximize, minimize, norm, parameter, pos, psd, scalar,
 
 TABLE = Path(__file__).parents[1] / "docs" / "tables" / "resolve.rst"
 TIMES = 5
-RNG = np.random.default_rng(0)
-ROLL = graphs.knn(sdpdr.datasets.swiss_roll(300, seed=0)[0], n_neighbors=6)
-SMALL = graphs.knn(sdpdr.datasets.swiss_roll(60, seed=0)[0], n_neighbors=5)
-ADJACENT = np.triu(RNG.random((100, 100)) < 0.1, 1).astype(float)
-LAPLACIAN = np.diag((ADJACENT + ADJACENT.T).sum(axis=1)) - ADJACENT - ADJACENT.T
-FORMS = np.einsum("ka,kb->kab", *2 * [RNG.standard_normal((40, 8))])
-PAIRS = np.argwhere(np.triu(RNG.random((20, 20)) < 0.3, 1))
 
 
-def unfolding(p: Any) -> Any:
+def unfolding(p: Any, n: int) -> Any:
     """Variance under limits on lengths."""
-    K = psd("K", ROLL.n)
-    return maximize(K.trace()) + (K.sum(axis=1) == 0) + (K.distance2(ROLL.edges) <= p * ROLL.sqdist)
+    roll = graphs.knn(sdpdr.datasets.swiss_roll(n, seed=0)[0], n_neighbors=6)
+    K = psd("K", n)
+    return maximize(K.trace()) + (K.sum(axis=1) == 0) + (K.distance2(roll.edges) <= p * roll.sqdist)
 
 
-def priced(p: Any) -> Any:
+def priced(p: Any, n: int) -> Any:
     """Variance against the price of lengths that change."""
-    K = psd("K", SMALL.n)
-    lengths = K.distance2(SMALL.edges) - SMALL.sqdist
+    roll = graphs.knn(sdpdr.datasets.swiss_roll(n, seed=0)[0], n_neighbors=5)
+    K = psd("K", n)
+    lengths = K.distance2(roll.edges) - roll.sqdist
     return maximize(K.trace()) + (K.sum(axis=1) == 0) + 50.0 * p * abs(lengths)
 
 
-def cut(p: Any) -> Any:
+def cut(p: Any, n: int) -> Any:
     """A largest cut."""
-    K = psd("K", 100)
-    return maximize(0.25 * K.inner(LAPLACIAN)) + (K.diagonal() == p)
+    K = psd("K", n)
+    return maximize(0.25 * K.inner(laplacian(n))) + (K.diagonal() == p)
 
 
-def entries(p: Any) -> Any:
+def entries(p: Any, n: int) -> Any:
     """A largest cut with a limit on an entry."""
-    K = psd("K", 100)
-    return maximize(0.25 * K.inner(LAPLACIAN)) + (K.diagonal() == 1) + (K[0, 1] <= 0.5 * p)
+    K = psd("K", n)
+    return maximize(0.25 * K.inner(laplacian(n))) + (K.diagonal() == 1) + (K[0, 1] <= 0.5 * p)
 
 
-def theta(p: Any) -> Any:
+def theta(p: Any, n: int) -> Any:
     """Lovasz's theta."""
-    K = psd("K", 20)
-    return maximize(K.sum()) + (K.trace() == p) + (K[PAIRS[:, 0], PAIRS[:, 1]] == 0)
+    K = psd("K", n)
+    i, j = np.nonzero(np.triu(np.random.default_rng(0).random((n, n)) < 6.0 / n, 1))
+    return maximize(K.sum()) + (K.trace() == p) + (K[i, j] == 0)
 
 
-def design(p: Any) -> Any:
+def design(p: Any, n: int) -> Any:
     """An E-optimal design with capacities."""
-    w, t = scalar("w", 40, nonnegative=True), scalar("t")
-    return maximize(t) + (w.sum() == 1) + (w @ FORMS >> t * np.eye(8)) + (w <= 0.1 * p)
+    order = 8
+    w, t = scalar("w", n, nonnegative=True), scalar("t")
+    a = np.random.default_rng(0).standard_normal((n, order))
+    matrices = np.einsum("ka,kb->kab", a, a)
+    return maximize(t) + (w.sum() == 1) + (w @ matrices >> t * np.eye(order)) + (w <= 4.0 / n * p)
 
 
-def correlation(p: Any) -> Any:
+def correlation(p: Any, n: int) -> Any:
     """The nearest correlation matrix."""
-    K = psd("K", 15)
-    return minimize(square(K - p * FORMS[0, :1, :1] * np.ones((15, 15))).sum()) + (
-        K.diagonal() == 1
-    )
+    K, near = psd("K", n), 0.4 * np.ones((n, n))
+    return minimize(square(K - p * near).sum()) + (K.diagonal() == 1)
 
 
-def centre(p: Any) -> Any:
+def centre(p: Any, n: int) -> Any:
     """The centre of a ball in a polyhedron."""
     x, r = scalar("x", 8), scalar("r")
-    A = FORMS[:, 0]
+    A = np.random.default_rng(0).standard_normal((n, 8))
     return maximize(r) + (A @ x + np.linalg.norm(A, axis=1) * r <= p) + (norm(x) <= 10.0)
 
 
-def hinge(p: Any) -> Any:
+def hinge(p: Any, n: int) -> Any:
     """Prices of diagonals above a limit."""
-    K = psd("K", 30)
-    return maximize(K.sum()) + 40.0 * pos(K.diagonal() - p) + (K.trace() <= 60.0)
+    K = psd("K", n)
+    return maximize(K.sum()) + 40.0 * pos(K.diagonal() - p) + (K.trace() <= 2.0 * n)
 
 
-def linear(p: Any) -> Any:
+def linear(p: Any, n: int) -> Any:
     """A linear program."""
-    x = scalar("x", 40, nonnegative=True)
-    return maximize(x @ np.arange(1.0, 41.0)) + (FORMS[:, 0].T ** 2 @ x <= p)
+    x = scalar("x", n, nonnegative=True)
+    A = np.random.default_rng(0).standard_normal((n // 5, n)) ** 2
+    return maximize(x @ np.arange(1.0, n + 1.0)) + (A @ x <= p)
 
 
-MODELS: list[Callable[[Any], Any]] = [
-    unfolding, priced, cut, entries, theta, design, correlation, centre, hinge, linear,
-]  # fmt: skip
+def laplacian(n: int) -> Any:
+    """Of a random graph of ten neighbours."""
+    edges = np.triu(np.random.default_rng(0).random((n, n)) < 10.0 / n, 1).astype(float)
+    return np.diag((edges + edges.T).sum(axis=1)) - edges - edges.T
 
 
-def measured(make: Callable[[Any], Any]) -> tuple[float, float, bool]:
+# Each with two sizes: points, orders or scalars.
+MODELS: dict[Callable[[Any, int], Any], tuple[int, int]] = {
+    unfolding: (60, 300),
+    priced: (20, 60),
+    cut: (40, 150),
+    entries: (40, 150),
+    theta: (20, 60),
+    design: (40, 160),
+    correlation: (8, 15),
+    centre: (40, 300),
+    hinge: (30, 90),
+    linear: (40, 400),
+}
+
+
+def measured(make: Callable[[Any, int], Any], n: int) -> tuple[float, float, bool]:
     """Seconds of a first and of a second solve, and whether both are certified."""
     p = parameter("p", value=1.0)
-    model = make(p)
+    model = make(p, n)
     start = processor_seconds()
     first = model.solve(progress=False)
     middle = processor_seconds()
@@ -111,33 +129,35 @@ def measured(make: Callable[[Any], Any]) -> tuple[float, float, bool]:
     return middle - start, processor_seconds() - middle, first.certified() and second.certified()
 
 
-def rows() -> Iterator[tuple[str, float, float, bool]]:
-    """Name, median seconds, and certificates of every model."""
-    for make in MODELS:
-        measured(make)  # what is loaded once belongs to no solve
-        runs = [measured(make) for _ in range(TIMES)]
-        first, second = (median(run[k] for run in runs) for k in (0, 1))
-        yield make.__name__, first, second, all(run[2] for run in runs)
+def rows(chosen: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
+    """Name, size, median seconds, share and certificates of every model, or of those chosen."""
+    for make, sizes in MODELS.items():
+        if chosen and make.__name__ not in chosen:
+            continue
+        for n in sizes:
+            measured(make, n)  # what is loaded once belongs to no solve
+            runs = [measured(make, n) for _ in range(TIMES)]
+            first, second = (median(run[k] for run in runs) for k in (0, 1))
+            proved = "yes" if all(run[2] for run in runs) else "no"
+            share = f"{100 * second / first:.0f} %"
+            yield make.__name__, str(n), f"{first:.3f}", f"{second:.3f}", share, proved
 
 
 def main() -> None:
-    """Measure, print, and write the table."""
+    """Measure, print, and write the table unless models were chosen."""
     lines = [
         ".. list-table:: Processor seconds of a first solve, and of one after a change of a tenth",
         "   :header-rows: 1",
         "",
-        "   * - model",
-        "     - first",
-        "     - again",
-        "     - share",
-        "     - certified",
     ]
-    for name, first, second, proved in rows():
-        cells = (name, f"{first:.3f}", f"{second:.3f}", f"{100 * second / first:.0f} %")
-        print(*cells, "certified" if proved else "not certified", sep="  ", flush=True)
-        first_cell, *others = (*cells, "yes" if proved else "no")
+    chosen = sys.argv[1:]
+    heading = ("model", "size", "first", "again", "share", "certified")
+    for cells in chain([heading], rows(chosen)):
+        print(*cells, sep="  ", flush=True)
+        first_cell, *others = cells
         lines += [f"   * - {first_cell}", *(f"     - {cell}" for cell in others)]
-    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if not chosen:
+        TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -96,6 +96,10 @@ class NotAcceptedError(SdpdrError):
     """A reduction or solver cannot take this program; the message says why and what can."""
 
 
+class NotSmoothError(SdpdrError, ValueError):
+    """An answer has no derivative by a parameter."""
+
+
 class SolverMissingError(SdpdrError):
     """A solver's package is not installed; the message gives the extra to install."""
 

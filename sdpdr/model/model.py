@@ -229,8 +229,10 @@ class Model:
     def solve(self, **options: Any) -> Solution:
         """Solve, from the last answer if there is one: for parameters that change in between.
 
-        The solver that proved the last answer is asked first, and begins there if it can;
-        whatever it does not prove, `sdpdr.solve` is asked.
+        Newton's method goes from the last answer to the new one, which is proved like any other;
+        its `Solution.solver` is ``"newton"``. Where it does not arrive, or the program is too
+        large for it, the solver that proved the last answer is asked, and begins there if it can;
+        whatever that does not prove, `sdpdr.solve` is asked.
 
         Parameters
         ----------

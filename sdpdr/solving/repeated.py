@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,22 +12,68 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.base.errors import (
+    CompileError,
+    DataError,
+    NonUniqueWarning,
+    ShapeError,
+    UnknownNameError,
+)
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.linalg import svec
 from sdpdr.model import Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
+from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
+from sdpdr.solvers.tolerance import check_options
+from sdpdr.solving.again.slopes import Optimum
+from sdpdr.solving.again.warm import Warm, solved_warm
 from sdpdr.solving.solve import solve
 
-# What a model was answered last; a model that is forgotten takes its answer along.
-_LAST: WeakKeyDictionary[Model, Solution] = WeakKeyDictionary()
+_KINK = (
+    "the optimal value has no derivative by {!r} here, since its multipliers or its point are not "
+    "unique: this is one of several slopes"
+)
+# Newton's method is not asked any more after so many times that it led nowhere.
+_MISSES = 2
+# What it can be asked for, rather than a solver.
+_OF_NEWTON = frozenset({"tol", "progress"})
+
+
+@dataclass(frozen=True, eq=False)
+class _Memory:
+    """What a model was answered last.
+
+    Attributes
+    ----------
+    solution : Solution
+    solver, form : str
+        Of the last answer by a solver.
+    warm : Warm or None
+        Where Newton's method begins; None where it does not serve.
+    misses : int
+        How often it has led nowhere.
+    """
+
+    solution: Solution
+    solver: str
+    form: str
+    warm: Warm | None
+    misses: int = 0
+
+
+# A model that is forgotten takes its answer along.
+_LAST: WeakKeyDictionary[Model, _Memory] = WeakKeyDictionary()
 
 
 def solve_again(model: Model, **options: Any) -> Solution:
     """Solve a model, with what is known from the last time (see `Model.solve`).
+
+    Newton's method goes from the last answer to the new one, without any solver
+    (`sdpdr.solving.again`); where it does not arrive, the solver that answered last is asked, and
+    then `sdpdr.solve`.
 
     Parameters
     ----------
@@ -37,28 +85,61 @@ def solve_again(model: Model, **options: Any) -> Solution:
     -------
     Solution
     """
-    last = _LAST.get(model)
-    solution = None
-    if last is not None and not {"solver", "form", "via", "start"} & options.keys():
-        solution = _as_before(model, last, options)
-    if solution is None:
-        solution = solve(model, **options)
+    memory = _LAST.get(model)
+    if memory is not None and not {"solver", "form", "via", "start"} & options.keys():
+        for way in (_by_newton, _as_before):
+            solution = way(model, memory, options)
+            if solution is not None:
+                return solution
+    solution = solve(model, **options)
     if solution.values:
-        _LAST[model] = solution
+        warm = _warm(model, solution) if model.parameters() else None
+        _LAST[model] = _Memory(solution, solution.solver, solution.form, warm)
     return solution
 
 
-def _as_before(model: Model, last: Solution, options: Mapping[str, Any]) -> Solution | None:
-    """The answer of the solver that answered last, from there; None if it is not proved."""
-    if last.status is not Status.SOLVED or last.form == "landmark":
+def _warm(model: Model, solution: Solution) -> Warm | None:
+    """Where Newton's method begins the next time."""
+    if solution.status is not Status.SOLVED:
         return None
-    start = last if find(last.solver).takes_start and last.form != "cvxpy" else None
     try:
-        solution = solve(model, last.solver, last.form, start=start, **options)
+        return Warm.of(model.to_sdp(), solution)
+    except CompileError:
+        return None
+
+
+def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
+    """The answer of Newton's method from the last one; None where that is no way."""
+    if memory.warm is None or options.keys() - _OF_NEWTON:
+        return None
+    tol = Solver.tol if options.get("tol") is None else options["tol"]
+    check_options({"tol": tol})
+    found = solved_warm(model.to_sdp(), memory.warm, memory.solution, tol)
+    if found is None:
+        return None
+    solution = replace(found[0], of_model=True)
+    _LAST[model] = replace(memory, solution=solution, warm=found[1])
+    return solution
+
+
+def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
+    """The answer of the solver that answered last, from there; None if it is not proved."""
+    last = memory.solution
+    if last.status is not Status.SOLVED or memory.form == "landmark":
+        return None
+    start = last if find(memory.solver).takes_start and memory.form != "cvxpy" else None
+    try:
+        solution = solve(model, memory.solver, memory.form, start=start, **options)
     except ShapeError:  # a parameter has changed which rows are kept
         return None
     settled = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED, Status.INTERRUPTED)
-    return solution if solution.status in settled else None
+    if solution.status not in settled:
+        return None
+    if solution.values:
+        misses = memory.misses + (0 if options.keys() - _OF_NEWTON else 1)
+        warm = None if misses >= _MISSES else _warm(model, solution)
+        _LAST[model] = replace(memory, solution=solution, warm=warm, misses=misses)
+    return solution
 
 
 def solve_many(
@@ -155,7 +236,8 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
     .. math:: L(x, y; p) = f(x; p) + y^T (A(x; p) - b(p)) - \langle Z, G(x; p) \rangle
 
     at the point and the multipliers (the envelope theorem), which is affine in every parameter.
-    It is right where the optimum is differentiable, and one of several slopes elsewhere.
+    Newton's method makes both precise first, unless the program is too large for it: the
+    multipliers are then as precise as those of the solution.
 
     Parameters
     ----------
@@ -175,6 +257,12 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
     DataError
         If the solution has no point or no multipliers.
 
+    Warns
+    -----
+    NonUniqueWarning
+        Where there is no derivative, since several multipliers or points are optimal and do not
+        agree: what is returned is one of several slopes.
+
     Examples
     --------
     >>> from sdpdr import maximize, parameter, psd
@@ -184,12 +272,18 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
     >>> round(float(sensitivity(model, model.solve(), width)), 6)
     2.0
     """
-    known = model.parameters()
-    name = parameter.name if isinstance(parameter, Parameter) else parameter
-    if name not in known:
-        raise UnknownNameError("parameter", name, known)
-    found = known[name]
-    here, value = _lagrangian(model.to_sdp(), solution), found.value
+    found = _parameter(model, parameter)
+    here = _lagrangian(model.to_sdp(), solution)
+    try:
+        precise = Optimum(model, solution)
+    except DataError:
+        pass  # The multipliers of the solution have to do.
+    else:
+        solution = precise.solution
+        here = _lagrangian(precise.sdp, solution)
+        if not precise.has_slope(found):
+            warnings.warn(_KINK.format(found.name), NonUniqueWarning, stacklevel=2)
+    value = found.value
     slopes = np.empty(found.size)
     try:
         for k in range(found.size):
@@ -203,6 +297,67 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
         found.value = value
     sign = -1.0 if solution.maximize else 1.0
     return sign * slopes.reshape(found.shape)
+
+
+def derivative(model: Model, solution: Solution, parameter: str | Parameter) -> dict[str, Array]:
+    """Derivative of the optimal point by a parameter, by the theorem of implicit functions.
+
+    The point and its multipliers solve the conditions of optimality, whose derivative says how both
+    move as the parameter does (`sdpdr.solving.again.slopes`).
+
+    Parameters
+    ----------
+    model : Model
+    solution : Solution
+        An answer to it at the present values of its parameters.
+    parameter : str or Parameter
+
+    Returns
+    -------
+    dict from the name of a variable to array
+        Of the parameter's shape and then the variable's: entry ``[k, i, j]`` is the derivative of
+        ``K[i, j]`` by entry k of the parameter.
+
+    Raises
+    ------
+    UnknownNameError
+        If the model has no such parameter.
+    NotSmoothError
+        Where there is no derivative: the point is not unique, a slack and its multiplier are both
+        zero, or rows that depend on each other come apart.
+    DataError
+        If the program is too large, or the solution far from the optimum.
+
+    References
+    ----------
+    Agrawal, Barratt, Boyd, Busseti, Moursi, "Differentiating through a cone program", J. Appl.
+    Numer. Optim. 1(2), 2019.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> K = sdpdr.psd("K", 2)
+    >>> width = sdpdr.parameter("width", value=4.0)
+    >>> model = sdpdr.maximize(K.sum()) + (K[0, 0] <= width) + (K[1, 1] <= 1.0)
+    >>> (sdpdr.derivative(model, model.solve(), width)["K"] + 0.0).round(4)
+    array([[1.  , 0.25],
+           [0.25, 0.  ]])
+    """
+    return Optimum(model, solution).derivative(_parameter(model, parameter))
+
+
+def _parameter(model: Model, parameter: str | Parameter) -> Parameter:
+    """That of the model with the name.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    known = model.parameters()
+    name = parameter.name if isinstance(parameter, Parameter) else parameter
+    if name not in known:
+        raise UnknownNameError("parameter", name, known)
+    return known[name]
 
 
 def _lagrangian(sdp: SDP, solution: Solution) -> float:

@@ -1,4 +1,4 @@
-"""A changed parameter is the model with other numbers, solved from the last answer."""
+"""A changed parameter is the model with other numbers, solved from the last answer; derivatives."""
 
 from __future__ import annotations
 
@@ -8,16 +8,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sdpdr
-from sdpdr import graphs, maximize, minimize, parameter, pos, psd, scalar, square
-from sdpdr.errors import DataTypeError, ModelError, ShapeError, UnknownNameError
+from sdpdr import graphs, maximize, minimize, norm, parameter, pos, psd, scalar, square
+from sdpdr.errors import (
+    DataError,
+    DataTypeError,
+    ModelError,
+    NonUniqueWarning,
+    NotSmoothError,
+    ShapeError,
+    UnknownNameError,
+)
 from sdpdr.model.affine import Affine
 from sdpdr.model.parameters import fixed
+from sdpdr.solving.again.slopes import Optimum
 
 RNG = np.random.default_rng(0)
 GRAPH = graphs.knn(RNG.standard_normal((14, 3)), 4, connect="mst")
 FORMS = np.einsum("ka,kb->kab", *2 * [RNG.standard_normal((12, 4))])
 WEIGHTS = np.abs(RNG.standard_normal((9, 9)))
 PAIRS = np.array([[0, 3], [1, 5], [2, 7]])
+STEP = 1e-3
 
 
 def unfolding(p):
@@ -87,27 +97,139 @@ def test_a_changed_parameter_is_the_model_with_other_numbers(make):
     assert again.value == pytest.approx(anew.value, rel=3e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize("make", MODELS)
+def test_newtons_method_goes_from_answer_to_answer():
+    p = parameter("p", value=1.0)
+    model = unfolding(p)
+    first = model.solve()
+    for value in (1.1, 0.9, 1.5):
+        p.value = value
+        again = model.solve(rigorous=False) if value == 1.5 else model.solve()
+        assert again.value == pytest.approx(value * first.value, rel=2e-6)
+        assert (again.solver == "newton") == (value != 1.5)
+        assert again.certified(1e-6)
+        assert max(model.violations(again.values).values()) <= 1e-9
+        assert np.linalg.eigvalsh(again["K"])[0] > -1e-12
+    with pytest.raises(DataError, match="tol must be a positive number"):
+        model.solve(tol=-1.0)
+    assert model.solve(tol=1e-8).certified(1e-8)
+    p.value = -1.0
+    assert model.solve().status is sdpdr.Status.INFEASIBLE
+    p.value = 2.0
+    assert model.solve().value == pytest.approx(2.0 * first.value, rel=2e-6)
+
+
+def test_what_newtons_method_cannot_reach_a_solver_does():
+    p = parameter("p", value=[1.0, 1.0])
+    x = scalar("x", 2, nonnegative=True)
+    model = maximize(x.sum() - p[0] * x[1]) + (x <= 3.0) + (p[1] * x[0] - x[1] <= 2.0)
+    assert model.solve().value == pytest.approx(3.0, rel=1e-6)
+    # An optimum on another side, far away, and one where rows vanish.
+    for value, expected in (([1e4, 1.0], 2.0), ([-1.0, 0.0], 9.0), ([-1e-3, 50.0], 3.103)):
+        p.value = value
+        assert model.solve().value == pytest.approx(expected, rel=1e-5)
+
+
+def nearest(p):
+    """The nearest correlation matrix."""
+    K = psd("K", 6)
+    return minimize(square(K - p * FORMS[0, :1, :1] - 0.1 * FORMS[0, 0, 0]).sum()) + (
+        K.diagonal() == 1
+    )
+
+
+def ball(p):
+    """The nearest point of a ball that satisfies a row."""
+    x = scalar("x", 3)
+    return (
+        minimize(square(x - np.array([3.0, 1.0, 0.0]) - p * np.array([0.0, 0.0, 1.0])).sum())
+        + (norm(x) <= 2.0)
+        + (x.sum() == 0.5 * p)
+    )
+
+
+def facing(p):
+    """Rows that leave a matrix no interior, on a face that moves with the parameter."""
+    K = psd("K", 4)
+    cost = FORMS[0] - FORMS[1] + np.diag([0.0, 1.0, 2.0, 3.0])
+    return maximize(K.inner(cost)) + (p * K[0] + K[1] == 0) + (K.diagonal() <= np.arange(1.0, 5.0))
+
+
+def precise(model, p, value):
+    """The optimum, as precise as doubles allow."""
+    before = p.value
+    p.value = value
+    found = Optimum(model, sdpdr.solve(model, tol=1e-8)).solution
+    p.value = before
+    return found
+
+
+@pytest.mark.parametrize("make", [*MODELS, nearest, ball])
 def test_multipliers_are_derivatives_by_the_parameter(make):
     p = parameter("p", value=1.3)
     model = make(p)
-    solution = sdpdr.solve(model, tol=1e-9)
-    slope = sdpdr.sensitivity(model, solution, "p")
-    step = 1e-3
-    values = [sdpdr.solve(make(1.3 + s), tol=1e-9).value for s in (-step, step)]
-    difference = (values[1] - values[0]) / (2.0 * step)
-    assert float(slope) == pytest.approx(difference, rel=2e-4, abs=2e-4)
+    slope = sdpdr.sensitivity(model, sdpdr.solve(model), "p")
+    low, high = (precise(model, p, 1.3 + step).value for step in (-STEP, STEP))
+    assert float(slope) == pytest.approx((high - low) / (2.0 * STEP), rel=1e-5, abs=1e-5)
     assert float(p.value) == 1.3
+
+
+@pytest.mark.parametrize(
+    "make", [unfolding, priced, design, cut, coefficient, linear, nearest, ball, facing]
+)
+def test_points_move_as_their_derivative_says(make):
+    p = parameter("p", value=1.3)
+    model = make(p)
+    slopes = sdpdr.derivative(model, sdpdr.solve(model), p)
+    low, high = (precise(model, p, 1.3 + step).values for step in (-STEP, STEP))
+    assert slopes.keys() == {v.name for v in model.variables()} - {"limit.length"}
+    for name, slope in slopes.items():
+        difference = (np.asarray(high[name]) - np.asarray(low[name])) / (2.0 * STEP)
+        size = max(1.0, float(np.max(np.abs(difference))))
+        np.testing.assert_allclose(slope, difference, atol=1e-5 * size)
 
 
 def test_a_vector_of_parameters_has_a_slope_for_each():
     K = psd("K", 14)
     d = parameter("d", value=GRAPH.sqdist)
     model = maximize(K.trace()) + (K.sum(axis=1) == 0) + (K.distance2(GRAPH.edges) <= d).named("e")
-    solution = sdpdr.solve(model, tol=1e-9)
-    np.testing.assert_allclose(
-        sdpdr.sensitivity(model, solution, d), solution.duals["e"], atol=1e-9
-    )
+    solution = sdpdr.solve(model)
+    slopes = sdpdr.sensitivity(model, solution, d)
+    np.testing.assert_allclose(slopes, Optimum(model, solution).solution.duals["e"], atol=1e-8)
+    moved = sdpdr.derivative(model, solution, d)["K"]
+    assert moved.shape == (*d.shape, 14, 14)
+    # The value is the trace of the point, and both scale with all lengths.
+    np.testing.assert_allclose(np.trace(moved, axis1=1, axis2=2), slopes, atol=1e-6)
+    point = Optimum(model, solution).solution.values["K"]
+    np.testing.assert_allclose(np.tensordot(d.value, moved, 1), point, atol=1e-6)
+
+
+def test_where_there_is_no_derivative_it_is_said():
+    p = parameter("p", value=1.0)
+    x, y = scalar("x"), scalar("y")
+    kink = maximize(x) + (x <= p) + (x <= 1.0)
+    with pytest.warns(NonUniqueWarning, match="no derivative by 'p'"):
+        slope = sdpdr.sensitivity(kink, sdpdr.solve(kink), p)
+    assert 0.0 <= float(slope) <= 1.0
+    with pytest.raises(NotSmoothError, match="leave one of them out"):
+        sdpdr.derivative(kink, sdpdr.solve(kink), p)
+    many = maximize(x) + (x <= p) + (y <= 1.0) + (y >= 0.0)
+    with pytest.raises(NotSmoothError, match="not unique"):
+        sdpdr.derivative(many, sdpdr.solve(many), p)
+    touching = minimize(square(x - p) + y) + (x <= 1.0) + (y >= 1.0)
+    with pytest.raises(NotSmoothError, match="together with its multiplier"):
+        sdpdr.derivative(touching, sdpdr.solve(touching), p)
+    with pytest.raises(UnknownNameError, match="Known: p"):
+        sdpdr.derivative(kink, sdpdr.solve(kink), "q")
+    with pytest.raises(DataError, match="no precise optimum"):
+        sdpdr.derivative(kink, sdpdr.solve(maximize(y) + (y <= 1.0)), p)
+
+
+def test_a_row_said_twice_keeps_the_derivative_of_what_it_fixes():
+    p = parameter("p", value=2.0)
+    K = psd("K", 2)
+    model = maximize(K.sum()) + (K.diagonal() == p) + (2.0 * K.diagonal() == 2.0 * p)
+    np.testing.assert_allclose(sdpdr.derivative(model, sdpdr.solve(model), p)["K"], 1.0, atol=1e-8)
+    assert float(sdpdr.sensitivity(model, sdpdr.solve(model), p)) == pytest.approx(4.0, abs=1e-7)
 
 
 @settings(max_examples=200, deadline=None)

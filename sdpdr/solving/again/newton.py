@@ -1,0 +1,215 @@
+"""Newton's method on the central path, from an answer that need not lie inside of any cone.
+
+Unlike an interior-point method it may begin anywhere: from the answer X, S to a nearby program with
+W = X - S (`sdpdr.solving.again.kkt`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.svec import smat
+from sdpdr.program.attain.cone import ConeProgram
+from sdpdr.program.attain.newton import finite, unless_lost
+from sdpdr.solving.again.kkt import Equations, Place, Step, System
+
+_STEPS = 30
+# After so many steps this share of the residual may be left, where more of them are worth it.
+_PATIENCE, _LEFT = 4, 0.1
+# Share of the gap allowed that the central path has which is followed.
+_CENTRE = 0.4
+# Steps are halved so often, until the residual falls by a share of what it should.
+_HALVINGS, _FALL = 6, 0.1
+# Residuals that rounding leaves, relative to data, and that are worth having.
+_REACHED, _USABLE = 1e-13, 1e-11
+# Gaps, relative to the value, on the way to an optimum, and from which on it is one.
+_GAPS, _TIGHT = tuple(10.0**-k for k in range(5, 13)), 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Central:
+    """A point of the central path.
+
+    Attributes
+    ----------
+    place : Place
+    steps : int
+        That Newton's method took.
+    """
+
+    place: Place
+    steps: int
+
+    def in_units_of(self, other: Place) -> Place:
+        """The place in the units of another one."""
+        of = other.of
+        w = self.x / of.units - self.s * of.units / of.price
+        return Place.at(of, w, self.y / of.rows / of.price, self.place.mu)
+
+    @property
+    def x(self) -> Array:
+        """The point, of shape (N,), in the units of the program."""
+        return self.place.x * self.place.of.units
+
+    @property
+    def s(self) -> Array:
+        """Its slack, of shape (N,)."""
+        return self.place.s / self.place.of.units * self.place.of.price
+
+    @property
+    def y(self) -> Array:
+        """Multipliers, of shape (m,)."""
+        return self.place.y * self.place.of.rows * self.place.of.price
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """A point and multipliers that satisfy all equations to rounding, in the interior of cones.
+
+    Attributes
+    ----------
+    x, s : arrays of shape (N,)
+    y : array of shape (m,)
+    steps : int
+        That Newton's method took.
+    """
+
+    x: Array
+    y: Array
+    s: Array
+    steps: int
+
+
+@unless_lost
+def path_point(
+    program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float
+) -> Central | None:
+    """The point of the central path with a gap, by Newton's method from x, y and s.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    x, s : arrays of shape (N,)
+    y : array of shape (m,)
+    size : float
+        Of values; positive.
+    share : float
+        Of it, that is the gap.
+
+    Returns
+    -------
+    Central or None
+        None where Newton's method leads nowhere from there.
+    """
+    *before, (place, _) = _walk(_begin(program, x, y, s, size, share))
+    return Central(place, len(before)) if place.error <= _USABLE else None
+
+
+@unless_lost
+def inside(
+    program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float
+) -> Inside | None:
+    """A point and multipliers whose gap is at most a share of a size, on the way to `path_point`.
+
+    A whole step of Newton's method satisfies all equations. Where it ends inside of the cones and
+    the gap is small enough, how central its end is does not matter.
+
+    Parameters
+    ----------
+    program, x, y, s, size, share : see `path_point`
+
+    Returns
+    -------
+    Inside or None
+        None where Newton's method leads nowhere from there.
+    """
+    place = _begin(program, x, y, s, size, _CENTRE * share)
+    of = place.of
+    for steps, (here, step) in enumerate(_walk(place)):
+        x, y, s = here.x, here.y, here.s
+        if step is not None:
+            x, y, s = x + step.dx, y + step.dy, s + step.dx - step.dw
+        elif here.error > _USABLE:
+            return None
+        if _is_inside(of, x) and _is_inside(of, s) and x @ s <= share * size / of.price:
+            return Inside(x * of.units, y * of.rows * of.price, s / of.units * of.price, steps + 1)
+    return None
+
+
+def _begin(program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float) -> Place:
+    s = s.copy()
+    s[program.free] = 0.0
+    of = Equations.of(program, x, s, size)
+    mu = share * size / (max(program.order, 1) * of.price)
+    return Place.at(of, x / of.units - s * of.units / of.price, y / of.rows / of.price, mu)
+
+
+def _is_inside(of: Equations, x: Array) -> bool:
+    if not np.all(x[of.nonnegative] > 0.0):
+        return False
+    try:
+        for block in of.blocks:
+            np.linalg.cholesky(smat(finite(x[block.part])))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _walk(place: Place) -> Iterator[tuple[Place, Step | None]]:
+    """Places on the way, with the step to take from each; without one at the end."""
+    first = place.error
+    for steps in range(_STEPS):
+        if place.error <= _REACHED or (steps > _PATIENCE and place.error > _LEFT * first):
+            break
+        step = System(place).step(place.missed, place.slack)
+        yield place, step
+        after = _searched(place, step)
+        if after is None:
+            break
+        place = after
+    yield place, None
+
+
+def _searched(place: Place, step: Step) -> Place | None:
+    """Where a step leads, shortened until it reduces the residual; None where none does."""
+    for k in range(_HALVINGS):
+        t = 0.5**k
+        after = Place.at(place.of, place.w + t * step.dw, place.y + t * step.dy, place.mu)
+        if after.error <= (1.0 - _FALL * t) * place.error:
+            return after
+    return None
+
+
+def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> tuple[Central, float] | None:
+    """The point of the central path next to the optimum that doubles lead to.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    x, s : arrays of shape (N,)
+    y : array of shape (m,)
+
+    Returns
+    -------
+    (Central, float) or None
+        With it, `Place.vanishing` beside the point before, and zero where there was none. None if
+        no point is near the optimum.
+    """
+    size = abs(program.value(x) - program.sdp.constant) or 1.0
+    found: list[Central] = []
+    reached = 1.0
+    for gap in _GAPS:
+        after = path_point(program, x, y, s, size, gap)
+        if after is not None:
+            found.append(after)
+            x, y, s, reached = after.x, after.y, after.s, gap
+    if reached > _TIGHT:
+        return None
+    last = found[-1]
+    if len(found) == 1:
+        return last, 0.0
+    return last, last.place.vanishing(found[-2].in_units_of(last.place))

@@ -1,0 +1,184 @@
+r"""Derivatives of the optimum, and of where it is attained, by parameters.
+
+The conditions of optimality (`sdpdr.solving.again.kkt`) hold along a change of a parameter p; where
+their derivative by x and y has an inverse, the theorem of implicit functions gives
+
+.. math::  F(x, y; p) = 0 \quad\Rightarrow\quad
+           \partial_{(x, y)} F \; (x, y)' = -\partial_p F.
+
+F is affine in p, so that its derivative by p is a difference. Where the derivative by x and y has
+no inverse, the equations tell whether one exists all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, NotSmoothError
+from sdpdr.model import Model
+from sdpdr.model.parameters import Parameter
+from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.face import complete_multipliers
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Solution
+from sdpdr.solving.again.kkt import System
+from sdpdr.solving.again.newton import Central, optimum
+from sdpdr.solving.again.warm import Warm
+
+# Share of a change that equations which depend on others may contradict, by rounding.
+_DOUBT = 1e-6
+# What an eigenvalue keeps at least, as the gap becomes a tenth, unless it vanishes together with
+# that of its multiplier, both of them like the root of the gap.
+_KEPT = 0.6
+
+
+class Optimum:
+    """An answer, as precise as doubles allow, and what its conditions say of changes.
+
+    Parameters
+    ----------
+    model : Model
+    solution : Solution
+        At the present values of the parameters.
+
+    Raises
+    ------
+    DataError
+        If the program is too large, or the answer too far from the optimum.
+    """
+
+    def __init__(self, model: Model, solution: Solution) -> None:
+        self.model, self._given = model, solution
+        self.sdp: SDP = model.to_sdp()
+        warm = Warm.of(self.sdp, solution)
+        found = None if warm is None else optimum(warm.program, warm.x, warm.y, warm.s)
+        if warm is None or found is None:
+            raise DataError(
+                "no precise optimum was found from this solution, or the program is too large for "
+                "one: solve with a smaller tol, or take differences of two solutions instead."
+            )
+        self.program: ConeProgram = warm.program
+        self.found: Central = found[0]
+        self._kept: float = found[1]
+
+    @property
+    def solution(self) -> Solution:
+        """The answer with the precise point and multipliers; nothing is proved of it anew."""
+        values = self.program.values(self.found.x, tuple(v.name for v in self.sdp.variables))
+        duals = self.program.duals(self._given.duals, self.found.y)
+        return replace(
+            self._given,
+            value=self.sdp.report(self.sdp.primal_value(values)),
+            values=values,
+            duals=complete_multipliers(self.sdp, duals),
+        )
+
+    @cached_property
+    def system(self) -> System:
+        """Their derivative by point and multipliers."""
+        return System(self.found.place)
+
+    def changes(self, parameter: Parameter) -> Iterator[tuple[Array, Array]]:
+        """Derivatives of the residuals by every entry of a parameter, which they are affine in.
+
+        Raises
+        ------
+        NotSmoothError
+            If the number of rows, or the face that they state, depends on the parameter.
+        """
+        x, y, of = self.found.x, self.found.y, self.found.place.of
+        before, value = _residuals(self.program, x, y), parameter.value
+        try:
+            for k in range(parameter.size):
+                # Up, since weights must stay positive.
+                step = max(1.0, abs(value.flat[k]))
+                moved = value.copy()
+                moved.flat[k] += step
+                parameter.value = moved
+                program = cone_program(self.model.to_sdp())
+                if not self._is_like(program):
+                    raise NotSmoothError(
+                        f"the rows of the program, or the face that they state, change with "
+                        f"{parameter.name!r}: take differences of two solutions instead."
+                    )
+                missed, slack = (
+                    (after - one) / step
+                    for after, one in zip(_residuals(program, x, y), before, strict=True)
+                )
+                yield of.rows * missed, of.units * slack / of.price
+        finally:
+            parameter.value = value
+
+    def _is_like(self, program: ConeProgram) -> bool:
+        """Whether x means the same in another program."""
+        x, names = self.found.x, tuple(v.name for v in self.program.sdp.psd_variables)
+        if not Warm(self.program, x, self.found.y, x).fits(program):
+            return False
+        here, there = self.program.values(x, names), program.values(x, names)
+        return all(np.allclose(here[name], there[name], rtol=1e-12) for name in names)
+
+    def has_slope(self, parameter: Parameter) -> bool:
+        """Whether the optimal value has a derivative by a parameter."""
+        return all(self.system.doubt(*change) <= _DOUBT for change in self.changes(parameter))
+
+    def derivative(self, parameter: Parameter) -> dict[str, Array]:
+        """Derivatives of the variables that were written, by a parameter.
+
+        Raises
+        ------
+        NotSmoothError
+        """
+        self._require_smooth(parameter)
+        names = self._names()
+        slopes: dict[str, list[Array]] = {name: [] for name in names}
+        for change in self.changes(parameter):
+            dx = self.system.slope(*change).dx
+            moved = self.program.values(dx * self.found.place.of.units, names)
+            for name in names:
+                slopes[name].append(np.asarray(moved[name]))
+        return {
+            name: np.reshape(each, (*parameter.shape, *each[0].shape))
+            for name, each in slopes.items()
+        }
+
+    def _names(self) -> tuple[str, ...]:
+        """Of the variables that were written, and not added by functions of them."""
+        added = tuple(f"{block.label}." for block in self.model.blocks)
+        return tuple(v.name for v in self.model.variables() if not v.name.startswith(added))
+
+    def _places(self) -> NDArray[np.bool_]:
+        """Which entries of x are theirs."""
+        names, chosen = self._names(), np.zeros(self.found.x.size, dtype=bool)
+        for block in self.program.blocks:
+            chosen[block.part] = block.name in names
+        for v in self.sdp.vector_variables:
+            start = self.program.start(v.name)
+            chosen[start : start + v.size] = v.name in names
+        return chosen
+
+    def _require_smooth(self, parameter: Parameter) -> None:
+        if self._kept < _KEPT:
+            raise NotSmoothError(
+                "the solution has no derivative here, since a slack, or an eigenvalue, vanishes "
+                "together with its multiplier, as far as can be told: move the parameter a little."
+            )
+        if not self.system.leaves(self._places()):
+            raise NotSmoothError(
+                "the solution has no derivative here, since its point is not unique: add a price "
+                "that chooses one, for instance on squares."
+            )
+        if not self.has_slope(parameter):
+            raise NotSmoothError(
+                f"the solution has no derivative by {parameter.name!r} here, since rows that depend"
+                " on each other come apart as it changes: leave one of them out."
+            )
+
+
+def _residuals(program: ConeProgram, x: Array, y: Array) -> tuple[Array, Array]:
+    return program.b - program.A @ x, program.c + program.curvature * x - program.A.T @ y

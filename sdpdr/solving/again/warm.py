@@ -1,0 +1,185 @@
+"""Answers on the central path, from those to the program with other numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sdpdr.base.arrays import Array
+from sdpdr.linalg import svec_size
+from sdpdr.program.attain import Attained, attain
+from sdpdr.program.attain.basis import EffortSpentError
+from sdpdr.program.attain.box import Box, enclose
+from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.certificate import Certificate, certify
+from sdpdr.program.certificate.account import Account
+from sdpdr.program.certificate.arithmetic import Plain
+from sdpdr.program.certificate.free import on_equations, unstack
+from sdpdr.program.face import complete_multipliers
+from sdpdr.program.point import Point
+from sdpdr.program.residuals import Residuals
+from sdpdr.program.run import Run, Verdict
+from sdpdr.program.sdp import SDP
+from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.solving.again.newton import inside
+from sdpdr.solving.grade import Clock, with_both_sides, with_status
+
+# Share of the tolerance that the gap may take; the rest is for rounding, and for what proofs lose.
+_SHARE = 0.6
+# Products of rows and entries up to which a step takes less than a second or so.
+_LARGEST = 2e9
+# How the answer is named among those of solvers.
+NAME, FORM = "newton", "gram"
+_FEASIBLE = (
+    "the end of Newton's steps; a box around it contains a feasible point and lies in the cone"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Warm:
+    """Where Newton's method begins: x, y and s in the cone of the program that was solved last."""
+
+    program: ConeProgram
+    x: Array
+    y: Array
+    s: Array
+
+    @classmethod
+    def of(cls, sdp: SDP, solution: Solution) -> Warm | None:
+        """From an answer; None where it lacks something, or the program is too large."""
+        if not sdp.is_point(solution.values) or not sdp.is_dual_point(solution.duals):
+            return None
+        try:
+            program = _program(sdp)
+        except EffortSpentError:
+            return None
+        if program is None:
+            return None
+        x = program.vector(solution.values)
+        y = program.multipliers(solution.duals)
+        return cls(program, x, y, program.c + program.curvature * x - program.A.T @ y)
+
+    def fits(self, program: ConeProgram) -> bool:
+        """Whether a program has the same cone and as many rows."""
+        return (
+            program.A.shape == self.program.A.shape
+            and [b.order for b in program.blocks] == [b.order for b in self.program.blocks]
+            and [r.label for r in program.rows] == [r.label for r in self.program.rows]
+        )
+
+
+def _program(sdp: SDP) -> ConeProgram | None:
+    """The program over a cone; None where steps would take long."""
+    rows = sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
+    entries = sum(v.size for v in sdp.psd_variables) + rows
+    if rows * rows * entries > _LARGEST:
+        return None
+    return cone_program(sdp)
+
+
+def solved_warm(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution, Warm] | None:
+    """The answer to a program, from that to the same program with other numbers.
+
+    Parameters
+    ----------
+    sdp : SDP
+    warm : Warm
+    last : Solution
+        With multipliers of all rows.
+    tol : float
+        Relative gap aimed at.
+
+    Returns
+    -------
+    (Solution, Warm) or None
+        The answer, proved to the tolerance, and where to begin the next time; None where the
+        multipliers, or the point, that Newton's method leads to prove less.
+    """
+    try:
+        return _solved(sdp, warm, last, tol)
+    except EffortSpentError:
+        return None
+
+
+def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution, Warm] | None:
+    clock, begin = Clock(), time.perf_counter()
+    with clock("compile"):
+        program = _program(sdp)
+    if program is None or not warm.fits(program):
+        return None
+    size = abs(last.value) or 1.0
+    with clock("solve"):
+        found = inside(program, warm.x, warm.y, warm.s, size, _SHARE * tol)
+    if found is None:
+        return None
+    with clock("certify"):
+        values = program.values(found.x, tuple(v.name for v in sdp.variables))
+        duals = complete_multipliers(sdp, program.duals(last.duals, found.y))
+        attained = _attained(sdp, program, Point(values, duals), found.x, tol)
+        certificate = _certificate(sdp, program, duals, found.y)
+        words = f"{found.steps} steps from the last answer"
+        value = sdp.report(sdp.primal_value(values))
+        claim = Claim("converged", value, found.steps, words, Verdict.SOLVED.value)
+        solution = _answer(last, claim, tol)
+        solution = with_both_sides(sdp, solution, certificate, attained, duals)
+        solution = with_status(sdp, solution, Verdict.SOLVED)
+    if solution.status is not Status.SOLVED:
+        return None
+    run = Run(
+        NAME,
+        FORM,
+        solution.status.name,
+        solution.value,
+        solution.bound,
+        solution.attained,
+        time.perf_counter() - begin,
+        words,
+    )
+    solution = replace(solution, timings=dict(clock.seconds), runs=(run,))
+    return solution, Warm(program, found.x, found.y, found.s)
+
+
+def _attained(sdp: SDP, program: ConeProgram, point: Point, x: Array, tol: float) -> Attained:
+    """The value of the point, which lies inside and satisfies all rows to rounding."""
+    box = enclose(program, x)
+    if isinstance(box, Box):
+        inside = program.values(box.x, tuple(v.name for v in sdp.variables))
+        return Attained(sdp.report(box.value), _FEASIBLE, inside)
+    return attain(sdp, point, tol=tol)
+
+
+def _certificate(
+    sdp: SDP, program: ConeProgram, duals: Mapping[str, Array], y: Array
+) -> Certificate:
+    """The bound that the multipliers prove, whose slack lies inside, up to free scalars."""
+    parts = {label: -part for label, part in unstack(program.rows, y).items()}
+    of_equations = on_equations(program.sdp, parts)
+    plain = Plain()
+    words = f"multipliers at the end of Newton's steps; {plain.words}"
+    found = Account(program.sdp, plain).certificate([of_equations], words)
+    return certify(sdp, duals) if found is None else found
+
+
+def _answer(last: Solution, claim: Claim, tol: float) -> Solution:
+    """The answer before anything is proved of it."""
+    nothing = "nothing is proved yet"
+    return Solution(
+        status=Status.UNVERIFIED,
+        value=float("nan"),
+        attained_by=nothing,
+        bound=None,
+        argument=nothing,
+        values={},
+        duals={},
+        residuals=Residuals.unknown(),
+        claimed=claim,
+        timings={},
+        solver=NAME,
+        form=FORM,
+        tol=tol,
+        versions={
+            k: v for k, v in last.versions.items() if k in ("sdpdr", "numpy", "scipy", "python")
+        },
+        maximize=last.maximize,
+    )
