@@ -11,7 +11,8 @@ from importlib import import_module
 from sdpdr import __version__
 from sdpdr.base.errors import SdpdrError
 from sdpdr.base.files import occupy_standard
-from sdpdr.lab.cli.console import complain, like_ctrl_c, warnings_in_one_line
+from sdpdr.base.progress import Log, has_terminal
+from sdpdr.lab.cli.console import complain, foretold, like_ctrl_c, note, warnings_in_one_line
 from sdpdr.lab.cli.options import COMMANDS, SUMMARIES, Exit, Parser, of_error
 
 _DESCRIPTION = """\
@@ -99,13 +100,15 @@ def _run(args: Namespace) -> int:
     """Run a command, and say in one line what went wrong."""
     # Commands that stand for a part of the package say it in their own words.
     told = getattr(args, "told", str)
+    log = Log(None if has_terminal() else note, foretold)
     try:
-        with warnings_in_one_line(told):
+        with log, warnings_in_one_line(told):
             code = args.run(args)
         sys.stdout.flush()
         return int(code)
     except KeyboardInterrupt:
-        complain("error", "interrupted; nothing was written.")
+        reached = f" ({log.doing})" if log.doing else ""
+        complain("error", f"interrupted{reached}; nothing was written.")
         return int(Exit.INTERRUPTED)
     except BrokenPipeError:
         # The reader has gone, as `head` does. Nothing may be written to it at exit either.

@@ -52,6 +52,11 @@ class Method:
         """What it does, in one line."""
         return (getdoc(self.estimator) or "").partition("\n")[0].replace("``", "").rstrip(".")
 
+    @property
+    def extends(self) -> bool:
+        """Whether a map of new points is learned beside the embedding; some are nothing else."""
+        return "extension" in signature(self.estimator).parameters
+
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {

@@ -79,6 +79,7 @@ COMMANDS = {
         "solve": "solve a problem of the library, grade the answer, compare it with the expected"
     },
     "embed": {"embed": "embed a table of points or distances (CSV, TSV, NPY, NPZ, Parquet)"},
+    "transform": {"transform": "place new rows by a model that `sdpdr embed --save` wrote"},
     "export": {
         "export": "write a problem in SDPA sparse format, which most solvers read",
         "demo": "unfold real data, compare all solvers, and write a report",
