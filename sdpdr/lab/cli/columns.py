@@ -188,7 +188,7 @@ def _colour(args: Namespace, found: Mapping[str, str], kept: Mapping[str, Any]) 
     for name in (args.color, *args.label):
         if name is not None:
             return str(name)
-    words = (name for name, kind in found.items() if kind == "words")
+    words = (name for name in kept if found.get(name) == "words")
     return next((name for name in words if len(set(map(str, kept[name]))) <= _COLOURS), None)
 
 

@@ -176,12 +176,13 @@ def figure_writer(
     placed = np.isfinite(Y).all(axis=1)
     shown = None if colour is None else colour[placed]
 
-    def write(path: Path) -> object:
+    def write(path: Path) -> None:
         if path.suffix.lower() != ".html":
-            return embedding(Y[placed], shown, title=title).savefig(path)
+            embedding(Y[placed], shown, title=title).savefig(path)
+            return
         known = {"row": np.flatnonzero(placed) + 1}
         known |= {name: column[placed] for name, column in (told or {}).items()}
         page = hoverable(Y[placed], shown, told=known, title=title)
-        return path.write_text(page, encoding="utf-8")
+        path.write_text(page, encoding="utf-8")
 
     return write

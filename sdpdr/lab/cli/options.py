@@ -86,6 +86,7 @@ COMMANDS = {
     },
     "sdpa": {"sdp": "solve and grade any program in SDPA sparse format"},
     "study": {"study": "compare solvers on many problems, fairly, and report"},
+    "app": {"completion": "a script that lets a shell complete commands, options and files"},
 }
 SUMMARIES = {name: words for module in COMMANDS.values() for name, words in module.items()}
 

@@ -81,7 +81,7 @@ class Model:
             "error": extension.error,
             "n_neighbors": extension.n_neighbors,
         }
-        arrays = {
+        arrays: dict[str, Any] = {
             "about": np.array(json.dumps(about, ensure_ascii=False)),
             "centre": self.scaling.centre,
             "spread": self.scaling.spread,
@@ -157,7 +157,7 @@ def read_model(path: Path) -> Model:
     return Model(extension, scaling, about["columns"], about["method"])
 
 
-def _parts(extension: Extension) -> dict[str, Array]:
+def _parts(extension: Extension) -> dict[str, np.ndarray]:
     """The arrays of a map."""
     if isinstance(extension, KernelExtension):
         return {

@@ -76,7 +76,7 @@ def numbers_of(cells: Sequence[str], decimal: str = ".") -> Array | None:
         except ValueError:
             return None
     odd = np.flatnonzero(~is_admissible(numbers) | (numbers == 0.0))
-    if any(map(is_far, {cells[row] for row in odd})):
+    if any(map(is_far, {cells[row] for row in odd.tolist()})):
         return None
     return numbers
 

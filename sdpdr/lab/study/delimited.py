@@ -12,7 +12,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -187,7 +187,7 @@ COMPRESSED: Mapping[str, Callable[[BinaryIO], Any]] = MappingProxyType(
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[TextIO, BinaryIO]]:
     """The text of a file, and the file on disk, whose position tells how much is read."""
-    undo = COMPRESSED.get(path.suffix.lower(), lambda raw: raw)
+    undo = COMPRESSED.get(path.suffix.lower(), nullcontext)
     try:
         # utf-8-sig also takes the mark that spreadsheets put first.
         with path.open("rb") as raw, undo(raw) as stream:

@@ -248,7 +248,7 @@ def _write_npy(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> No
 
 
 def _write_npz(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> None:
-    plain_columns = {
+    plain_columns: dict[str, Any] = {
         name: column.astype(str) if column.dtype.kind == "O" else column
         for name, column in kept.items()
     }
