@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import zipfile
 
@@ -147,6 +148,19 @@ def test_the_index_that_pandas_writes_is_noticed_with_and_without_its_name(
         assert written.columns[0].partition(":")[0] == kept.partition(":")[0] or not kept
         assert written.iloc[:, 0].tolist() == list(range(name == "named", 30 + (name == "named")))
         np.testing.assert_allclose(written[["y1", "y2"]], plain, rtol=1e-12)
+
+
+def test_whole_numbers_are_labels_where_their_column_says_so(sdpdr, tmp_path, roll):
+    table = pd.DataFrame(roll[:30], columns=["x", "y", "z"])
+    table["target"], table["level"] = np.arange(30) % 3, np.arange(30) % 4
+    table.to_csv(tmp_path / "t.csv", index=False)
+    ran = sdpdr("embed t.csv --out y.csv --json")
+    assert "embedding: 'target' (labels). --columns" in ran.err
+    assert json.loads(ran.out)["data"]["shape"] == [30, 4]
+    assert pd.read_csv(tmp_path / "y.csv")["target"].tolist() == table["target"].tolist()
+    table["target"] = np.arange(30) ** 2
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert json.loads(sdpdr("embed t.csv --json").out)["data"]["shape"] == [30, 5]
 
 
 def test_who_names_columns_decides(sdpdr, tmp_path, roll):

@@ -26,6 +26,8 @@ _APART = 100.0
 # Classes that a legend can tell apart.
 _COLOURS = 10
 _CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+# Names of columns whose whole numbers are classes.
+_LABELS = re.compile(r"label|labels|class|target|category|species|cluster", re.IGNORECASE)
 # Cells of digits that are no plain numbers: thousands, percents, dates with points.
 _NEARLY = re.compile(r"[-+]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*%?")
 
@@ -137,8 +139,11 @@ def _kind(frame: Frame, name: str) -> str:
     if is_named_as_id(name) and _tells_apart(column):
         return "ids"
     if column.dtype.kind == "f":
-        whole = frame.named and np.isfinite(column).all() and (column == np.round(column)).all()
-        return "row numbers" if whole and counts_rows(name, column.astype(np.int64)) else ""
+        if not (frame.named and np.isfinite(column).all() and (column == np.round(column)).all()):
+            return ""
+        if counts_rows(name, column.astype(np.int64)):
+            return "row numbers"
+        return "labels" if _LABELS.fullmatch(name) and _repeats(column) else ""
     return "words" if _is_words(column, frame.decimal) else ""
 
 
@@ -149,6 +154,11 @@ def _tells_apart(column: np.ndarray) -> bool:
         isinstance(entry, float) or (is_number(entry) and not str(entry).strip().isdecimal())
         for entry in entries
     )
+
+
+def _repeats(column: np.ndarray) -> bool:
+    """Whether there are so few kinds of entries that they are classes."""
+    return 2 * len(set(column.tolist())) <= len(column)
 
 
 def _is_words(column: np.ndarray, decimal: str) -> bool:
@@ -184,11 +194,11 @@ def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
 
 
 def _colour(args: Namespace, found: Mapping[str, str], kept: Mapping[str, Any]) -> str | None:
-    """The column of the colour: as named, else the first of words that repeat."""
+    """The column of the colour: as named, else the first of labels, or of words that repeat."""
     for name in (args.color, *args.label):
         if name is not None:
             return str(name)
-    words = (name for name in kept if found.get(name) == "words")
+    words = (name for name in kept if found.get(name) in ("labels", "words"))
     return next((name for name in words if len(set(map(str, kept[name]))) <= _COLOURS), None)
 
 
@@ -245,8 +255,8 @@ def _tell_spreads(X: Array, names: Sequence[str]) -> None:
             "warning",
             f"column {names[wide]!r} is spread {ratio:.0f} times as widely as {names[narrow]!r} "
             f"({spreads[wide]:.3g} and {spreads[narrow]:.3g}), which so has no say in who is near "
-            "whom. --scale standard gives all columns the same; --scale none leaves them, without "
-            "these words.",
+            "whom. If they have units of their own, --scale standard gives all columns the same "
+            "say; if not, --scale none leaves them, without these words.",
         )
 
 

@@ -114,6 +114,12 @@ def _tell(model: Model, Y: Array, trust: Array, args: Namespace) -> None:
     if not (args.out or args.figure):
         note("nothing is written: --out and --figure say where to.")
     strange = np.flatnonzero(trust < _STRANGE)
+    if strange.size:
+        complain(
+            "warning",
+            f"rows {listed(strange + 1)} lie further from all points that the model was learned "
+            "from than nearly all of those do: their places are guesses (trust below 0.05).",
+        )
     record = {
         "method": model.method,
         "map": model.extension.name,
@@ -127,9 +133,3 @@ def _tell(model: Model, Y: Array, trust: Array, args: Namespace) -> None:
         say(f"{args.file.name}: {len(Y)} points placed by the {model.extension.name} map")
         say(f"it misses points left out of it by {model.extension.error:.1%} of the spread")
         say(f"median trust {np.median(trust):.2f}, 0.5 of points like those it was learned from")
-    if strange.size:
-        complain(
-            "warning",
-            f"rows {listed(strange + 1)} lie further from all points that the model was learned "
-            "from than nearly all of those do: their places are guesses (trust below 0.05).",
-        )
