@@ -287,6 +287,7 @@ def test_arrays_that_are_not_points(sdpdr, tmp_path, name, content, words):
         ("ragged.csv", b"x,y\n1,2\n3\n", "line 3: expected 2 cells"),
         ("twice.csv", b"x,x\n1,2\n3,4\n", "two columns are called 'x'"),
         ("empty.csv", b"\n\n", "is empty"),
+        ("commas.csv", b",,\n,,\n", "is empty"),
         ("slip.csv", b"x;y\n1,5;2,5\n3,5,4\n", "line 2: expected 1 cells"),
         ("slip.csv", b"x;y\n1,5;2,5\n3,5,4\n", "by ';' and to have decimal commas. Say so with"),
         ("both.csv", b"x;y\n1,5;2.5\n3,5;4\n", "found '1,5' beside '2.5', which may be read"),

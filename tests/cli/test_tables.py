@@ -57,6 +57,23 @@ def test_blanks_are_one_separator_however_many(tmp_path):
     np.testing.assert_array_equal(read_table(tmp_path / "t.txt").numbers(), [[1.5, 2], [10, -3]])
 
 
+def test_what_numpy_writes_is_read(tmp_path, roll):
+    np.savetxt(tmp_path / "t.txt", roll, header="x y z")
+    read = read_table(tmp_path / "t.txt")
+    assert list(read.columns) == ["x", "y", "z"]
+    np.testing.assert_allclose(read.numbers(), roll)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_names_with_umlauts_are_read_as_spreadsheets_write_them(tmp_path, encoding):
+    text = "Länge;Größe;Straße\n1,5;2,5;Weg\n" + "3,5;4;Öhlerweg\n" * 70_000
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    read = read_table(tmp_path / "t.csv")
+    assert list(read.columns) == ["Länge", "Größe", "Straße"]
+    assert read.columns["Straße"][-1] == "Öhlerweg"
+    np.testing.assert_array_equal(read.columns["Länge"][:2], [1.5, 3.5])
+
+
 def test_what_was_found_is_told_and_can_be_said(sdpdr, tmp_path, frame, plain):
     frame.to_csv(tmp_path / "g.csv", sep=";", decimal=",", index=False)
     base = "embed g.csv --n-neighbors 5 --out y.csv"

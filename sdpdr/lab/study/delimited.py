@@ -11,6 +11,7 @@ import re
 import warnings
 import zipfile
 import zlib
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ from sdpdr.lab.study.cells import (
 DECIMALS = (".", ",")
 # Lines that separators and decimal marks are told from, and rows that are converted together.
 _SAMPLE, _TOGETHER = 100, 4096
+# Bytes of text that are looked at together.
+_BLOCK = 2**20
 # What begins like a number and is none: a slip, or a name such as 2019Q1.
 _SLIP = re.compile(r"[-+]?\.?\d")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
@@ -99,18 +102,29 @@ def read_text(
     VacuousWarning
         A first line that holds numbers beside text was taken for a header by default.
     """
-    with _opened(path) as (stream, _):
-        sample = list(islice((line for line in stream if line.strip()), _SAMPLE))
+    encoding = _encoding(path)
+    with _opened(path, encoding) as (stream, _):
+        sample = list(islice((line for line in stream if line.strip(" \t\r\n,;|")), _SAMPLE))
     if not sample:
         raise FileFormatError(f"{path.name} is empty. Give it one line per point.")
     separator = separator or _separator(sample, usual)
     decimal = decimal or _decimal(path.name, _split(sample, separator), separator)
+    form = _Form(separator, decimal, encoding)
     texts: set[int] = set()
     while True:
-        found, again = _read(path, separator, decimal, header, texts, as_written)
+        found, again = _read(path, form, header, texts, as_written)
         if not again:
             return found
         texts |= again
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How a text table is written."""
+
+    separator: str
+    decimal: str
+    encoding: str
 
 
 def words_of(separator: str | None, decimal: str) -> str:
@@ -129,7 +143,7 @@ def _separator(sample: Sequence[str], usual: str) -> str:
     for other in (usual, *(known for known in SEPARATORS if known != usual)):
         rows = [[cell.strip() for cell in row] for row in _split(sample, other)]
         # The last line may have been cut where cells hold line breaks.
-        width = len(rows[0])
+        width = len(rows[0]) if rows else 0
         if width > 1 and all(len(row) == width for row in rows[: _SAMPLE - 1]):
             cells = [cell for row in rows[1:] or rows for cell in row]
             share = sum(_reads_as_number(cell, other) for cell in cells) / len(cells)
@@ -164,7 +178,7 @@ def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
     try:
         return [row for _, row in _rows(lines, separator)]
     except csv.Error:
-        return [[]]
+        return []
 
 
 # -- files ------------------------------------------------------------------------------------
@@ -184,14 +198,37 @@ COMPRESSED: Mapping[str, Callable[[BinaryIO], Any]] = MappingProxyType(
 """Suffixes after that of a text table, and what undoes them."""
 
 
+def _encoding(path: Path) -> str:
+    """UTF-8, or the two others that spreadsheets write."""
+    undo = COMPRESSED.get(path.suffix.lower(), nullcontext)
+    with _blamed(path), path.open("rb") as raw, undo(raw) as stream:
+        mark = stream.read(2)
+        if mark in (b"\xff\xfe", b"\xfe\xff"):
+            return "utf-16"
+        decoder = getincrementaldecoder("utf-8")()
+        try:
+            decoder.decode(mark)
+            while block := stream.read(_BLOCK):
+                decoder.decode(block)
+        except UnicodeDecodeError:
+            return "cp1252"
+    # It also takes the mark that spreadsheets put first.
+    return "utf-8-sig"
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[TextIO, BinaryIO]]:
+def _opened(path: Path, encoding: str) -> Iterator[tuple[TextIO, BinaryIO]]:
     """The text of a file, and the file on disk, whose position tells how much is read."""
     undo = COMPRESSED.get(path.suffix.lower(), nullcontext)
+    with _blamed(path), path.open("rb") as raw, undo(raw) as stream:
+        yield io.TextIOWrapper(stream, encoding=encoding, newline=""), raw
+
+
+@contextmanager
+def _blamed(path: Path) -> Iterator[None]:
+    """Say of a file that cannot be read that it is no table."""
     try:
-        # utf-8-sig also takes the mark that spreadsheets put first.
-        with path.open("rb") as raw, undo(raw) as stream:
-            yield io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), raw
+        yield
     except (
         UnicodeDecodeError, csv.Error, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
         gzip.BadGzipFile,
@@ -199,8 +236,18 @@ def _opened(path: Path) -> Iterator[tuple[TextIO, BinaryIO]]:
         raise FileFormatError(f"{path.name} is not a text table: {error}.") from None
 
 
+def _without_mark(lines: Iterable[str]) -> Iterator[str]:
+    """Lines, the first without the # that NumPy writes before names of columns."""
+    every = iter(lines)
+    for first in every:
+        yield first.lstrip("# ") if first.startswith("#") else first
+        break
+    yield from every
+
+
 def _rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Cells of every line that has any, with the number of the line."""
+    lines = _without_mark(lines)
     if separator == " ":
         lines = (line.strip().replace("\t", " ") for line in lines)
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
@@ -211,15 +258,15 @@ def _rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]
 
 def _read(
     path: Path,
-    separator: str,
-    decimal: str,
+    form: _Form,
     header: str,
     texts: Collection[int],
     as_written: Callable[[str], bool],
 ) -> tuple[TextTable, set[int]]:
     """The table, and columns that turned out to hold text after numbers had been made of them."""
-    with _opened(path) as (stream, raw):
-        rows = _even(path.name, _rows(stream, separator), separator)
+    decimal = form.decimal
+    with _opened(path, form.encoding) as (stream, raw):
+        rows = _even(path.name, _rows(stream, form.separator), form.separator)
         first = list(islice(rows, 2))
         cells = [row for _, row in first]
         named = header == "yes" or (header == "auto" and _has_header(cells, decimal))
@@ -251,7 +298,7 @@ def _read(
         name: np.concatenate(part) if part else np.zeros(0)
         for name, part in zip(names, parts, strict=True)
     }
-    return TextTable(columns, lines, separator, decimal, named), again
+    return TextTable(columns, lines, form.separator, decimal, named), again
 
 
 def _even(
