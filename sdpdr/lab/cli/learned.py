@@ -13,8 +13,9 @@ from rich.table import Table
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import working
+from sdpdr.base.progress import foretell, working
 from sdpdr.graphs import choose_k
+from sdpdr.graphs.search import TREE_FEATURES
 from sdpdr.lab.cli.console import grid
 from sdpdr.lab.cli.methods import Method, find_method
 from sdpdr.lab.cli.options import Exit, of_status
@@ -22,6 +23,11 @@ from sdpdr.program import Status
 from sdpdr.program.report import facts
 from sdpdr.program.run import shown
 from sdpdr.solving.iterate.records import IterationStatus
+
+
+# Seconds of a processor for a pair of points, and for each of their features besides, by brute
+# force: 16,000 points of 20 and of 100 features, 8,000 of 784.
+_PAIR, _FEATURE = 2e-9, 5e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +91,8 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
         choice = choose_k(X[rows], metric=estimator.metric)
         estimator.n_neighbors = choice.n_neighbors
         chosen = (f"{choice.n_neighbors} neighbours: {choice.reason}",)
+    if hasattr(estimator, "n_neighbors") and args.metric != "precomputed":
+        _foretell_neighbours(len(rows), X.shape[1])
     working(f"embedding {len(rows)} rows")
     learned = estimator.fit(X[rows], **beside)
     if not hasattr(learned, "embedding_"):
@@ -96,6 +104,13 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
         working(f"placing {len(others)} rows")
         Y[others] = learned.transform(X[others])
     return Fit(learned, Y, rows, chosen)
+
+
+def _foretell_neighbours(n: int, D: int) -> None:
+    """Say what a search among all pairs takes; in few dimensions a tree looks at few of them."""
+    if D > TREE_FEATURES:
+        seconds = n**2 * (_PAIR + D * _FEATURE)
+        foretell(f"neighbours of {n} points", seconds, f"at most {seconds:.0f} s")
 
 
 def _sampled(n: int, args: Namespace) -> Index:
