@@ -14,6 +14,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.checks import rows_from
 from sdpdr.base.errors import DataError, ModelError, UnknownNameError
 from sdpdr.base.files import Writer
+from sdpdr.base.progress import working
 from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers
 from sdpdr.lab.cli.console import (
@@ -146,6 +147,7 @@ def run(args: Namespace) -> Exit:
             check_target(path, suffixes)
     estimator = made(args, _given(args))
     frame = columns.read(args, side_columns(args))
+    working(f"preparing {frame.n} rows")
     table = columns.divided(frame, args, side_columns(args))
     X, beside = table.points.numbers(), side_inputs(frame, args)
     with rows_from(1):
