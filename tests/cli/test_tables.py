@@ -253,3 +253,24 @@ def test_distances_have_no_units(sdpdr, tmp_path, roll):
         ran = sdpdr(f"embed d.npy --metric precomputed {option}")
         assert ran.code != Exit.OK
         assert "distances" in ran.err
+
+
+def test_names_beside_a_table_of_distances_are_no_distances(sdpdr, tmp_path):
+    D = np.abs(np.subtract.outer(np.arange(12), np.arange(12)))
+    for first in ("", "city"):
+        names = [f"c{k}" for k in range(12)]
+        pd.DataFrame(D, columns=names, index=names).to_csv(tmp_path / "d.csv", index_label=first)
+        ran = sdpdr("embed d.csv --metric precomputed --n-neighbors 2 --out y.csv")
+        assert ran.code == Exit.OK
+        found = pd.read_csv(tmp_path / "y.csv")
+        assert found.iloc[:, 0].tolist() == names
+        np.testing.assert_allclose(np.abs(np.diff(found["y1"])), 1.0, atol=1e-3)
+
+
+def test_separators_at_the_ends_of_lines_make_no_column(sdpdr, tmp_path, roll):
+    rows = "".join(f"{x},{y},{z},\n" for x, y, z in roll[:30].tolist())
+    (tmp_path / "t.csv").write_text(f"x,y,z,\n{rows}")
+    ran = sdpdr("embed t.csv --out y.csv --json")
+    assert "t.csv: without any entry, and left out: ''.\n" in ran.err
+    assert json.loads(ran.out)["data"]["shape"] == [30, 3]
+    assert list(pd.read_csv(tmp_path / "y.csv").columns) == ["y1", "y2"]

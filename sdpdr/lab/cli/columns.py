@@ -25,6 +25,8 @@ SCALES = ("none", "standard", "robust")
 _APART = 100.0
 # Classes that a legend can tell apart.
 _COLOURS = 10
+# A column without an entry, as separators at the ends of lines make it; it is not kept.
+_EMPTY = "empty"
 _CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 # Names of columns whose whole numbers are classes.
 _LABELS = re.compile(r"label|labels|class|target|category|species|cluster", re.IGNORECASE)
@@ -109,42 +111,53 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
     """
     asked = [*args.id, *args.label, *beside, *([] if args.color is None else [args.color])]
     frame.select([*args.columns, *args.drop, *asked])  # refuses names that it does not have
-    found = _recognised(frame, {*asked, *args.drop})
+    distances = getattr(args, "metric", None) == "precomputed"
+    found = _recognised(frame, {*asked, *args.drop}, distances)
     left_out = [name for name in (*asked, *found) if name not in args.columns]
     points = frame.select(args.columns, [*args.drop, *left_out])
-    names = [
-        name
-        for name in frame.columns
-        if (name in {*asked, *found, *frame.index} and name not in {*args.drop, *args.columns})
-        or name in asked
-    ]  # fmt: skip
+    told_apart = {name for name in (*found, *frame.index) if found.get(name) != _EMPTY}
+    beside_points = {*asked, *(told_apart - {*args.drop, *args.columns})}
+    names = [name for name in frame.columns if name in beside_points]
     kept = {name: _as_kept(frame.columns[name]) for name in names}
     if not args.columns:
         _tell(frame, found, {*asked, *args.drop})
     return Table(points, kept, _colour(args, found, kept), frame)
 
 
-def _recognised(frame: Frame, known: set[str]) -> dict[str, str]:
-    """Columns that are no coordinates though nobody has said so, and what they are."""
+def _recognised(frame: Frame, known: set[str], distances: bool) -> dict[str, str]:
+    """Columns that are no coordinates though nobody has said so, and what they are.
+
+    Numbers of a table of distances are distances.
+    """
     if frame.separator is None and not frame.named:
         return {}  # arrays
     left = [name for name in frame.columns if name not in known and name not in frame.index]
-    found = {name: kind for name in left if (kind := _kind(frame, name))}
+    found = {name: kind for name in left if (kind := _kind(frame, name, distances))}
     # Where nothing else is left, the error of the first column says more.
     return found if len(found) < len(left) else {}
 
 
-def _kind(frame: Frame, name: str) -> str:
+def _kind(frame: Frame, name: str, distances: bool) -> str:
     column = frame.columns[name]
+    if _is_empty(column):
+        return _EMPTY
     if is_named_as_id(name) and _tells_apart(column):
         return "ids"
     if column.dtype.kind == "f":
-        if not (frame.named and np.isfinite(column).all() and (column == np.round(column)).all()):
+        if distances or not frame.named:
+            return ""
+        if not (np.isfinite(column).all() and (column == np.round(column)).all()):
             return ""
         if counts_rows(name, column.astype(np.int64)):
             return "row numbers"
         return "labels" if _LABELS.fullmatch(name) and _repeats(column) else ""
     return "words" if _is_words(column, frame.decimal) else ""
+
+
+def _is_empty(column: np.ndarray) -> bool:
+    if column.dtype.kind == "f":
+        return bool(np.isnan(column).all())
+    return column.dtype.kind in "OUS" and all(map(is_missing, column.tolist()))
 
 
 def _tells_apart(column: np.ndarray) -> bool:
@@ -185,8 +198,11 @@ def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
             "rows: no coordinate, and kept beside the embedding. Give it a name if it is a "
             "coordinate; --drop '' leaves it out without these words."
         )
-    if found:
-        words = ", ".join(f"{name!r} ({kind})" for name, kind in found.items())
+    kinds = [f"{name!r} ({kind})" for name, kind in found.items() if kind != _EMPTY]
+    if empty := [repr(name) for name, kind in found.items() if kind == _EMPTY]:
+        note(f"{frame.file}: without any entry, and left out: {', '.join(empty)}.")
+    if kinds:
+        words = ", ".join(kinds)
         note(
             f"{frame.file}: no coordinates, and kept beside the embedding: {words}. --columns "
             "names the coordinates, --drop leaves columns out."

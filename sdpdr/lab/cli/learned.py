@@ -24,7 +24,6 @@ from sdpdr.program.report import facts
 from sdpdr.program.run import shown
 from sdpdr.solving.iterate.records import IterationStatus
 
-
 # Seconds of a processor for a pair of points, and for each of their features besides, by brute
 # force: 16,000 points of 20 and of 100 features, 8,000 of 784.
 _PAIR, _FEATURE = 2e-9, 5e-11
