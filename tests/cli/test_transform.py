@@ -125,6 +125,16 @@ def test_a_sample_is_embedded_and_the_others_are_placed(sdpdr, tmp_path, halves)
     np.testing.assert_allclose(Y[others], learned.transform(X[others]), atol=1e-9)
 
 
+def test_neighbours_of_a_sample_are_chosen(sdpdr, tmp_path, halves):
+    sample = sdpdr("embed old.csv --sample 60 --out y.csv --json")
+    chosen = np.flatnonzero(pd.read_csv(tmp_path / "y.csv")["how"] == "embedded")
+    choice = graphs.choose_k(halves[["x", "y", "z"]].to_numpy()[chosen])
+    assert json.loads(sample.out)["hyperparameters"]["n_neighbors"] == choice.n_neighbors
+    said = sdpdr("embed old.csv --sample 60 --n-neighbors 5 --json")
+    assert json.loads(said.out)["hyperparameters"]["n_neighbors"] == 5
+    assert sdpdr("embed old.csv --sample 60 --method ghodsi --labels side").code in (0, 1)
+
+
 def test_a_sample_of_all_rows_is_no_sample(sdpdr, tmp_path, halves):
     sdpdr("embed old.csv --sample 80 --out a.csv")
     assert "how" not in (tmp_path / "a.csv").read_text()

@@ -144,9 +144,7 @@ def _kind(frame: Frame, name: str, distances: bool) -> str:
     if is_named_as_id(name) and _tells_apart(column):
         return "ids"
     if column.dtype.kind == "f":
-        if distances or not frame.named:
-            return ""
-        if not (np.isfinite(column).all() and (column == np.round(column)).all()):
+        if distances or not frame.named or not _is_whole(column):
             return ""
         if counts_rows(name, column.astype(np.int64)):
             return "row numbers"
@@ -169,6 +167,13 @@ def _tells_apart(column: np.ndarray) -> bool:
     )
 
 
+def _is_whole(column: np.ndarray) -> bool:
+    """Whether a column holds whole numbers, so small that none is another by rounding."""
+    if column.dtype.kind != "f" or not (np.abs(column) < 2.0**53).all():
+        return False
+    return bool((column == np.round(column)).all())
+
+
 def _repeats(column: np.ndarray) -> bool:
     """Whether there are so few kinds of entries that they are classes."""
     return 2 * len(set(column.tolist())) <= len(column)
@@ -185,9 +190,7 @@ def _is_words(column: np.ndarray, decimal: str) -> bool:
 
 def _as_kept(column: np.ndarray) -> np.ndarray:
     """Whole numbers without a point, as they stood in the file."""
-    if column.dtype.kind == "f" and np.isfinite(column).all() and (column % 1.0 == 0.0).all():
-        return column.astype(np.int64)
-    return column
+    return column.astype(np.int64) if _is_whole(column) else column
 
 
 def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:

@@ -103,7 +103,11 @@ def _add_reading(add: Callable[..., None]) -> None:
 def _add_method(add: Callable[..., None]) -> None:
     add("--method NAME", f"{_listed()}\n(default: mvu)", default="mvu")
     add("--n-components D", "dimensions (default: 2)", type=int)
-    add("--n-neighbors K", "a number, or auto: see `sdpdr.graphs.choose_k`\n(default: 6)", type=_k)
+    add(
+        "--n-neighbors K",
+        "a number, or auto: see `sdpdr.graphs.choose_k`\n(default: 6, of a sample auto)",
+        type=_k,
+    )
     add("--isometry HOW", f"{', '.join(RELATIONS)}\n(default: inequality)", type=_relation)
     add("--angles", "keep angles between neighbours too", action="store_const", const=True)
     add(
@@ -173,6 +177,9 @@ def _given(args: Namespace) -> dict[str, Any]:
     solver_options(args)  # refuses what does not go together
     if args.extension is None and (args.sample or args.save) and args.metric != "precomputed":
         told["extension"] = "kernel" if find_method(args.method).extends else None
+    # Six neighbours of a sample reach further than six of all, and across what is to be unfolded.
+    if told["n_neighbors"] is None and args.sample and find_method(args.method).extends:
+        told["n_neighbors"] = args.n_neighbors = "auto"
     return {name: told[name] for name in FLAGS if told[name] is not None}
 
 
