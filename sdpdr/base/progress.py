@@ -120,7 +120,8 @@ class Log:
     def _lines(self) -> None:
         assert self._write is not None
         while not self._over.wait(max(self._every, self._clock.spent / 20.0)):
-            self._write(f"{self._clock.spent:.0f} s: {self.doing}")
+            if self.doing:
+                self._write(f"{self._clock.spent:.0f} s: {self.doing}")
 
 
 _LOG: ContextVar[Log | None] = ContextVar("the log of a command", default=None)
