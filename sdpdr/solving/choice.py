@@ -17,6 +17,8 @@ from sdpdr.reduce import Chordal, Composed, Dedupe, Dual, Face, Reduction, Scale
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
 from sdpdr.solvers.tolerance import check_options
+from sdpdr.solving.brief import SOLVER as BRIEFLY
+from sdpdr.solving.brief import brief_form, brief_reductions
 from sdpdr.solving.costs import (
     POSSIBLE,
     Candidate,
@@ -34,6 +36,7 @@ BY_HAND = "by hand"
 _NAMED = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
 # Forms that decompose matrices along the cliques of their patterns.
 CHORDAL = ("chordal", "chordal-lmi")
+_BRIEF = "the program is so small that comparing ways would take longer"
 # Candidates that take turns, at most.
 LONGEST = 6
 # Order and rows of programs that hundreds of bits take seconds for.
@@ -262,14 +265,8 @@ def _chosen(
         and one not in without
     ]
     choice = _Choice(known, pairs, options, wanted, skip)
-    found = next(known.ranked(pairs), None)
-    if found is None:
-        tried = {pair: known.candidate(*pair).refusal for pair in pairs}
-        raise NotAcceptedError(_no_way(wanted, form, tried))
-    if named:
-        return choice.way(found, "it was asked for")
-    first = choice.way(found, _reason(found, known.structure))
-    return replace(first, further=partial(choice.further, found))
+    brief = choice.brief() if form == "auto" and not named else None
+    return choice.best(form) if brief is None else brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +278,29 @@ class _Choice:
     options: Mapping[str, Any]
     wanted: Solver | None
     skip: Collection[str]
+
+    def brief(self) -> Way | None:
+        """The way of a small program, for which nothing is compared unless it falls short."""
+        sdp = self.known.sdp
+        form = None if sdp is None else brief_form(sdp)
+        if form is None or (BRIEFLY, form) not in self.pairs:
+            return None
+        found = self.known.candidate(BRIEFLY, form)
+        if found.verdict != POSSIBLE:
+            return None
+        first = replace(self.way(found, _BRIEF), reductions=brief_reductions(form))
+        return replace(first, further=lambda: self.best("auto").sequence)
+
+    def best(self, form: str) -> Way:
+        """The way of least cost, or the one that was asked for."""
+        found = next(self.known.ranked(self.pairs), None)
+        if found is None:
+            tried = {pair: self.known.candidate(*pair).refusal for pair in self.pairs}
+            raise NotAcceptedError(_no_way(self.wanted, form, tried))
+        if self.wanted is not None:
+            return self.way(found, "it was asked for")
+        first = self.way(found, _reason(found, self.known.structure))
+        return replace(first, further=partial(self.further, found))
 
     def way(self, one: Candidate, why: str) -> Way:
         """A candidate, configured."""

@@ -1,0 +1,49 @@
+"""Programs so small that to compare ways to solve them takes longer than any of them.
+
+An interior-point method on the program as it stands, or on its dual where that has fewer unknowns,
+needs milliseconds. All others are there where it falls short.
+"""
+
+from __future__ import annotations
+
+from sdpdr.linalg.svec import svec_size
+from sdpdr.program.face import stated_labels
+from sdpdr.program.sdp import SDP
+from sdpdr.reduce import Dual, Reduction
+
+# Who solves them. It is part of what the package needs, and runs in this process.
+SOLVER = "clarabel"
+# Multiplications of one of its steps, and numbers in its unknowns and rows.
+_STEP, _NUMBERS = 3.5e7, 5000
+
+
+def brief_form(sdp: SDP) -> str | None:
+    """The form in which a small program is solved at once; None for others.
+
+    Those whose rows state a face are none of them: they have no interior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr.linalg import Trace
+    >>> from sdpdr.program import PsdVariable, Rows
+    >>> def least_trace(n):
+    ...     one = Rows("one", "==", {"X": Trace(n)}, np.ones(1))
+    ...     return SDP((PsdVariable("X", n),), {"X": Trace(n)}, (one,))
+    >>> brief_form(least_trace(3)), brief_form(least_trace(100))
+    ('lmi', None)
+    """
+    sizes = [v.size for v in sdp.psd_variables] + [svec_size(lmi.order) for lmi in sdp.lmis]
+    unknowns = sum(v.size for v in sdp.variables)
+    multipliers = sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
+    if sum(size**3 for size in sizes) / 3.0 > _STEP or unknowns + multipliers > _NUMBERS:
+        return None
+    if not unknowns or not multipliers or stated_labels(sdp):
+        return None
+    curved = any(v.curvature is not None for v in sdp.vector_variables)
+    return "lmi" if multipliers < unknowns and not curved else "gram"
+
+
+def brief_reductions(form: str) -> tuple[Reduction, ...]:
+    """What leads from a small program to its form: no more than the dual."""
+    return (Dual(),) if form == "lmi" else ()
