@@ -13,8 +13,8 @@ from sdpdr.reduce import Dual, Reduction
 
 # Who solves them. It is part of what the package needs, and runs in this process.
 SOLVER = "clarabel"
-# Multiplications of one of its steps, and numbers in its unknowns and rows.
-_STEP, _NUMBERS = 3.5e7, 5000
+# Multiplications of one of its steps, those for one matrix, and numbers in its unknowns and rows.
+_STEP, _ONE_MATRIX, _NUMBERS = 1e8, 3.5e7, 5000
 
 
 def brief_form(sdp: SDP) -> str | None:
@@ -36,7 +36,10 @@ def brief_form(sdp: SDP) -> str | None:
     sizes = [v.size for v in sdp.psd_variables] + [svec_size(lmi.order) for lmi in sdp.lmis]
     unknowns = sum(v.size for v in sdp.variables)
     multipliers = sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
-    if sum(size**3 for size in sizes) / 3.0 > _STEP or unknowns + multipliers > _NUMBERS:
+    steps = [size**3 / 3.0 for size in sizes]
+    if sum(steps) > _STEP or max(steps, default=0.0) > _ONE_MATRIX:
+        return None
+    if unknowns + multipliers > _NUMBERS:
         return None
     if not unknowns or not multipliers or stated_labels(sdp):
         return None

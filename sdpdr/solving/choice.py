@@ -285,10 +285,11 @@ class _Choice:
         form = None if sdp is None else brief_form(sdp)
         if form is None or (BRIEFLY, form) not in self.pairs:
             return None
-        found = self.known.candidate(BRIEFLY, form)
-        if found.verdict != POSSIBLE:
+        if self.known.refusal(BRIEFLY, form):
             return None
-        first = replace(self.way(found, _BRIEF), reductions=brief_reductions(form))
+        # Of no known cost: to predict it would take as long as a step.
+        way = self.way(Candidate(BRIEFLY, form), _BRIEF)
+        first = replace(way, reductions=brief_reductions(form))
         return replace(first, further=lambda: self.best("auto").sequence)
 
     def best(self, form: str) -> Way:

@@ -71,7 +71,14 @@ class DenseProgram:
     own : array of int of shape (p,)
         The entry of s that is an entry of v, -1 where there is none.
     columns : mapping from variable name to slice of v
-    places : mapping from label to slice of s, or of the rows of E for equations
+    places : mapping from label to slice of all cones, or of all equations
+    distinct, copies : arrays of int
+        Of all equations, those that are rows of E, and which of these each is equal to.
+    standing : array of int
+        Of all cones, the entries that s has.
+    said : tuple of arrays
+        Inequalities on a number that an equation says is zero, which are not in s: their entries
+        among all cones, that equation of each, and the quotient of their coefficients.
     """
 
     sdp: SDP
@@ -86,6 +93,10 @@ class DenseProgram:
     own: Index
     columns: Mapping[str, slice]
     places: Mapping[str, slice]
+    distinct: Index
+    copies: Index
+    standing: Index
+    said: tuple[Index, Index, Array]
 
     # -- points and multipliers ---------------------------------------------------------
 
@@ -108,21 +119,30 @@ class DenseProgram:
 
     def multipliers(self, duals: Mapping[str, Array]) -> tuple[Array, Array]:
         """The multipliers y, and z without those that are slack of variables."""
-        y, z = np.zeros(self.e.size), np.zeros(self.t.size)
+        y, z = np.zeros(self.copies.size), np.zeros(self.standing.size + self.said[0].size)
         for r in self.sdp.rows:
             (y if r.relation == "==" else z)[self.places[r.label]] = duals[r.label]
         for lmi in self.sdp.lmis:
             dual = duals[lmi.label]
             z[self.places[lmi.label]] = svec((dual + dual.T) / 2.0)
-        return y, z
+        entries, equations, quotients = self.said
+        summed = np.bincount(self.copies, y, self.e.size)
+        # Whoever says the same pays the same.
+        return summed - np.bincount(equations, quotients * z[entries], self.e.size), z[
+            self.standing
+        ]
 
     def duals(self, y: Array, z: Array) -> dict[str, Array]:
         """Multipliers by label."""
+        all_equations = np.zeros(self.copies.size)
+        all_equations[self.distinct] = y
+        cones = np.zeros(self.standing.size + self.said[0].size)
+        cones[self.standing] = z
         found = {
-            r.label: (y if r.relation == "==" else z)[self.places[r.label]].copy()
+            r.label: (all_equations if r.relation == "==" else cones)[self.places[r.label]].copy()
             for r in self.sdp.rows
         }
-        return found | {lmi.label: smat(z[self.places[lmi.label]]) for lmi in self.sdp.lmis}
+        return found | {lmi.label: smat(cones[self.places[lmi.label]]) for lmi in self.sdp.lmis}
 
     # -- what proofs ask for -------------------------------------------------------------
 
@@ -232,6 +252,14 @@ def _rows_of_cones(sdp: SDP) -> int:
     return own + limits + sum(svec_size(lmi.order) for lmi in sdp.lmis)
 
 
+def _distinct(rows: Array) -> tuple[Index, Index]:
+    """Rows of which no other before is the same, and for each row which of these it is."""
+    first: dict[bytes, int] = {}
+    copies = [first.setdefault(row.tobytes(), len(first)) for row in rows + 0.0]
+    distinct = np.unique(np.array(copies, dtype=np.int64), return_index=True)[1]
+    return distinct, np.array(copies, dtype=np.int64)
+
+
 class _Writer:
     """A program under construction."""
 
@@ -263,20 +291,40 @@ class _Writer:
             if w.curvature is not None:
                 curvature[self.columns[w.name]] = w.curvature
         e = np.concatenate([np.zeros(0), *(r.rhs for r in equations)])
+        distinct, copies = _distinct(np.column_stack([E, e]))
+        E, e = E[distinct], e[distinct]
+        said = self._said(E, e, start)
+        standing = np.setdiff1d(np.arange(self.k), said[0])
         return DenseProgram(
             self.sdp,
             E,
             e,
-            self.M,
-            self.t,
+            self.M[standing],
+            self.t[standing],
             c[0],
             curvature,
             groups,
-            slice(start, self.k),
+            slice(start, standing.size),
             self.own,
             self.columns,
             self.places,
+            distinct,
+            copies,
+            standing,
+            said,
         )
+
+    def _said(self, E: Array, e: Array, start: int) -> tuple[Index, Index, Array]:
+        """Inequalities that have no interior since equations say more (see `said`)."""
+        zero = np.flatnonzero((np.count_nonzero(E, axis=1) == 1) & (e == 0.0))
+        column = np.argmax(E[zero] != 0.0, axis=1)
+        equation = np.full(self.p, -1)
+        equation[column] = zero
+        limits = np.arange(start + np.count_nonzero(self.own >= start), self.k)
+        limits = limits[(np.count_nonzero(self.M[limits], axis=1) == 1) & (self.t[limits] == 0.0)]
+        at = np.argmax(self.M[limits] != 0.0, axis=1)
+        limits, at = limits[equation[at] >= 0], at[equation[at] >= 0]
+        return limits, equation[at], self.M[limits, at] / E[equation[at], at]
 
     def _fill(self, matrix: Array, place: slice, lhs: Expression) -> None:
         for name, linear_map in lhs.items():

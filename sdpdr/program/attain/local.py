@@ -37,11 +37,11 @@ from sdpdr.program.sdp import SDP
 _ATTAINED = "a point inside all cones, next to which the equations have a solution"
 _BOUND = "multipliers inside all cones, next to which the equations have a solution"
 # Shares of the largest eigenvalues that small ones are lifted to, over the tolerance.
-_SHARES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+_SHARES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 # Operations of a factorization that takes a fraction of a second.
 _OPERATIONS = 2e8
 # A multiplier that all but vanishes counts as so large beside the largest.
-_LEAST = 0.1
+_LEAST = 0.01
 # Roundings of an eigenvalue, for every row of a matrix.
 _ROUNDINGS = 16.0
 _STEPS, _TRIES = 2, 4
@@ -146,8 +146,9 @@ def _points(program: DenseProgram, v: Array, tol: float) -> Iterator[tuple[float
                 break
             value = _value_near(program, moved)
             if value is not None:
+                # What is lifted further lies further from the optimum.
                 yield value, moved
-                break
+                return
 
 
 def _is_quick(program: DenseProgram) -> bool:
@@ -217,6 +218,7 @@ def _bounds(
         found = _bound_near(program, prices, moved, cost, constant, _SHARES[0] * tol)
         if found is not None:
             yield found
+            return
 
 
 def _with_slack(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
