@@ -16,8 +16,8 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
-from sdpdr.linalg.svec import smat, svec_size
+from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg.svec import smat
 from sdpdr.program.point import Point, PsdVariable, Variable
 from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP, Expression
@@ -52,7 +52,8 @@ class ConicForm:
         ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
         self._columns = {v.name: slice(*ends[i : i + 2]) for i, v in enumerate(sdp.variables)}
         self._width = ends[-1]
-        self._rows: list[sp.csr_array] = []
+        nothing = np.zeros(0, dtype=np.int64)
+        self._entries: list[tuple[Array, Index, Index]] = [(np.zeros(0), nothing, nothing)]
         self._right: list[Array] = []
         self._places: dict[str, slice] = {}
         self._count = 0
@@ -60,11 +61,10 @@ class ConicForm:
         self._linear("==", clarabel.ZeroConeT)
         self._linear("<=", clarabel.NonnegativeConeT)
         for v in sdp.psd_variables:
-            self._add(v.size, {v.name: _minus_one(v)}, np.zeros(v.size))
+            self._is_itself(v)
             self.cones.append(clarabel.PSDTriangleConeT(v.n))
         for lmi in sdp.lmis:
-            lhs = {name: -1.0 * linear_map.matrix() for name, linear_map in lmi.lhs.items()}
-            self._places[lmi.label] = self._add(svec_size(lmi.order), lhs, lmi.constant)
+            self._places[lmi.label] = self._add(lmi.lhs, lmi.constant, -1.0)
             self.cones.append(clarabel.PSDTriangleConeT(lmi.order))
 
     def _linear(self, relation: str, cone: Any) -> None:
@@ -72,19 +72,32 @@ class ConicForm:
         if relation == "<=":
             for w in self.sdp.vector_variables:
                 if w.nonnegative:
-                    self._add(w.size, {w.name: _minus_one(w)}, np.zeros(w.size))
+                    self._is_itself(w)
         for r in self.sdp.rows:
             if r.relation == relation:
-                self._places[r.label] = self._add(r.m, _matrices(r.lhs), r.rhs)
+                self._places[r.label] = self._add(r.lhs, r.rhs)
         if self._count > begin:
             self.cones.append(cone(self._count - begin))
 
-    def _add(self, m: int, lhs: Mapping[str, sp.csr_array], right: Array) -> slice:
-        parts = [lhs.get(v.name, sp.csr_array((m, v.size))) for v in self.sdp.variables]
-        self._rows.append(sp.hstack(parts, format="csr"))
+    def _is_itself(self, v: Variable) -> None:
+        """Rows that say that a variable lies in its cone."""
+        column, place = self._columns[v.name], self._next(np.zeros(v.size))
+        entries = np.arange(place.start, place.stop), np.arange(column.start, column.stop)
+        self._entries.append((np.full(v.size, -1.0), *entries))
+
+    def _add(self, lhs: Expression, right: Array, sign: float = 1.0) -> slice:
+        place = self._next(right)
+        for name, linear_map in lhs.items():
+            matrix = linear_map.matrix()
+            row = np.repeat(np.arange(place.start, place.stop), np.diff(matrix.indptr))
+            column = matrix.indices + self._columns[name].start
+            self._entries.append((sign * matrix.data, row, column))
+        return place
+
+    def _next(self, right: Array) -> slice:
+        place = slice(self._count, self._count + right.size)
         self._right.append(right)
-        place = slice(self._count, self._count + m)
-        self._count += m
+        self._count = place.stop
         return place
 
     def solve(self, options: Mapping[str, Any], *, verbose: bool) -> Outcome:
@@ -101,14 +114,12 @@ class ConicForm:
         settings.verbose = verbose
         for name, value in options.items():
             setattr(settings, name, value)
-        rows = [sp.csr_array((0, self._width)), *self._rows]
-        matrix = sp.vstack(rows, format="csc")
+        data, row, column = (np.concatenate(part) for part in zip(*self._entries, strict=True))
+        matrix = sp.csc_matrix((data, (row, column)), shape=(self._count, self._width))
         right = np.concatenate([np.zeros(0), *self._right])
         curvature, cost = self._objective()
         ready = time.perf_counter()
-        found = clarabel.DefaultSolver(
-            curvature, cost, sp.csc_matrix(matrix), right, self.cones, settings
-        ).solve()
+        found = clarabel.DefaultSolver(curvature, cost, matrix, right, self.cones, settings).solve()
         seconds = {"compile": ready - start, "solve": time.perf_counter() - ready}
         verdict, words = _SAID.get(str(found.status), (Verdict.FAILED, "solver_error"))
         value = float(found.obj_val) + self.sdp.constant
@@ -133,14 +144,6 @@ class ConicForm:
             return Point({}, duals if verdict is Verdict.INFEASIBLE else {})
         values = {v.name: _shaped(v, x[self._columns[v.name]]) for v in self.sdp.variables}
         return Point(values, duals)
-
-
-def _matrices(lhs: Expression) -> dict[str, sp.csr_array]:
-    return {name: linear_map.matrix() for name, linear_map in lhs.items()}
-
-
-def _minus_one(variable: Variable) -> sp.csr_array:
-    return -sp.eye_array(variable.size, format="csr")
 
 
 def _shaped(variable: Variable, x: Array) -> Array:

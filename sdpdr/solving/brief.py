@@ -9,7 +9,7 @@ from __future__ import annotations
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.face import stated_labels
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce import Dual, Reduction
+from sdpdr.reduce import Dedupe, Dual, Reduction
 
 # Who solves them. It is part of what the package needs, and runs in this process.
 SOLVER = "clarabel"
@@ -48,5 +48,5 @@ def brief_form(sdp: SDP) -> str | None:
 
 
 def brief_reductions(form: str) -> tuple[Reduction, ...]:
-    """What leads from a small program to its form: no more than the dual."""
-    return (Dual(),) if form == "lmi" else ()
+    """What leads from a small program to its form, which need not be scaled."""
+    return (Dedupe(), Dual()) if form == "lmi" else (Dedupe(),)
