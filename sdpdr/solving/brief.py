@@ -6,11 +6,17 @@ needs milliseconds. All others are there where it falls short.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.face import stated_labels
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Dedupe, Dual, Reduction
+from sdpdr.solvers.base import Solver
 
+# Over the tolerance, what the solver is asked for, and the least: of squares multipliers are known
+# to the root of the gap only, and another step takes less than a proof.
+_FINER, _FLOOR = 1e-3, 1e-10
 # Who solves them. It is part of what the package needs, and runs in this process.
 SOLVER = "clarabel"
 # Multiplications of one of its steps, those for one matrix, and numbers in its unknowns and rows.
@@ -50,3 +56,9 @@ def brief_form(sdp: SDP) -> str | None:
 def brief_reductions(form: str) -> tuple[Reduction, ...]:
     """What leads from a small program to its form, which need not be scaled."""
     return (Dedupe(), Dual()) if form == "lmi" else (Dedupe(),)
+
+
+def brief_solver(solver: Solver) -> Solver:
+    """The solver, asked for more than the tolerance; what a person asks for wins."""
+    asked = max(_FLOOR, _FINER * solver.tol)
+    return replace(solver, options=dict.fromkeys(solver.tolerances(), asked) | {**solver.options})

@@ -18,7 +18,7 @@ from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.brief import SOLVER as BRIEFLY
-from sdpdr.solving.brief import brief_form, brief_reductions
+from sdpdr.solving.brief import brief_form, brief_reductions, brief_solver
 from sdpdr.solving.costs import (
     POSSIBLE,
     Candidate,
@@ -289,8 +289,8 @@ class _Choice:
             return None
         # Of no known cost: to predict it would take as long as a step.
         way = self.way(Candidate(BRIEFLY, form), _BRIEF)
-        first = replace(way, reductions=brief_reductions(form))
-        return replace(first, further=lambda: self.best("auto").sequence)
+        way = replace(way, reductions=brief_reductions(form), solver=brief_solver(way.solver))
+        return replace(way, further=lambda: self.best("auto").sequence)
 
     def best(self, form: str) -> Way:
         """The way of least cost, or the one that was asked for."""

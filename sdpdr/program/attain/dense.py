@@ -126,11 +126,11 @@ class DenseProgram:
             dual = duals[lmi.label]
             z[self.places[lmi.label]] = svec((dual + dual.T) / 2.0)
         entries, equations, quotients = self.said
-        summed = np.bincount(self.copies, y, self.e.size)
+        summed = np.zeros(self.e.size)
+        np.add.at(summed, self.copies, y)
         # Whoever says the same pays the same.
-        return summed - np.bincount(equations, quotients * z[entries], self.e.size), z[
-            self.standing
-        ]
+        np.subtract.at(summed, equations, quotients * z[entries])
+        return summed, z[self.standing]
 
     def duals(self, y: Array, z: Array) -> dict[str, Array]:
         """Multipliers by label."""
@@ -164,11 +164,11 @@ class DenseProgram:
         return np.abs(self.E), np.abs(self.M), np.abs(self.others)
 
     @cached_property
-    def terms(self) -> tuple[Index, Index]:
+    def terms(self) -> tuple[Array, Array]:
         """Roundings of an entry of M v + t, and of one of c + E^T y - M^T z, at most."""
         E, M, others = self.sizes
         columns = np.count_nonzero(E, axis=0) + np.count_nonzero(others, axis=0)
-        return np.count_nonzero(M, axis=1) + 4, columns + 4
+        return np.count_nonzero(M, axis=1) + 4.0, columns + 4.0
 
     @cached_property
     def heights(self) -> Array:

@@ -139,21 +139,28 @@ def _points(program: DenseProgram, v: Array, tol: float) -> Iterator[tuple[float
     if not _is_quick(program):
         return
     for share in _SHARES:
-        moved: Array | None = v
-        for _ in range(_TRIES):
-            moved = _towards_inside(program, moved, share * tol)
-            if moved is None:
-                break
+        # What is lifted further lies further from the optimum.
+        for moved in _inwards(program, v, share * tol):
             value = _value_near(program, moved)
             if value is not None:
-                # What is lifted further lies further from the optimum.
                 yield value, moved
                 return
 
 
+def _inwards(program: DenseProgram, v: Array, share: float) -> Iterator[Array]:
+    """Points nearer and nearer to such with small eigenvalues lifted."""
+    for _ in range(_TRIES):
+        moved = _towards_inside(program, v, share)
+        if moved is None:
+            return
+        yield moved
+        v = moved
+
+
 def _is_quick(program: DenseProgram) -> bool:
-    """Whether a factorization over all cones is."""
-    return program.t.size * (program.c.size - program.e.size) ** 2 <= _OPERATIONS
+    """Whether a factorization over all cones is, if there is anything to be moved."""
+    freedom = program.c.size - program.e.size
+    return freedom > 0 and program.t.size * freedom**2 <= _OPERATIONS
 
 
 def _onto_equations(program: DenseProgram, v: Array) -> Array:
@@ -345,7 +352,7 @@ class _Metric:
         """Columns of shape (k, q), each matrix between two roots (inverse ones for points)."""
         found, q = np.empty(columns.shape), columns.shape[1]
         for group, roots in zip(self._program.groups, self._roots, strict=True):
-            part = columns[group.part].T.reshape(q, group.count, -1)
+            part = columns[group.part].T.reshape(q, group.count, svec_size(group.order))
             moved = svec(roots @ smat(part) @ roots)
             found[group.part] = moved.reshape(q, -1).T
         linear = self._program.linear
