@@ -13,12 +13,10 @@ from sdpdr.model import Model
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
-from sdpdr.reduce import Chordal, Composed, Dedupe, Dual, Face, Reduction, Scale
+from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
 from sdpdr.solvers.tolerance import check_options
-from sdpdr.solving.brief import SOLVER as BRIEFLY
-from sdpdr.solving.brief import brief_form, brief_reductions, brief_solver
 from sdpdr.solving.costs import (
     POSSIBLE,
     Candidate,
@@ -30,12 +28,18 @@ from sdpdr.solving.costs import (
     priority,
     shares,
 )
+from sdpdr.solving.forms import (
+    BRIEFLY,
+    CHORDAL,
+    brief_form,
+    brief_reductions,
+    brief_solver,
+    reductions_for,
+)
 
 # What stands in place of a form where there is none to choose.
 BY_HAND = "by hand"
 _NAMED = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
-# Forms that decompose matrices along the cliques of their patterns.
-CHORDAL = ("chordal", "chordal-lmi")
 _BRIEF = "the program is so small that comparing ways would take longer"
 # Candidates that take turns, at most.
 LONGEST = 6
@@ -155,21 +159,6 @@ class Way:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.solver.name}, {self.form} form: {self.reason})"
-
-
-def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
-    """The reductions that bring a program into a form."""
-    if form == "cvxpy":
-        return ()
-    if form == "factor":
-        return (Dedupe(),)
-    chordal = form in CHORDAL
-    steps: list[Reduction] = [Dedupe()]
-    # Only the basis along a spanning tree leaves cliques to find.
-    face = Face("sparse" if chordal else "auto")
-    steps += [] if face.accepts(sdp) else [face]
-    steps += [Chordal(), Scale(matrices=False)] if chordal else [Scale()]
-    return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
 
 
 def choose(

@@ -12,7 +12,7 @@ from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap, svec_
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
 from sdpdr.program.attain.dense import written_out
 from sdpdr.program.attain.local import both_sides
-from sdpdr.solving.brief import brief_form
+from sdpdr.solving.forms import brief_form
 
 ORDER = 4
 

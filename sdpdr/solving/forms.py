@@ -1,7 +1,8 @@
-"""Programs so small that to compare ways to solve them takes longer than any of them.
+"""What leads from a program to the form that a solver takes, and which form suits a small one.
 
-An interior-point method on the program as it stands, or on its dual where that has fewer unknowns,
-needs milliseconds. All others are there where it falls short.
+Of small programs to compare ways takes longer than any of them. An interior-point method on the
+program as it stands, or on its dual where that has fewer unknowns, needs milliseconds; all others
+are there where it falls short.
 """
 
 from __future__ import annotations
@@ -11,16 +12,33 @@ from dataclasses import replace
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.face import stated_labels
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce import Dedupe, Dual, Reduction
+from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
 from sdpdr.solvers.base import Solver
 
+# Forms that decompose matrices along the cliques of their patterns.
+CHORDAL = ("chordal", "chordal-lmi")
 # Over the tolerance, what the solver is asked for, and the least: of squares multipliers are known
 # to the root of the gap only, and another step takes less than a proof.
 _FINER, _FLOOR = 1e-3, 1e-10
-# Who solves them. It is part of what the package needs, and runs in this process.
-SOLVER = "clarabel"
+# Who solves small programs. It is part of what the package needs, and runs in this process.
+BRIEFLY = "clarabel"
 # Multiplications of one of its steps, those for one matrix, and numbers in its unknowns and rows.
 _STEP, _ONE_MATRIX, _NUMBERS = 1e8, 3.5e7, 5000
+
+
+def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
+    """The reductions that bring a program into a form."""
+    if form == "cvxpy":
+        return ()
+    if form == "factor":
+        return (Dedupe(),)
+    chordal = form in CHORDAL
+    steps: list[Reduction] = [Dedupe()]
+    # Only the basis along a spanning tree leaves cliques to find.
+    face = Face("sparse" if chordal else "auto")
+    steps += [] if face.accepts(sdp) else [face]
+    steps += [Chordal(), Scale(matrices=False)] if chordal else [Scale()]
+    return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
 
 
 def brief_form(sdp: SDP) -> str | None:
