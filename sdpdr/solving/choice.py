@@ -8,14 +8,13 @@ from functools import cached_property, partial
 from math import inf
 from typing import Any
 
-from sdpdr.base.errors import CompileError, InfeasibleError, NotAcceptedError, UnknownNameError
-from sdpdr.model import Model
+from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import FORMS, Solver
-from sdpdr.solvers.registry import SOLVERS, find
+from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.costs import (
     POSSIBLE,
@@ -34,6 +33,7 @@ from sdpdr.solving.forms import (
     brief_form,
     brief_reductions,
     brief_solver,
+    configure,
     reductions_for,
 )
 
@@ -343,24 +343,6 @@ def _is_small(sdp: SDP) -> bool:
 def _is_free(name: str, classes: Mapping[str, type[Solver]], skip: Collection[str]) -> bool:
     """Whether "auto" may choose a solver."""
     return name not in skip and not classes[name].by_name_only
-
-
-def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
-    """The program of a model; None, and why, where it has none."""
-    if isinstance(model, SDP):
-        return require_admissible(model), ""
-    try:
-        return require_admissible(model.to_sdp()), ""
-    except CompileError as error:
-        return None, str(error)
-
-
-def configure(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
-    """A solver with the options that were given; they win over its own."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if isinstance(solver, Solver):
-        return replace(solver, **given)
-    return find(solver)(**given)
 
 
 def _reason(found: Candidate, structure: Structure | None) -> str:

@@ -7,13 +7,19 @@ are there where it falls short.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
+from sdpdr.base.errors import CompileError
 from sdpdr.linalg.svec import svec_size
+from sdpdr.model import Model
 from sdpdr.program.face import stated_labels
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import require_admissible
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
 from sdpdr.solvers.base import Solver
+from sdpdr.solvers.registry import find
 
 # Forms that decompose matrices along the cliques of their patterns.
 CHORDAL = ("chordal", "chordal-lmi")
@@ -24,6 +30,24 @@ _FINER, _FLOOR = 1e-3, 1e-10
 BRIEFLY = "clarabel"
 # Multiplications of one of its steps, those for one matrix, and numbers in its unknowns and rows.
 _STEP, _ONE_MATRIX, _NUMBERS = 1e8, 3.5e7, 5000
+
+
+def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
+    """The program of a model; None, and why, where it has none."""
+    if isinstance(model, SDP):
+        return require_admissible(model), ""
+    try:
+        return require_admissible(model.to_sdp()), ""
+    except CompileError as error:
+        return None, str(error)
+
+
+def configure(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
+    """A solver with the options that were given; they win over its own."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(solver, Solver):
+        return replace(solver, **given)
+    return find(solver)(**given)
 
 
 def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
