@@ -47,7 +47,9 @@ from sdpdr.families.factor.margin.norms import (
 _MORE = 20
 _STEPS = 300
 # The parabola that rounds off a kink is this wide at first, and narrowed by this factor.
-_WIDTH, _NARROWED = 1.0, 0.25
+_WIDTH, _NARROWED = 0.25, 0.5
+# Rounds without a better gap after which no more is hoped for.
+_PATIENCE = 8
 # Part of the norm that new columns bring.
 _NEW = 0.05
 # The whole product is faster than so many times fewer of its entries, one by one.
@@ -214,7 +216,7 @@ class Program:
         head = self.factors.encode(np.vstack([at.U, at.V])) if has_factors else np.zeros(0)
         offsets = np.concatenate([at.rows, at.columns]) / unit
         first = np.concatenate([head, offsets, at.shared / self._shared_unit])
-        options = {"maxiter": _STEPS, "ftol": 1e-3 * tol, "gtol": 0.0}
+        options = {"maxiter": _STEPS, "ftol": 1e-5 * tol, "gtol": 0.0}
         found = minimize(value, first, jac=True, method="L-BFGS-B", callback=stop, options=options)
         point = decoded(found.x)[0]
         U, V, size = principal(point.U, point.V, self.factors.name)
@@ -351,12 +353,15 @@ def complete(
         if proof.bound > best.bound:
             best = replace(best, bound=proof.bound, weights=proof.weights, scales=proof.scales)
         record = {"value": best.value, "bound": best.bound, "columns": point.U.shape[1]}
-        history.append({**record, "width": width, "seconds": deadline.spent})
-        if best.gap <= tol or deadline.is_over():
+        history.append({**record, "gap": best.gap, "width": width, "seconds": deadline.spent})
+        stalled = len(history) > _PATIENCE and best.gap > 0.99 * history[-_PATIENCE]["gap"]
+        if best.gap <= tol or deadline.is_over() or stalled:
             break
         smoothed = point.size + program.slopes(point, width)[0]
-        if valued.value - smoothed > 0.2 * (valued.value - proof.bound):
-            width *= _NARROWED
-        else:
+        rounded = valued.value - smoothed
+        before = point
+        if rounded <= 0.2 * (valued.value - proof.bound) or not point.U.shape[1]:
             point = program.grown(point, proof, tol)
+        if point is before and rounded > 0.0:
+            width *= _NARROWED
     return replace(best, history=tuple(history))

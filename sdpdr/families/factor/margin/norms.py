@@ -99,7 +99,7 @@ def principal(U: Array, V: Array, norm: str) -> tuple[Array, Array, float]:
     if not U.shape[1]:
         return U, V, 0.0
     (left, R), (right, S) = np.linalg.qr(U), np.linalg.qr(V)
-    inner, sizes, outer = np.linalg.svd(R @ S.T)
+    inner, sizes, outer = np.linalg.svd(R @ S.T, full_matrices=False)
     if norm == "trace":
         kept = sizes > _ZERO * max(sizes[0], 1e-300)
         roots = np.sqrt(sizes[kept])
