@@ -135,8 +135,8 @@ WAYS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray | Predicted]] = {
     "alternating least squares, 20 factors": alternating,
     "stochastic gradient, 100 factors": descent,
     "RatingMMMF()": ours(),
-    'RatingMMMF(norm="max")': ours(norm="max", time_limit=120.0),
-    'RatingMMMF(loss="hinge")': ours(loss="hinge", time_limit=120.0),
+    'RatingMMMF(norm="max")': ours(norm="max"),
+    'RatingMMMF(loss="hinge")': ours(loss="hinge"),
     "MMMFCV(cv=3), 19 fits": cross_validated,
 }
 

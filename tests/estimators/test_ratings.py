@@ -217,7 +217,7 @@ def test_folding_in_is_ridge_regression():
     x = np.linalg.solve(A.T @ A + price, A.T @ wanted)
     np.testing.assert_allclose(model.transform(new), x[None, :-1], atol=1e-6)
     scores = model.V_ @ x[:-1] + x[-1] + model.item_offsets_ + model.mean_
-    np.testing.assert_allclose(model.fold_in(new)[0], np.clip(scores, 1, 5), atol=1e-6)
+    np.testing.assert_allclose(model.fold_in(new)[0], np.clip(scores, *model.levels_[[0, -1]]), atol=1e-6)
 
 
 @pytest.mark.parametrize(("loss", "norm"), KINDS)
@@ -226,7 +226,7 @@ def test_users_folded_in_again_are_as_they_were(loss, norm):
     again = model.fold_in(SMALL)
     assert again.shape == SMALL.shape
     assert np.mean(np.abs(again - model.predict())) < 0.1
-    assert model.fold_in([[3, 1, 5.0], [9, 2, 1.0], [3, 2, 1.0]]).shape == (2, 6)
+    assert model.fold_in([[3, 1, 4.0], [9, 2, 1.0], [3, 2, 1.0]]).shape == (2, 6)
 
 
 def test_items_that_are_not_known_cannot_be_folded_in():
@@ -242,7 +242,7 @@ def test_names_that_are_not_known_are_predicted_from_the_other_side():
     model = RatingMMMF(0.6).fit(SMALL)
     with pytest.warns(UnobservedWarning, match="1 have a user and 0 an item"):
         found = model.predict([8, 0], [3, 3])
-    np.testing.assert_allclose(found[0], np.clip(model.mean_ + model.item_offsets_[3], 1, 5))
+    np.testing.assert_allclose(found[0], np.clip(model.mean_ + model.item_offsets_[3], 1, 4))
     np.testing.assert_allclose(found[1], model.predict()[0, 3])
 
 

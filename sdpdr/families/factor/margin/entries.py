@@ -35,13 +35,13 @@ class Entries:
     shape: tuple[int, int]
     places: Index
     values: Array
-    users: np.ndarray = field(default=None)  # type: ignore[assignment]  # filled in below
-    items: np.ndarray = field(default=None)  # type: ignore[assignment]  # and this
+    users: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    items: np.ndarray = field(default_factory=lambda: np.zeros(0))
     named: bool = False
 
     def __post_init__(self) -> None:
         for name, n in zip(("users", "items"), self.shape, strict=True):
-            if getattr(self, name) is None:
+            if not getattr(self, name).size:
                 object.__setattr__(self, name, np.arange(n))
 
     @property

@@ -103,8 +103,8 @@ def principal(U: Array, V: Array, norm: str) -> tuple[Array, Array, float]:
     if norm == "trace":
         kept = sizes > _ZERO * max(sizes[0], 1e-300)
         roots = np.sqrt(sizes[kept])
-        axes = (left @ inner[:, kept], right @ outer[kept].T)
-        return axes[0] * roots, axes[1] * roots, float(np.sum(sizes))
+        sides = (left @ inner[:, kept], right @ outer[kept].T)
+        return sides[0] * roots, sides[1] * roots, float(np.sum(sizes))
     longest = [np.sqrt(np.max(np.sum(np.square(F), axis=1))) for F in (U, V)]
     if not all(longest):
         return U[:, :0], V[:, :0], 0.0
