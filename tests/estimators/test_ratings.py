@@ -217,7 +217,8 @@ def test_folding_in_is_ridge_regression():
     x = np.linalg.solve(A.T @ A + price, A.T @ wanted)
     np.testing.assert_allclose(model.transform(new), x[None, :-1], atol=1e-6)
     scores = model.V_ @ x[:-1] + x[-1] + model.item_offsets_ + model.mean_
-    np.testing.assert_allclose(model.fold_in(new)[0], np.clip(scores, *model.levels_[[0, -1]]), atol=1e-6)
+    low, high = model.levels_[[0, -1]]
+    np.testing.assert_allclose(model.fold_in(new)[0], np.clip(scores, low, high), atol=1e-6)
 
 
 @pytest.mark.parametrize(("loss", "norm"), KINDS)
@@ -255,7 +256,7 @@ def test_the_price_of_the_best_score():
     assert model.scores_.shape == (6, 3)
     assert model.c_ == model.cs_[np.argmax(model.scores_.mean(axis=1))]
     assert model.best_score_ == model.scores_.mean(axis=1).max()
-    assert model.cs_[2] == pytest.approx(2.0 * RatingMMMF().least_price(seen))
+    assert model.cs_[3] == pytest.approx(2.0 * RatingMMMF().least_price(seen))
     direct = RatingMMMF(model.c_).fit(seen)
     np.testing.assert_array_equal(model.predict(), direct.predict())
     assert model.score(held) == direct.score(held)

@@ -49,7 +49,7 @@ _STEPS = 300
 # The parabola that rounds off a kink is this wide at first, and narrowed by this factor.
 _WIDTH, _NARROWED = 0.25, 0.5
 # Rounds without a better gap after which no more is hoped for.
-_PATIENCE = 8
+_PATIENCE = 15
 # Part of the norm that new columns bring.
 _NEW = 0.05
 # The whole product is faster than so many times fewer of its entries, one by one.

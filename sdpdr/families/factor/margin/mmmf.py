@@ -32,7 +32,6 @@ from sdpdr.program.point import Factor
 from sdpdr.solvers.base import Solver, tolerance, unless_configured
 from sdpdr.solving.solve import solve
 
-
 # Rounds of descent on factors, of hundreds of steps each.
 _ROUNDS = 50
 
