@@ -179,9 +179,10 @@ def main() -> None:
             f"{source}: {len(seen)} ratings are seen and {len(held)} held back (seed "
             f"{options.seed}; {int(np.sum(~known))} of users or items that are not seen are left "
             "out). Seconds of processor time on one core of a machine shared with other work. "
-            "Our own alternating least squares (20 rounds; price 16 for factors, of 8 to 25 the best "
-            "on the ratings held back; 5 for offsets) is NumPy; the stochastic gradient is that of the Surprise library with its defaults, in "
-            "plain Python, so its seconds say nothing of a compiled one."
+            "Our own alternating least squares (20 rounds; price 16 for factors, of 8 to 25 the "
+            "best on the ratings held back; 5 for offsets) is NumPy; the stochastic gradient is "
+            "that of the Surprise library with its defaults, in plain Python, so its seconds say "
+            "nothing of a compiled one."
         ],
     )
 

@@ -135,7 +135,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.Q_ = _spread(signs, np.clip(found.multipliers, 0.0, self.c))
         self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
         self.n_iter_, self.n_features_in_ = found.iterations, signs.shape[1]
-        if found.is_zero:
+        if found.is_zero and found.certified(tolerance(self.solver, self.tol)):
             warnings.warn(
                 f"slack at a price of c = {self.c:g} is so cheap that the best matrix is zero, "
                 "and predicts nothing. Raise c.",

@@ -340,10 +340,10 @@ class RatingMMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 UncertifiedWarning,
                 stacklevel=3,
             )
-        if not self.U_.shape[1]:
+        elif not self.U_.shape[1]:
             warnings.warn(
                 f"a loss at a price of c = {self.c_:g} is so cheap that the best matrix is zero, "
-                "and only offsets predict. Raise c.",
+                "within the tolerance, and only offsets predict. Raise c.",
                 WeakSeparationWarning,
                 stacklevel=3,
             )
