@@ -160,7 +160,7 @@ def test_triples_are_the_matrix():
 
 @pytest.mark.parametrize("norm", ["trace", "max"])
 def test_descent_on_factors_agrees_with_the_splitting(norm):
-    seen, _ = planted(20, 15)
+    seen, _ = planted(12, 9)
     slow = MMMF(c=0.3, norm=norm, tol=1e-4).fit(seen)
     quick = MMMF(c=0.3, norm=norm, solver="factors", tol=2e-2).fit(seen)
     assert quick.gap_ <= 2e-2
