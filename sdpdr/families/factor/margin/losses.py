@@ -102,9 +102,10 @@ class Squared(Loss):
     def multipliers(self, scores: Array, shared: Array, width: float, c: float) -> Multipliers:
         """Residuals at their price."""
         weights = c * (self._wanted - scores)
+        rounding = weights.size * float(np.finfo(float).eps)
         return Multipliers(
             weights,
-            float(weights @ self._wanted),
+            float(weights @ self._wanted - rounding * (np.abs(weights) @ np.abs(self._wanted))),
             float(weights @ weights) / (2.0 * c),
             np.inf,
         )
