@@ -26,20 +26,23 @@ class GraphProjection(Responding):
 
     is solved directly (``way="direct"``), or replaced by its responses and a ridge
     (``"regression"``). For labels alone the two span the same space; for others they differ as the
-    solutions y of the pencil differ from linear functions.
+    solutions y of the pencil differ from linear functions. Solutions of `LSDA` are far from linear
+    ones, concentrated where classes meet, so that it is solved directly unless asked otherwise.
 
     Parameters
     ----------
     n_components : int, optional
         Two; one less than there are classes where labels make the pencil.
     n_neighbors : int, default 5
-    connect : {"none", "mst"}, default "none"
-        What to do with a graph of several parts: leave it, or add the shortest edges between them.
+    connect : {"none", "mst", "bridges"}, default "none"
+        What to do with a graph of several parts: leave it, or add edges between them, as
+        `sdpdr.graphs.knn` does. `IsoProjection` needs all points joined: default "bridges".
     alpha : float, default 0.1
         The ridge of either way.
     smoothing : float, default 0.1
         `SDA`: price of differing from neighbours. `LSDA`: share of repulsion.
     way : {"regression", "direct"}, default "regression"
+        Of `LSDA`, "direct".
     random_state : int, default 0
 
     Attributes
@@ -176,6 +179,7 @@ class NPE(GraphProjection):
     kind = "reconstruction"
 
 
+@dataclass(eq=False, repr=False)
 class IsoProjection(GraphProjection):
     """Isometric projection: distances along the graph, by a linear map.
 
@@ -193,7 +197,10 @@ class IsoProjection(GraphProjection):
     (100, 2)
     """
 
-    kind = "geodesic"
+    _: KW_ONLY
+    connect: str = "bridges"
+
+    kind: ClassVar[str] = "geodesic"
 
 
 class SDA(GraphProjection):
@@ -219,6 +226,7 @@ class SDA(GraphProjection):
     kind = "semisupervised"
 
 
+@dataclass(eq=False, repr=False)
 class LSDA(GraphProjection):
     """Locality sensitive discriminant analysis: neighbours of a class against all others.
 
@@ -245,4 +253,7 @@ class LSDA(GraphProjection):
     (150, 2)
     """
 
-    kind = "contrast"
+    _: KW_ONLY
+    way: str = "direct"
+
+    kind: ClassVar[str] = "contrast"
