@@ -27,6 +27,7 @@ from sdpdr.graphs import NeighborGraph
 _ALPHA = 0.1
 # Order up to which a decomposition for leaving out costs next to nothing.
 _DECOMPOSED = 2000
+_ENTRIES = 10**7
 
 
 def _is_kernel(estimator: SpectralRegression) -> bool:
@@ -66,8 +67,9 @@ class SpectralRegression(Responding):
     n_neighbors : int, default 5
     alpha : float, "loo" or "auto", default "auto"
         The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out.
-        ``"auto"`` does so for dense data of up to 2000 samples or columns and for kernels of up to
-        2000 samples; with a penalty matrix, a cardinality, sparse or more data it is 0.1.
+        ``"auto"`` does so for data of up to 2000 samples or columns and ten million entries, and
+        for kernels of up to 2000 samples; with a penalty matrix, a cardinality or more data it is
+        0.1.
     penalty : array or sparse array of shape (p, m), optional
         P; see `sdpdr.extend.grid_laplacian` for images. The identity by default.
     cardinality : int, optional
@@ -209,9 +211,8 @@ class SpectralRegression(Responding):
             raise DataError(
                 f"responses must be a word, a graph or a Pencil; they are {self.responses!r}."
             )
-        if isinstance(self.alpha, str):
-            validate.choice("alpha", self.alpha, ("auto", "loo"))
-        elif not self.alpha >= 0.0:
+        named = isinstance(self.alpha, str)
+        if self.alpha not in ("auto", "loo") if named else not self.alpha >= 0.0:
             raise DataError(f"alpha must be 0 or more, 'loo' or 'auto'; it is {self.alpha!r}.")
         if self.kernel is not None and self.penalty is not None:
             raise DataError("penalty is on the coefficients of linear functions; drop the kernel.")
@@ -263,16 +264,19 @@ class SpectralRegression(Responding):
         """Whether the ridge is chosen by leaving out."""
         if self.alpha != "auto":
             return self.alpha == "loo"
-        if self.cardinality is not None or self.penalty is not None or sp.issparse(X):
+        if self.cardinality is not None or self.penalty is not None:
             return False
-        return (min(X.shape) if self.kernel is None else X.shape[0]) <= _DECOMPOSED
+        if self.kernel is not None:
+            return bool(X.shape[0] <= _DECOMPOSED)
+        return min(X.shape) <= _DECOMPOSED and X.shape[0] * X.shape[1] <= _ENTRIES
 
     def _regress_linear(self, X: Any, masses: Array | None) -> SpectralRegression:
         if self.cardinality is not None:
             found = self._sparse(X)
         else:
             if self._leaves_out:
-                self.alpha_ = choose_ridge(X, self.responses_).alpha
+                dense = X.toarray() if sp.issparse(X) else X
+                self.alpha_ = choose_ridge(dense, self.responses_).alpha
             found = ridge(
                 X,
                 self.responses_,
