@@ -12,8 +12,14 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.estimators import checked
 from sdpdr.families.regress.linear import linear_embedding
-from sdpdr.families.regress.respond import LABELLED, Responding, checked_target, kind_of
-from sdpdr.families.regress.ridge import ridge
+from sdpdr.families.regress.respond import (
+    LABELLED,
+    Responding,
+    checked_target,
+    class_responses,
+    kind_of,
+)
+from sdpdr.families.regress.ridge import choose_ridge, ridge
 
 WAYS = ("regression", "direct")
 
@@ -37,8 +43,10 @@ class GraphProjection(Responding):
     connect : {"none", "mst", "bridges"}, default "none"
         What to do with a graph of several parts: leave it, or add edges between them, as
         `sdpdr.graphs.knn` does. `IsoProjection` needs all points joined: default "bridges".
-    alpha : float, default 0.1
-        The ridge of either way.
+    alpha : float or "loo", default "loo"
+        The ridge of either way. ``"loo"`` chooses it by exact leave-one-out: of the regression on
+        the responses, or, of the pencil solved directly, of that on the classes, in units of the
+        mean degree. Where there is none (a pencil without labels) it is 0.1.
     smoothing : float, default 0.1
         `SDA`: price of differing from neighbours. `LSDA`: share of repulsion.
     way : {"regression", "direct"}, default "regression"
@@ -51,6 +59,8 @@ class GraphProjection(Responding):
     intercept_ : array of shape (n_components,)
     eigenvalues_ : array of shape (n_components,)
         Of the samples' pencil, or of that among linear functions.
+    alpha_ : float
+        As used.
     n_features_in_ : int
 
     Raises
@@ -64,7 +74,7 @@ class GraphProjection(Responding):
     """
 
     _: KW_ONLY
-    alpha: float = 0.1
+    alpha: float | str = "loo"
     way: str = "regression"
 
     kind: ClassVar[str]
@@ -83,6 +93,8 @@ class GraphProjection(Responding):
         self
         """
         validate.choice("way", self.way, WAYS)
+        if isinstance(self.alpha, str):
+            validate.choice("alpha", self.alpha, ("loo",))
         X = checked(self, X, ensure_min_samples=3)
         y = None if y is None else column_or_1d(y, warn=True)
         labels = checked_target(y, len(X))
@@ -90,7 +102,8 @@ class GraphProjection(Responding):
         if self.way == "direct":
             return self._directly(X, labels)
         found = self._responses(X, labels, self.kind)
-        mapping = ridge(X, found.vectors, self.alpha, weights=found.masses)
+        self.alpha_ = self._ridge(X, found.vectors)
+        mapping = ridge(X, found.vectors, self.alpha_, weights=found.masses)
         self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
         self.eigenvalues_ = found.eigenvalues
         return self
@@ -100,10 +113,19 @@ class GraphProjection(Responding):
         if d is None:
             known = 3 if y is None else np.setdiff1d(y, [-1] * (self.kind == "semisupervised")).size
             d = max(known - 1, 1)
-        found = linear_embedding(X, self._pencil(X, y, self.kind), d, self.alpha)
+        pencil, classes = self._pencil(X, y, self.kind), None
+        if y is not None and self.kind != "semisupervised":
+            classes = class_responses(y)
+        self.alpha_ = self._ridge(X, classes, float(np.mean(pencil.totals)))
+        found = linear_embedding(X, pencil, d, self.alpha_)
         self.components_, self.intercept_ = found.coef.T, -found.mean @ found.coef
         self.eigenvalues_ = found.eigenvalues
         return self
+
+    def _ridge(self, X: Array, responses: Array | None, unit: float = 1.0) -> float:
+        if not isinstance(self.alpha, str):
+            return float(self.alpha)
+        return 0.1 if responses is None else unit * choose_ridge(X, responses).alpha
 
     def transform(self, X: Any) -> Array:
         """Places of points, shape (q, n_components)."""
