@@ -186,6 +186,14 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
                 UncertifiedWarning,
                 stacklevel=3,
             )
+        elif solution.bound is None:
+            warnings.warn(
+                f"{solution.status.name}, but no bound was found: nothing proves that no other "
+                "unfolding has a better value. Exact lengths often leave no interior, and so no "
+                "multipliers; isometry=Band(0.05) or 'inequality' does.",
+                UncertifiedWarning,
+                stacklevel=3,
+            )
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places)
