@@ -53,4 +53,4 @@ def test_bad_hyperparameters_are_named(options, words):
 def test_disconnected_data_are_refused():
     apart = sdpdr.datasets.two_clusters(20, seed=0)[0]
     with pytest.raises(DisconnectedGraphError):
-        sdpdr.MVE(n_neighbors=3).fit(apart)
+        sdpdr.MVE(n_neighbors=3, connect="error").fit(apart)

@@ -259,7 +259,7 @@ class _Bounding:
         n = self.size
         if self._apart(tol) and n > PROGRAM_LIMIT:
             self.left_out = (
-                f"; the program was left out, since {n} rows and columns of it are more than "
+                f"; the program was left out, since {n} rows and columns are more than "
                 f"{PROGRAM_LIMIT} (method='overlap' solves it all the same)"
             )
         # One component is the leading singular pair, and the first bound is exact.

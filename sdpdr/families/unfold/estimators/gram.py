@@ -186,7 +186,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
                 UncertifiedWarning,
                 stacklevel=3,
             )
-        elif solution.bound is None:
+        elif solution.status is Status.SOLVED and solution.bound is None:
             warnings.warn(
                 f"{solution.status.name}, but no bound was found: nothing proves that no other "
                 "unfolding has a better value. Exact lengths often leave no interior, and so no "
