@@ -132,7 +132,8 @@ def connected(
 
 def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
     """Several edges between the parts, with a warning: one would be a hinge."""
-    each = int(graph.provenance.options.get("n_neighbors", BRIDGES))
+    asked = graph.provenance.options.get("n_neighbors", BRIDGES)
+    each = asked if isinstance(asked, int) else BRIDGES
     added = bridges(space, graph.components, each)
     sizes = np.sort(np.bincount(graph.components))[::-1]
     warn(

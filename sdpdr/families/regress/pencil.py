@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sdpdr.base import checks as validate
@@ -182,8 +183,8 @@ def graph_embedding(pencil: Pencil, n_components: int, seed: int = 0) -> GraphEm
     root = np.sqrt(pencil.diagonal)
     constant = root / np.linalg.norm(root) if trivial else None
     matrix = pencil.normalized()
-    parts, part = connected_components(matrix) if sp.issparse(matrix) else (1, np.zeros(pencil.n))
-    if parts == 1:
+    part = connected_components(matrix)[1] if sp.issparse(matrix) else None
+    if part is None or not part.any():
         values, vectors = _leading(matrix, constant, d, seed)
     else:
         values, vectors = _by_parts(matrix, constant, d, part, seed)
@@ -202,7 +203,7 @@ def _leading(matrix: Matrix, constant: Array | None, d: int, seed: int) -> tuple
 
 
 def _by_parts(
-    matrix: Any, constant: Array | None, d: int, part: Array, seed: int
+    matrix: Any, constant: Array | None, d: int, part: NDArray[np.int32], seed: int
 ) -> tuple[Array, Array]:
     """The leading ones of all parts together.
 

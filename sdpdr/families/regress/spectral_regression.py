@@ -211,8 +211,11 @@ class SpectralRegression(Responding):
             raise DataError(
                 f"responses must be a word, a graph or a Pencil; they are {self.responses!r}."
             )
-        named = isinstance(self.alpha, str)
-        if self.alpha not in ("auto", "loo") if named else not self.alpha >= 0.0:
+        if isinstance(self.alpha, str):
+            known_alpha = self.alpha in ("auto", "loo")
+        else:
+            known_alpha = bool(self.alpha >= 0.0)
+        if not known_alpha:
             raise DataError(f"alpha must be 0 or more, 'loo' or 'auto'; it is {self.alpha!r}.")
         if self.kernel is not None and self.penalty is not None:
             raise DataError("penalty is on the coefficients of linear functions; drop the kernel.")
