@@ -203,7 +203,7 @@ TASKS = {
     "factors": Task(
         factored,
         {"NMF": sdpdr.NMF(2), "IsoNMF": sdpdr.IsoNMF(2)},
-        {"NMF of scikit-learn": decomposition.NMF(2, init="nndsvda", max_iter=1000)},
+        {"NMF": decomposition.NMF(2, init="nndsvda", max_iter=1000)},
         Mean(),
         ("roll", "S-curve", "iris", "wine", "cancer", "digits"),
     ),
