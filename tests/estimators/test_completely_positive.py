@@ -123,7 +123,7 @@ def test_affinities_of_neighbours_are_those_of_normalised_cuts():
     """Their largest eigenvalue is one, once for every part of the graph of neighbours."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.standard_normal((20, 2)), rng.standard_normal((15, 2)) + 50.0])
-    found = sdpdr.CompletelyPositive(2, affinity="knn").fit(X)
+    found = CompletelyPositive(2, affinity="knn").fit(X)
     values = np.linalg.eigvalsh(found.affinity_matrix_)[::-1]
     np.testing.assert_allclose(values[:2], 1.0, atol=1e-12)
     assert values[2] < 0.999
