@@ -176,7 +176,7 @@ def spread(known: np.ndarray, method: str, **options: float) -> SpreadRatings:
     """Ratings spread by a method, without its warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredLabelsWarning)
-        return spread_ratings(known, method, **options)
+        return spread_ratings(known, method, centred=False, **options)
 
 
 def run(R: np.ndarray, training: int, given: int, trials: int, with_mmmf: bool) -> Tally:
@@ -194,7 +194,7 @@ def run(R: np.ndarray, training: int, given: int, trials: int, with_mmmf: bool) 
             "fixed weight, share 0.3": lambda K=known: spread(K, "fixed_lam", share=0.3).ratings,
             "harmonic": lambda K=known: spread(K, "harmonic").ratings,
             "harmonic, of deviations from the user's mean": lambda K=known, m=means: (
-                spread_ratings(K - m, "harmonic").ratings + m
+                spread_ratings(K - m, "harmonic", centred=False).ratings + m
             ),
             "Pearson": lambda K=known: by_pearson(K, training),
             "mean of the movie": lambda K=known: by_item_mean(K),

@@ -20,6 +20,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
+    FewPointsError,
     RowNumbersWarning,
     ShapeError,
     SquaredDistancesWarning,
@@ -215,16 +216,15 @@ def n_neighbors(value: object, n: int) -> int:
     Raises
     ------
     DataError
-        The number lies outside 1, ..., n - 1.
+        The number lies outside 1, ..., n - 1; a `FewPointsError` where it is too large.
     DataTypeError
         It is not an integer.
     """
     number = _integer("n_neighbors", value)
-    if not 1 <= number < n:
-        raise DataError(
-            f"n_neighbors={number} but there are {n} distinct points: choose 1 to {n - 1}."
-        )
-    return number
+    if 1 <= number < n:
+        return number
+    words = f"n_neighbors={number} but there are {n} distinct points: choose 1 to {n - 1}."
+    raise FewPointsError(words, n - 1) if number >= n else DataError(words)
 
 
 def positive_integer(

@@ -29,6 +29,20 @@ class DataError(SdpdrError, ValueError):
     """The data given cannot be used; the message names the offending part."""
 
 
+class FewPointsError(DataError):
+    """More neighbours are asked for than there are other points.
+
+    Attributes
+    ----------
+    most : int
+        Neighbours that there can be.
+    """
+
+    def __init__(self, message: str, most: int = 0) -> None:
+        super().__init__(message)
+        self.most = most
+
+
 class DataTypeError(DataError, TypeError):
     """The data or an argument is of a kind that cannot be used: sparse, objects, not a number."""
 
@@ -158,6 +172,14 @@ class DroppedPointsWarning(SdpdrWarning):
 
 class AddedEdgesWarning(SdpdrWarning):
     """Samples were joined to others that are not among their nearest neighbours."""
+
+
+class FewPointsWarning(SdpdrWarning):
+    """Neighbours were asked for that there are not; all points were taken."""
+
+
+class LostLengthsWarning(SdpdrWarning):
+    """Edges lost much of their length, in the unfolding or in the dimensions that are shown."""
 
 
 class SquaredDistancesWarning(SdpdrWarning):

@@ -9,13 +9,20 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
-from sdpdr.base.errors import DataError, DroppedPointsWarning, DuplicatePointsWarning
+from sdpdr.base.errors import (
+    AddedEdgesWarning,
+    DataError,
+    DroppedPointsWarning,
+    DuplicatePointsWarning,
+)
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
-from sdpdr.graphs.pairs import shortest_links, upper_pairs
+from sdpdr.graphs.pairs import bridges, shortest_links, upper_pairs
 from sdpdr.graphs.space import Space
 
 # Up to this many points an error message may take the time to search for a way out.
 ADVICE_POINTS = 2000
+# Between two parts of a graph that was not made by a number of neighbours.
+BRIDGES = 6
 
 
 def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
@@ -77,7 +84,7 @@ def finish(
         Of the graph, with the neighbourhoods.
     angles : bool
         Whether to add every pair inside a neighbourhood.
-    connect : {"error", "mst", "largest", "none"}
+    connect : {"error", "bridges", "mst", "largest", "none"}
     way_out : callable
         Says how to choose the neighbourhoods so that the graph is connected. Called only for
         the message of an error, on few enough points.
@@ -98,16 +105,19 @@ def connected(
     graph: NeighborGraph, space: Space, connect: str, way_out: Callable[[], str]
 ) -> NeighborGraph:
     """The graph, its parts joined or dropped as asked (see `finish`)."""
-    validate.choice("connect", connect, ("error", "mst", "largest", "none"))
+    validate.choice("connect", connect, ("error", "bridges", "mst", "largest", "none"))
     if connect == "none" or graph.is_connected:
         return graph
+    if connect == "bridges":
+        return _bridged(graph, space)
     if connect == "mst":
         return graph.with_edges(shortest_links(space, graph.components))
     if connect == "error":
         more = way_out() if graph.n <= ADVICE_POINTS else "take larger neighbourhoods"
         return graph.require_connected(
-            f"{more}, or connect='mst' to add the shortest missing edges, or connect='largest' "
-            "to keep the largest component only"
+            f"{more}, or connect='bridges' to add several edges between the components, or "
+            "connect='mst' to add the shortest missing edges, or connect='largest' to keep the "
+            "largest component only"
         )
     largest = graph.largest_component()
     dropped = np.flatnonzero(largest.index < 0)
@@ -118,3 +128,20 @@ def connected(
         stacklevel=4,
     )
     return largest
+
+
+def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
+    """Several edges between the parts, with a warning: one would be a hinge."""
+    asked = graph.provenance.options.get("n_neighbors", BRIDGES)
+    each = asked if isinstance(asked, int) else BRIDGES
+    added = bridges(space, graph.components, each)
+    sizes = np.sort(np.bincount(graph.components))[::-1]
+    warn(
+        f"the graph has {graph.n_components} components, of sizes {validate.listed(sizes)}; "
+        f"{len(added)} edges were added to join them, up to {each} between two. What lies between "
+        "the components is known by these edges alone. Take more neighbours if parts should not "
+        "be apart, or connect='largest' if the rest is stray.",
+        AddedEdgesWarning,
+        stacklevel=5,
+    )
+    return graph.with_edges(added)

@@ -59,9 +59,11 @@ def knn(
         ``"mutual"`` the neighbourhoods are the mutual ones.
     duplicates : {"merge", "error"}, default "merge"
         What to do with points that coincide.
-    connect : {"error", "mst", "largest", "none"}, default "error"
-        What to do with a graph of several components: raise, add the shortest edges between
-        them, keep the largest, or return it as it is.
+    connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
+        What to do with a graph of several components: raise; add the ``n_neighbors`` shortest
+        edges between every two of them, with a warning (of more than thirty components, between
+        those that a minimum spanning tree joins); add that tree's edges only, on which parts turn
+        as on hinges; keep the largest; or return it as it is.
     algorithm : {"auto", "kd_tree", "brute", "approximate"}, default "auto"
         How to search points; a precomputed matrix is read in full. ``"auto"`` is exact: a k-d
         tree in up to 8 dimensions, above them tree or brute force, whichever is faster on a
@@ -96,6 +98,8 @@ def knn(
         Points coincide and were merged.
     DroppedPointsWarning
         ``connect="largest"`` dropped points.
+    AddedEdgesWarning
+        ``connect="bridges"`` joined components.
 
     Notes
     -----

@@ -10,6 +10,9 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import connected_components
 
+# Parts of which each is joined to all others.
+PARTS = 30
+
 
 def from_table(table: Index, values: ArrayLike = True) -> csr_array:
     """Matrix A with A[i, j] true, or a value, when j stands in row i of a table (n, k)."""
@@ -110,6 +113,49 @@ def shortest_links(space: Space, labels: Index) -> Index:
         parts, merged = connected_components(joined)
         labels = merged.astype(np.int64)[labels]
     return sorted_pairs(np.concatenate(links))[0]
+
+
+def bridges(space: Space, labels: Index, each: int) -> Index:
+    """Short edges that hold the parts of a set of points where they lie.
+
+    Of the smaller of two parts the ``each`` points nearest to the other are joined to what is
+    nearest to them there. Every part is joined to every other while they are at most `PARTS`; of
+    more, those that `shortest_links` joins.
+
+    Parameters
+    ----------
+    space : Space
+    labels : ndarray of shape (n,)
+        Part of each point, numbered from 0.
+    each : int
+        Edges between two parts.
+
+    Returns
+    -------
+    ndarray of shape (m, 2)
+        Pairs (i, j), i < j, sorted.
+
+    Examples
+    --------
+    >>> from sdpdr.graphs.space import make_space
+    >>> line = make_space([[0.0], [1.0], [3.0], [6.0]])
+    >>> bridges(line, np.array([0, 0, 1, 1]), 2)
+    array([[0, 2],
+           [1, 2]])
+    """
+    parts = int(labels.max()) + 1
+    if parts <= PARTS:
+        pairs = np.column_stack(np.triu_indices(parts, 1))
+    else:
+        pairs = sorted_pairs(labels[shortest_links(space, labels)])[0]
+    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
+    found = []
+    for pair in pairs:
+        near, far = sorted((members[p] for p in pair), key=len)
+        ends = space.nearest_between(near, far)
+        first = np.argsort(space.sqdist(near, ends), kind="stable")[:each]
+        found.append(np.column_stack([near[first], ends[first]]))
+    return sorted_pairs(np.concatenate(found))[0]
 
 
 def _chosen(space: Space, labels: Index, ends: Index, sqdist: Array) -> tuple[Index, Index]:

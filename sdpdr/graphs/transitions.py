@@ -334,7 +334,7 @@ def sequences(
         Number of states of each sequence; by default there is one.
     metric, squared, angles
         As for `knn`.
-    connect : {"error", "mst", "largest", "none"}, default "error"
+    connect : {"error", "bridges", "mst", "largest", "none"}, default "error"
         What to do with sequences that no edge joins: raise, add the shortest edges between
         them, keep the largest part, or return them as they are.
 

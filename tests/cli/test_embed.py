@@ -238,9 +238,9 @@ def spoilt(roll, how):
         ("strings", "", "--drop y, take others with --columns"),
         ("two points", "", "2 sample"),
         ("zero variance", "", "all 20 points are equal"),
-        ("two clusters", "--n-neighbors 3", "2 components"),
-        ("two clusters", "--n-neighbors 3", "or --connect mst to add"),
-        ("fine", "--n-neighbors 50", "--n-neighbors 50 but there are 50 distinct points"),
+        ("two clusters", "--n-neighbors 3 --connect error", "2 components"),
+        ("two clusters", "--n-neighbors 3 --connect error", "or --connect mst to add"),
+        ("fine", "--n-neighbors 0", "--n-neighbors 0 but there are 50 distinct points"),
         ("fine", "--n-components 51", "n_components must be a whole number in 1..50"),
         ("fine", "--n-components 0", "n_components must be a whole number in 1..50"),
         ("fine", "--columns x,w", "unknown column 'w'"),
@@ -391,6 +391,9 @@ def test_duplicates_are_merged_with_a_warning(sdpdr, tmp_path, roll):
 def test_a_disconnected_graph_is_joined_or_cut_down(sdpdr, tmp_path):
     np.save(tmp_path / "two.npy", datasets.two_clusters(41, seed=0)[0])
     base = "embed two.npy --n-neighbors 3 --out y.npy --connect"
+    ran = sdpdr(f"{base} bridges")
+    assert ran.code == Exit.OK
+    assert "edges were added to join them" in ran.err
     assert sdpdr(f"{base} mst").code == Exit.OK
     assert np.isfinite(np.load(tmp_path / "y.npy")).all()
     ran = sdpdr(f"{base} largest")

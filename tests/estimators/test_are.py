@@ -104,6 +104,6 @@ def test_wrong_input_is_refused(line, options, given, error, words):
 def test_sequences_far_apart_are_refused_or_joined():
     X = np.vstack([np.arange(8.0)[:, None], 20.0 + np.arange(8.0)[:, None]])
     with pytest.raises(DisconnectedGraphError):
-        sdpdr.ARE(1, n_neighbors=2).fit(X, actions="R" * 14, lengths=[8, 8])
+        sdpdr.ARE(1, n_neighbors=2, connect="error").fit(X, actions="R" * 14, lengths=[8, 8])
     joined = sdpdr.ARE(1, n_neighbors=2, connect="mst")
     assert joined.fit(X, actions="R" * 14, lengths=[8, 8]).graph_.is_connected

@@ -47,6 +47,7 @@ def test_hsic_is_the_criterion(roll):
     assert learned.hsic_ == pytest.approx(np.trace(K @ centre @ T @ centre) / 59**2, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")  # on a line
 def test_color_shows_in_the_embedding(roll):
     X, t = roll
     colored = sdpdr.ColoredMVU(1, n_neighbors=5).fit_transform(X, t)[:, 0]

@@ -117,3 +117,15 @@ def test_rows_of_zeros_belong_nowhere():
 def test_refused(estimator, X, error, words):
     with pytest.raises(error, match=words):
         estimator.fit(X)
+
+
+def test_affinities_of_neighbours_are_those_of_normalised_cuts():
+    """Their largest eigenvalue is one, once for every part of the graph of neighbours."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((20, 2)), rng.standard_normal((15, 2)) + 50.0])
+    found = CompletelyPositive(2, affinity="knn").fit(X)
+    values = np.linalg.eigvalsh(found.affinity_matrix_)[::-1]
+    np.testing.assert_allclose(values[:2], 1.0, atol=1e-12)
+    assert values[2] < 0.999
+    assert len(set(found.labels_[:20])) == len(set(found.labels_[20:])) == 1
+    assert found.labels_[0] != found.labels_[-1]

@@ -12,7 +12,13 @@ from sklearn.semi_supervised import LabelPropagation
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
-from sdpdr.errors import DataError, DisconnectedGraphError, IgnoredLabelsWarning, UnknownNameError
+from sdpdr.errors import (
+    DataError,
+    DisconnectedGraphError,
+    IgnoredLabelsWarning,
+    UnknownNameError,
+    UnobservedWarning,
+)
 from sdpdr.propagation import PropagationStatus, harmonic, labelled_graph, near_and_far
 
 MODES = ("eigen", "alternating", "fixed_lam", "harmonic", "mixed_graph")
@@ -45,8 +51,8 @@ def test_two_moons_are_told_apart(mode):
         np.testing.assert_array_equal(learned.transduction_[:16], Y[:16])
 
 
-def test_the_default_is_the_proved_optimum():
-    learned = sdpdr.MixedLabelPropagation().fit(X, KNOWN)
+def test_the_least_ratio_is_the_proved_optimum():
+    learned = sdpdr.MixedLabelPropagation("eigen").fit(X, KNOWN)
     (found,) = learned.propagations_
     assert found.status is PropagationStatus.OPTIMAL
     np.testing.assert_allclose(learned.scores_, found.y / np.abs(found.y).max())
@@ -81,7 +87,10 @@ def test_values_of_classes_are_compared_on_one_scale():
     chosen = np.random.default_rng(0).permutation(len(y))[:60]
     known[chosen] = y[chosen]
     unseen = known == -1
-    learned = sdpdr.MixedLabelPropagation(unreached="mean").fit(D, known)
+    learned = sdpdr.MixedLabelPropagation("eigen", unreached="mean").fit(D, known)
+    least_ratio = np.mean(learned.transduction_[unseen] == y[unseen])
+    default = sdpdr.MixedLabelPropagation(unreached="mean").fit(D, known).transduction_
+    assert np.mean(default[unseen] == y[unseen]) > least_ratio
     assert np.mean(learned.transduction_[unseen] == y[unseen]) > 0.75
     values = np.column_stack([found.y for found in learned.propagations_])
     if values.shape[0] == len(y):
@@ -157,8 +166,9 @@ def test_points_that_labels_do_not_reach():
     far = np.vstack([X, X[:20] + 100.0])
     known = np.append(KNOWN, np.full(20, -1))
     with pytest.raises(DisconnectedGraphError, match="nodes 240, 241, .* joined to no labelled"):
-        sdpdr.MixedLabelPropagation("harmonic").fit(far, known)
-    learned = sdpdr.MixedLabelPropagation("harmonic", unreached="mean").fit(far, known)
+        sdpdr.MixedLabelPropagation(unreached="error").fit(far, known)
+    with pytest.warns(UnobservedWarning, match="join 20 of 260 nodes to no label: 240, 241"):
+        learned = sdpdr.MixedLabelPropagation().fit(far, known)
     assert len(set(learned.scores_[240:])) == 1
 
 
@@ -167,7 +177,7 @@ def test_ignored_labels_are_warned_of():
     S, y = sdpdr.datasets.signed_graph(seed=2)
     known = np.where(np.isnan(y), -1, y > 0)
     with pytest.warns(IgnoredLabelsWarning, match="hardly decide"):
-        sdpdr.MixedLabelPropagation(affinity="precomputed").fit(S, known)
+        sdpdr.MixedLabelPropagation("eigen", affinity="precomputed").fit(S, known)
 
 
 @pytest.mark.parametrize(

@@ -2,25 +2,35 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import (
+    AddedEdgesWarning,
     DataError,
     DisconnectedGraphError,
     DroppedPointsWarning,
     DuplicatePointsWarning,
+    FewPointsWarning,
+    LostLengthsWarning,
     UncertifiedWarning,
     UnknownNameError,
 )
 
 
-# The checks feed clusters, which need joining, and rounded data, which has duplicates.
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@parametrize_with_checks([sdpdr.MVU(n_neighbors=4, connect="mst")])
+# The checks feed clusters, few points, rounded data and noise.
+@pytest.mark.filterwarnings(
+    "ignore::sdpdr.errors.DuplicatePointsWarning",
+    "ignore::sdpdr.errors.AddedEdgesWarning",
+    "ignore::sdpdr.errors.LostLengthsWarning",
+    "ignore::sdpdr.errors.FewPointsWarning",
+)
+@parametrize_with_checks([sdpdr.MVU()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -88,7 +98,7 @@ def test_duplicates_share_their_place(roll):
 def test_disconnected_data_is_refused_or_mended():
     apart = sdpdr.datasets.two_clusters(30, seed=0)[0]
     with pytest.raises(DisconnectedGraphError, match="mst") as caught:
-        sdpdr.MVU(n_neighbors=3).fit(apart)
+        sdpdr.MVU(n_neighbors=3, connect="error").fit(apart)
     assert len(caught.value.components) >= 2
     joined = sdpdr.MVU(n_neighbors=3, connect="mst").fit(apart)
     assert joined.graph_.is_connected
@@ -98,10 +108,55 @@ def test_disconnected_data_is_refused_or_mended():
     np.testing.assert_array_equal(dropped, largest.graph_.index < 0)
 
 
+def test_parts_are_held_by_several_edges_and_a_warning_says_so():
+    rng = np.random.default_rng(0)
+    corners = 20.0 * np.eye(4, 3)
+    X = np.vstack([corner + rng.standard_normal((12, 3)) for corner in corners])
+    with pytest.warns(AddedEdgesWarning, match=r"4 components, of sizes 12, 12, 12, 12; 24 edges"):
+        learned = sdpdr.MVU(3, n_neighbors=4).fit(X)
+    hinged = sdpdr.MVU(3, n_neighbors=4, connect="mst").fit(X)
+    assert learned.graph_.m == hinged.graph_.m - 3 + 24
+    # Parts that are hinged swing out into a line.
+    spread = [found.eigenvalues_[1] / found.eigenvalues_[0] for found in (learned, hinged)]
+    assert spread[0] > 0.5
+    true = pdist(corners)
+    kept = pdist(learned.embedding_.reshape(4, 12, 3).mean(axis=1)) / true
+    assert kept.min() > 0.8
+    assert kept.max() < 1.2
+
+
+@pytest.mark.parametrize("rows", [3, 5, 6])
+def test_few_points_are_all_joined(rows):
+    X = np.random.default_rng(rows).standard_normal((rows, 2))
+    with pytest.warns(FewPointsWarning, match=f"there are {rows} distinct points"):
+        learned = sdpdr.MVU().fit(X)
+    assert learned.n_neighbors_ == rows - 1
+    np.testing.assert_allclose(pdist(learned.embedding_), pdist(X), rtol=1e-4)
+    assert learned.length_kept_ == pytest.approx(1.0, abs=1e-4)
+
+
+def test_lengths_that_are_lost_are_told():
+    X = np.random.default_rng(0).standard_normal((40, 12))
+    with pytest.warns(LostLengthsWarning, match="Take more components") as caught:
+        learned = sdpdr.MVU(1).fit(X)
+    i, j = learned.graph_.edges.T
+    flat = np.square(learned.embedding_[i] - learned.embedding_[j]).sum()
+    assert learned.length_kept_ == pytest.approx(flat / learned.graph_.sqdist.sum())
+    assert f"{learned.length_kept_:.0%} of their squared length" in str(caught[0].message)
+
+
+def test_pixels_with_constant_columns_and_several_parts_return():
+    digits = load_digits().data[:150]
+    assert np.ptp(digits, axis=0).min() == 0.0
+    with pytest.warns((AddedEdgesWarning, LostLengthsWarning)):
+        learned = sdpdr.MVU().fit(np.vstack([digits, digits[:75] + 100.0]))
+    assert learned.solution_.certified()
+    assert learned.embedding_.shape == (225, 2)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_neighbors": 60}, "n_neighbors"),
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"n_components": 61}, "n_components"),
         ({"n_components": 1.5}, "n_components"),
@@ -143,7 +198,10 @@ def test_bad_data_is_refused(roll, spoil):
 
 def test_time_limit_gives_the_best_point_and_a_warning():
     X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
-    with pytest.warns(UncertifiedWarning, match="TIME_LIMIT"):
+    with (
+        pytest.warns(UncertifiedWarning, match="TIME_LIMIT"),
+        pytest.warns(LostLengthsWarning, match="isometry=Band"),
+    ):
         learned = sdpdr.MVU(time_limit=1e-3).fit(X)
     assert learned.embedding_.shape == (800, 2)
     assert np.isfinite(learned.embedding_).all()

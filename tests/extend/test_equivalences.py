@@ -404,3 +404,18 @@ def test_a_component_without_a_label_is_named():
     y = np.where(np.arange(40) < 12, y, -1)
     with pytest.raises(DataError, match="no labelled sample: 30"):
         extend.semisupervised_responses(graphs.knn(X, 3, connect="none"), y)
+
+
+def test_no_copy_of_an_eigenvalue_is_missed_where_a_graph_falls_into_parts():
+    """Indicators of all parts, then the rest: an iteration from one vector finds some only."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([100.0 * part + rng.standard_normal((60, 3)) for part in range(8)])
+    pencil = extend.laplacian_pencil(graphs.knn(X, 5, connect="none"))
+    found = extend.graph_embedding(pencil, 9)
+    np.testing.assert_allclose(found.eigenvalues[:7], 1.0, atol=1e-9)
+    inside = found.vectors[:, :7].reshape(8, 60, 7)
+    np.testing.assert_allclose(np.ptp(inside, axis=1), 0.0, atol=1e-8)
+    dense = extend.graph_embedding(extend.Pencil(pencil.weights.toarray(), pencil.masses), 9)
+    np.testing.assert_allclose(found.eigenvalues, dense.eigenvalues, atol=1e-8)
+    gram = found.vectors.T @ pencil.mass(found.vectors)
+    np.testing.assert_allclose(gram, np.eye(9), atol=1e-8)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from sklearn.decomposition import NMF
 
 import sdpdr
@@ -252,3 +253,23 @@ def test_arguments_that_are_wrong_are_named():
         sdpdr.nmf_bound(V3, k=2, method="overlaps")
     with pytest.raises(DataError, match="time_limit"):
         sdpdr.nmf_bound(V3, k=2, time_limit=0.0)
+
+
+def test_zero_rows_and_columns_cost_no_bound():
+    """They leave the program as it is, and the factors zero."""
+    wide = np.zeros((70, 9))
+    wide[np.ix_([3, 10, 33, 69], [0, 2, 6, 8])] = SQUARE
+    plain, padded = (sdpdr.nmf_bound(V, k=3, method="overlap") for V in (SQUARE, wide))
+    assert padded.lower == pytest.approx(plain.lower, rel=1e-6)
+    assert padded.upper == pytest.approx(plain.upper, rel=1e-6)
+    assert padded.parts["overlap"] > padded.parts["eckart_young"]
+    assert padded.W.shape == (70, 3)
+    assert not padded.W[0].any()
+    assert np.linalg.norm(wide - padded.W @ padded.H) == pytest.approx(padded.upper)
+
+
+def test_the_factorization_is_no_worse_than_that_of_scikit_learn():
+    V = load_digits().data[:30]
+    theirs = NMF(4, init="nndsvda", max_iter=500)
+    error = np.linalg.norm(V - theirs.fit_transform(V) @ theirs.components_)
+    assert sdpdr.nmf_bound(V, k=4, method="eckart_young").upper <= error * (1.0 + 1e-3)

@@ -234,7 +234,7 @@ def test_ratings_are_spread_item_by_item():
     R[:, 5] = NAN  # nothing known
     R[:, 6] = np.where(np.isnan(R[:, 6]), NAN, 4.0)  # all alike
     R[:, 7] = 1.0  # all known
-    found = spread_ratings(R, "harmonic")
+    found = spread_ratings(R, centred=False)
     known = ~np.isnan(R)
     np.testing.assert_array_equal(found.ratings[known], R[known])
     assert not np.isnan(found.ratings).any()
@@ -250,10 +250,34 @@ def test_items_whose_ratings_hardly_decide_are_counted_once():
     R = np.random.default_rng(0).integers(1, 6, (30, 10)).astype(float)
     R[np.random.default_rng(1).random((30, 10)) < 0.5] = NAN
     with pytest.warns(IgnoredLabelsWarning, match=r"\d of 10 items") as caught:
-        found = spread_ratings(R)
+        found = spread_ratings(R, "eigen")
     assert len(caught) == 1
     for propagation_ in found.propagations.values():
         assert propagation_.status is PropagationStatus.OPTIMAL
+
+
+def test_centred_ratings_follow_the_scale_of_each_user():
+    """Who rates everything two points higher is estimated two points higher, and nobody else."""
+    R = RNG.integers(1, 6, (12, 8)).astype(float)
+    R[RNG.random((12, 8)) < 0.3] = NAN
+    plain = spread_ratings(R)
+    known = ~np.isnan(R)
+    np.testing.assert_array_equal(plain.ratings[known], R[known])
+    shift = np.where(np.arange(12) == 3, 2.0, 0.0)[:, None]
+    moved = spread_ratings(R + shift, similarity=plain.similarity)
+    np.testing.assert_allclose(moved.ratings, plain.ratings + shift, atol=1e-9)
+
+
+def test_large_harmonic_systems_are_iterated_to_the_same_labels():
+    points = np.random.default_rng(3).standard_normal((3400, 6))
+    labels = np.where(np.arange(3400) < 200, np.sign(points[:, 0]), NAN)
+    graph = labelled_graph(near_and_far(points), labels)
+    found = harmonic(graph)
+    matrix, right = graph.pencil.system(0.0)
+    assert matrix.shape[0] == 3200
+    left = matrix @ found.y[200:] - right
+    assert np.linalg.norm(left) < 1e-10 * np.linalg.norm(right)
+    assert np.abs(found.y).max() <= 1.0 + 1e-9
 
 
 def test_opposite_tastes_are_heard():

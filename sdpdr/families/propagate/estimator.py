@@ -35,16 +35,18 @@ class MixedLabelPropagation(
         \min_y\ \frac{\sum_{ij} (S_+)_{ij} (y_i - y_j)^2}{\sum_{ij} (S_-)_{ij} (y_i - y_j)^2}
         \quad\text{s.t.}\quad y_i \text{ given where known},
 
-    with labels 1 and -1, one class against the rest if there are more than two. The other modes
-    are its relatives. Points without a label (-1, as in `sklearn.semi_supervised`) take part in
-    `fit` and get theirs there.
+    with labels 1 and -1, one class against the rest if there are more than two. The default leaves
+    the denominator out: furthest points, which are all that is known of dissimilarity unless it is
+    given, are no evidence against a common label. Points without a label (-1, as in
+    `sklearn.semi_supervised`) take part in `fit` and get theirs there.
 
     Parameters
     ----------
-    mode : {"eigen", "alternating", "fixed_lam", "harmonic", "mixed_graph"}, default "eigen"
-        ``"eigen"`` is the least ratio, exactly; ``"alternating"`` the alternation of the thesis;
-        ``"fixed_lam"`` least :math:`E_+ - \lambda E_-`; ``"harmonic"`` heeds similar pairs only;
-        ``"mixed_graph"`` is regularised least squares. See `sdpdr.propagation`.
+    mode : {"harmonic", "fixed_lam", "eigen", "alternating", "mixed_graph"}, default "harmonic"
+        ``"harmonic"`` heeds similar pairs only; ``"fixed_lam"`` is least
+        :math:`E_+ - \lambda E_-`; ``"eigen"`` the least ratio, exactly, for dissimilar pairs that
+        are known to be; ``"alternating"`` the alternation of the thesis; ``"mixed_graph"``
+        regularised least squares. See `sdpdr.propagation`.
     affinity : {"knn", "precomputed", "correlation"} or callable, default "knn"
         Where similarities come from. ``"knn"``: 1 for nearest neighbours, -1 for each point and
         the one furthest from it; sparse, and the size of either number does not matter to the
@@ -61,9 +63,9 @@ class MixedLabelPropagation(
         For ``mode="alternating"``: the first scale.
     ridge, smoothness : float, default 1e-3 and 1.0
         For ``mode="mixed_graph"``.
-    unreached : {"error", "mean"}, default "error"
-        What becomes of points that similar pairs join to no label: an error that names them, or
-        the mean of the labels.
+    unreached : {"warn", "mean", "error"}, default "warn"
+        What becomes of points that similar pairs join to no label: the mean of the labels, with a
+        warning that names them or without, or an error.
 
     Attributes
     ----------
@@ -91,6 +93,8 @@ class MixedLabelPropagation(
     -----
     IgnoredLabelsWarning
         The least ratio hardly depends on the labels.
+    UnobservedWarning
+        Similar pairs join points to no label.
 
     References
     ----------
@@ -107,7 +111,7 @@ class MixedLabelPropagation(
     True
     """
 
-    mode: str = "eigen"
+    mode: str = "harmonic"
     _: KW_ONLY
     affinity: Any = "knn"
     n_neighbors: int = 7
@@ -116,7 +120,7 @@ class MixedLabelPropagation(
     beta_0: float | None = None
     ridge: float = 1e-3
     smoothness: float = 1.0
-    unreached: str = "error"
+    unreached: str = "warn"
 
     def fit(self, X: Any, y: Any = None) -> MixedLabelPropagation:
         """Find the labels of all points.

@@ -8,12 +8,19 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.sparse.linalg import cg
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.propagate.graph import LabelledGraph
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.linalg.inertia import Factorization
+
+# From so many unknowns on the harmonic system is solved by iteration: factors of neighbours in many
+# dimensions fill in.
+_LARGE = 3000
+_PRECISION = 1e-12
+_ITERATIONS = 5000
 
 
 def harmonic(graph: LabelledGraph) -> Propagation:
@@ -159,8 +166,10 @@ def mixed_graph(
 
 def given_weight(graph: LabelledGraph, lam: float, method: str) -> Propagation:
     """The minimiser of E_+ - lam E_- on a graph whose parts are reached; see `fixed_lam`."""
+    matrix, right = graph.pencil.system(lam)
     try:
-        spread = _solve(*graph.pencil.system(lam))
+        spread = _iterated(matrix, right) if lam == 0.0 else None
+        spread = _solve(matrix, right) if spread is None else spread
     except ArithmeticError:
         limit = graph.pencil.unlabelled().least()[0]
         raise DataError(
@@ -174,6 +183,15 @@ def recorded(graph: LabelledGraph, y: Array, lam: float, method: str, **proof: A
     """The record of a labelling, with what is proved of it where it claims the least ratio."""
     weight = float(1.0 / np.sqrt(1.0 + np.sum(np.square(y[graph.unlabelled]))))
     return Propagation(y, lam, graph.ratio(y), weight, method, **proof)
+
+
+def _iterated(matrix: Matrix, right: Array) -> Array | None:
+    """Conjugate gradients, scaled by the diagonal, for a large Laplacian; None without success."""
+    if not sp.issparse(matrix) or matrix.shape[0] < _LARGE:
+        return None
+    scaling = sp.diags_array(1.0 / matrix.diagonal())
+    found, unfinished = cg(matrix, right, rtol=_PRECISION, atol=0.0, maxiter=_ITERATIONS, M=scaling)
+    return None if unfinished else np.asarray(found)
 
 
 def _solve(matrix: Matrix, right: Array) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.errors import DataError, IgnoredLabelsWarning, ShapeError
+from sdpdr.base.errors import DataError, IgnoredLabelsWarning, ShapeError, UnobservedWarning
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
 from sdpdr.families.propagate.least_ratio import alternating, eigen
@@ -146,7 +146,8 @@ class SpreadRatings:
     ratings : array of shape (users, items)
         Those given where they were, estimates elsewhere.
     propagations : mapping from int to Propagation
-        By item; items that needed none (all ratings known, none, or all alike) are missing.
+        By item, of what was spread (ratings, or what they differ by from the user's mean); items
+        that needed none (all ratings known, none, or all alike) are missing.
     similarity : array of shape (users, users)
     """
 
@@ -164,9 +165,9 @@ def spread_labels(
     ----------
     graph : LabelledGraph
     method : {"eigen", "alternating", "fixed_lam", "harmonic", "mixed_graph"}, default "eigen"
-    unreached : {"error", "mean"}, default "error"
+    unreached : {"error", "warn", "mean"}, default "error"
         What to do with nodes that similar pairs join to no label: raise, or leave them out and
-        give them the mean of the labels.
+        give them the mean of the labels, with a warning or without.
     **options
         Of the method, such as ``lam`` and ``beta_0``.
 
@@ -179,12 +180,25 @@ def spread_labels(
     Raises
     ------
     UnknownNameError, DataError, DisconnectedGraphError
+
+    Warns
+    -----
+    UnobservedWarning
+        ``unreached="warn"``, and there are such nodes.
     """
     validate.choice("mode", method, tuple(METHODS))
-    validate.choice("unreached", unreached, ("error", "mean"))
+    validate.choice("unreached", unreached, ("error", "warn", "mean"))
     if unreached == "error" or not graph.unreached.size or method == "mixed_graph":
         found = METHODS[method](graph, **options)
         return found.y, found
+    if unreached == "warn":
+        warnings.warn(
+            f"similar pairs join {graph.unreached.size} of {graph.n} nodes to no label: "
+            f"{validate.listed(graph.unreached)}. They have the mean of the labels, which says "
+            "nothing of them. Label one in each part, or take more neighbours.",
+            UnobservedWarning,
+            stacklevel=4,
+        )
     inner, kept = graph.reached_part()
     values = np.where(np.isnan(graph.labels), np.nanmean(graph.labels), graph.labels)
     if not inner.unlabelled.size:
@@ -195,21 +209,30 @@ def spread_labels(
 
 
 def spread_ratings(
-    R: ArrayLike, method: str = "eigen", *, similarity: Matrix | None = None, **options: Any
+    R: ArrayLike,
+    method: str = "harmonic",
+    *,
+    similarity: Matrix | None = None,
+    centred: bool = True,
+    **options: Any,
 ) -> SpreadRatings:
     """Estimate unknown ratings, item by item, from the similarity of users.
 
-    One problem for each item: users that rated it are labelled. Users who similar pairs join to
-    none of them, and items with no rating or equal ones, get means.
+    One problem for each item: users that rated it are labelled, by how far they rated it above
+    their own mean. Users who similar pairs join to none of them, and items with no rating or equal
+    ones, get means.
 
     Parameters
     ----------
     R : array_like of shape (users, items)
         nan where not known.
-    method : {"eigen", "alternating", "fixed_lam", "harmonic", "mixed_graph"}, default "eigen"
-        See `spread_labels`.
+    method : {"harmonic", "fixed_lam", "eigen", "alternating", "mixed_graph"}, default "harmonic"
+        See `spread_labels`. Values of least ratio may lie far beyond the ratings.
     similarity : array_like or sparse array of shape (users, users), optional
         Signed; correlations of users (`pearson`) by default.
+    centred : bool, default True
+        Whether to spread what users rated above or below their mean, to which it is added again;
+        else the ratings themselves, as if all users had one scale.
     **options
         Of the method.
 
@@ -234,8 +257,10 @@ def spread_ratings(
     --------
     >>> nan = float("nan")
     >>> R = [[5.0, 1.0, 4.0], [4.0, 1.0, nan], [1.0, 5.0, 2.0], [2.0, 5.0, nan]]
-    >>> spread_ratings(R, "harmonic").ratings[:, 2].tolist()
+    >>> spread_ratings(R, centred=False).ratings[:, 2].tolist()
     [4.0, 4.0, 2.0, 2.0]
+    >>> spread_ratings(R).ratings[:, 2].round(2).tolist()
+    [4.0, 3.17, 2.0, 2.83]
     """
     ratings = np.array(R, dtype=float)
     S = pearson(ratings) if similarity is None else similarity
@@ -243,6 +268,8 @@ def spread_ratings(
     if not known.any():
         raise DataError("no rating is known.")
     means = np.nanmean(ratings, axis=1)
+    if centred:
+        ratings -= means[:, None]
     found: dict[int, Propagation] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", IgnoredLabelsWarning)
@@ -251,11 +278,15 @@ def spread_ratings(
             if given.size == len(ratings):
                 continue
             if not given.size or np.ptp(given) == 0.0:
-                ratings[~known[:, j], j] = means[~known[:, j]] if not given.size else given[0]
+                rest = means * (not centred) if not given.size else np.full(means.size, given[0])
+                ratings[~known[:, j], j] = rest[~known[:, j]]
                 continue
             graph = labelled_graph(S, ratings[:, j])
             ratings[:, j], found[j] = spread_labels(graph, method, unreached="mean", **options)
     _warn_once(caught, len(found))
+    if centred:
+        # Of what is known, the rating as it was given.
+        ratings = np.where(known, np.asarray(R, dtype=float), ratings + means[:, None])
     return SpreadRatings(ratings, found, S)
 
 

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, eigsh
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.linalg.inertia import Factorization
 from sdpdr.linalg.spectral import fix_signs
+from sdpdr.linalg.walks import connected_components
 
 # Up to this many samples a dense eigendecomposition is faster than an iteration.
 _SMALL = 400
@@ -181,11 +183,51 @@ def graph_embedding(pencil: Pencil, n_components: int, seed: int = 0) -> GraphEm
     root = np.sqrt(pencil.diagonal)
     constant = root / np.linalg.norm(root) if trivial else None
     matrix = pencil.normalized()
-    if pencil.n <= _SMALL or 4 * d > pencil.n or not sp.issparse(matrix):
-        values, vectors = _dense(matrix, constant, d)
+    part = connected_components(matrix)[1] if sp.issparse(matrix) else None
+    if part is None or not part.any():
+        values, vectors = _leading(matrix, constant, d, seed)
     else:
-        values, vectors = _sparse(matrix, constant, d, seed)
+        values, vectors = _by_parts(matrix, constant, d, part, seed)
     return GraphEmbedding(fix_signs(vectors / root[:, None]), values)
+
+
+def _is_small(matrix: Matrix, d: int) -> bool:
+    n = matrix.shape[0]
+    return n <= _SMALL or 4 * d > n or not sp.issparse(matrix)
+
+
+def _leading(matrix: Matrix, constant: Array | None, d: int, seed: int) -> tuple[Array, Array]:
+    if _is_small(matrix, d):
+        return _dense(matrix, constant, d)
+    return _sparse(matrix, constant, d, seed)
+
+
+def _by_parts(
+    matrix: Any, constant: Array | None, d: int, part: NDArray[np.int32], seed: int
+) -> tuple[Array, Array]:
+    """The leading ones of all parts together.
+
+    Where the constant is a solution, so is that of each part: an eigenvalue of which an iteration
+    that starts from one vector finds some copies only.
+    """
+    found: list[tuple[float, Any, Array]] = []
+    for p in range(int(part.max()) + 1):
+        own = np.flatnonzero(part == p)
+        inner = None if constant is None else constant[own] / np.linalg.norm(constant[own])
+        most = min(d, own.size - (inner is not None))
+        if most:
+            values, vectors = _leading(matrix[own][:, own], inner, most, seed)
+            found += [(v, own, x) for v, x in zip(values, vectors.T, strict=True)]
+    if constant is not None:
+        weights = np.sqrt(np.bincount(part, constant**2))
+        value = float(constant @ (matrix @ constant))
+        differences = sl.null_space(weights[None, :])[:, :d]
+        found += [(value, slice(None), constant * (x / weights)[part]) for x in differences.T]
+    found = sorted(found, key=lambda one: -one[0])[:d]
+    together = np.zeros((part.size, len(found)))
+    for column, (_, own, vector) in enumerate(found):
+        together[own, column] = vector
+    return np.array([value for value, _, _ in found]), together
 
 
 def _general(pencil: Pencil, d: int, trivial: bool) -> GraphEmbedding:
@@ -216,7 +258,10 @@ def _dense(matrix: Matrix, constant: Array | None, d: int) -> tuple[Array, Array
 def _sparse(matrix: Any, constant: Array | None, d: int, seed: int) -> tuple[Array, Array]:
     """Shift and invert just above the spectrum."""
     n, size = matrix.shape[0], _norm(matrix)
-    top = eigsh(matrix, k=1, which="LA", return_eigenvectors=False, tol=1e-3)[0]
+    try:
+        top = eigsh(matrix, k=1, which="LA", return_eigenvectors=False, tol=1e-3)[0]
+    except ArpackNoConvergence:
+        top = size  # which it does not exceed
     shift = min(size, float(top) + 1e-2 * size) * (1.0 + _SHIFT)
     solve = Factorization(sp.csr_array(shift * sp.eye_array(n) - matrix)).solve
 

@@ -12,8 +12,14 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.estimators import checked
 from sdpdr.families.regress.linear import linear_embedding
-from sdpdr.families.regress.respond import LABELLED, Responding, checked_target, kind_of
-from sdpdr.families.regress.ridge import ridge
+from sdpdr.families.regress.respond import (
+    LABELLED,
+    Responding,
+    checked_target,
+    class_responses,
+    kind_of,
+)
+from sdpdr.families.regress.ridge import choose_ridge, ridge
 
 WAYS = ("regression", "direct")
 
@@ -26,20 +32,25 @@ class GraphProjection(Responding):
 
     is solved directly (``way="direct"``), or replaced by its responses and a ridge
     (``"regression"``). For labels alone the two span the same space; for others they differ as the
-    solutions y of the pencil differ from linear functions.
+    solutions y of the pencil differ from linear functions. Solutions of `LSDA` are far from linear
+    ones, concentrated where classes meet, so that it is solved directly unless asked otherwise.
 
     Parameters
     ----------
     n_components : int, optional
         Two; one less than there are classes where labels make the pencil.
     n_neighbors : int, default 5
-    connect : {"none", "mst"}, default "none"
-        What to do with a graph of several parts: leave it, or add the shortest edges between them.
-    alpha : float, default 0.1
-        The ridge of either way.
+    connect : {"none", "mst", "bridges"}, default "none"
+        What to do with a graph of several parts: leave it, or add edges between them, as
+        `sdpdr.graphs.knn` does. `IsoProjection` needs all points joined: default "bridges".
+    alpha : float or "loo", default "loo"
+        The ridge of either way. ``"loo"`` chooses it by exact leave-one-out: of the regression on
+        the responses, or, of the pencil solved directly, of that on the classes, in units of the
+        mean degree. Where there is none (a pencil without labels) it is 0.1.
     smoothing : float, default 0.1
         `SDA`: price of differing from neighbours. `LSDA`: share of repulsion.
     way : {"regression", "direct"}, default "regression"
+        Of `LSDA`, "direct".
     random_state : int, default 0
 
     Attributes
@@ -48,6 +59,8 @@ class GraphProjection(Responding):
     intercept_ : array of shape (n_components,)
     eigenvalues_ : array of shape (n_components,)
         Of the samples' pencil, or of that among linear functions.
+    alpha_ : float
+        As used.
     n_features_in_ : int
 
     Raises
@@ -61,7 +74,7 @@ class GraphProjection(Responding):
     """
 
     _: KW_ONLY
-    alpha: float = 0.1
+    alpha: float | str = "loo"
     way: str = "regression"
 
     kind: ClassVar[str]
@@ -80,6 +93,8 @@ class GraphProjection(Responding):
         self
         """
         validate.choice("way", self.way, WAYS)
+        if isinstance(self.alpha, str):
+            validate.choice("alpha", self.alpha, ("loo",))
         X = checked(self, X, ensure_min_samples=3)
         y = None if y is None else column_or_1d(y, warn=True)
         labels = checked_target(y, len(X))
@@ -87,7 +102,8 @@ class GraphProjection(Responding):
         if self.way == "direct":
             return self._directly(X, labels)
         found = self._responses(X, labels, self.kind)
-        mapping = ridge(X, found.vectors, self.alpha, weights=found.masses)
+        self.alpha_ = self._ridge(X, found.vectors)
+        mapping = ridge(X, found.vectors, self.alpha_, weights=found.masses)
         self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
         self.eigenvalues_ = found.eigenvalues
         return self
@@ -97,10 +113,19 @@ class GraphProjection(Responding):
         if d is None:
             known = 3 if y is None else np.setdiff1d(y, [-1] * (self.kind == "semisupervised")).size
             d = max(known - 1, 1)
-        found = linear_embedding(X, self._pencil(X, y, self.kind), d, self.alpha)
+        pencil, classes = self._pencil(X, y, self.kind), None
+        if y is not None and self.kind != "semisupervised":
+            classes = class_responses(y)
+        self.alpha_ = self._ridge(X, classes, float(np.mean(pencil.totals)))
+        found = linear_embedding(X, pencil, d, self.alpha_)
         self.components_, self.intercept_ = found.coef.T, -found.mean @ found.coef
         self.eigenvalues_ = found.eigenvalues
         return self
+
+    def _ridge(self, X: Array, responses: Array | None, unit: float = 1.0) -> float:
+        if not isinstance(self.alpha, str):
+            return float(self.alpha)
+        return 0.1 if responses is None else unit * choose_ridge(X, responses).alpha
 
     def transform(self, X: Any) -> Array:
         """Places of points, shape (q, n_components)."""
@@ -176,6 +201,7 @@ class NPE(GraphProjection):
     kind = "reconstruction"
 
 
+@dataclass(eq=False, repr=False)
 class IsoProjection(GraphProjection):
     """Isometric projection: distances along the graph, by a linear map.
 
@@ -193,7 +219,10 @@ class IsoProjection(GraphProjection):
     (100, 2)
     """
 
-    kind = "geodesic"
+    _: KW_ONLY
+    connect: str = "bridges"
+
+    kind: ClassVar[str] = "geodesic"
 
 
 class SDA(GraphProjection):
@@ -219,6 +248,7 @@ class SDA(GraphProjection):
     kind = "semisupervised"
 
 
+@dataclass(eq=False, repr=False)
 class LSDA(GraphProjection):
     """Locality sensitive discriminant analysis: neighbours of a class against all others.
 
@@ -245,4 +275,7 @@ class LSDA(GraphProjection):
     (150, 2)
     """
 
-    kind = "contrast"
+    _: KW_ONLY
+    way: str = "direct"
+
+    kind: ClassVar[str] = "contrast"

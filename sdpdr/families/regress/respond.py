@@ -41,7 +41,7 @@ KINDS = (
     "contrast",
 )  # fmt: skip
 LABELLED = ("given", "classes", "semisupervised", "contrast")
-CONNECT = ("none", "mst")
+CONNECT = ("none", "mst", "bridges")
 _UNKNOWN = -1
 
 

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +22,12 @@ from sdpdr.families.regress.ridge import RIDGES, LinearMapping, choose_ridge, ri
 from sdpdr.families.regress.sparse import sparse_path
 from sdpdr.families.regress.weights import laplacian_pencil
 from sdpdr.graphs import NeighborGraph
+
+# The ridge where none is given or chosen.
+_ALPHA = 0.1
+# Order up to which a decomposition for leaving out costs next to nothing.
+_DECOMPOSED = 2000
+_ENTRIES = 10**7
 
 
 def _is_kernel(estimator: SpectralRegression) -> bool:
@@ -58,8 +65,11 @@ class SpectralRegression(Responding):
         ``"geodesic"``: paths along the graph. ``"given"``: y is the embedding, (n, d).
         ``"auto"``: by y; without any ``"laplacian"``.
     n_neighbors : int, default 5
-    alpha : float or "loo", default 0.1
+    alpha : float, "loo" or "auto", default "auto"
         The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out.
+        ``"auto"`` does so for data of up to 2000 samples or columns and ten million entries, and
+        for kernels of up to 2000 samples; with a penalty matrix, a cardinality or more data it is
+        0.1.
     penalty : array or sparse array of shape (p, m), optional
         P; see `sdpdr.extend.grid_laplacian` for images. The identity by default.
     cardinality : int, optional
@@ -69,8 +79,9 @@ class SpectralRegression(Responding):
         As in scikit-learn, or ``"precomputed"``; linear functions by default.
     gamma : float, optional
         Of the kernel; one over twice the mean squared distance by default.
-    connect : {"none", "mst"}, default "none"
-        What to do with a graph of several parts: leave it, or add the shortest edges between them.
+    connect : {"none", "mst", "bridges"}, default "none"
+        What to do with a graph of several parts: leave it, or add edges between them, as
+        `sdpdr.graphs.knn` does.
     smoothing : float, default 0.1
         Price of differing from neighbours (``"semisupervised"``), or the share of
         repulsion (``"contrast"``).
@@ -125,7 +136,7 @@ class SpectralRegression(Responding):
 
     _: KW_ONLY
     responses: str | NeighborGraph | Pencil = "auto"
-    alpha: float | str = 0.1
+    alpha: float | str = "auto"
     penalty: Any = None
     cardinality: int | None = None
     kernel: Any = None
@@ -200,8 +211,12 @@ class SpectralRegression(Responding):
             raise DataError(
                 f"responses must be a word, a graph or a Pencil; they are {self.responses!r}."
             )
-        if self.alpha != "loo" and (isinstance(self.alpha, str) or not self.alpha >= 0.0):
-            raise DataError(f"alpha must be 0 or more, or 'loo'; it is {self.alpha!r}.")
+        if isinstance(self.alpha, str):
+            known_alpha = self.alpha in ("auto", "loo")
+        else:
+            known_alpha = bool(self.alpha >= 0.0)
+        if not known_alpha:
+            raise DataError(f"alpha must be 0 or more, 'loo' or 'auto'; it is {self.alpha!r}.")
         if self.kernel is not None and self.penalty is not None:
             raise DataError("penalty is on the coefficients of linear functions; drop the kernel.")
         if self.cardinality is not None:
@@ -236,7 +251,8 @@ class SpectralRegression(Responding):
     # -- regression -------------------------------------------------------------------------------
 
     def _regress(self, X: Any, masses: Array | None) -> SpectralRegression:
-        self.alpha_ = 0.0 if self.alpha == "loo" else float(self.alpha)
+        self._leaves_out = self._is_left_out(X)
+        self.alpha_ = _ALPHA if isinstance(self.alpha, str) else float(self.alpha)
         if self.kernel is None:
             return self._regress_linear(X, masses)
         self._choose_width(X)
@@ -247,12 +263,23 @@ class SpectralRegression(Responding):
             self.mapping_ = fit_kernel(kernel, self.responses_, self.alpha_)
         return self._keep_kernel(X)
 
+    def _is_left_out(self, X: Any) -> bool:
+        """Whether the ridge is chosen by leaving out."""
+        if self.alpha != "auto":
+            return self.alpha == "loo"
+        if self.cardinality is not None or self.penalty is not None:
+            return False
+        if self.kernel is not None:
+            return bool(X.shape[0] <= _DECOMPOSED)
+        return min(X.shape) <= _DECOMPOSED and X.shape[0] * X.shape[1] <= _ENTRIES
+
     def _regress_linear(self, X: Any, masses: Array | None) -> SpectralRegression:
         if self.cardinality is not None:
             found = self._sparse(X)
         else:
-            if self.alpha == "loo":
-                self.alpha_ = choose_ridge(X, self.responses_).alpha
+            if self._leaves_out:
+                dense = X.toarray() if sp.issparse(X) else X
+                self.alpha_ = choose_ridge(dense, self.responses_).alpha
             found = ridge(
                 X,
                 self.responses_,
@@ -278,7 +305,7 @@ class SpectralRegression(Responding):
         spread = 2.0 * float(np.mean(np.var(X, axis=0))) * X.shape[1]
         typical = max(spread, np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
-        if self.alpha != "loo":
+        if not self._leaves_out:
             return
         gammas = [self.gamma_]
         if self.gamma is None and self.kernel == "rbf":

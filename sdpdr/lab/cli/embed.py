@@ -112,9 +112,9 @@ def _add_method(add: Callable[..., None]) -> None:
     add("--angles", "keep angles between neighbours too", action="store_const", const=True)
     add(
         "--connect",
-        "a graph in several parts is refused, joined by its shortest\n"
-        "missing edges, or cut down to its largest part (default: error)",
-        choices=("error", "mst", "largest"),
+        "a graph in several parts is joined by several edges (the default) or\n"
+        "by its shortest missing ones, cut down to its largest, or refused",
+        choices=("bridges", "mst", "largest", "error"),
     )
     words = "embed so many rows, drawn by --seed, and place the others by a map"
     add("--sample N", words, type=_rows)

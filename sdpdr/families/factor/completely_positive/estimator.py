@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.neighbors import kneighbors_graph
 from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
@@ -40,16 +41,21 @@ class CompletelyPositive(
     n_components : int, optional
         Columns of B, the number of clusters.
     affinity : str or callable, default "precomputed"
-        How A is made of X: ``"precomputed"`` if X is A, else a kernel of scikit-learn such as
-        ``"rbf"``, ``"linear"`` or ``"cosine"``, or a function of two rows.
+        How A is made of X: ``"precomputed"`` if X is A, ``"knn"`` for clusters of points, else a
+        kernel of scikit-learn such as ``"rbf"``, ``"linear"`` or ``"cosine"``, or a function of two
+        rows. ``"knn"``: neighbours weigh one, both ways half, rows and columns are divided by the
+        roots of their sums, as for normalised cuts.
+    n_neighbors : int, default 10
+        For ``"knn"``; the point itself is the first.
     gamma : float, optional
         Of kernels that take it; scikit-learn's default is one over the number of features.
     starts : int, default 5
         Random starts; without ``n_components``, of the iteration.
     tol : float, default 1e-8
         Residual up to which A counts as factored.
-    time_limit : float, optional
-        Seconds, without ``n_components``.
+    time_limit : float or None, default 10.0
+        Seconds, without ``n_components``; the search among all factors has no end of its own that
+        one would live to see. Where it is over, the status is ``UNDECIDED``.
     random_state : int, default 0
 
     Attributes
@@ -101,10 +107,11 @@ class CompletelyPositive(
     n_components: int | None = None
     _: KW_ONLY
     affinity: Any = "precomputed"
+    n_neighbors: int = 10
     gamma: float | None = None
     starts: int = 5
     tol: float = 1e-8
-    time_limit: float | None = None
+    time_limit: float | None = 10.0
     random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> CompletelyPositive:
@@ -158,7 +165,7 @@ class CompletelyPositive(
     def _affinity(self, X: Any) -> Array:
         named = isinstance(self.affinity, str)
         if named:
-            known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
+            known = ("precomputed", "knn", *PAIRWISE_KERNEL_FUNCTIONS)
             validate.choice("affinity", self.affinity, known)
         elif not callable(self.affinity):
             raise DataError(
@@ -170,6 +177,12 @@ class CompletelyPositive(
             return A
         points = validate.points(X, at_least=2)
         validate_data(self, X, skip_check_array=True)
+        if named and self.affinity == "knn":
+            k = min(self.n_neighbors, len(points))
+            directed = kneighbors_graph(points, k, include_self=True).toarray()
+            joined = (directed + directed.T) / 2.0
+            root = np.sqrt(joined.sum(axis=1))
+            return symmetric_matrix(joined / np.outer(root, root))
         options = {"gamma": self.gamma, "filter_params": True} if named else {}
         return symmetric_matrix(pairwise_kernels(points, metric=self.affinity, **options))
 

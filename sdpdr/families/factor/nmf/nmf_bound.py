@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import decomposition
+from sklearn.exceptions import ConvergenceWarning
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -35,6 +38,8 @@ SEARCH_SIDE, SEARCH_COMPONENTS, SEARCH_COORDINATES = 4, 3, 9
 
 # Rounds of alternation, and entries of a matrix up to which they take no time.
 _ROUNDS, _SMALL = 50, 2500
+# Iterations of scikit-learn's descent.
+_DESCENTS = 2000
 # Errors below this share of the norm are none.
 _NOTHING = 1e-9
 
@@ -178,22 +183,47 @@ def nmf_bound(
         raise DataError("give k, the number of components, or a factorization W, H.")
     k = number_of_components(k, V.shape, "k")
     state = _Bounding(V, k, given)
+    core = _Core(V, k)
     state.add("eckart_young", singular_tail(V, k), "the singular values beyond the first k")
     if method == "overlap" or (method == "auto" and state.wants_program(tol)):
-        lower, words, Z = _overlap(V, k, solver, time_limit)
+        lower, words, Z = _overlap(core.V, core.k, solver, time_limit)
         state.add("overlap", lower, words)
         if not lower:
             state.left_out += f"; {words}"
         if Z is not None and not given:
-            state.offer(*_quick(V, k, Z))
+            state.offer(*core.lifted(*_quick(core.V, core.k, Z)))
     if method == "cones" or (method == "auto" and state.wants_search(tol)):
         found = cone_search(
-            V, k, tol=tol, max_nodes=10**7, time_limit=time_limit, seed=seed, progress=progress
+            core.V,
+            core.k,
+            tol=tol,
+            max_nodes=10**7,
+            time_limit=time_limit,
+            seed=seed,
+            progress=progress,
         )
         state.add("cones", found.lower, f"{found.argument}, which ended {found.status.name}")
         if not given:
-            state.offer(found.W, found.H)
+            state.offer(*core.lifted(found.W, found.H))
     return state.result()
+
+
+class _Core:
+    """A matrix without its rows and columns of zeros, which a best factorization leaves zero."""
+
+    def __init__(self, V: Array, k: int) -> None:
+        self.shape, self.components = V.shape, k
+        self.rows, self.columns = np.flatnonzero(V.any(axis=1)), np.flatnonzero(V.any(axis=0))
+        self.V = V[np.ix_(self.rows, self.columns)]
+        self.k = min(k, *self.V.shape)
+
+    def lifted(self, W: Array, H: Array) -> tuple[Array, Array]:
+        """Factors of the whole from factors of the core."""
+        left = np.zeros((self.shape[0], self.components))
+        right = np.zeros((self.components, self.shape[1]))
+        left[self.rows, : self.k] = W
+        right[: self.k, self.columns] = H
+        return left, right
 
 
 class _Bounding:
@@ -205,7 +235,13 @@ class _Bounding:
         self.words: dict[str, str] = {}
         self.left_out = ""
         self.upper = np.inf
-        self.offer(*(given or closed_form(V, k) or _quick(V, k)))
+        core = _Core(V, k)
+        self.size = sum(core.V.shape)
+        self.side = min(core.V.shape)
+        known = given or closed_form(V, k)
+        self.offer(*(known or core.lifted(*_quick(core.V, core.k))))
+        if not known:
+            self.offer(*core.lifted(*_iterated(core.V, core.k)))
 
     def offer(self, W: Array, H: Array) -> None:
         error = float(np.linalg.norm(self.V - W @ H))
@@ -220,7 +256,7 @@ class _Bounding:
         return self.upper - max(self.parts.values()) > tol * self.norm
 
     def wants_program(self, tol: float) -> bool:
-        n = sum(self.V.shape)
+        n = self.size
         if self._apart(tol) and n > PROGRAM_LIMIT:
             self.left_out = (
                 f"; the program was left out, since {n} rows and columns are more than "
@@ -230,7 +266,7 @@ class _Bounding:
         return self._apart(tol) and n <= PROGRAM_LIMIT and self.k > 1
 
     def wants_search(self, tol: float) -> bool:
-        side = min(self.V.shape)
+        side = self.side
         small = side <= SEARCH_SIDE and self.k <= SEARCH_COMPONENTS
         return self._apart(tol) and small and self.k * (side - 1) <= SEARCH_COORDINATES
 
@@ -248,6 +284,15 @@ def _quick(V: Array, k: int, near: Array | None = None) -> tuple[Array, Array]:
     near = V if near is None else near
     W, _ = closed_form(near, k) or clipped_svd(near, k)
     return alternate(V, W, _ROUNDS if V.size <= _SMALL else 0)
+
+
+def _iterated(V: Array, k: int) -> tuple[Array, Array]:
+    """scikit-learn's factors, by coordinate descent from the singular value decomposition."""
+    nmf = decomposition.NMF(k, init="nndsvda", max_iter=_DESCENTS, tol=1e-6)
+    with warnings.catch_warnings():
+        # Any factors bound the least error from above.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return nmf.fit_transform(V), nmf.components_
 
 
 def _overlap(

@@ -120,7 +120,7 @@ class AnchoredMVU(LengthEmbedding):
         points = checked(self, X, reset=False)
         placed = self.graph_.index >= 0
         return insert(
-            self._seen[placed], self.embedding_[placed], points, self.n_neighbors
+            self._seen[placed], self.embedding_[placed], points, self.n_neighbors_
         ).coordinates
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:

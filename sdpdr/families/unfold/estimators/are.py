@@ -47,9 +47,10 @@ class ARE(GramEmbedding):
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
         Also join the neighbours of a state with each other.
-    connect : {"error", "mst", "largest"}, default "error"
-        What to do about sequences that no edge joins: refuse, add the shortest joining edges, or
-        keep the largest part (states left out get ``nan``).
+    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
+        What to do about sequences that no edge joins: join every two parts by several edges, with
+        a warning; add the shortest joining edges only; keep the largest part (states left out get
+        ``nan``); or refuse. See `sdpdr.graphs.knn`.
     solver : str or Solver, default "auto"
     form : str, default "auto"
         See `sdpdr.solve`.
@@ -86,7 +87,7 @@ class ARE(GramEmbedding):
     DataError, ShapeError
         From `fit`, naming what is wrong with the data, the actions or the lengths.
     DisconnectedGraphError
-        From `fit`, with the parts and what to do.
+        From `fit` with ``connect="error"``, with the parts and what to do.
 
     References
     ----------

@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, UncertifiedWarning
+from sdpdr.base.errors import (
+    DataError,
+    FewPointsError,
+    FewPointsWarning,
+    LostLengthsWarning,
+    UncertifiedWarning,
+)
 from sdpdr.base.estimators import checked
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
-from sdpdr.program import Solution, Status
+from sdpdr.program import Factor, Solution, Status
 from sdpdr.solving.solve import solve
+
+# Share of the squared length of edges below which they count as lost.
+_KEPT = 0.5
 
 
 def _is_extended(estimator: GramEmbedding) -> bool:
@@ -87,7 +97,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     n_neighbors: int = 6
     metric: str = "euclidean"
     angles: bool = False
-    connect: str = "error"
+    connect: str = "bridges"
     extension: str | None = None
     solver: Any = "auto"
     form: str = "auto"
@@ -125,9 +135,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
         if len(shape) == 2:
             self.n_features_in_ = int(shape[1])
-        graph = search(
-            X, self.n_neighbors, metric=self.metric, angles=self.angles, connect=self.connect
-        )
+        graph = self._searched(X, search)
         d = self.n_components
         if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= graph.n:
             raise DataError(
@@ -135,6 +143,22 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
                 f"points); it is {d!r}."
             )
         return graph
+
+    def _searched(self, X: Any, search: Callable[..., NeighborGraph]) -> NeighborGraph:
+        """The graph; of fewer points than there should be neighbours, all are taken."""
+        found = partial(search, X, metric=self.metric, angles=self.angles, connect=self.connect)
+        self.n_neighbors_ = self.n_neighbors
+        try:
+            return found(self.n_neighbors)
+        except FewPointsError as error:
+            self.n_neighbors_ = error.most
+            warnings.warn(
+                f"n_neighbors={self.n_neighbors} but there are {error.most + 1} distinct points: "
+                "each was joined to all others, so that no distance is left open.",
+                FewPointsWarning,
+                stacklevel=4,
+            )
+        return found(self.n_neighbors_)
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         """The solution that the embedding is read off."""
@@ -162,13 +186,26 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
                 UncertifiedWarning,
                 stacklevel=3,
             )
+        elif solution.status is Status.SOLVED and solution.bound is None:
+            warnings.warn(
+                f"{solution.status.name}, but no bound was found: nothing proves that no other "
+                "unfolding has a better value. Exact lengths often leave no interior, and so no "
+                "multipliers; isometry=Band(0.05) or 'inequality' does.",
+                UncertifiedWarning,
+                stacklevel=3,
+            )
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
-        self.embedding_ = graph.of_samples(self._places(graph, solution))
+        places = self._places(graph, solution)
+        self.embedding_ = graph.of_samples(places)
         self.graph_, self.solution_ = graph, solution
+        self._compare(places)
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         """Coordinates of the nodes."""
         return solution.embedding(self.n_components)
+
+    def _compare(self, places: Array) -> None:
+        """What the places of the nodes keep of the data, for those that are to keep it."""
 
     # -- new points ------------------------------------------------------------------------------
 
@@ -184,7 +221,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             self.embedding_,
             self.extension,
             precomputed=precomputed,
-            n_neighbors=self.n_neighbors,
+            n_neighbors=self.n_neighbors_,
             seed=self.random_state or 0,
         )
         # Columns of distances to samples that were left out of the graph.
@@ -256,3 +293,33 @@ class LengthEmbedding(GramEmbedding):
     _: KW_ONLY
     isometry: Relation = "inequality"
     landmarks: int | None = None
+
+    def _compare(self, places: Array) -> None:
+        graph = self.graph_
+        i, j = graph.edges.T
+        left = float(np.sum(np.square(places[i] - places[j])))
+        self.length_kept_ = left / float(graph.sqdist.sum())
+
+    def _warn_of_lost_lengths(self) -> None:
+        """Of an embedding that is to keep lengths, and has less than half of them."""
+        if self.length_kept_ >= _KEPT:
+            return
+        graph, gram = self.graph_, self.gram_
+        i, j = graph.edges.T
+        if isinstance(gram, Factor):
+            unfolded = np.sum(np.square(gram.factor[i] - gram.factor[j]))
+        else:
+            unfolded = np.sum(gram[i, i] + gram[j, j] - 2.0 * gram[i, j])
+        kept = float(unfolded / graph.sqdist.sum())
+        way_out = (
+            "Take more components."
+            if kept >= _KEPT
+            else "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
+        )
+        warnings.warn(
+            f"lengths were not kept: edges have {self.length_kept_:.0%} of their squared length "
+            f"in the {self.embedding_.shape[1]} dimensions of the embedding, {kept:.0%} in all "
+            f"dimensions of the unfolding. {way_out}",
+            LostLengthsWarning,
+            stacklevel=5,
+        )

@@ -56,9 +56,10 @@ class ColoredMVU(LengthEmbedding):
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
         Also join the neighbours of a point with each other, so that angles are kept.
-    connect : {"error", "mst", "largest"}, default "error"
-        What to do about a disconnected graph: refuse, add the shortest joining edges, or keep
-        the largest part (points left out get ``nan``).
+    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
+        What to do about a disconnected graph: join every two parts by several edges, with a
+        warning; add the shortest joining edges only, on which parts turn as on hinges; keep the
+        largest part (points left out get ``nan``); or refuse. See `sdpdr.graphs.knn`.
     solver : str or Solver, default "auto"
     form : str, default "auto"
         See `sdpdr.solve`.

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.kernels import KernelEmbedding
@@ -40,9 +41,10 @@ class MVU(LengthEmbedding):
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
         Also join the neighbours of a point with each other, so that angles are kept.
-    connect : {"error", "mst", "largest"}, default "error"
-        What to do about a disconnected graph: refuse, add the shortest joining edges, or keep
-        the largest part (points left out get ``nan``).
+    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
+        What to do about a disconnected graph: join every two parts by several edges, with a
+        warning; add the shortest joining edges only, on which parts turn as on hinges; keep the
+        largest part (points left out get ``nan``); or refuse. See `sdpdr.graphs.knn`.
     extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
         Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
         `sdpdr.extend.fit_extension`.
@@ -66,7 +68,12 @@ class MVU(LengthEmbedding):
         The Gram matrix of the distinct points.
     eigenvalues_ : array
         Its spectrum, descending (of a factor, as many as it has columns).
+    length_kept_ : float
+        Squared lengths of edges in the embedding over those in the data, sums of both: 1 where
+        all are kept.
     graph_ : NeighborGraph
+    n_neighbors_ : int
+        As used; less than asked for where there are fewer points.
     extension_ : Extension
         The map of all points, if one was asked for; ``extension_.error`` is what it misses.
     solution_ : Solution
@@ -80,7 +87,17 @@ class MVU(LengthEmbedding):
     DataError
         From `fit`, naming what is wrong with the data.
     DisconnectedGraphError
-        From `fit`, with the parts and what to do.
+        From `fit` with ``connect="error"``, with the parts and what to do.
+
+    Warns
+    -----
+    AddedEdgesWarning
+        The graph fell into parts, which were joined.
+    LostLengthsWarning
+        The embedding keeps less than half of the squared length of edges.
+    FewPointsWarning
+        There are no more than ``n_neighbors`` distinct points.
+    DuplicatePointsWarning, UncertifiedWarning
 
     References
     ----------
@@ -99,6 +116,10 @@ class MVU(LengthEmbedding):
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         return mvu(graph, self.isometry)
+
+    def _compare(self, places: Array) -> None:
+        super()._compare(places)
+        self._warn_of_lost_lengths()
 
 
 _RECIPES = {"spread": mfnu, "variance": mvu_apart}
@@ -126,9 +147,10 @@ class MFNU(LengthEmbedding):
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
         Also join the neighbours of a point with each other, so that angles are kept.
-    connect : {"error", "mst", "largest"}, default "error"
-        What to do about a disconnected graph: refuse, add the shortest joining edges, or keep
-        the largest part (points left out get ``nan``).
+    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
+        What to do about a disconnected graph: join every two parts by several edges, with a
+        warning; add the shortest joining edges only, on which parts turn as on hinges; keep the
+        largest part (points left out get ``nan``); or refuse. See `sdpdr.graphs.knn`.
     solver : str or Solver, default "auto"
     form : str, default "auto"
         See `sdpdr.solve`.
@@ -293,7 +315,7 @@ class MVE(GramEmbedding):
     DataError
         From `fit`, naming what is wrong with the data.
     DisconnectedGraphError
-        From `fit`, with the parts and what to do.
+        From `fit` with ``connect="error"``, with the parts and what to do.
 
     Warns
     -----

@@ -1,0 +1,289 @@
+"""What a user gets who changes nothing: every estimator beside its rival and beside doing nothing.
+
+    python benchmarks/defaults.py                     # rewrites docs/tables/defaults.rst
+    python benchmarks/defaults.py --tasks labels      # the rows of one aim anew
+
+Rows are kept in benchmarks/defaults.json, from which the table is made.
+Estimators have their defaults; only a number of clusters or factors is given where there is none.
+Qualities are shares, larger is better. Seconds are of the processor. Run with OMP_NUM_THREADS=1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn import decomposition
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.cluster import SpectralClustering
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.manifold import Isomap, LocallyLinearEmbedding, trustworthiness
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import scale
+from sklearn.semi_supervised import LabelSpreading
+from tables import write_table
+
+import sdpdr
+from sdpdr.datasets import s_curve, swiss_roll
+
+KEPT = Path(__file__).with_suffix(".json")
+SEEDS = (0, 1, 2)
+POINTS = 150
+LABELS = 5
+FOLDS = 3
+SCALED: dict[str, Callable[..., Any]] = {"wine": load_wine, "cancer": load_breast_cancer}
+PLAIN: dict[str, Callable[..., Any]] = {"iris": load_iris, "digits": load_digits}
+SETS = ("roll", "S-curve", "moons", "iris", "wine", "cancer", "digits")
+
+
+@cache
+def everything(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A data set of scikit-learn with labels; columns of different units scaled."""
+    if name in SCALED:
+        X, y = SCALED[name](return_X_y=True)
+        return scale(X), y
+    return PLAIN[name](return_X_y=True)
+
+
+def data(name: str, seed: int, points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """Some points, with labels: halves of a sheet for those that have none."""
+    if name == "moons":
+        return make_moons(points, noise=0.1, random_state=seed)
+    if name in ("roll", "S-curve"):
+        X, t = (swiss_roll if name == "roll" else s_curve)(points, seed=seed)
+        return X, (t > np.median(t)).astype(int)
+    X, y = everything(name)
+    chosen = np.random.default_rng(seed).permutation(len(y))[:points]
+    return X[chosen], y[chosen]
+
+
+class Nothing(TransformerMixin, BaseEstimator):
+    """Leaves points where they are; in two dimensions, their two columns of largest variance."""
+
+    def __init__(self, columns: int | None = None) -> None:
+        self.columns = columns
+
+    def fit(self, X: np.ndarray, y: Any = None) -> Nothing:
+        """Choose the columns."""
+        self.kept_ = np.argsort(-X.var(axis=0), kind="stable")[: self.columns]
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Points in these columns."""
+        return X[:, self.kept_]
+
+
+def embedded(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
+    """Trustworthiness of a picture."""
+    return float(trustworthiness(X, estimator.fit_transform(X, y), n_neighbors=6))
+
+
+def projected(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
+    """Accuracy of the nearest neighbour after a map, cross-validated."""
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    pipe = make_pipeline(estimator, KNeighborsClassifier(1))
+    return float(cross_val_score(pipe, X, y, cv=folds, error_score="raise").mean())
+
+
+def spread(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
+    """Accuracy where no label was given, of a few labels a class."""
+    order = np.random.default_rng(seed).permutation(len(y))
+    given = np.concatenate([order[y[order] == c][:LABELS] for c in np.unique(y)])
+    hidden = np.setdiff1d(order, given)
+    if isinstance(estimator, KNeighborsClassifier):
+        return float(np.mean(estimator.fit(X[given], y[given]).predict(X[hidden]) == y[hidden]))
+    known = np.full(len(y), -1)
+    known[given] = y[given]
+    return float(np.mean(estimator.fit(X, known).transduction_[hidden] == y[hidden]))
+
+
+class Mean(BaseEstimator):
+    """The mean row as the only factor."""
+
+    def fit_transform(self, X: np.ndarray) -> np.ndarray:
+        """A column of ones."""
+        self.components_ = X.mean(axis=0)[None, :]
+        return np.ones((len(X), 1))
+
+
+def factored(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
+    """Share of the squared deviation from the mean row that factors explain."""
+    X = X - X.min(axis=0)
+    left = X - estimator.fit_transform(X) @ estimator.components_
+    return 1.0 - float(np.sum(left**2) / np.sum((X - X.mean(axis=0)) ** 2))
+
+
+class OneCluster(BaseEstimator):
+    """All points together."""
+
+    def fit(self, X: np.ndarray) -> OneCluster:
+        """The same label for all."""
+        self.labels_ = np.zeros(len(X), dtype=int)
+        return self
+
+
+def clustered(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
+    """Mutual information of clusters and classes, normalised."""
+    k = len(np.unique(y))
+    for name in ("n_components", "n_clusters"):
+        if name in estimator.get_params():
+            estimator.set_params(**{name: k})
+            break
+    return float(normalized_mutual_info_score(y, estimator.fit(X).labels_))
+
+
+@dataclass(frozen=True)
+class Task:
+    """Estimators with one aim, what they are measured by, and on what."""
+
+    measure: Callable[[Any, np.ndarray, np.ndarray, int], float]
+    ours: Mapping[str, Any]
+    rivals: Mapping[str, Any]
+    nothing: Any
+    sets: tuple[str, ...]
+
+
+TASKS = {
+    "picture": Task(
+        embedded,
+        {
+            "MVU": sdpdr.MVU(),
+            "MFNU": sdpdr.MFNU(),
+            "MVE": sdpdr.MVE(),
+            "ColoredMVU (with labels)": sdpdr.ColoredMVU(),
+            "DensityMap": sdpdr.DensityMap(),
+        },
+        {
+            "Isomap": Isomap(),
+            "LocallyLinearEmbedding": LocallyLinearEmbedding(eigen_solver="dense"),
+            "PCA": decomposition.PCA(2),
+        },
+        Nothing(2),
+        SETS,
+    ),
+    "projection": Task(
+        projected,
+        {
+            "LDA": sdpdr.LDA(),
+            "SDA": sdpdr.SDA(),
+            "LSDA": sdpdr.LSDA(),
+            "LPP": sdpdr.LPP(),
+            "NPE": sdpdr.NPE(),
+            "IsoProjection": sdpdr.IsoProjection(),
+            "SpectralRegression": sdpdr.SpectralRegression(),
+            "XingMetric": sdpdr.XingMetric(),
+            "GhodsiMetric": sdpdr.GhodsiMetric(),
+        },
+        {
+            "LinearDiscriminantAnalysis": LinearDiscriminantAnalysis(),
+            "PCA": decomposition.PCA(2),
+        },
+        Nothing(),
+        ("moons", "iris", "wine", "cancer", "digits"),
+    ),
+    "labels": Task(
+        spread,
+        {"MixedLabelPropagation": sdpdr.MixedLabelPropagation(), "ISM": sdpdr.ISM()},
+        {"LabelSpreading": LabelSpreading(kernel="knn", max_iter=1000)},
+        KNeighborsClassifier(1),
+        ("roll", "S-curve", "moons", "iris", "wine", "cancer", "digits"),
+    ),
+    "factors": Task(
+        factored,
+        {"NMF": sdpdr.NMF(2), "IsoNMF": sdpdr.IsoNMF(2)},
+        {"NMF": decomposition.NMF(2, init="nndsvda", max_iter=1000)},
+        Mean(),
+        ("roll", "S-curve", "iris", "wine", "cancer", "digits"),
+    ),
+    "clusters": Task(
+        clustered,
+        {"CompletelyPositive, of neighbours": sdpdr.CompletelyPositive(affinity="knn")},
+        {
+            "SpectralClustering, of neighbours": SpectralClustering(
+                affinity="nearest_neighbors", random_state=0
+            )
+        },
+        OneCluster(),
+        ("moons", "iris", "wine", "cancer", "digits"),
+    ),
+}
+
+
+def measured(
+    task: Task, estimator: Any, name: str, seed: int, points: int = POINTS
+) -> tuple[float, float]:
+    """Quality of one run, and processor seconds."""
+    X, y = data(name, seed, points)
+    began = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        quality = task.measure(clone(estimator), X, y, seed)
+    return quality, time.process_time() - began
+
+
+def rows_of(kind: str) -> list[list[object]]:
+    """A row of the table for every estimator of a task."""
+    task = TASKS[kind]
+    rows = []
+    for group, estimators in (
+        ("", task.ours),
+        ("scikit-learn's ", task.rivals),
+        ("", {"nothing": task.nothing}),
+    ):
+        for label, estimator in estimators.items():
+            cells, seconds = [], 0.0
+            for name in SETS:
+                if name not in task.sets:
+                    cells.append("")
+                    continue
+                runs = [measured(task, estimator, name, seed) for seed in SEEDS]
+                cells.append(f"{np.mean([quality for quality, _ in runs]):.3f}")
+                seconds += float(np.mean([spent for _, spent in runs]))
+            rows.append([kind, group + label, *cells, f"{seconds / len(task.sets):.2f}"])
+            print(*rows[-1], sep="  ", flush=True)
+    return rows
+
+
+def main() -> None:
+    """Measure, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
+    asked = parser.parse_args().tasks
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    for kind in asked:
+        kept[kind] = rows_of(kind)
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    write_table(
+        "defaults",
+        ["aim", "estimator", *SETS, "seconds"],
+        [row for kind in TASKS for row in kept.get(kind, [])],
+        command="python benchmarks/defaults.py",
+        notes=[
+            f"Means over {len(SEEDS)} seeds of {POINTS} points each; wine and breast cancer with "
+            "columns scaled, all else as it comes. Halves of a roll and of an S are their classes. "
+            "Seconds of the processor, mean over data sets.",
+            "*picture*: trustworthiness with six neighbours in two dimensions; nothing is the two "
+            "columns of largest variance. *projection*: accuracy of the nearest neighbour after "
+            f"the map, {FOLDS} folds; nothing is no map. *labels*: accuracy on points without one, "
+            f"{LABELS} labels a class; nothing is the nearest labelled point. *factors*: share of "
+            "the squared deviation from the mean row explained by two non-negative factors of "
+            "columns whose least entry is zero; nothing is the mean row. *clusters*: normalised "
+            "mutual information with the classes, their number given; nothing is one cluster.",
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Estimators as they come: none loses to doing nothing (a fast part of benchmarks/defaults.py)."""
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sdpdr
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+# Twice the standard error of an accuracy of 0.9 on two samples of 150 points.
+MARGIN = 0.04
+SEEDS = (0, 1)
+
+
+@pytest.fixture(scope="module")
+def defaults():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCHMARKS))
+        yield importlib.import_module("defaults")
+
+
+def quality(defaults, kind, estimator, name, points=150):
+    task = defaults.TASKS[kind]
+    return np.mean([defaults.measured(task, estimator, name, seed, points)[0] for seed in SEEDS])
+
+
+# Onto fewer dimensions than moons have, no linear map is as good as none.
+@pytest.mark.parametrize("name", ["iris", "wine", "cancer", "digits"])
+@pytest.mark.parametrize("kind", ["LDA", "SDA", "LSDA", "LPP", "NPE", "SpectralRegression"])
+def test_maps_learned_from_labels(defaults, kind, name):
+    nothing = quality(defaults, "projection", defaults.TASKS["projection"].nothing, name)
+    assert quality(defaults, "projection", getattr(sdpdr, kind)(), name) > nothing - MARGIN
+
+
+@pytest.mark.parametrize("name", ["roll", "S-curve", "moons", "iris", "wine", "cancer", "digits"])
+def test_labels_that_are_spread(defaults, name):
+    nothing = quality(defaults, "labels", defaults.TASKS["labels"].nothing, name)
+    assert quality(defaults, "labels", sdpdr.MixedLabelPropagation(), name) > nothing - MARGIN
+
+
+# 150 points are too few for six neighbours on a roll; of iris two columns are nearly all there is.
+@pytest.mark.parametrize(
+    ("name", "points"), [("roll", 400), ("S-curve", 150), ("cancer", 150), ("digits", 150)]
+)
+def test_pictures(defaults, name, points):
+    nothing = quality(defaults, "picture", defaults.TASKS["picture"].nothing, name, points)
+    assert quality(defaults, "picture", sdpdr.MVU(), name, points) > nothing
+
+
+@pytest.mark.parametrize("name", ["moons", "iris", "wine", "cancer", "digits"])
+def test_clusters(defaults, name):
+    found = quality(defaults, "clusters", sdpdr.CompletelyPositive(affinity="knn"), name)
+    assert found > 0.25
+
+
+@pytest.mark.parametrize("name", ["iris"])
+def test_factors(defaults, name):
+    theirs = quality(defaults, "factors", *defaults.TASKS["factors"].rivals.values(), name)
+    assert quality(defaults, "factors", sdpdr.NMF(2), name) > theirs - 0.01
