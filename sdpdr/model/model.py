@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import ModelError
+from sdpdr.base.errors import ModelError, UnknownNameError
 from sdpdr.linalg import LinearMap
 from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Arithmetic
@@ -54,7 +54,9 @@ class Model:
     name: str = ""
     maximize: bool | None = None
 
-    def __add__(self, other: Block | Model) -> Model:
+    def __add__(self, other: Block | Model | Sequence[Block | Model]) -> Model:
+        if isinstance(other, (list, tuple)):
+            return sum(other, self)
         if isinstance(other, Model):
             return Model(self.blocks + other.blocks, self.name or other.name, self.maximize)
         if isinstance(other, Block):
@@ -66,8 +68,8 @@ class Model:
                 "or write maximize(expression)."
             )
         raise ModelError(
-            f"a model adds blocks and models; it was given a {type(other).__name__}. "
-            "Use from_cvxpy(function) to admit raw cvxpy."
+            f"a model adds blocks and models, or a list of them; it was given a "
+            f"{type(other).__name__}. {_advice(other)}"
         )
 
     # -- the terms, labelled: what both compilers read --------------------------------------
@@ -253,25 +255,38 @@ class Model:
             "rows": rows,
         }
 
+    def __str__(self) -> str:
+        return self.describe()
+
+    def _repr_latex_(self) -> str:
+        """How a notebook shows it."""
+        return f"$$\n{self.describe('latex')}\n$$"
+
     def __repr__(self) -> str:
         return " + ".join(type(b).__name__ for b in self.blocks) or "Model()"
+
+
+def _advice(other: Any) -> str:
+    """What to write instead of something that is no block."""
+    from sdpdr.model.language.curved import Curved
+
+    if isinstance(other, Curved):
+        return "Limit a convex function (<=), or write minimize(function)."
+    return "Use from_cvxpy(function) to admit raw cvxpy."
 
 
 def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
     """Values of an affine expression at a point."""
     total = affine.constant.copy()
     for name, linear_map in affine.maps.items():
+        if name not in values:
+            raise UnknownNameError("variable", name, values)
         value = values[name]
         if isinstance(value, Factor) and isinstance(linear_map, LinearMap):
             total += linear_map.apply_factor(value.factor)
         else:
             total += linear_map.apply(np.asarray(value))
     return total
-
-
-def _is_the_same(one: Variable, other: Variable) -> bool:
-    """Whether two declarations are of one variable: blocks and expressions may repeat them."""
-    return one is other or (isinstance(one, PsdVariable) and one == other)
 
 
 def _worst(excess: Array) -> float:

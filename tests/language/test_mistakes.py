@@ -19,7 +19,7 @@ MISTAKES = {
     "a quotient": (lambda: 1.0 / t, ModelError, "multiply both sides"),
     "by an expression": (lambda: w / t, ModelError, r"division by an expression \(in t\)"),
     "by zero": (lambda: w / 0.0, ModelError, "division by zero"),
-    "a power": (lambda: w**2, ModelError, r"square\(expression\)"),
+    "a power": (lambda: w**3, ModelError, r"square\(expression\)"),
     "a matrix product of two": (lambda: X @ (X.T), ModelError, "one side of @ must be"),
     "shapes of a sum": (lambda: w + X, ShapeError, r"\(4,\) \+ \(2, 3\)"),
     "shapes of a comparison": (lambda: w <= np.ones(3), ShapeError, r"\(4,\) <= \(3,\)"),

@@ -1,5 +1,6 @@
 """Models as one thinks them: variables with operators, comparisons, prices, goals."""
 
+from sdpdr.model.language.curved import Convex
 from sdpdr.model.language.functions import (
     entropy,
     geo_mean,
@@ -20,7 +21,7 @@ from sdpdr.model.language.functions import (
     sum_squares,
 )
 from sdpdr.model.language.goals import Goal, maximize, minimize
-from sdpdr.model.language.prices import Convex, Priced, pos, square
+from sdpdr.model.language.prices import Priced, pos, square
 from sdpdr.model.language.statements import Statement
 from sdpdr.model.language.variables import PsdMatrix, matrix, psd, scalar, symmetric
 

@@ -10,7 +10,8 @@ import numpy as np
 from sdpdr.base.arrays import Array, as_real, as_whole
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine
-from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.arithmetic import Arithmetic, hint
+from sdpdr.model.language.curved import Convex
 from sdpdr.model.language.norms import (
     Largest,
     Length,
@@ -19,8 +20,8 @@ from sdpdr.model.language.norms import (
     QuadOverLin,
     Spectral,
 )
-from sdpdr.model.language.pieces import SmoothPart
-from sdpdr.model.language.prices import Convex, Part, Priced
+from sdpdr.model.language.pieces import Part, SmoothPart
+from sdpdr.model.language.prices import Priced
 from sdpdr.model.language.spectra import (
     LargestEigenvalue,
     LargestEigenvalues,
@@ -39,7 +40,7 @@ from sdpdr.model.smooth import (
     SumExp,
 )
 
-Kind = Literal["fro", "nuc", "inf", 1, 2]
+Kind = Literal["fro", "nuc", "inf", 1, 2] | float
 
 # A form whose matrix has both signs by more than this, relatively, is neither convex nor concave.
 _SIGN = 1e-12
@@ -63,6 +64,7 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
     ----------
     expression : expression of any shape
     kind : {"fro", "nuc", "inf", 1, 2}, optional
+        ``numpy.inf`` is ``"inf"``.
 
     Returns
     -------
@@ -84,6 +86,7 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
     2.12132
     """
     of = _taken("norm", expression)
+    kind = "inf" if kind == np.inf else kind
     is_matrix = len(of.shape) == 2
     if kind in (None, "fro") or (kind == 2 and not is_matrix):
         return _convex(Length(of))
@@ -267,6 +270,11 @@ def quad_form(expression: Any, matrix: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     6.0
     """
+    if isinstance(matrix, Arithmetic):
+        raise ModelError(
+            "quad_form takes an expression and a matrix of numbers; the form of a vector of "
+            "numbers is linear in the matrix, S.quadratic(v)."
+        )
     of, P = _taken("quad_form", expression), as_real(matrix)
     P = P.toarray() if hasattr(P, "toarray") else P
     if len(of.shape) != 1 or P.shape != 2 * of.shape:
@@ -503,7 +511,7 @@ def _taken(function: str, value: Any) -> Affine:
     if not isinstance(value, Arithmetic):
         raise ModelError(
             f"{function} takes an expression, affine in the variables; it was given a "
-            f"{type(value).__name__}."
+            f"{type(value).__name__}{hint(value)}."
         )
     of = value.affine()
     if not of.m:

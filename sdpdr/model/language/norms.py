@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpdr.linalg.svec import svec_pairs
+from sdpdr.linalg.svec import smat, svec_pairs
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.language.pieces import (
     Built,
     Function,
+    Point,
     at_most_zero,
     natural,
     placed,
@@ -60,6 +61,10 @@ class Length(Function):
     [231, 231, 1]
     """
 
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.linalg.norm(self.of.at(values)))
+
     def above(self, name: str) -> Built:
         """A scalar, and one or many inequalities."""
         variable, top = unknowns(f"{name}.length", 1)
@@ -97,6 +102,10 @@ class QuadOverLin(Function):
     def declared(self) -> Mapping[str, Declared]:
         """The variables of both."""
         return joined(self.of.declared, self.over.declared)
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.sum(self.of.at(values) ** 2) / self.over.at(values))
 
     def above(self, name: str) -> Built:
         """A scalar, and one or many inequalities."""
@@ -145,6 +154,10 @@ class Largest(Function):
     [3, 3]
     """
 
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.max(np.abs(self.of.at(values))))
+
     def above(self, name: str) -> Built:
         """A scalar, and two rows for each value."""
         variable, top = unknowns(f"{name}.largest", 1, nonnegative=True)
@@ -174,6 +187,10 @@ class Spectral(Function):
     >>> [term.lhs.m for term in Spectral(matrix("X", (2, 3))).above("norm")[1]]
     [15]
     """
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.linalg.norm(self.of.at(values), 2))
 
     def above(self, name: str) -> Built:
         """A scalar, and one inequality of order p + q."""
@@ -207,6 +224,10 @@ class Nuclear(Function):
     >>> [v.size for v in variables], [term.lhs.m for term in terms]
     ([3, 6], [15])
     """
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.linalg.norm(self.of.at(values), "nuc"))
 
     def above(self, name: str) -> Built:
         """Two symmetric matrices, and one inequality of order p + q."""
@@ -258,6 +279,11 @@ class MatrixFrac(Function):
     def declared(self) -> Mapping[str, Declared]:
         """The variables of both."""
         return joined(self.of.declared, self.matrix.declared)
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        of = self.of.at(values)
+        return float(np.sum(of * np.linalg.solve(smat(self.matrix.at(values)), of)))
 
     def above(self, name: str) -> Built:
         """A symmetric matrix, and one inequality."""

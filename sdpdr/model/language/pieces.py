@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,12 +15,34 @@ from sdpdr.base.errors import ModelError
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, Var
-from sdpdr.model.language.prices import Part
 from sdpdr.model.smooth import SmoothFunction
 from sdpdr.model.terms import AtMost, InCone, Smooth, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 
+Point: TypeAlias = "Mapping[str, Any]"
 Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
+
+
+class Part(ABC):
+    """A convex function with one value, which goes below a variable or into the objective."""
+
+    @abstractmethod
+    def above(self, name: str) -> Built:
+        """Variables, terms, and an expression that the terms keep above the function."""
+
+    def priced(self, name: str, weight: float) -> Built:
+        """Variables, terms, and what is left to minimise, for a weight times the function."""
+        variables, terms, top = self.above(name)
+        return variables, terms, weight * top
+
+    @abstractmethod
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+
+    @property
+    @abstractmethod
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables of the function."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +92,10 @@ class SmoothPart(Function):
     """
 
     function: SmoothFunction
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(self.function.value(self.of.at(values).ravel()))
 
     def above(self, name: str) -> NoReturn:
         """Refused: below a limit it is no semidefinite program, and no tangent keeps it there."""

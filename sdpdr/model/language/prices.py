@@ -1,11 +1,10 @@
-"""Convex functions of expressions: prices of rows, and sums of convex parts."""
+"""Sizes of values, and what is above zero: prices of rows, or limits to them."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -13,79 +12,16 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.language.curved import Convex, Curved
+from sdpdr.model.language.pieces import Built, Part, Point, at_most_zero, placed, psd_term, unknowns
 from sdpdr.model.language.statements import Named, compare
-from sdpdr.model.parameters import fixed, parameters_of
-from sdpdr.model.terms import AtMost, InCone, Penalize, Penalty, Raw, Term
-from sdpdr.program.point import Variable, VectorVariable
+from sdpdr.model.parameters import fixed
+from sdpdr.model.terms import AtMost, Penalize, Penalty, Term
 
 _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
 
 
-class Curved(ABC):
-    """A convex or concave function of expressions, as an operand."""
-
-    __array_ufunc__ = None
-    __hash__ = object.__hash__
-
-    @abstractmethod
-    def scalar(self) -> Convex:
-        """The function as a sum of convex parts."""
-
-    def __add__(self, other: Any) -> Any:
-        return self.scalar()._plus(other)
-
-    __radd__ = __add__
-
-    def __neg__(self) -> Convex:
-        return self.scalar()._scaled(-1.0)
-
-    def __sub__(self, other: Any) -> Convex:
-        return self.scalar()._plus(-other)
-
-    def __rsub__(self, other: Any) -> Convex:
-        return (-self)._plus(other)
-
-    def __mul__(self, factor: Any) -> Any:
-        return self.scalar()._scaled(_number(factor))
-
-    def __rmul__(self, factor: Any) -> Any:
-        return self * factor
-
-    def __truediv__(self, divisor: Any) -> Any:
-        return self * (1.0 / constant_of(divisor))
-
-    def __le__(self, bound: Any) -> Any:
-        return self.scalar()._limited("<=", bound)
-
-    def __ge__(self, bound: Any) -> Any:
-        return self.scalar()._limited(">=", bound)
-
-    def __eq__(self, other: object) -> NoReturn:
-        raise ModelError("a convex function equal to something is no convex set; write <=.")
-
-    def __bool__(self) -> NoReturn:
-        raise ModelError("an expression is neither true nor false before it is solved.")
-
-
-class Part(ABC):
-    """A convex function with one value, which goes below a variable or into the objective."""
-
-    @abstractmethod
-    def above(self, name: str) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
-        """Variables, terms, and an expression that the terms keep above the function."""
-
-    def priced(self, name: str, weight: float) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
-        """Variables, terms, and what is left to minimise, for a weight times the function."""
-        variables, terms, top = self.above(name)
-        return variables, terms, weight * top
-
-    @property
-    @abstractmethod
-    def declared(self) -> Mapping[str, Declared]:
-        """The variables of the function."""
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Priced(Named, Curved, Part):
     r"""The size of every value of an expression: \|v\|, max(v, 0) or v^2, times a weight.
 
@@ -165,6 +101,17 @@ class Priced(Named, Curved, Part):
             )
         return replace(self, weight=weight)
 
+    def at(self, values: Point) -> Any:
+        """The price of each value at a point."""
+        v = np.asarray(self.of.at(values))
+        size = np.square(v) if self.penalty == "square" else np.abs(v)
+        kept = np.where(v > 0.0, size, 0.0) if self.penalty == "positive" else size
+        return self._weights().reshape(v.shape) * kept
+
+    def value(self, values: Point) -> float:
+        """The sum of all prices at a point."""
+        return float(np.sum(self.at(values)))
+
     def sum(self) -> Convex:
         """The sum over all values, as one number."""
         return Convex(Affine.of(0.0), ((1.0, self),))
@@ -206,58 +153,32 @@ class Priced(Named, Curved, Part):
             return Block.__add__(self, other)
         return Curved.__add__(self, other)
 
-    def priced(self, name: str, weight: float) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
+    def priced(self, name: str, weight: float) -> Built:
         """The priced rows; nothing is left to minimise."""
         return [], [self._penalty(weight, name.rpartition(".")[2])], Affine.of(0.0)
 
-    def above(self, name: str) -> tuple[Sequence[Variable], Sequence[Term], Affine]:
+    def above(self, name: str) -> Built:
         """A variable above each value, and their weighted sum."""
         of = fixed(self.of).reshape(-1)
-        tops = VectorVariable(f"{name}.above", of.m, nonnegative=True)
-        size = _values(tops)
+        tops, size = unknowns(f"{name}.above", of.m, nonnegative=True)
         weight = self._weights()
         terms: list[Term]
         if self.penalty == "square":
-            terms = [_square_below(of[k], size[k], f"{name}.{k}") for k in range(of.m)]
+            terms = [_square_below(of[k], size[k], name, str(k)) for k in range(of.m)]
         else:
-            terms = [_at_most(of - size, f"{name}.over")]
+            terms = [at_most_zero(of - size, name, "over")]
             if self.penalty == "absolute":
-                terms.append(_at_most(-of - size, f"{name}.under"))
+                terms.append(at_most_zero(-of - size, name, "under"))
         return [tops], terms, weight @ size
 
 
-def _values(variable: VectorVariable) -> Affine:
-    from sdpdr.model.affine import Var
-
-    identity = np.eye(variable.size)
-    values = identity @ Var(variable.name)
-    return Affine(values.maps, values.constant, declared={variable.name: variable})
-
-
-def _at_most(difference: Affine, name: str) -> AtMost:
-    flat = difference.reshape(-1)
-    return AtMost(Affine(flat.maps, np.zeros(flat.m)), -flat.constant, name)
-
-
-def _square_below(value: Affine, top: Affine, name: str) -> InCone:
+def _square_below(value: Affine, top: Affine, part: str, own: str) -> Term:
     r"""The matrix [[top, value], [value, 1]] is positive semidefinite: value^2 <= top."""
-    entries = _joined_values([top, np.sqrt(2.0) * value, Affine.of(1.0)])
-    return InCone(entries, "psd", name)
+    inside = placed(2, top, 0, 0) + placed(2, value, 0, 1) + placed(2, Affine.of(1.0), 1, 1)
+    return psd_term(inside, part, own)
 
 
-def _joined_values(parts: Sequence[Affine]) -> Affine:
-    """Expressions behind each other, as one vector."""
-    total = sum(part.m for part in parts)
-    start, whole = 0, Affine.of(np.zeros(total))
-    for part in parts:
-        place = np.zeros((total, part.m))
-        place[start : start + part.m] = np.eye(part.m)
-        whole = whole + part.reshape(-1).combined(place, (total,))
-        start += part.m
-    return whole
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Both(Named):
     r"""Keeps the absolute value of an expression below a limit, \|v\| <= b, by two rows each."""
 
@@ -281,124 +202,6 @@ class Both(Named):
             for term in compare(side, "<=", self.limit).terms():
                 assert isinstance(term, AtMost)
                 yield replace(term, name=name)
-
-
-@dataclass(frozen=True, eq=False)
-class Convex(Curved):
-    """An affine expression plus convex parts, or minus them: one number.
-
-    Parameters
-    ----------
-    affine : Affine
-        Of shape ().
-    parts : tuple of (float, Part)
-        With positive weights.
-    sign : {1, -1}
-        -1 for a concave function, from which the parts are taken.
-    """
-
-    affine: Affine
-    parts: tuple[tuple[float, Part], ...]
-    sign: float = 1.0
-
-    def scalar(self) -> Convex:
-        """The function itself."""
-        return self
-
-    @property
-    def declared(self) -> Mapping[str, Declared]:
-        """The variables of all parts."""
-        found: Mapping[str, Declared] = self.affine.declared
-        for _, part in self.parts:
-            found = joined(found, part.declared)
-        return found
-
-    def _plus(self, other: Any) -> Convex:
-        if isinstance(other, Curved):
-            more = other.scalar()
-            if more.sign != self.sign:
-                raise ModelError(
-                    "the sum of a convex and a concave function is neither; minimise convex "
-                    "functions, or maximise concave ones."
-                )
-            return Convex(self.affine + more.affine, self.parts + more.parts, self.sign)
-        total = self.affine._plus(self.affine._other("+", other))
-        if total.shape != ():
-            raise ShapeError(
-                f"a convex function is one number; it cannot be added to shape {total.shape}."
-            )
-        return replace(self, affine=total)
-
-    def _scaled(self, factor: float) -> Convex:
-        if factor == 0.0:
-            raise ModelError("zero times a convex function says nothing; leave it out.")
-        parts = tuple((abs(factor) * weight, part) for weight, part in self.parts)
-        return Convex(factor * self.affine, parts, self.sign * np.sign(factor))
-
-    def _limited(self, relation: str, bound: Any) -> Limited:
-        if (relation == "<=") != (self.sign > 0.0):
-            kind = "convex" if self.sign > 0.0 else "concave"
-            other = "<=" if self.sign > 0.0 else ">="
-            raise ModelError(f"a {kind} function {relation} a limit is no convex set; use {other}.")
-        if isinstance(bound, Curved):
-            raise ModelError("compare a convex function with an affine expression or a number.")
-        limit = self.affine._other(relation, bound)
-        if limit.shape != ():
-            raise ShapeError(f"a convex function is one number; its limit has shape {limit.shape}.")
-        return Limited(self, limit)
-
-
-@dataclass(frozen=True, eq=False)
-class Limited(Named):
-    """A convex function below a limit, or a concave one above it."""
-
-    function: Convex
-    limit: Affine
-    name: str = ""
-
-    @property
-    def default_label(self) -> str:
-        """What it is."""
-        return "limit"
-
-    def _built(self) -> tuple[list[Variable], list[Term]]:
-        variables: list[Variable] = []
-        terms: list[Term] = []
-        sign = self.function.sign
-        total = sign * fixed(self.function.affine - self.limit)
-        for k, (weight, part) in enumerate(self.function.parts):
-            more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
-            variables += more
-            terms += [at_present(term) for term in made]
-            total = total + weight * fixed(top)
-        return variables, [*terms, _at_most(total, "")]
-
-    @property
-    def declared(self) -> Mapping[str, Declared]:
-        """The variables and parameters of the function and the limit."""
-        return joined(self.function.declared, self.limit.declared)
-
-    def variables(self) -> Iterable[Variable]:
-        """Those of the function and the limit, and one above each part."""
-        return [*super().variables(), *self._built()[0]]
-
-    def terms(self) -> Iterable[Term]:
-        """The parts below variables, and their sum below the limit."""
-        return self._built()[1]
-
-
-def at_present(term: Term) -> Term:
-    """A term at the present values of its parameters."""
-    if isinstance(term, Raw) or not parameters_of(term.lhs):
-        return term
-    return replace(term, lhs=fixed(term.lhs))
-
-
-def _number(factor: Any) -> float:
-    number = constant_of(factor)
-    if number.ndim:
-        raise ShapeError(f"a convex function is one number; it cannot take {number.shape} factors.")
-    return float(number)
 
 
 def pos(expression: Any) -> Priced:

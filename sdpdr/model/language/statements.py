@@ -67,6 +67,9 @@ class Named(Block):
             raise DataTypeError(f"a name is a str that is not empty; it was given {name!r}.")
         return replace(self, name=name)  # type: ignore[type-var]  # all of them are dataclasses
 
+    def __repr__(self) -> str:
+        return f"<{self.label}: of {', '.join(self.declared)}>"
+
     @property
     def default_label(self) -> str:
         """The label of a block that was not named."""
