@@ -240,3 +240,13 @@ def _number(factor: Any) -> float:
     if number.ndim:
         raise ShapeError(f"a convex function is one number; it cannot take {number.shape} factors.")
     return float(number)
+
+
+def convex(part: Part) -> Convex:
+    """A convex function that is one part."""
+    return Convex(Affine.of(0.0), ((1.0, part),))
+
+
+def concave(less: Part) -> Convex:
+    """A concave function, by the convex part that it is the negative of."""
+    return Convex(Affine.of(0.0), ((1.0, less),), -1.0)

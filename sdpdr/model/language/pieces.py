@@ -11,10 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
-from sdpdr.base.errors import ModelError
+from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, Var
+from sdpdr.model.arithmetic import Arithmetic, hint
+from sdpdr.model.language.statements import is_symmetric, svec_of
 from sdpdr.model.smooth import SmoothFunction
 from sdpdr.model.terms import AtMost, InCone, Smooth, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
@@ -73,6 +75,33 @@ def term_name(part: str, own: str) -> str:
     return ".".join(word for word in (part.partition(".")[2], own) if word)
 
 
+def taken(function: str, value: Any) -> Affine:
+    """The argument of a function, which is told its name: an expression with values."""
+    if not isinstance(value, Arithmetic):
+        raise ModelError(
+            f"{function} takes an expression, affine in the variables; it was given a "
+            f"{type(value).__name__}{hint(value)}."
+        )
+    of = value.affine()
+    if not of.m:
+        raise ShapeError(f"{function} takes at least one value; this expression is {of.shape}.")
+    return of
+
+
+def symmetric_taken(function: str, value: Any) -> Affine:
+    """A symmetric matrix in svec coordinates."""
+    of = taken(function, value)
+    if len(of.shape) != 2 or of.shape[0] != of.shape[1]:
+        raise ShapeError(
+            f"{function} takes a square symmetric matrix; this expression is {of.shape}."
+        )
+    if not is_symmetric(of):
+        raise ModelError(
+            f"{function} takes a symmetric matrix; write (A + A.T) / 2 for the symmetric part."
+        )
+    return svec_of(of)
+
+
 @dataclass(frozen=True, eq=False)
 class SmoothPart(Function):
     """A smooth convex function, which has a price but cannot be limited.
@@ -85,7 +114,9 @@ class SmoothPart(Function):
     Examples
     --------
     >>> from sdpdr.model.language import scalar
-    >>> from sdpdr.model.smooth import LogSumExp
+    >>> from sdpdr.model.arithmetic import Arithmetic, hint
+    from sdpdr.model.language.statements import is_symmetric, svec_of
+    from sdpdr.model.smooth import LogSumExp
     >>> _, terms, left = SmoothPart(scalar("v", 3), LogSumExp()).priced("objective.0", 2.0)
     >>> terms[0].weight, left.constant
     (2.0, array([0.]))
