@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +17,7 @@ from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, Var
 from sdpdr.model.arithmetic import Arithmetic, hint
 from sdpdr.model.language.statements import is_symmetric, svec_of
-from sdpdr.model.smooth import SmoothFunction
-from sdpdr.model.terms import AtMost, InCone, Smooth, Term
+from sdpdr.model.terms import AtMost, InCone, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 
 Point: TypeAlias = "Mapping[str, Any]"
@@ -100,47 +99,6 @@ def symmetric_taken(function: str, value: Any) -> Affine:
             f"{function} takes a symmetric matrix; write (A + A.T) / 2 for the symmetric part."
         )
     return svec_of(of)
-
-
-@dataclass(frozen=True, eq=False)
-class SmoothPart(Function):
-    """A smooth convex function, which has a price but cannot be limited.
-
-    Parameters
-    ----------
-    of : Affine
-    function : SmoothFunction
-
-    Examples
-    --------
-    >>> from sdpdr.model.language import scalar
-    >>> from sdpdr.model.arithmetic import Arithmetic, hint
-    from sdpdr.model.language.statements import is_symmetric, svec_of
-    from sdpdr.model.smooth import LogSumExp
-    >>> _, terms, left = SmoothPart(scalar("v", 3), LogSumExp()).priced("objective.0", 2.0)
-    >>> terms[0].weight, left.constant
-    (2.0, array([0.]))
-    """
-
-    function: SmoothFunction
-
-    def value(self, values: Point) -> float:
-        """The function at a point."""
-        return float(self.function.value(self.of.at(values).ravel()))
-
-    def above(self, name: str) -> NoReturn:
-        """Refused: below a limit it is no semidefinite program, and no tangent keeps it there."""
-        hint = " Write root_det(S) >= c instead." if self.function.word == "log det" else ""
-        raise ModelError(
-            f"{self.function.word} is smooth, but not semidefinite: it can be a goal, or part of "
-            f"one, and has no limit.{hint}"
-        )
-
-    def priced(self, name: str, weight: float) -> Built:
-        """The function at its price; nothing else is left to minimise."""
-        flat = self.of.reshape(-1)
-        term = Smooth(flat, self.function, weight, term_name(name, ""))
-        return [], [term], Affine.of(0.0)
 
 
 def unknowns(name: str, size: int, *, nonnegative: bool = False) -> tuple[VectorVariable, Affine]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ModelError
+from sdpdr.model.affine import Affine
 from sdpdr.model.language.curved import Convex, concave, convex
-from sdpdr.model.language.pieces import SmoothPart, symmetric_taken, taken
+from sdpdr.model.language.pieces import Built, Function, Point, symmetric_taken, taken, term_name
 from sdpdr.model.smooth import (
     Given,
     LessEntropy,
@@ -15,8 +18,50 @@ from sdpdr.model.smooth import (
     LessSumLog,
     Logistic,
     LogSumExp,
+    SmoothFunction,
     SumExp,
 )
+from sdpdr.model.terms import Smooth
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothPart(Function):
+    """A smooth convex function, which has a price but cannot be limited.
+
+    Parameters
+    ----------
+    of : Affine
+    function : SmoothFunction
+
+    Examples
+    --------
+    >>> from sdpdr.model.language import scalar
+    >>> from sdpdr.model.language.statements import is_symmetric, svec_of
+    from sdpdr.model.smooth import LogSumExp
+    >>> _, terms, left = SmoothPart(scalar("v", 3), LogSumExp()).priced("objective.0", 2.0)
+    >>> terms[0].weight, left.constant
+    (2.0, array([0.]))
+    """
+
+    function: SmoothFunction
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(self.function.value(self.of.at(values).ravel()))
+
+    def above(self, name: str) -> NoReturn:
+        """Refused: below a limit it is no semidefinite program, and no tangent keeps it there."""
+        hint = " Write root_det(S) >= c instead." if self.function.word == "log det" else ""
+        raise ModelError(
+            f"{self.function.word} is smooth, but not semidefinite: it can be a goal, or part of "
+            f"one, and has no limit.{hint}"
+        )
+
+    def priced(self, name: str, weight: float) -> Built:
+        """The function at its price; nothing else is left to minimise."""
+        flat = self.of.reshape(-1)
+        term = Smooth(flat, self.function, weight, term_name(name, ""))
+        return [], [term], Affine.of(0.0)
 
 
 def log_det(expression: Any) -> Convex:
