@@ -36,8 +36,7 @@ class SmoothPart(Function):
     Examples
     --------
     >>> from sdpdr.model.language import scalar
-    >>> from sdpdr.model.language.statements import is_symmetric, svec_of
-    from sdpdr.model.smooth import LogSumExp
+    >>> from sdpdr.model.smooth import LogSumExp
     >>> _, terms, left = SmoothPart(scalar("v", 3), LogSumExp()).priced("objective.0", 2.0)
     >>> terms[0].weight, left.constant
     (2.0, array([0.]))
