@@ -328,3 +328,15 @@ def test_a_function_of_ones_own():
     model = minimize(cube) + (v.sum() == 3.0) + (abs(v) <= 5.0)
     agrees(model, 3.0)
     assert "quartic" in model.describe()
+
+
+def test_squares_of_a_symmetric_matrix_are_counted_once():
+    K = psd("K", 5)
+    given = np.add.outer(np.arange(5.0), np.arange(5.0))
+    values = {"K": np.eye(5)}
+    length, squares = norm(K - given), sum_squares(K - given)
+    assert (length <= 1.0).terms()[0].lhs.m == 16 * 17 // 2
+    assert [part.of.m for _, part in squares.parts] == [15]
+    assert length.at(values) == pytest.approx(np.linalg.norm(np.eye(5) - given))
+    assert squares.at(values) == pytest.approx(np.sum((np.eye(5) - given) ** 2))
+    assert quad_over_lin(K, K[0, 0] + 1.0).at(values) == pytest.approx(2.5)

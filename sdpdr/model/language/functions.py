@@ -19,7 +19,7 @@ from sdpdr.model.language.norms import (
     QuadOverLin,
     Spectral,
 )
-from sdpdr.model.language.pieces import symmetric_taken, taken
+from sdpdr.model.language.pieces import of_one_length, symmetric_taken, taken
 from sdpdr.model.language.prices import Priced
 from sdpdr.model.language.spectra import (
     LargestEigenvalue,
@@ -78,7 +78,7 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
     kind = "inf" if kind == np.inf else kind
     is_matrix = len(of.shape) == 2
     if kind in (None, "fro") or (kind == 2 and not is_matrix):
-        return convex(Length(of))
+        return convex(Length(of_one_length(of)))
     if kind in ("nuc", 2):
         if not is_matrix:
             raise ShapeError(f"norm(X, {kind!r}) is of a matrix; this expression is {of.shape}.")
@@ -231,7 +231,7 @@ def sum_squares(expression: Any) -> Convex:
     >>> round(sdpdr.solve(minimize(sum_squares(v)) + (v.sum() == 3.0)).value, 5)
     3.0
     """
-    return Priced(taken("sum_squares", expression), "square").sum()
+    return Priced(of_one_length(taken("sum_squares", expression)), "square").sum()
 
 
 def quad_form(expression: Any, matrix: Any) -> Convex:
@@ -312,7 +312,7 @@ def quad_over_lin(expression: Any, over: Any) -> Convex:
     of, below = Affine.of(expression), taken("quad_over_lin", over)
     if below.m != 1:
         raise ShapeError(f"quad_over_lin divides by one number; this expression is {below.shape}.")
-    return convex(QuadOverLin(of, below.reshape(())))
+    return convex(QuadOverLin(of_one_length(of), below.reshape(())))
 
 
 def matrix_frac(expression: Any, matrix: Any) -> Convex:

@@ -101,6 +101,11 @@ def symmetric_taken(function: str, value: Any) -> Affine:
     return svec_of(of)
 
 
+def of_one_length(of: Affine) -> Affine:
+    """Values of the same sum of squares; of a symmetric matrix half as many, in svec."""
+    return svec_of(of) if len(of.shape) == 2 and is_symmetric(of) else of
+
+
 def unknowns(name: str, size: int, *, nonnegative: bool = False) -> tuple[VectorVariable, Affine]:
     """A vector of scalars of a function's own, and its values."""
     variable = VectorVariable(name, size, nonnegative)
