@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdpdr import blocks, matrix, maximize, minimize, pos, psd, scalar, square, symmetric
+from sdpdr import (
+    blocks,
+    matrix,
+    maximize,
+    minimize,
+    norm,
+    pos,
+    psd,
+    quad_form,
+    scalar,
+    square,
+    symmetric,
+)
 from sdpdr.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
 
 K = psd("K", 3)
@@ -68,6 +80,17 @@ MISTAKES = {
     ),
     "prices as a number": (lambda: maximize(t - abs(w)), ShapeError, r"write \.sum\(\)"),
     "a function of numbers": (lambda: pos(3.0), ModelError, "takes an expression"),
+    "several expressions": (lambda: w * [t, t], DataTypeError, "numpy.stack"),
+    "an array of expressions": (lambda: np.array([t, t]) * w[:2], DataTypeError, "numpy.stack"),
+    "a norm of several": (lambda: norm([w[0], t]), ModelError, "list; .*numpy.hstack"),
+    "a form of numbers": (lambda: quad_form(np.ones(3), K), ModelError, r"S\.quadratic\(v\)"),
+    "a form of other vectors": (lambda: K.quadratic(np.ones(4)), ShapeError, r"\(3,\); .*\(4,\)"),
+    "vectors of a form": (lambda: S.quadratic(np.ones(2)), ShapeError, r"\(3, 3\).*\(2,\)"),
+    "coefficients": (lambda: X.inner(np.ones(3)), ShapeError, r"\(2, 3\).*\(3,\)"),
+    "a vector of two axes": (lambda: scalar("y", (2, 3)), ShapeError, r"matrix\('y', \(2, 3\)\)"),
+    "psd products of two": (lambda: K @ K, ModelError, "one side of @ must be"),
+    "a function in a model": (lambda: minimize(t) + norm(w), ModelError, r"write minimize\("),
+    "a number in a model": (lambda: minimize(t) + 3, ModelError, "blocks and models, or a list"),
     "no name": (lambda: psd("", 3), DataTypeError, "needs a name"),
     "a name that is a number": (lambda: (w <= 1.0).named(3), DataTypeError, "name is a str"),
     "two of one name": (lambda: scalar("w", 4) + w, ModelError, "two different variables"),
