@@ -98,6 +98,8 @@ REFUSED = {
     "maximum": (lambda: np.maximum(w, 0.0), r"numpy\.maximum .*pos\(v\)"),
     "det": (lambda: np.linalg.det(K), r"numpy\.linalg\.det .*log_det"),
     "a function that is not known": (lambda: np.sort(w), r"numpy\.sort of an expression is not"),
+    "an option": (lambda: np.max(X, axis=0), r"numpy\.max of an expression: .*'axis'"),
+    "an option of a norm": (lambda: np.linalg.norm(X, axis=1), r"numpy\.linalg\.norm .*'axis'"),
     "a reduction": (lambda: np.add.reduce(w), r"numpy\.add"),
     "a power": (lambda: np.power(2.0, w), r"numpy\.power"),
     "shapes": (lambda: np.vstack([w, K]), r"numpy\.vstack of shapes \(3,\), \(4, 4\)"),

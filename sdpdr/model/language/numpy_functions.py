@@ -7,6 +7,7 @@ functions is either known here or refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -107,12 +108,16 @@ def function(called: Callable[..., Any], args: Sequence[Any], options: Mapping[s
     >>> np.mean(K.diagonal()).maps["K"].matrix().toarray()
     array([[0.5, 0. , 0.5]])
     """
-    if called in _KNOWN:
-        return _KNOWN[called](*args, **options)
-    if called in _JOIN or called in _MOVE:
+    if called in _JOIN or (called in _MOVE and called not in _KNOWN):
         return _moved(called, *args, **options)
-    place = "linalg." if "linalg" in called.__module__ else ""
-    return _refuse(f"{place}{called.__name__}")
+    name = f"{'linalg.' if 'linalg' in called.__module__ else ''}{called.__name__}"
+    if called not in _KNOWN:
+        _refuse(name)
+    try:
+        signature(_KNOWN[called]).bind(*args, **options)
+    except TypeError as error:
+        raise ModelError(f"numpy.{name} of an expression: {error}.") from None
+    return _KNOWN[called](*args, **options)
 
 
 def _refuse(name: str) -> NoReturn:
