@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -171,8 +172,32 @@ class Convex(Curved):
         return Limited(self, limit)
 
 
+class Lowered(Named):
+    """A block of convex parts, which bring variables and terms of their own."""
+
+    @abstractmethod
+    def _written(self) -> tuple[list[Variable], list[Term]]:
+        """Variables of the parts, and all terms, at the present values of parameters."""
+
+    @cached_property
+    def _kept(self) -> tuple[list[Variable], list[Term]]:
+        return self._written()
+
+    def _lowered(self) -> tuple[list[Variable], list[Term]]:
+        # A model asks its blocks some thirty times from the first plan to the last proof.
+        return self._written() if self.changes else self._kept
+
+    def variables(self) -> Iterable[Variable]:
+        """Those that it speaks of, and one above each convex part that needs it."""
+        return [*super().variables(), *self._lowered()[0]]
+
+    def terms(self) -> Iterable[Term]:
+        """The parts, and the row or the goal that they are in."""
+        return tuple(self._lowered()[1])
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Limited(Named):
+class Limited(Lowered):
     """A convex function below a limit, or a concave one above it."""
 
     function: Convex
@@ -184,7 +209,7 @@ class Limited(Named):
         """What it is."""
         return "limit"
 
-    def _built(self) -> tuple[list[Variable], list[Term]]:
+    def _written(self) -> tuple[list[Variable], list[Term]]:
         variables: list[Variable] = []
         terms: list[Term] = []
         sign = self.function.sign
@@ -200,14 +225,6 @@ class Limited(Named):
     def declared(self) -> Mapping[str, Declared]:
         """The variables and parameters of the function and the limit."""
         return joined(self.function.declared, self.limit.declared)
-
-    def variables(self) -> Iterable[Variable]:
-        """Those of the function and the limit, and one above each part."""
-        return [*super().variables(), *self._built()[0]]
-
-    def terms(self) -> Iterable[Term]:
-        """The parts below variables, and their sum below the limit."""
-        return self._built()[1]
 
 
 def at_present(term: Term) -> Term:

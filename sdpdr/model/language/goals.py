@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Declared
 from sdpdr.model.arithmetic import Arithmetic
-from sdpdr.model.language.curved import Convex, Curved, at_present
-from sdpdr.model.language.statements import Named
+from sdpdr.model.language.curved import Convex, Curved, Lowered, at_present
 from sdpdr.model.model import Model
 from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import Maximize, Minimize, Term
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Goal(Named):
+class Goal(Lowered):
     """An objective; those of a model add up.
 
     Parameters
@@ -42,7 +41,7 @@ class Goal(Named):
         """Objective."""
         return "objective"
 
-    def _built(self) -> tuple[list[Variable], list[Term]]:
+    def _written(self) -> tuple[list[Variable], list[Term]]:
         function = self.function
         total, sign = fixed(function.affine), function.sign
         variables: list[Variable] = []
@@ -59,14 +58,6 @@ class Goal(Named):
     def declared(self) -> Mapping[str, Declared]:
         """The variables and parameters of the function."""
         return self.function.declared
-
-    def variables(self) -> Iterable[Variable]:
-        """Those of the function, and one above each convex part that needs it."""
-        return [*super().variables(), *self._built()[0]]
-
-    def terms(self) -> Iterable[Term]:
-        """The affine part, and every convex one at its price."""
-        return self._built()[1]
 
     @cached_property
     def model(self) -> Model:
