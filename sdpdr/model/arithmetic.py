@@ -111,10 +111,7 @@ class Arithmetic(ABC):
     def __truediv__(self, other: Any) -> Affine:
         divisor = self._other("/", other)
         if not divisor.is_constant:
-            raise ModelError(
-                f"division by an expression (in {', '.join(divisor.maps)}) is not linear; multiply "
-                "both sides of the comparison by it instead, if its sign is known."
-            )
+            refuse_division(divisor)
         if not np.all(divisor.constant):
             raise ModelError("division by zero: every number that divides must differ from zero.")
         return self.affine()._times(_as_constant(1.0 / divisor.constant, divisor.shape))
@@ -298,6 +295,20 @@ class Arithmetic(ABC):
         from sdpdr.model.language.prices import Priced
 
         return Priced(self.affine(), "absolute")
+
+
+def refuse_division(divisor: Affine) -> NoReturn:
+    """Say what to write instead of a division by an expression, or by parameters."""
+    names = ", ".join(divisor.declared or divisor.maps)
+    if divisor.is_known:
+        raise ModelError(
+            f"division by parameters ({names}) is not linear in them; make the inverse a parameter "
+            "of its own."
+        )
+    raise ModelError(
+        f"division by an expression (in {names}) is not linear; multiply both sides of the "
+        "comparison by it instead, if its sign is known."
+    )
 
 
 def constant_of(value: Any) -> Array:

@@ -340,3 +340,10 @@ def test_squares_of_a_symmetric_matrix_are_counted_once():
     assert length.at(values) == pytest.approx(np.linalg.norm(np.eye(5) - given))
     assert squares.at(values) == pytest.approx(np.sum((np.eye(5) - given) ** 2))
     assert quad_over_lin(K, K[0, 0] + 1.0).at(values) == pytest.approx(2.5)
+
+
+def test_zero_times_a_function_is_zero():
+    v = scalar("v", 2)
+    for weight, expected in ((0.0, 0.5), (2.0, 0.5 + np.sqrt(2.0))):
+        model = minimize(sum_squares(v) + weight * norm(v)) + (v.sum() == 1.0)
+        assert sdpdr.solve(model).value == pytest.approx(expected, rel=1e-5)

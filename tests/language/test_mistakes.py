@@ -91,6 +91,8 @@ MISTAKES = {
     "psd products of two": (lambda: K @ K, ModelError, "one side of @ must be"),
     "a function in a model": (lambda: minimize(t) + norm(w), ModelError, r"write minimize\("),
     "a number in a model": (lambda: minimize(t) + 3, ModelError, "blocks and models, or a list"),
+    "a sum by Python": (lambda: sum(abs(w)), DataTypeError, r"\.sum\(\)"),
+    "a mean of sizes": (lambda: np.mean(abs(w)), ModelError, r"numpy\.mean of a convex"),
     "no name": (lambda: psd("", 3), DataTypeError, "needs a name"),
     "a name that is a number": (lambda: (w <= 1.0).named(3), DataTypeError, "name is a str"),
     "two of one name": (lambda: scalar("w", 4) + w, ModelError, "two different variables"),

@@ -64,6 +64,7 @@ FUNCTIONS = {
     "length": lambda K, S, w, t, X: np.linalg.norm(w),
     "squares": lambda K, S, w, t, X: np.square(w).sum() + (X**2).sum(),
     "sizes": lambda K, S, w, t, X: np.abs(w).sum(),
+    "a sum of sizes": lambda K, S, w, t, X: np.sum(np.abs(X)),
 }
 
 

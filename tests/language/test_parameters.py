@@ -234,3 +234,16 @@ def test_a_parameter_that_multiplies_a_convex_function_is_positive():
         x[0] * norm(x)
     with pytest.raises(ModelError, match="one side of @"):
         x @ x
+
+
+def test_sizes_times_a_parameter_have_limits():
+    x, lam = scalar("x", 3), parameter("lam", value=2.0)
+    model = minimize(x.sum()) + (lam * abs(x) <= 1.0) + (x[0] >= -0.1)
+    assert model.solve()[x] == pytest.approx([-0.1, -0.5, -0.5], abs=1e-5)
+    lam.value = 4.0
+    assert model.solve()[x] == pytest.approx([-0.1, -0.25, -0.25], abs=1e-5)
+    with pytest.raises(ModelError, match=r"pos\(v\) times a parameter"):
+        assert lam * pos(x) <= 1.0
+    for quotient in (lambda: x / lam, lambda: norm(x) / lam):
+        with pytest.raises(ModelError, match=r"\(lam\) is not linear.*the inverse a parameter"):
+            quotient()

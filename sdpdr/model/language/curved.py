@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sdpdr.base.errors import ModelError, ShapeError
+from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.arithmetic import Arithmetic, constant_of, refuse_division
 from sdpdr.model.language.pieces import Part, Point, at_most_zero
 from sdpdr.model.language.statements import Named
 from sdpdr.model.parameters import fixed, parameters_of
@@ -63,6 +63,8 @@ class Curved(ABC):
         return self * factor
 
     def __truediv__(self, divisor: Any) -> Any:
+        if isinstance(divisor, Arithmetic):
+            refuse_division(divisor.affine())
         return self * (1.0 / constant_of(divisor))
 
     def __le__(self, bound: Any) -> Any:
@@ -76,6 +78,19 @@ class Curved(ABC):
 
     def __bool__(self) -> NoReturn:
         raise ModelError("an expression is neither true nor false before it is solved.")
+
+    def __iter__(self) -> NoReturn:
+        raise DataTypeError(
+            "a convex function has no parts to go through; the sum of its values is .sum()."
+        )
+
+    def __array_function__(self, called: Any, types: Any, args: Any, options: Any) -> Any:
+        if called is np.sum and isinstance(self, Part) and len(args) == 1 and not options:
+            return convex(self)
+        raise ModelError(
+            f"numpy.{called.__name__} of a convex function is not known here; the sum of its "
+            "values is .sum()."
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,9 +149,9 @@ class Convex(Curved):
             )
         return replace(self, affine=total)
 
-    def _scaled(self, factor: float) -> Convex:
-        if factor == 0.0:
-            raise ModelError("zero times a convex function says nothing; leave it out.")
+    def _scaled(self, factor: float) -> Any:
+        if factor == 0.0:  # as at the end of a path of weights
+            return 0.0 * self.affine
         parts = tuple((abs(factor) * weight, part) for weight, part in self.parts)
         return Convex(factor * self.affine, parts, self.sign * np.sign(factor))
 

@@ -126,6 +126,13 @@ class Priced(Named, Curved, Part):
         return self.sum()
 
     def __le__(self, bound: Any) -> Any:
+        if isinstance(self.weight, Affine):
+            if self.penalty != "absolute":
+                raise ModelError(
+                    f"{self.default_label}(v) times a parameter is no limit value by value; divide "
+                    "the limit by it, or write .sum()."
+                )
+            return replace(self, of=self.of * self.weight, weight=1.0) <= bound
         if self.penalty == "square":
             root = constant_of(bound) if not isinstance(bound, Arithmetic) else None
             if root is None or np.any(root < 0.0):
