@@ -68,8 +68,8 @@ class Model:
                 "or write maximize(expression)."
             )
         raise ModelError(
-            f"a model adds blocks and models, or a list of them; it was given a "
-            f"{type(other).__name__}. {_advice(other)}"
+            f"a model adds blocks and models; it was given a {type(other).__name__}. "
+            f"{_advice(other)}"
         )
 
     # -- the terms, labelled: what both compilers read --------------------------------------
