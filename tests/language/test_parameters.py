@@ -358,6 +358,29 @@ def test_a_parameter_that_multiplies_a_convex_function_is_positive():
         x @ x
 
 
+WEIGHED = {
+    "a norm": lambda x, p: p * norm(x) <= 0.2,
+    "squares": lambda x, p: p * sum_squares(x) <= 0.05,
+    "each square": lambda x, p: (p * square(x)).sum() <= 0.05,
+    "each size": lambda x, p: p * abs(x) <= 0.1,
+}
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+def test_a_weight_of_what_is_limited_has_the_slope_of_the_value(name):
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((8, 3)), rng.standard_normal(8)
+    x, p = scalar("x", 3), parameter("p", value=1.0)
+    model = minimize(sum_squares(A @ x - b)) + WEIGHED[name](x, p)
+    solution = model.solve()
+    slope, moved = sensitivity(model, solution, p), sdpdr.derivative(model, solution, p)["x"]
+    ends = []
+    for p.value in (1.0 + 1e-2, 1.0 - 1e-2):
+        ends.append(sdpdr.solve(model, tol=1e-9))
+    assert float(slope) == pytest.approx((ends[0].value - ends[1].value) / 2e-2, rel=1e-3)
+    np.testing.assert_allclose(moved, (ends[0]["x"] - ends[1]["x"]) / 2e-2, atol=1e-3)
+
+
 def test_sizes_times_a_parameter_have_limits():
     x, lam = scalar("x", 3), parameter("lam", value=2.0)
     model = minimize(x.sum()) + (lam * abs(x) <= 1.0) + (x[0] >= -0.1)

@@ -232,13 +232,13 @@ class Limited(Lowered):
         terms: list[Term] = []
         sign = self.function.sign
         total = sign * fixed(self.function.affine - self.limit)
-        parts = self.function.present_parts()
-        if len(parts) == 1:
-            ((weight, part),) = parts
-            below = part.below((-1.0 / weight) * total, self.label)
+        (first, alone), *others = self.function.parts
+        # Not divided by parameters, since derivatives by them take rows that are affine in them.
+        if not others and not isinstance(first, Affine):
+            below = alone.below((-1.0 / first) * total, self.label)
             if below is not None:
                 return list(below[0]), [at_present(term) for term in below[1]]
-        for k, (weight, part) in enumerate(parts):
+        for k, (weight, part) in enumerate(self.function.present_parts()):
             more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
             variables += more
             terms += [at_present(term) for term in made]

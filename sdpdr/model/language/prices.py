@@ -183,22 +183,33 @@ class Priced(Named, Curved, Part):
         return [], [self._penalty(weight, name.rpartition(".")[2])], Affine.of(0.0)
 
     def above(self, name: str) -> Built:
-        """A variable above each value, and their weighted sum; one above all squares."""
+        """A variable above each value, and their weighted sum; one above squares all together."""
         values, weights = self._values()
         of = fixed(values)
-        squares = self.penalty == "square"
-        tops, size = unknowns(f"{name}.above", 1 if squares else of.m, nonnegative=True)
+        together = self.penalty == "square" and not isinstance(self.weight, Affine)
+        tops, size = unknowns(f"{name}.above", 1 if together else of.m, nonnegative=True)
         below = self.below(size[0], name)
         if below is not None:
             return [tops, *below[0]], below[1], size[0]
+        return [tops], self._each_below(of, size, name), weights @ size
+
+    def _each_below(self, of: Affine, size: Affine, name: str) -> list[Term]:
+        """The terms that keep a variable above each value."""
+        if self.penalty == "square":
+            one = Affine.of(1.0)
+            each = (squares_below(of[k], one, size[k], f"{name}.{k}")[1] for k in range(of.m))
+            return [term for terms in each for term in terms]
         terms: list[Term] = [at_most_zero(of - size, name, "over")]
         if self.penalty == "absolute":
             terms.append(at_most_zero(-of - size, name, "under"))
-        return [tops], terms, weights @ size
+        return terms
 
     def below(self, limit: Affine, name: str) -> Limits | None:
-        """The sum of squares below a limit, as a matrix inequality."""
-        if self.penalty != "square":
+        """The sum of squares below a limit, as a matrix inequality.
+
+        Not with parameters as weights, whose roots are not affine in them, as derivatives take it.
+        """
+        if self.penalty != "square" or isinstance(self.weight, Affine):
             return None
         values, weights = self._values()
         return squares_below(np.sqrt(weights) * fixed(values), Affine.of(1.0), limit, name)
