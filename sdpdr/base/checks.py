@@ -20,6 +20,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
+    RowNumbersWarning,
     ShapeError,
     SquaredDistancesWarning,
     UnknownNameError,
@@ -50,18 +51,80 @@ def points(X: ArrayLike, *, at_least: int = 3) -> Array:
     DataTypeError
         X is sparse or holds objects that are not numbers.
 
+    Warns
+    -----
+    RowNumbersWarning
+        X is a data frame, and one of its columns is its index.
+
     Examples
     --------
     >>> points([[0, 1], [2, 3], [4, 6]]).dtype
     dtype('float64')
     """
     array = _dense(X, at_least=at_least)
+    warn_of_row_numbers(X)
     if not np.ptp(array, axis=0).any():
         raise DataError(
             f"all {len(array)} points are equal, so there is no geometry to keep. "
             "Check that X has one row per point and that no step before set it to a constant."
         )
     return array
+
+
+# What pandas calls a column without a name, which is where it writes its index.
+UNNAMED = "Unnamed: "
+# Fewer rows may be counted by chance, by a column that has a name.
+_COUNTED = 10
+
+
+def counts_rows(name: object, column: ArrayLike) -> bool:
+    """Whether a column of whole numbers is 0, ..., n - 1 or 1, ..., n, and not by chance.
+
+    Examples
+    --------
+    >>> counts_rows("t", np.arange(1, 21)), counts_rows("t", [0, 1, 2])
+    (True, False)
+    >>> counts_rows("Unnamed: 0", [0, 1, 2]), counts_rows("Unnamed: 0", [0, 2, 1])
+    (True, False)
+    """
+    entries = np.asarray(column)
+    n = len(entries)
+    least = 2 if str(name).startswith(UNNAMED) else _COUNTED
+    if n < least or entries.dtype.kind not in "iu" or entries[0] not in (0, 1):
+        return False
+    return bool(np.array_equal(entries - entries[0], np.arange(n)))
+
+
+def warn_of_row_numbers(X: Any) -> None:
+    """Warn of columns of a data frame that count its rows.
+
+    Warns
+    -----
+    RowNumbersWarning
+        Naming them. Frames of one column, and arrays, whose columns have no names, pass.
+
+    Examples
+    --------
+    >>> import pandas, warnings
+    >>> frame = pandas.DataFrame({"Unnamed: 0": range(20), "x": np.cos(range(20))})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_row_numbers(frame)
+    >>> print(str(caught[0].message).partition(",")[0])
+    column 'Unnamed: 0' counts the rows
+    """
+    columns = getattr(X, "columns", ())
+    if len(columns) < 2 or len(set(columns)) < len(columns):
+        return
+    for name in columns:
+        if counts_rows(name, X[name]):
+            warn(
+                f"column {name!r} counts the rows, and is taken for a coordinate. Leave it out "
+                f"with X.drop(columns={name!r}) or pandas.read_csv(FILE, index_col={name!r}); if "
+                "it is a coordinate, pass X.to_numpy().",
+                RowNumbersWarning,
+                stacklevel=3,
+            )
 
 
 def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Array:

@@ -164,6 +164,10 @@ class SquaredDistancesWarning(SdpdrWarning):
     """Precomputed distances look like squared ones but were passed as plain ones."""
 
 
+class RowNumbersWarning(SdpdrWarning):
+    """A column of the data counts its rows, as the index of a data frame does."""
+
+
 class RigidGraphWarning(SdpdrWarning):
     """The constraints leave no freedom, so the result repeats the input."""
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from sdpdr.base.arrays import ALLOWED, Array, is_admissible
-from sdpdr.base.checks import numbered
+from sdpdr.base.checks import numbered, warn_of_row_numbers
 from sdpdr.base.errors import DataError, DataTypeError
 
 # Beyond, squares overflow.
@@ -80,7 +80,14 @@ def checked(estimator: Any, X: Any, **options: Any) -> Any:
         The data are sparse where they must not be, or no numbers.
     DataError
         They are not finite, of another shape than in the fit, or too few.
+
+    Warns
+    -----
+    RowNumbersWarning
+        In a fit: X is a data frame, and one of its columns is its index.
     """
+    if options.get("reset", True):
+        warn_of_row_numbers(X)
     try:
         return validate_data(estimator, X, dtype=np.float64, **options)
     except TypeError as error:

@@ -150,7 +150,8 @@ def _beside(place: Path) -> Path:
     """A new name in the same directory; the place itself where replacing it would be wrong."""
     if place.exists() and not place.is_file():
         return place
-    return place.with_name(f".sdpdr-{secrets.token_hex(6)}{place.suffix}")
+    # The last suffix may say how a file is compressed, and the one before what it is.
+    return place.with_name(f".sdpdr-{secrets.token_hex(6)}{''.join(place.suffixes[-2:])}")
 
 
 def _settle(beside: Path, place: Path) -> None:

@@ -1,12 +1,18 @@
-"""Progress of long work: a line on the terminal that updates itself, and nothing elsewhere."""
+"""Progress of long work: a line on the terminal that updates itself; a line now and then in a log.
+
+Elsewhere nothing is shown. A log is opened by commands, see `Log`.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
+from functools import partial
 from math import inf
+from threading import Event, Thread
 from time import perf_counter
 from typing import Any, TextIO, TypeAlias
 
@@ -64,6 +70,98 @@ def has_terminal(stream: TextIO | None = None) -> bool:
     return stream is not None and stream.isatty()
 
 
+class Log:
+    """What a command is doing: for whoever interrupts it, and where nobody looks, in lines.
+
+    Parameters
+    ----------
+    write : callable, optional
+        Is given a line now and then, from a thread of its own, so that native code that calls
+        nobody is told of as well; without one nothing is written.
+    foretold : callable, optional
+        Is given what is about to be done, the seconds that it is predicted to take, and seconds
+        and memory in words.
+    every : float, default 5
+        Seconds between lines at first; of long work, a twentieth of the time spent.
+
+    Examples
+    --------
+    >>> with Log() as log, show_count(None, "reading", 4) as count:
+    ...     count(3)
+    ...     log.doing.partition(",")[0]
+    'reading: 75 %'
+    """
+
+    def __init__(
+        self,
+        write: Callable[[str], object] | None = None,
+        foretold: Callable[[str, float, str], object] | None = None,
+        every: float = 5.0,
+    ) -> None:
+        self.doing, self.foretold = "", foretold
+        self._write, self._every, self._clock = write, every, Deadline()
+        self._over = Event()
+
+    def now(self, words: str) -> None:
+        """What is done from here on."""
+        self.doing = words
+
+    def __enter__(self) -> Log:
+        self._token = _LOG.set(self)
+        self._clock = Deadline()
+        if self._write is not None:
+            Thread(target=self._lines, daemon=True).start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._over.set()
+        _LOG.reset(self._token)
+
+    def _lines(self) -> None:
+        assert self._write is not None
+        while not self._over.wait(max(self._every, self._clock.spent / 20.0)):
+            if self.doing:
+                self._write(f"{self._clock.spent:.0f} s: {self.doing}")
+
+
+_LOG: ContextVar[Log | None] = ContextVar("the log of a command", default=None)
+
+
+def working(words: str) -> None:
+    """Tell the log, if there is one, what is done from here on."""
+    log = _LOG.get()
+    if log is not None:
+        log.now(words)
+
+
+def foretell(what: str, seconds: float, words: str) -> None:
+    """Tell the log, if there is one, what is about to be done and what it is predicted to take."""
+    log = _LOG.get()
+    if log is not None and log.foretold is not None:
+        log.foretold(what, seconds, words)
+
+
+@contextmanager
+def _display(progress: bool | None, words: str) -> Iterator[Callable[[str], None] | None]:
+    """Where words about work go that is being done: terminal, log, or nowhere, which is None."""
+    log = None if progress is False else _LOG.get()
+    log = Log() if log is None else log
+    before = log.doing
+    log.now(words)
+    if has_terminal() if progress is None else progress:
+        with Console(stderr=True).status(words) as status:
+
+            def show(latest: str) -> None:
+                status.update(latest)
+                log.now(latest)
+
+            yield show
+    else:
+        yield log.now if log is _LOG.get() else None
+    # After an exception the words stay, to tell what was interrupted.
+    log.now(before)
+
+
 @contextmanager
 def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progress | None]:
     """Yield a function to report iterations to.
@@ -72,19 +170,17 @@ def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progr
     ----------
     progress : bool or callable, optional
         A callable is passed on; True and False force the display; by default it shows on a
-        terminal only.
+        terminal and in a log only.
     what : str
         What is being done.
     """
     if callable(progress):
         yield progress
         return
-    wanted = has_terminal() if progress is None else progress
-    if not wanted:
-        yield None
-        return
-    console = Console(stderr=True)
-    with console.status(f"solving: {what}") as status:
+    with _display(progress, f"solving: {what}") as show:
+        if show is None:
+            yield None
+            return
         proved = ""
 
         def report(record: Mapping[str, Any]) -> None:
@@ -93,7 +189,7 @@ def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progr
                 proved = f", bound {record['bound']:.6g}"
                 if record.get("gap") is not None:
                     proved += f", gap {record['gap']:.1e}"
-            status.update(
+            show(
                 f"solving: {what}, iteration {record['iteration']}, "
                 f"value {record['value']:.6g}{proved}, {record['seconds']:.1f} s"
             )
@@ -123,22 +219,23 @@ def show_count(progress: Progress | bool | None, what: str, total: int) -> Itera
     2 of 5
     5 of 5
     """
-    start, done = perf_counter(), 0
+    clock, done = Deadline(), 0
+    report: Progress | None = progress if callable(progress) else None
 
     def count(more: int) -> None:
         nonlocal done
         done += more
         if report is not None:
-            seconds = perf_counter() - start
-            report({"what": what, "done": done, "total": total, "seconds": seconds})
+            report({"what": what, "done": done, "total": total, "seconds": clock.spent})
 
-    if callable(progress) or not (has_terminal() if progress is None else progress):
-        report = progress if callable(progress) else None
+    if callable(progress):
         yield count
         return
-    with Console(stderr=True).status(what) as status:
-
-        def report(record: Mapping[str, Any]) -> None:
-            status.update(f"{what}: {100 * done // total} %, {record['seconds']:.1f} s")
-
+    with _display(progress, what) as show:
+        report = None if show is None else partial(_show_share, show)
         yield count
+
+
+def _show_share(show: Callable[[str], None], record: Mapping[str, Any]) -> None:
+    share = 100 * record["done"] // max(record["total"], 1)
+    show(f"{record['what']}: {share} %, {record['seconds']:.1f} s")

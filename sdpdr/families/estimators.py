@@ -2,7 +2,9 @@
 
 from sdpdr.families.factor.completely_positive.estimator import CompletelyPositive
 from sdpdr.families.factor.isometric.estimator import IsoNMF
-from sdpdr.families.factor.margin.estimator import MMMF, RatingMMMF
+from sdpdr.families.factor.margin.crossval import MMMFCV
+from sdpdr.families.factor.margin.estimator import MMMF
+from sdpdr.families.factor.margin.ratings import RatingMMMF
 from sdpdr.families.factor.nmf.estimator import NMF
 from sdpdr.families.factor.polynomial.estimator import PolynomialFactorization
 from sdpdr.families.metric.estimators import XingMetric
@@ -34,6 +36,7 @@ __all__ = [
     "LSDA",
     "MFNU",
     "MMMF",
+    "MMMFCV",
     "MVE",
     "MVU",
     "NMF",

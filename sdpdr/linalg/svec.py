@@ -45,6 +45,8 @@ def svec_pairs(index: ArrayLike) -> tuple[Index, Index]:
 def svec(matrix: Matrix) -> Array:
     """Upper triangle of a symmetric matrix as a vector, off-diagonal entries times sqrt 2.
 
+    Of several matrices, shape (..., n, n), several vectors.
+
     Examples
     --------
     >>> import numpy as np
@@ -53,12 +55,12 @@ def svec(matrix: Matrix) -> Array:
     """
     numbers = as_real(matrix)
     dense = numbers.toarray() if sp.issparse(numbers) else numbers
-    row, column, scale = _layout(dense.shape[0])
-    return np.asarray(dense[row, column] * scale)
+    row, column, scale = _layout(dense.shape[-1])
+    return np.asarray(dense[..., row, column] * scale)
 
 
 def smat(vector: ArrayLike) -> Array:
-    """Symmetric matrix of a vector made by `svec`.
+    """Symmetric matrix of a vector made by `svec`; of several vectors, shape (..., p), several.
 
     Examples
     --------
@@ -67,11 +69,10 @@ def smat(vector: ArrayLike) -> Array:
            [0., 3.]])
     """
     vector = np.asarray(vector, dtype=float)
-    n = order_of(vector.size)
+    n = order_of(vector.shape[-1])
     row, column, scale = _layout(n)
-    matrix = np.empty((n, n))
-    matrix[row, column] = vector / scale
-    matrix[column, row] = matrix[row, column]
+    matrix = np.empty((*vector.shape[:-1], n, n))
+    matrix[..., row, column] = matrix[..., column, row] = vector / scale
     return matrix
 
 

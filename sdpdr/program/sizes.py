@@ -18,7 +18,15 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible
 from sdpdr.base.errors import ModelError
-from sdpdr.linalg import BilinearForms, Combined, InnerProduct, LinearMap, Products, VectorMap
+from sdpdr.linalg import (
+    BilinearForms,
+    Combined,
+    InnerProduct,
+    LinearMap,
+    Products,
+    SvecMap,
+    VectorMap,
+)
 from sdpdr.linalg.magnitudes import row_extents
 from sdpdr.linalg.outer import Outer
 from sdpdr.program.sdp import SDP, Expression, Rows
@@ -122,6 +130,11 @@ def require_admissible(sdp: SDP) -> SDP:
     ...
     sdpdr.errors.ModelError: the objective: the largest cost on 'X' is 1e+200; it must be 0, ...
     """
+    sdp.remembered(_refuse_inadmissible)
+    return sdp
+
+
+def _refuse_inadmissible(sdp: SDP) -> None:
     for name, linear_map in sdp.objective.items():
         _require(row_extents(linear_map), f"the objective: the largest cost on {name!r}", "")
     _require(np.array([sdp.constant]), "the objective: its constant", "")
@@ -136,11 +149,14 @@ def require_admissible(sdp: SDP) -> SDP:
         # Beside the rest of its matrix an entry of the constant may be rounding.
         largest = np.max(np.abs(lmi.constant), initial=0.0, keepdims=True)
         _require(largest, f"matrix inequality {lmi.label!r}: the largest constant", "")
-    return sdp
 
 
 def _require_rows(label: str, lhs: Expression) -> None:
     for name, linear_map in lhs.items():
+        # Where every entry is admissible, so is the largest of every row.
+        is_sparse = isinstance(linear_map, (VectorMap, SvecMap))
+        if is_sparse and is_admissible(linear_map.matrix().data).all():
+            continue
         words = f"rows {label!r}: the largest coefficient of {name!r}"
         _require(row_extents(linear_map), words, " in row {row}")
 

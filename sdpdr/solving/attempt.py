@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
-from sdpdr.base.progress import Progress, show_progress
+from sdpdr.base.progress import Progress, foretell, show_progress
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth
 from sdpdr.model.to_cvxpy import render_model
@@ -64,6 +64,8 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
     """
     begin = time.perf_counter()
     what = f"{chosen.solver.name}, {chosen.form} form{turn}"
+    if chosen.cost is not None and request.progress is not False:
+        foretell(what, chosen.cost.seconds, str(chosen.cost))
     with show_progress(request.progress, what) as report:
         solution = _carried_out(chosen, clock, request, report)
     if request.rigorous and chosen.sdp is not None:

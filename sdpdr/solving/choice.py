@@ -8,14 +8,13 @@ from functools import cached_property, partial
 from math import inf
 from typing import Any
 
-from sdpdr.base.errors import CompileError, InfeasibleError, NotAcceptedError, UnknownNameError
-from sdpdr.model import Model
+from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
-from sdpdr.reduce import Chordal, Composed, Dedupe, Dual, Face, Reduction, Scale
+from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import FORMS, Solver
-from sdpdr.solvers.registry import SOLVERS, find
+from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.costs import (
     POSSIBLE,
@@ -28,12 +27,20 @@ from sdpdr.solving.costs import (
     priority,
     shares,
 )
+from sdpdr.solving.forms import (
+    BRIEFLY,
+    CHORDAL,
+    brief_form,
+    brief_reductions,
+    brief_solver,
+    configure,
+    reductions_for,
+)
 
 # What stands in place of a form where there is none to choose.
 BY_HAND = "by hand"
 _NAMED = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
-# Forms that decompose matrices along the cliques of their patterns.
-CHORDAL = ("chordal", "chordal-lmi")
+_BRIEF = "the program is so small that comparing ways would take longer"
 # Candidates that take turns, at most.
 LONGEST = 6
 # Order and rows of programs that hundreds of bits take seconds for.
@@ -154,21 +161,6 @@ class Way:
         return f"{type(self).__name__}({self.solver.name}, {self.form} form: {self.reason})"
 
 
-def reductions_for(form: str, sdp: SDP) -> tuple[Reduction, ...]:
-    """The reductions that bring a program into a form."""
-    if form == "cvxpy":
-        return ()
-    if form == "factor":
-        return (Dedupe(),)
-    chordal = form in CHORDAL
-    steps: list[Reduction] = [Dedupe()]
-    # Only the basis along a spanning tree leaves cliques to find.
-    face = Face("sparse" if chordal else "auto")
-    steps += [] if face.accepts(sdp) else [face]
-    steps += [Chordal(), Scale(matrices=False)] if chordal else [Scale()]
-    return tuple([*steps, Dual()] if form in ("lmi", "chordal-lmi") else steps)
-
-
 def choose(
     sdp: SDP | None,
     solver: str | Solver,
@@ -262,14 +254,8 @@ def _chosen(
         and one not in without
     ]
     choice = _Choice(known, pairs, options, wanted, skip)
-    found = next(known.ranked(pairs), None)
-    if found is None:
-        tried = {pair: known.candidate(*pair).refusal for pair in pairs}
-        raise NotAcceptedError(_no_way(wanted, form, tried))
-    if named:
-        return choice.way(found, "it was asked for")
-    first = choice.way(found, _reason(found, known.structure))
-    return replace(first, further=partial(choice.further, found))
+    brief = choice.brief() if form == "auto" and not named else None
+    return choice.best(form) if brief is None else brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +267,30 @@ class _Choice:
     options: Mapping[str, Any]
     wanted: Solver | None
     skip: Collection[str]
+
+    def brief(self) -> Way | None:
+        """The way of a small program, for which nothing is compared unless it falls short."""
+        sdp = self.known.sdp
+        form = None if sdp is None else brief_form(sdp)
+        if form is None or (BRIEFLY, form) not in self.pairs:
+            return None
+        if self.known.refusal(BRIEFLY, form):
+            return None
+        # Of no known cost: to predict it would take as long as a step.
+        way = self.way(Candidate(BRIEFLY, form), _BRIEF)
+        way = replace(way, reductions=brief_reductions(form), solver=brief_solver(way.solver))
+        return replace(way, further=lambda: self.best("auto").sequence)
+
+    def best(self, form: str) -> Way:
+        """The way of least cost, or the one that was asked for."""
+        found = next(self.known.ranked(self.pairs), None)
+        if found is None:
+            tried = {pair: self.known.candidate(*pair).refusal for pair in self.pairs}
+            raise NotAcceptedError(_no_way(self.wanted, form, tried))
+        if self.wanted is not None:
+            return self.way(found, "it was asked for")
+        first = self.way(found, _reason(found, self.known.structure))
+        return replace(first, further=partial(self.further, found))
 
     def way(self, one: Candidate, why: str) -> Way:
         """A candidate, configured."""
@@ -333,24 +343,6 @@ def _is_small(sdp: SDP) -> bool:
 def _is_free(name: str, classes: Mapping[str, type[Solver]], skip: Collection[str]) -> bool:
     """Whether "auto" may choose a solver."""
     return name not in skip and not classes[name].by_name_only
-
-
-def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
-    """The program of a model; None, and why, where it has none."""
-    if isinstance(model, SDP):
-        return require_admissible(model), ""
-    try:
-        return require_admissible(model.to_sdp()), ""
-    except CompileError as error:
-        return None, str(error)
-
-
-def configure(solver: str | Solver, options: Mapping[str, Any]) -> Solver:
-    """A solver with the options that were given; they win over its own."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if isinstance(solver, Solver):
-        return replace(solver, **given)
-    return find(solver)(**given)
 
 
 def _reason(found: Candidate, structure: Structure | None) -> str:

@@ -67,7 +67,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
     """
     point, verdict, solver = outcome.point, outcome.verdict, chosen.solver
     deadline = request.deadline
-    proofs = Proofs(sdp, solver.tol, deadline)
+    proofs = Proofs(sdp, solver.tol, deadline, gap_scale=request.gap_scale)
     claim = replace(outcome.claim, verdict=verdict.value)
     with clock("certify"):
         values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}

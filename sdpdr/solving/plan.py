@@ -37,7 +37,7 @@ from sdpdr.solving.asked import (
     require_solver,
 )
 from sdpdr.solving.attempt import attempt, check_start
-from sdpdr.solving.choice import BY_HAND, Way, choose, configure, standard_form
+from sdpdr.solving.choice import BY_HAND, Way, choose
 from sdpdr.solving.facing import (
     Prepared,
     contradicted_solution,
@@ -45,6 +45,7 @@ from sdpdr.solving.facing import (
     prepared,
     refuted_solution,
 )
+from sdpdr.solving.forms import configure, standard_form
 from sdpdr.solving.grade import Clock
 from sdpdr.solving.join import join
 from sdpdr.solving.landmark.solver import landmark_way

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.program.attain import Attained, attain, inward_multipliers
+from sdpdr.program.attain.local import both_sides
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
@@ -30,20 +31,27 @@ class Proofs:
         No step towards a feasible point begins after it, by `time.monotonic`.
     rigorous : bool, default False
         Account for all rounding.
+    gap_scale : float, default 0
+        A size of the objective below which the two sides are compared absolutely.
     """
 
     sdp: SDP
     tol: float
     deadline: float | None = None
     rigorous: bool = False
+    gap_scale: float = 0.0
 
     def of(
         self, given: Point, goal: float | None = None, *, hurried: bool = False
     ) -> tuple[Certificate, Attained, Point]:
         """A bound, a value, and the point with the multipliers that prove the bound.
 
-        Who is hurried does not wait for a tighter bound.
+        Who is hurried does not wait for a tighter bound. Of small programs both sides are first
+        tried by dense linear algebra, which takes a tenth of the time where it leads anywhere.
         """
+        both = None if self.rigorous else both_sides(self.sdp, given, self.tol, self.gap_scale)
+        if both is not None:
+            return *both, Point(given.values, both[0].duals)
         certificate, point = self.certified(given, goal)
         attained = self.attained(given, certificate.bound)
         if not hurried:

@@ -1,5 +1,6 @@
 """``sdpdr embed``: every format in and out, and what a person can get wrong."""
 
+import gzip
 import json
 
 import numpy as np
@@ -106,11 +107,13 @@ def test_a_table_without_header_has_numbered_columns(sdpdr, tmp_path, roll):
     words = np.array(["a"] * len(roll))
     rows = [f"{x},{y},{z},{w}" for (x, y, z), w in zip(roll.tolist(), words, strict=True)]
     (tmp_path / "bare.csv").write_text("\n".join(rows))
-    ran = sdpdr("embed bare.csv")
+    ran = sdpdr("embed bare.csv --columns 1,2,4")
     assert ran.code == Exit.BAD_INPUT
     assert "column '4' holds 'a' (row 1)" in ran.err
-    record = json.loads(sdpdr("embed bare.csv --drop 4 --json").out)
-    assert record["data"]["shape"] == [50, 3]
+    told, asked = sdpdr("embed bare.csv --json"), sdpdr("embed bare.csv --drop 4 --json")
+    assert json.loads(told.out)["data"] == json.loads(asked.out)["data"]
+    assert json.loads(told.out)["data"]["shape"] == [50, 3]
+    assert ("'4' (words)" in told.err, "words" in asked.err) == (True, False)
 
 
 def test_what_spreadsheets_write_is_read(sdpdr, tmp_path, roll):
@@ -128,7 +131,7 @@ def test_one_line_of_numbers_is_never_taken_for_a_header(sdpdr, tmp_path, roll):
 
 @pytest.mark.parametrize("cell", ["3x", "1_5", "1.2.3", "-4,5", ".5.5"])
 def test_a_slip_in_the_first_line_is_no_header(sdpdr, tmp_path, cell):
-    rows = "".join(f"{k},{k * k},{k % 3}\n" for k in range(12))
+    rows = "".join(f"{k / 2},{k * k},{k % 3}\n" for k in range(12))
     (tmp_path / "slip.csv").write_text(f'\n1,2,"{cell}"\n{rows}')
     ran = sdpdr("embed slip.csv --n-neighbors 4")
     assert ran.code == Exit.BAD_INPUT
@@ -140,8 +143,8 @@ def test_a_slip_in_the_first_line_is_no_header(sdpdr, tmp_path, cell):
 
 
 def test_a_header_that_holds_numbers_is_told(sdpdr, tmp_path):
-    rows = "".join(f"{k},{k * k},{k % 3}\n" for k in range(12))
-    (tmp_path / "years.csv").write_text(f"id,2019,2020\n{rows}")
+    rows = "".join(f"{k / 2},{k * k},{k % 3}\n" for k in range(12))
+    (tmp_path / "years.csv").write_text(f"x,2019,2020\n{rows}")
     told = sdpdr("embed years.csv --n-neighbors 4 --json")
     asked = sdpdr("embed years.csv --n-neighbors 4 --header yes --json")
     for ran in (told, asked):
@@ -150,7 +153,7 @@ def test_a_header_that_holds_numbers_is_told(sdpdr, tmp_path):
     assert "--header no" in told.err
     assert "warning" not in asked.err
     with pytest.warns(VacuousWarning, match="'2019' is a number"):
-        assert list(read_table(tmp_path / "years.csv").columns) == ["id", "2019", "2020"]
+        assert list(read_table(tmp_path / "years.csv").columns) == ["x", "2019", "2020"]
 
 
 @pytest.mark.filterwarnings("error")
@@ -284,10 +287,15 @@ def test_arrays_that_are_not_points(sdpdr, tmp_path, name, content, words):
         ("ragged.csv", b"x,y\n1,2\n3\n", "line 3: expected 2 cells"),
         ("twice.csv", b"x,x\n1,2\n3,4\n", "two columns are called 'x'"),
         ("empty.csv", b"\n\n", "is empty"),
-        ("semicolons.csv", b"x;y\n1,5;2,5\n3,5;4\n", "by ';' and to have decimal commas"),
-        ("mixed.csv", b"x;kind\n1.5;a\n3;b\n", "by ';'. Write it anew: pandas.read_csv"),
-        ("blanks.csv", b"x y\n1.5 2\n3 4\n", r"sep='\\s+'"),
-        ("commas.tsv", b"x\ty\n1,5\t2\n3\t4\n", "decimal commas. Write them as points"),
+        ("commas.csv", b",,\n,,\n", "is empty"),
+        ("slip.csv", b"x;y\n1,5;2,5\n3,5,4\n", "line 2: expected 1 cells"),
+        ("slip.csv", b"x;y\n1,5;2,5\n3,5,4\n", "by ';' and to have decimal commas. Say so with"),
+        ("both.csv", b"x;y\n1,5;2.5\n3,5;4\n", "found '1,5' beside '2.5', which may be read"),
+        ("thousands.tsv", b"x\ty\n1,500\t2\n3,250\t4\n", "--decimal . or --decimal ,"),
+        ("late.csv", b"x;y\n" + b"1.5;2.5\n" * 120 + b"1,5;2\n", "--decimal ,"),
+        ("cut.csv.gz", gzip.compress(b"x,y\n1,2\n" * 99)[:-12], "not a text table"),
+        ("plain.csv.gz", b"x,y\n1,2\n", "not a text table"),
+        ("data.gz", b"x,y\n1,2\n", "files called without a suffix cannot be read"),
         ("header.csv", b"x,y\n", "names columns (x, y) and has no row"),
         ("binary.csv", b"\xff\xfe\x00", "not a text table"),
         ("fake.npy", b"hello", "cannot be read as .npy"),
@@ -407,7 +415,7 @@ def test_an_interruption_writes_nothing_and_is_130(sdpdr, tmp_path, roll_csv, mo
     monkeypatch.setattr("sdpdr.families.unfold.estimators.gram.solve", interrupt)
     ran = sdpdr("embed roll.csv --drop t,kind --out y.csv")
     assert ran.code == Exit.INTERRUPTED
-    assert ran.err == "error: interrupted; nothing was written.\n"
+    assert ran.err == "error: interrupted (embedding 50 rows); nothing was written.\n"
     assert not (tmp_path / "y.csv").exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
+import runpy
 import shlex
 import sys
 from collections import Counter
@@ -96,16 +97,39 @@ def test_no_python_on_a_page_is_left_untested():
             assert language != "python" or file, f"{page.name}: {body.splitlines()[0]!r}"
 
 
+def session(text: str) -> list[tuple[str, str]]:
+    """Every command of a page, and what it prints as far as the page shows it."""
+    blocks = (body for language, _, body in code_blocks(text) if language == "console")
+    return re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.MULTILINE)
+
+
+def carry_out(command: str) -> int:
+    program, *words = shlex.split(command)
+    if program == "sdpdr":
+        return cli.main(words)
+    if program == "python":
+        runpy.run_path(*words)
+    else:
+        assert (program, words[0]) == ("head", "-n"), f"{command}: what is this command to do?"
+        print("".join(Path(words[2]).read_text().splitlines(keepends=True)[: int(words[1])]))
+    return 0
+
+
 @pytest.mark.parametrize("page", pages(lambda text: "$ sdpdr" in text))
-def test_the_commands_of_a_page_succeed(page, folder, capsys):
+def test_the_commands_of_a_page_succeed_and_print_what_it_shows(page, folder, capsys):
     write_files(page, folder)
     X, _ = sdpdr.datasets.swiss_roll(60, seed=0)
     np.savetxt(folder / "data.csv", X, delimiter=",", header="x,y,z", comments="")
-    commands = re.findall(r"^ +\$ sdpdr (.+)$", read(page), re.MULTILINE)
-    assert commands
-    for command in commands:
-        code = cli.main(shlex.split(command))
-        assert code == 0, f"sdpdr {command}\n{''.join(capsys.readouterr())}"
+    commands = session(read(page))
+    assert len(commands) >= len(re.findall(r"^ +\$ sdpdr ", read(page), re.MULTILINE)) > 0
+    for command, shown in commands:
+        code = carry_out(command)
+        ran = capsys.readouterr()
+        printed = f"{ran.err}{ran.out}"
+        assert code == 0, f"{command}\n{printed}"
+        assert not shown.strip() or doctest.OutputChecker().check_output(shown, printed, FLAGS), (
+            f"{command}\n{printed}"
+        )
 
 
 def test_every_price_is_explained_where_blocks_are_taught():

@@ -17,7 +17,6 @@ RNG = np.random.default_rng(0)
 POINTS = RNG.standard_normal((10, 3))
 SIDES = np.repeat([0, 1], 5)
 SIGNS = np.sign(RNG.standard_normal((4, 3)))
-RATINGS = RNG.integers(1, 4, (5, 4)).astype(float)
 ROLL = graphs.knn(POINTS, 4)
 
 
@@ -47,10 +46,9 @@ ESTIMATORS = {
     "GhodsiMetric": (sdpdr.GhodsiMetric(), SIDES),
     "XingMetric": (sdpdr.XingMetric(), SIDES),
     "MMMF": (sdpdr.MMMF(), SIGNS),
-    "RatingMMMF": (sdpdr.RatingMMMF(), RATINGS),
     "PolynomialFactorization": (sdpdr.PolynomialFactorization(1, max_iter=2), np.ones((3, 2))),
 }
-FACTORED = ("MMMF", "RatingMMMF", "PolynomialFactorization")
+FACTORED = ("MMMF", "PolynomialFactorization")
 # Of these, tol and random_state are those of an iteration, and never the solver's.
 DRIVERS = ("MVE", "PolynomialFactorization")
 

@@ -1,11 +1,17 @@
 """Every estimator once, on little data: it fits, clones, and says what it found (`make quick`)."""
 
+import io
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import sdpdr
 from sdpdr import datasets
+from sdpdr.base.checks import warn_of_row_numbers
+from sdpdr.errors import RowNumbersWarning
 
 ROLL = datasets.swiss_roll(30, seed=0)[0]
 PLANE = np.random.default_rng(0).standard_normal((24, 3)) * [3.0, 2.0, 0.1]
@@ -38,6 +44,7 @@ EVERY = {
     "LSDA": (sdpdr.LSDA(1), (PLANE, CLASSES), "components_"),
     "MFNU": (sdpdr.MFNU(connect="mst"), (ROLL,), "embedding_"),
     "MMMF": (sdpdr.MMMF(), (SIGNS,), "factorization_"),
+    "MMMFCV": (sdpdr.MMMFCV(cv=2), (np.ceil(5.0 * POSITIVE / POSITIVE.max()),), "estimator_"),
     "MVE": (sdpdr.MVE(connect="mst", max_iter=3), (ROLL,), "embedding_"),
     "MVU": (sdpdr.MVU(connect="mst"), (ROLL,), "embedding_"),
     "MixedLabelPropagation": (sdpdr.MixedLabelPropagation(), (PLANE, PARTLY), "classes_"),
@@ -69,3 +76,38 @@ def test_every_estimator_fits_little_data(name):
     assert learned
     assert found is None or hasattr(fitted, found)
     assert clone(fitted).get_params().keys() == estimator.get_params().keys()
+
+
+OF_POINTS = [name for name, (_, data, _) in EVERY.items() if data[0] is ROLL or data[0] is PLANE]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OF_POINTS)
+def test_row_numbers_are_no_coordinate_without_a_word(name):
+    estimator, (X, *others), _ = EVERY[name]
+    columns = [f"x{k}" for k in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=columns)
+    again = pd.read_csv(io.StringIO(frame.to_csv()))
+    with pytest.warns(RowNumbersWarning, match="'Unnamed: 0' counts the rows"):
+        clone(estimator).fit(again, *others)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RowNumbersWarning)
+        clone(estimator).fit(frame, *others)
+
+
+def test_what_counts_rows_is_an_index_and_nothing_else():
+    x = np.cos(np.arange(20.0))
+
+    def named(column, rows=slice(None)):
+        frame = pd.DataFrame({"x": x, "t": column})[rows]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warn_of_row_numbers(frame)
+        return [warning.category for warning in caught]
+
+    n = np.arange(20)
+    assert named(n) == named(n + 1) == named(n.astype(np.uint8)) == [RowNumbersWarning]
+    assert named(n[::-1]) == named(n + 2) == named(2 * n) == named(n / 1.0) == named(n // 2) == []
+    assert named(n, slice(5)) == []  # so few may be so by chance
+    warn_of_row_numbers(np.column_stack([n, x]))
+    warn_of_row_numbers(pd.DataFrame({"t": n}))

@@ -8,13 +8,13 @@ and parameters are tested below.
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-import sdpdr
-from sdpdr import MMMF, RatingMMMF
+from sdpdr import MMMF
 from sdpdr.errors import (
     DataError,
     ShapeError,
@@ -52,7 +52,6 @@ def test_attributes():
 def test_parameters_and_clones():
     model = MMMF(c=2.0, norm="max", tol=1e-3)
     assert clone(model).get_params() == model.get_params()
-    assert RatingMMMF(c=2.0).get_params()["tol"] is None
     fitted = model.fit(Y3)
     assert fitted is model
     assert not hasattr(clone(model), "X_")
@@ -73,6 +72,7 @@ def test_predictions_at_pairs():
     assert whole.dtype.kind == "i"
     pairs = [[2, 3], [0, 0]]
     np.testing.assert_array_equal(model.predict(pairs), [whole[2, 3], whole[0, 0]])
+    np.testing.assert_array_equal(model.predict([2, 0], [3, 0]), model.predict(pairs))
     np.testing.assert_allclose(model.decision_function(pairs), model.X_[[2, 0], [3, 0]])
     model.decision_function()[:] = 7.0
     assert not np.any(model.X_ == 7.0)
@@ -130,10 +130,12 @@ def test_what_is_refused():
     with pytest.raises(DataError, match="no sign"):
         MMMF().fit([[1, 2], [3, 4]])
     model = MMMF(c=0.5).fit(Y3)
-    with pytest.raises(ShapeError, match="whole numbers of shape"):
+    with pytest.raises(DataError, match=r"pair \(0.5, 1.0\) lies outside"):
         model.predict([[0.5, 1.0]])
-    with pytest.raises(ShapeError, match="whole numbers of shape"):
+    with pytest.raises(ShapeError, match=r"of shape \(m, 2\)"):
         model.predict([1, 2])
+    with pytest.raises(ShapeError, match="2 users and 1 items are no pairs"):
+        model.predict([1, 2], [0])
     with pytest.raises(DataError, match=r"pair \(3, 0\) lies outside"):
         model.predict([[0, 0], [3, 0]])
     with pytest.raises(DataError, match=r"pair \(0, -1\) lies outside"):
@@ -142,74 +144,39 @@ def test_what_is_refused():
         model.score(Y3.T)
 
 
-# -- ratings ------------------------------------------------------------------------------------
-
-
-def ratings(p=40, q=25, seed=0):
-    rng = np.random.default_rng(seed)
-    R = rng.standard_normal((p, 2)) @ rng.standard_normal((2, q))
-    R = np.digitize(R, [-1.5, -0.4, 0.4, 1.5]) + 1.0
-    seen = rng.random((p, q)) < 0.6
-    return np.where(seen, R, np.nan), np.where(seen, np.nan, R)
-
-
-def test_ratings_held_back_are_predicted():
-    seen, held = ratings()
-    model = RatingMMMF(c=0.3).fit(seen)
-    np.testing.assert_array_equal(model.levels_, [1, 2, 3, 4, 5])
-    assert len(model.models_) == 4
-    assert np.all(model.gaps_ <= 1e-4)
-    guess = np.median(seen[~np.isnan(seen)])
-    dull = -np.mean(np.abs(held[~np.isnan(held)] - guess))
-    assert model.score(held) > 0.5 * dull
-    assert set(np.unique(model.predict())) <= set(model.levels_)
-    ranks = model.decision_function(np.argwhere(~np.isnan(held)))
-    assert np.corrcoef(ranks, held[~np.isnan(held)])[0, 1] > 0.8
-
-
-def test_entries_on_ties_have_no_sign_and_pass_no_threshold():
-    """Two groups of users and items that tell nothing of each other: rounding decides nothing."""
-    R = np.array([[5, 1, np.nan, 4], [4, 1, 1, np.nan], [1, np.nan, 5, 1], [np.nan, 5, 4, 1]])
-    model = RatingMMMF(c=1.0).fit(R)
-    middle = model.models_[1]
-    tied = ([0, 1, 2, 3], [2, 3, 1, 0])
-    np.testing.assert_allclose(middle.X_[tied], 0.0, atol=1e-9)
-    assert not middle.predict()[tied].any()
-    assert np.abs(middle.predict()).sum() == 12
-    np.testing.assert_array_equal(model.predict()[tied], [1, 4, 4, 1])
-
-
-def test_two_levels_are_signs():
-    R = np.where(Y3 == 0, np.nan, np.where(Y3 > 0, 5.0, 2.0))
-    model = RatingMMMF(c=0.5, tol=1e-6).fit(R)
-    np.testing.assert_array_equal(model.predict(), np.where(MMMF(c=0.5).fit(Y3).X_ > 0, 5.0, 2.0))
+def test_triples_are_the_matrix():
+    names = np.array(["ann", "bob", "eve"])
+    i, a = np.nonzero(Y3)
+    order = np.random.default_rng(0).permutation(i.size)
+    triples = pd.DataFrame({"u": names[i], "v": a + 10, "s": Y3[i, a]}).iloc[order]
+    model = MMMF(c=0.5).fit(triples)
+    np.testing.assert_array_equal(model.users_, names)
     np.testing.assert_allclose(model.X_, MMMF(c=0.5).fit(Y3).X_, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(["eve", "ann"], [10, 12]), [-1, -1])
+    assert model.score(triples) == 1.0
+    with pytest.raises(DataError, match=r"pair \(zoe, 10\) lies outside"):
+        model.predict(["zoe"], [10])
 
 
-def test_ratings_without_observations_are_told_once():
-    seen, _ = ratings()
-    seen[3] = np.nan
-    with pytest.warns(UnobservedWarning) as told:
-        model = RatingMMMF(c=0.3).fit(seen)
-    assert len(told) == 1
-    np.testing.assert_array_equal(model.unobserved_rows_, [3])
-    assert not model.X_[3].any()
+@pytest.mark.parametrize("norm", ["trace", "max"])
+def test_descent_on_factors_agrees_with_the_splitting(norm):
+    seen, _ = planted(12, 9)
+    slow = MMMF(c=0.3, norm=norm, tol=1e-4).fit(seen)
+    quick = MMMF(c=0.3, norm=norm, solver="factors", tol=2e-2).fit(seen)
+    assert quick.gap_ <= 2e-2
+    assert quick.value_ >= slow.bound_
+    assert quick.bound_ <= slow.value_
+    assert quick.value_ == pytest.approx(slow.value_, rel=2.1e-2)
 
 
-@pytest.mark.parametrize(
-    ("X", "words"),
-    [
-        ([[3.0, np.nan], [np.nan, 3.0]], "take 1 different values"),
-        (np.full((2, 2), np.nan), "no rating was given"),
-        ([[1.0, np.inf]], "infinity"),
-        ([["good", "bad"]], "could not convert"),
-    ],
-)
-def test_ratings_that_are_refused(X, words):
-    with pytest.raises(DataError, match=words):
-        RatingMMMF().fit(X)
+@pytest.mark.parametrize("solver", ["splitting", "factors"])
+def test_no_time_is_told(solver):
+    with pytest.warns(UncertifiedWarning):
+        model = MMMF(c=0.3, solver=solver, time_limit=0.0).fit(planted()[0])
+    assert model.n_iter_ in (1, 10)
+    assert model.bound_ <= model.value_
 
 
-def test_top_level_names():
-    assert sdpdr.MMMF is MMMF
-    assert sdpdr.RatingMMMF is RatingMMMF
+def test_factors_need_a_price():
+    with pytest.raises(DataError, match="finite price"):
+        MMMF(c=np.inf, solver="factors").fit(Y3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import matplotlib
 import numpy as np
@@ -230,3 +231,39 @@ def test_convergence_measures_the_distance_from_the_bound():
 def test_wrong_input_is_named(draw, error, words):
     with pytest.raises(error, match=words):
         draw()
+
+
+def _circles(page):
+    found = re.findall(r'<circle cx="([^"]+)" cy="([^"]+)" r="[^"]+" fill="([^"]+)"', page)
+    return np.array([[float(x), -float(y)] for x, y, _ in found]), [colour for *_, colour in found]
+
+
+@pytest.mark.parametrize("stretch", [[1.0, 1.0], [100.0, 1.0], [0.01, 1.0]])
+def test_a_page_keeps_proportions_and_all_points_inside(stretch):
+    plane = Y[:, :2] * stretch
+    page = plot.hoverable(plane, Y[:, 0])
+    at, _ = _circles(page)
+    apart = [np.linalg.norm(p[:, None] - p, axis=2) for p in (at, plane)]
+    scale = apart[0].max() / apart[1].max()
+    np.testing.assert_allclose(apart[0], scale * apart[1], atol=0.3)  # of a pixel, as written
+    width, height = map(float, re.search(r'viewBox="0 0 (\d+) (\d+)"', page).groups())
+    assert (at >= [0.0, -height]).all()
+    assert (at <= [width, 0.0]).all()
+
+
+@pytest.mark.parametrize("points", [Y[:1], np.zeros((4, 2)), Y[:, :1]])
+def test_a_page_of_few_points_or_of_a_line(points):
+    with np.errstate(all="raise"):
+        at, _ = _circles(plot.hoverable(points))
+    assert len(at) == len(points)
+    assert np.isfinite(at).all()
+
+
+def test_a_page_tells_what_was_given_and_nothing_else():
+    told = {"name": ['<b>&"'] * 30, "no": range(30)}
+    page = plot.hoverable(Y, np.arange(30) % 3, told=told, title="<i>")
+    assert page.count("<title>name: &lt;b&gt;&amp;&#34;\nno: ") == 30
+    assert "<i>" not in page
+    assert len(set(_circles(page)[1])) == page.count("<li ") == 3
+    with pytest.raises(ShapeError, match="'no' has 29"):
+        plot.hoverable(Y, told={"no": range(29)})

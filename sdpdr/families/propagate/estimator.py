@@ -195,6 +195,8 @@ class MixedLabelPropagation(
         return np.asarray(values)
 
     def _points(self, X: Any, *, reset: bool) -> Any:
+        if reset and not self._is("precomputed"):
+            validate.warn_of_row_numbers(X)
         allowed = "allow-nan" if self._is("correlation") else True
         checked = validate_data(
             self,

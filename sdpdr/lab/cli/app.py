@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace, RawTextHelpFormatter
-from collections.abc import Sequence
+from argparse import Action, ArgumentParser, Namespace, RawTextHelpFormatter, _SubParsersAction
+from collections.abc import Iterator, Sequence
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 from sdpdr import __version__
-from sdpdr.base.errors import SdpdrError
+from sdpdr.base.errors import PackageMissingError, SdpdrError
 from sdpdr.base.files import occupy_standard
-from sdpdr.lab.cli.console import complain, like_ctrl_c, warnings_in_one_line
-from sdpdr.lab.cli.options import COMMANDS, SUMMARIES, Exit, Parser, of_error
+from sdpdr.base.progress import Log, has_terminal
+from sdpdr.lab.cli.console import (
+    complain,
+    foretold,
+    like_ctrl_c,
+    note,
+    say,
+    warnings_in_one_line,
+)
+from sdpdr.lab.cli.options import (
+    COMMANDS,
+    SUMMARIES,
+    Exit,
+    Parser,
+    add_argument,
+    add_command,
+    of_error,
+)
 
 _DESCRIPTION = """\
 Semidefinite formulations of dimensionality reduction, solved by any solver and graded by us.
@@ -20,7 +39,21 @@ Semidefinite formulations of dimensionality reduction, solved by any solver and 
 Results go to the standard output; progress, warnings and errors to the error output."""
 
 
-def parser(command: str | None = None) -> Parser:
+class _Listing(RawTextHelpFormatter):
+    """A list of commands, each on one line with what it does, however long its name."""
+
+    def add_argument(self, action: Action) -> None:
+        """Make room; what lies deeper is not reckoned with elsewhere."""
+        super().add_argument(action)
+        if isinstance(action, _SubParsersAction):
+            wanted = max(map(len, action.choices)) + 2 * self._indent_increment
+            self._action_max_length = max(self._action_max_length, wanted)
+
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def parser(command: str | None = None, *, every: bool = False) -> Parser:
     """The parser of the command line.
 
     Parameters
@@ -28,6 +61,8 @@ def parser(command: str | None = None) -> Parser:
     command : str, optional
         The one to be parsed, which alone is imported: of the others, the list needs no more than
         their names. Without one, this list is all that there is.
+    every : bool, default False
+        Whether all are.
     """
     codes = "\n".join(f"  {int(code):<5}{code.meaning}" for code in Exit)
     top = Parser(
@@ -41,14 +76,14 @@ def parser(command: str | None = None) -> Parser:
             "  sdpdr embed data.csv --n-neighbors 6 --out embedding.csv --figure embedding.svg\n\n"
             "`sdpdr COMMAND --help` tells the options of a command."
         ),
-        formatter_class=RawTextHelpFormatter,
+        formatter_class=_Listing,
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"sdpdr {__version__}")
     top.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module, summaries in COMMANDS.items():
-        if command in summaries:
+        if every or command in summaries:
             import_module(f"{__package__}.{module}").add(commands)
             continue
         for name, summary in summaries.items():
@@ -86,6 +121,51 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 128 + heard[0] if heard and code == Exit.INTERRUPTED else code
 
 
+def add(commands: Any) -> None:
+    """Add the command that knows all others."""
+    own = add_command(
+        commands,
+        "completion",
+        run_completion,
+        "sdpdr completion bash > ~/.local/share/bash-completion/completions/sdpdr\n"
+        "sdpdr completion zsh > ~/.zfunc/_sdpdr",
+        with_json=False,
+    )
+    add_argument(own, "SHELL", ", ".join(SHELLS), choices=SHELLS)
+
+
+def run_completion(args: Namespace) -> Exit:
+    """Print the script.
+
+    Raises
+    ------
+    PackageMissingError
+    """
+    if find_spec("shtab") is None:
+        raise PackageMissingError(
+            "completion needs a package that is not installed (shtab): "
+            'pip install "sdpdr[completion]"'
+        )
+    import shtab
+
+    whole = parser(every=True)
+    for one in _parsers(whole):
+        for action in one._actions:
+            if action.type is Path:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]  # read by shtab
+    say(shtab.complete(whole, args.shell))
+    return Exit.OK
+
+
+def _parsers(whole: ArgumentParser) -> Iterator[ArgumentParser]:
+    """A parser and those of its commands."""
+    yield whole
+    for action in whole._actions:
+        if isinstance(action, _SubParsersAction):
+            for one in action.choices.values():
+                yield from _parsers(one)
+
+
 def _without_streams() -> None:
     """Let a process whose output is closed, as that of a daemon, print to nowhere."""
     occupy_standard()
@@ -99,13 +179,15 @@ def _run(args: Namespace) -> int:
     """Run a command, and say in one line what went wrong."""
     # Commands that stand for a part of the package say it in their own words.
     told = getattr(args, "told", str)
+    log = Log(None if has_terminal() else note, foretold)
     try:
-        with warnings_in_one_line(told):
+        with log, warnings_in_one_line(told):
             code = args.run(args)
         sys.stdout.flush()
         return int(code)
     except KeyboardInterrupt:
-        complain("error", "interrupted; nothing was written.")
+        reached = f" ({log.doing})" if log.doing else ""
+        complain("error", f"interrupted{reached}; nothing was written.")
         return int(Exit.INTERRUPTED)
     except BrokenPipeError:
         # The reader has gone, as `head` does. Nothing may be written to it at exit either.

@@ -53,6 +53,17 @@ def complain(kind: str, words: object) -> None:
     sys.stderr.write(f"{kind}: {' '.join(str(words).split())}\n")
 
 
+# Seconds that are not worth a word before, and those after which there may be a shorter way.
+_SOON, _LONG = 1.0, 60.0
+
+
+def foretold(what: str, seconds: float, words: str) -> None:
+    """Print what is predicted of long work before it begins."""
+    if seconds > _SOON:
+        shorter = "; of a table, --sample N embeds N rows and places the others"
+        note(f"{what}: predicted to take {words}{shorter if seconds > _LONG else ''}")
+
+
 def grid(rows: Mapping[str, object]) -> Table:
     """A column of names and one of values."""
     table = Table.grid(padding=(0, 2))
@@ -116,7 +127,7 @@ def like_ctrl_c() -> Iterator[list[int]]:
         yield heard
 
 
-FIGURES = (".png", ".svg", ".pdf")
+FIGURES = (".png", ".svg", ".pdf", ".html")
 
 
 def check_target(path: Path, suffixes: Sequence[str]) -> None:
@@ -126,7 +137,7 @@ def check_target(path: Path, suffixes: Sequence[str]) -> None:
     ------
     FileFormatError
     """
-    if path.suffix.lower() not in suffixes:
+    if not path.name.lower().endswith(tuple(suffixes)):
         raise FileFormatError(
             f"{path}: cannot write files called {path.suffix or 'without a suffix'}. "
             f"Choose one of {', '.join(suffixes)}."
@@ -150,9 +161,28 @@ def record_writer(record: Mapping[str, Any]) -> Writer:
     return lambda path: path.write_text(text, encoding="utf-8")
 
 
-def figure_writer(Y: Array, colour: np.ndarray | None, title: str) -> Writer:
-    """Writer of a picture of an embedding, in the format of the path's suffix."""
-    from sdpdr.lab.plot import embedding
+def figure_writer(
+    Y: Array,
+    colour: np.ndarray | None,
+    title: str,
+    told: Mapping[str, np.ndarray] | None = None,
+) -> Writer:
+    """Writer of a picture of an embedding, in the format of the path's suffix.
 
-    figure = embedding(Y, colour, title=title)
-    return lambda path: figure.savefig(path)
+    Points without a place are left out; ``told`` is what HTML tells of each.
+    """
+    from sdpdr.lab.plot import embedding, hoverable
+
+    placed = np.isfinite(Y).all(axis=1)
+    shown = None if colour is None else colour[placed]
+
+    def write(path: Path) -> None:
+        if path.suffix.lower() != ".html":
+            embedding(Y[placed], shown, title=title).savefig(path)
+            return
+        known = {"row": np.flatnonzero(placed) + 1}
+        known |= {name: column[placed] for name, column in (told or {}).items()}
+        page = hoverable(Y[placed], shown, told=known, title=title)
+        path.write_text(page, encoding="utf-8")
+
+    return write

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.checks import rows_from
 from sdpdr.base.errors import DataError, ModelError, UnknownNameError
 from sdpdr.base.files import Writer
+from sdpdr.base.progress import working
+from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers
 from sdpdr.lab.cli.console import (
     FIGURES,
@@ -26,6 +28,7 @@ from sdpdr.lab.cli.console import (
     write_all,
 )
 from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
+from sdpdr.lab.cli.learned import Fit, fitted
 from sdpdr.lab.cli.methods import METHODS, described, find_method, made, side_columns, side_inputs
 from sdpdr.lab.cli.options import (
     Exit,
@@ -36,8 +39,11 @@ from sdpdr.lab.cli.options import (
 )
 from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
-from sdpdr.lab.study.tables import HEADER, WRITABLE, Frame, read_table, write_table
+from sdpdr.lab.study.tables import WRITABLE, write_table
 from sdpdr.model.blocks import Relation
+
+# Stands for a file beside the table, whose name is not known before.
+_BESIDE = Path()
 
 
 def add(commands: Any) -> None:
@@ -53,7 +59,9 @@ def add(commands: Any) -> None:
         "sdpdr embed data.csv --form landmark --landmarks 60 --out embedding.csv\n"
         "sdpdr embed iris.csv --method colored_mvu --labels species --connect mst --out y.csv\n"
         "sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv\n"
-        "sdpdr embed data.csv --method density_map --set variant=trace --out y.csv",
+        "sdpdr embed data.csv --method density_map --set variant=trace --out y.csv\n"
+        "sdpdr embed wine.csv.gz --label cultivar --scale standard --n-neighbors auto --figure\n"
+        "sdpdr embed large.csv --sample 2000 --out y.csv --figure y.html --save large.npz",
     )
     parser.set_defaults(told=as_options)
     add_argument(parser, "FILE", "one row per point", type=Path)
@@ -66,18 +74,19 @@ def add(commands: Any) -> None:
 
 
 def _add_reading(add: Callable[..., None]) -> None:
-    names = {"type": _names, "default": []}
-    add("--key NAME", "which array of an NPZ file")
-    add("--header", "whether text has one (default: auto)", choices=HEADER, default="auto")
-    add("--columns A,B,...", "only these columns", **names)
-    add("--drop A,B,...", "all columns but these", **names)
-    add("--color COLUMN", "colours the figure; not used as a coordinate")
+    columns.add_reading(add)
+    names = {"type": columns.listed, "default": []}
     add(
         "--metric",
         "precomputed: the table is a square matrix of distances\n(default: euclidean)",
         choices=("euclidean", "precomputed"),
     )
     add("--squared", "precomputed distances are squared")
+    words = (
+        "of columns: standard (mean and deviation) or robust (median and\n"
+        "quartiles); (default: none, and a warning where spreads are far apart)"
+    )
+    add("--scale", words, choices=columns.SCALES)
     add(
         "--labels A,B,...",
         "classes, numbers or known coordinates, for methods that need\n"
@@ -94,7 +103,11 @@ def _add_reading(add: Callable[..., None]) -> None:
 def _add_method(add: Callable[..., None]) -> None:
     add("--method NAME", f"{_listed()}\n(default: mvu)", default="mvu")
     add("--n-components D", "dimensions (default: 2)", type=int)
-    add("--n-neighbors K", "default: 6", type=int)
+    add(
+        "--n-neighbors K",
+        "a number, or auto: see `sdpdr.graphs.choose_k`\n(default: 6, of a sample auto)",
+        type=_k,
+    )
     add("--isometry HOW", f"{', '.join(RELATIONS)}\n(default: inequality)", type=_relation)
     add("--angles", "keep angles between neighbours too", action="store_const", const=True)
     add(
@@ -103,93 +116,113 @@ def _add_method(add: Callable[..., None]) -> None:
         "missing edges, or cut down to its largest part (default: error)",
         choices=("error", "mst", "largest"),
     )
+    words = "embed so many rows, drawn by --seed, and place the others by a map"
+    add("--sample N", words, type=_rows)
+    words = "the map: kernel, linear, sparse, barycentric or landmark\n(default: kernel)"
+    add("--extension KIND", words)
     words = "a hyperparameter of the method, see below; repeat it for several"
     add("--set KEY=VALUE", words, action="append", type=assignment, default=[])
 
 
 def _add_outputs(add: Callable[..., None]) -> None:
     add("--out PATH", f"the embedding: {' '.join(WRITABLE)}", type=Path)
-    add("--figure PATH", f"a picture of its first two coordinates: {' '.join(FIGURES)}", type=Path)
+    words = (
+        f"a picture of its first two coordinates: {' '.join(FIGURES)}; points of\n"
+        "HTML tell what they are under the pointer (default: FILE-embedding.png)"
+    )
+    add("--figure PATH", words, type=Path, nargs="?", const=_BESIDE)
     words = "value, bound, gap, residuals, timings and versions: .json"
     add("--record PATH", words, type=Path)
+    words = f"a map of new rows, for `sdpdr transform`: {saved.SUFFIX}"
+    add("--save PATH", words, type=Path)
 
 
 def run(args: Namespace) -> Exit:
     """Embed a table."""
+    if args.figure is _BESIDE:
+        args.figure = Path(f"{columns.stem(args.file)}-embedding.png")
     for path, suffixes in (
         (args.out, WRITABLE),
         (args.figure, FIGURES),
         (args.record, (".json",)),
+        (args.save, (saved.SUFFIX,)),
     ):
         if path is not None:
             check_target(path, suffixes)
     estimator = made(args, _given(args))
-    frame = read_table(args.file, key=args.key, header=args.header)
-    X, beside = _points(frame, args), side_inputs(frame, args)
-    colour = None if args.color is None else frame.values(args.color)
+    frame = columns.read(args, side_columns(args))
+    working(f"preparing {frame.n} rows")
+    table = columns.divided(frame, args, side_columns(args))
+    X, beside = table.points.numbers(), side_inputs(frame, args)
     with rows_from(1):
-        learned = estimator.fit(X, **beside)
-    Y = answers.embedding(learned, X)
-    record = _record(learned, args, X, Y)
+        scaling = _scaling(X, args, list(table.points.columns))
+        scaled = _distances(X, args) if args.metric == "precomputed" else scaling(X)
+        found = fitted(estimator, scaled, beside, args)
+    record = _record(found, args, X)
     if "y" in beside:
         record["side"]["read_as"] = in_words(beside["y"])
-    write_all(_files(Y, args, colour, record))
-    _tell(learned, args, Y, record)
-    return answers.exit_of(learned)
+    files = _files(found, args, table, record)
+    if args.save is not None:
+        names = list(table.points.columns)
+        model = saved.model_of(found.learned, scaled[found.rows], scaling, names, args.method)
+        files[args.save] = model.writer()
+    write_all(files)
+    _tell(found, args, record)
+    return answers.exit_of(found.learned)
 
 
 def _given(args: Namespace) -> dict[str, Any]:
     """Hyperparameters that have options of their own, where these were used."""
     told = vars(args) | {"random_state": args.seed}
     solver_options(args)  # refuses what does not go together
+    if args.extension is None and (args.sample or args.save) and args.metric != "precomputed":
+        told["extension"] = "kernel" if find_method(args.method).extends else None
+    # Six neighbours of a sample reach further than six of all, and across what is to be unfolded.
+    if told["n_neighbors"] is None and args.sample and find_method(args.method).extends:
+        told["n_neighbors"] = args.n_neighbors = "auto"
     return {name: told[name] for name in FLAGS if told[name] is not None}
 
 
-def _points(frame: Frame, args: Namespace) -> Array:
-    if args.squared and args.metric != "precomputed":
-        raise DataError("--squared is about distances. Add --metric precomputed, or leave it out.")
-    beside = [*side_columns(args), *([] if args.color is None else [args.color])]
-    drop = [*args.drop, *(name for name in beside if name not in args.columns)]
-    X = frame.select(args.columns, drop).numbers()
-    _tell_index(frame, args, drop)
-    if args.metric == "precomputed" and args.squared:
-        # The sign survives the root, so that a negative entry is refused as it should be.
-        return np.asarray(np.sign(X) * np.sqrt(np.abs(X)))
-    return X
+def _scaling(X: Array, args: Namespace, names: list[str]) -> columns.Scaling:
+    if args.metric != "precomputed":
+        if args.squared:
+            raise DataError(
+                "--squared is about distances. Add --metric precomputed, or leave it out."
+            )
+        return columns.scaling(args.scale, X, names)
+    columns.refuse_scale(args.scale)
+    return columns.scaling("none", X, names)
 
 
-def _tell_index(frame: Frame, args: Namespace, drop: Sequence[str]) -> None:
-    """Say which columns were left out though nobody has asked for it."""
-    if not args.columns and not set(frame.index) <= set(drop):
-        note(
-            f"{frame.file}: the first column has no name, so it is taken for numbers or names of "
-            "rows and left out. Give it a name if it is a coordinate; --drop '' leaves it out "
-            "without these words."
-        )
+def _distances(X: Array, args: Namespace) -> Array:
+    # The sign survives the root, so that a negative entry is refused as it should be.
+    return np.asarray(np.sign(X) * np.sqrt(np.abs(X))) if args.squared else X
 
 
 def _files(
-    Y: Array, args: Namespace, colour: np.ndarray | None, record: Mapping[str, Any]
+    found: Fit, args: Namespace, table: columns.Table, record: Mapping[str, Any]
 ) -> dict[Path, Writer]:
     files: dict[Path, Writer] = {}
+    Y, kept = found.Y, dict(table.kept)
+    if found.is_sample:
+        kept["how"] = np.where(found.embedded, "embedded", "placed")
     if args.out is not None:
         names = [f"y{k + 1}" for k in range(Y.shape[1])]
-        files[args.out] = partial(write_table, Y=Y, names=names)
+        files[args.out] = partial(write_table, Y=Y, names=names, beside=kept)
     if args.figure is not None:
-        placed = ~np.isnan(Y).any(axis=1)
-        shown = None if colour is None else colour[placed]
-        files[args.figure] = figure_writer(Y[placed], shown, args.file.name)
+        files[args.figure] = figure_writer(Y, table.colouring, args.file.name, kept)
     if args.record is not None:
         files[args.record] = record_writer(record)
     return files
 
 
-def _record(learned: Any, args: Namespace, X: Array, Y: Array) -> dict[str, Any]:
+def _record(found: Fit, args: Namespace, X: Array) -> dict[str, Any]:
+    sample = {"sample": len(found.rows)} if found.is_sample else {}
     return {
-        **answers.record(learned, find_method(args.method)),
+        **answers.record(found.learned, find_method(args.method)),
         "method": args.method,
-        "data": {"file": args.file.name, "shape": list(X.shape)},
-        "n_components": Y.shape[1],
+        "data": {"file": args.file.name, "shape": list(X.shape), **sample},
+        "n_components": found.Y.shape[1],
         "side": {
             name: value
             for name in ("labels", "labels_as", "actions", "sequences")
@@ -198,21 +231,21 @@ def _record(learned: Any, args: Namespace, X: Array, Y: Array) -> dict[str, Any]
     }
 
 
-def _tell(learned: Any, args: Namespace, Y: Array, record: Mapping[str, Any]) -> None:
-    if not (args.out or args.figure or args.record):
-        note("nothing is written: --out, --figure and --record say where to.")
+def _tell(found: Fit, args: Namespace, record: Mapping[str, Any]) -> None:
+    if not (args.out or args.figure or args.record or args.save):
+        note("nothing is written: --out, --figure, --record and --save say where to.")
     if args.json:
         say_json(record)
         return
     graph = record.get("graph")
     size = f", graph of {graph['n']} nodes and {graph['edges']} edges" if graph else ""
-    say(f"{args.file.name}: {len(Y)} points{size}")
+    say(f"{args.file.name}: {len(found.Y)} points{size}")
     if "read_as" in record["side"]:
         say(f"labels in {', '.join(args.labels)}: {record['side']['read_as']}")
-    for line in answers.lines(learned, find_method(args.method), Y):
+    for line in [*found.lines(), *answers.lines(found.learned, find_method(args.method), found.Y)]:
         say(line)
     say()
-    say(answers.grade(learned))
+    say(answers.grade(found.learned))
 
 
 def _listed() -> str:
@@ -222,8 +255,14 @@ def _listed() -> str:
     return f"{', '.join(names[:half])},\n{', '.join(names[half:])}"
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
+def _k(text: str) -> int | str:
+    return text if text == "auto" else int(text)
+
+
+def _rows(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a number of rows, got {text!r}")
+    return int(text)
 
 
 def _relation(text: str) -> Relation:

@@ -12,7 +12,9 @@ from typing import Any
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import DataError
 
-_DIRECT = ("n_components", "n_neighbors", "isometry", "metric", "angles", "connect")
+_DIRECT = (
+    "n_components", "n_neighbors", "isometry", "metric", "angles", "connect", "extension",
+)  # fmt: skip
 _SOLVING = ("solver", "form", "landmarks", "tol", "time_limit")
 FLAGS: Mapping[str, str] = MappingProxyType(
     {name: f"--{name.replace('_', '-')}" for name in (*_DIRECT, *_SOLVING)}
@@ -24,9 +26,6 @@ _HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=('[^']*'|\d+(?:\.\d+)?)")
 # What a graph knows, and the call that made it, nobody at a command line can look up.
 _OF_THE_GRAPH = re.compile(r"[.;] graph\.\w+ .*$", re.DOTALL)
 _CALL = re.compile(r" made by \w+\([^)]*\)")
-
-# A map of new points, of which the command line has none.
-_ELSEWHERE = ("extension",)
 
 
 def as_options(words: object) -> str:
@@ -55,7 +54,7 @@ def assignment(text: str) -> tuple[str, str]:
 def own(estimator: type) -> dict[str, Parameter]:
     """Hyperparameters of an estimator that have no option of their own."""
     parameters = signature(estimator).parameters
-    return {name: p for name, p in parameters.items() if name not in (*FLAGS, *_ELSEWHERE)}
+    return {name: p for name, p in parameters.items() if name not in FLAGS}
 
 
 def defaults(parameters: Mapping[str, Parameter]) -> str:

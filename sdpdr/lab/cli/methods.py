@@ -16,7 +16,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.lab.cli import side
 from sdpdr.lab.cli.hyperparameters import FLAGS, defaults, own, parsed, require_taken
 from sdpdr.lab.cli.side import Labels
-from sdpdr.lab.study.tables import Frame
+from sdpdr.lab.study.frame import Frame
 
 # Of the list of methods in the help.
 _INDENT, _WIDTH = 14, 96
@@ -51,6 +51,11 @@ class Method:
     def summary(self) -> str:
         """What it does, in one line."""
         return (getdoc(self.estimator) or "").partition("\n")[0].replace("``", "").rstrip(".")
+
+    @property
+    def extends(self) -> bool:
+        """Whether a map of new points is learned beside the embedding; some are nothing else."""
+        return "extension" in signature(self.estimator).parameters
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(

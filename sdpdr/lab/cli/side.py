@@ -11,7 +11,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.lab.study.tables import MISSING, Frame
+from sdpdr.lab.study.cells import is_missing
+from sdpdr.lab.study.frame import Frame
 
 LABELS_AS = ("auto", "classes", "numbers")
 
@@ -170,7 +171,7 @@ def _whole(values: Array) -> bool:
 
 
 def _text(entry: Any) -> str | None:
-    if entry is None or entry != entry or (isinstance(entry, str) and entry.lower() in MISSING):
+    if entry != entry or is_missing(entry):
         return None
     if isinstance(entry, float) and entry.is_integer():
         return str(int(entry))

@@ -7,6 +7,7 @@ return it from a notebook's cell.
 from sdpdr.lab.plot.dimensions import choice_of_k, spectrum
 from sdpdr.lab.plot.edges import dual_weights, edge_changes
 from sdpdr.lab.plot.history import convergence, rounds
+from sdpdr.lab.plot.hover import hoverable
 from sdpdr.lab.plot.matrices import bases, sparsity
 from sdpdr.lab.plot.multiples import embeddings
 from sdpdr.lab.plot.points import cloud, embedding, trajectory
@@ -23,6 +24,7 @@ __all__ = [
     "embedding",
     "embeddings",
     "growth",
+    "hoverable",
     "outcome_map",
     "performance_profile",
     "rounds",

@@ -238,7 +238,8 @@ def frame(axes: Axes, plane: Array) -> None:
     margin = 0.04 * float(np.max(high - low)) or 1.0
     look_at(axes, low - margin * np.array([1.0, 2.2]), high + margin)
     if high[0] > low[0]:
-        _draw_scale(axes, low[0], low[1] - 1.4 * margin, _round(0.2 * float(high[0] - low[0])))
+        length = round_length(0.2 * float(high[0] - low[0]))
+        _draw_scale(axes, low[0], low[1] - 1.4 * margin, length)
 
 
 def look_at(axes: Axes, low: Array, high: Array) -> None:
@@ -255,7 +256,7 @@ def _draw_scale(axes: Axes, x: float, y: float, length: float) -> None:
     note(axes, f"{length:g}", (x + length, y), (5, 0), va="center")
 
 
-def _round(length: float) -> float:
+def round_length(length: float) -> float:
     """Largest of 1, 2, 5 times a power of ten that does not exceed a length."""
     power = 10.0 ** np.floor(np.log10(length))
     return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)) * power)

@@ -26,9 +26,10 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.choice import choose, standard_form
+from sdpdr.solving.choice import choose
 from sdpdr.solving.costs import Candidates
 from sdpdr.solving.costs.candidates import POSSIBLE
+from sdpdr.solving.forms import standard_form
 from sdpdr.solving.solve import solve
 
 # A solver that knows no limit may be late by this share of it, and seconds.

@@ -137,13 +137,32 @@ def read_conic(program: ConicProgram) -> Reading:
     return _Reader(program).reading()
 
 
+@dataclass(frozen=True, eq=False)
+class _Matrix:
+    """A matrix inequality: ``weights`` on what some rows of the program leave, and more terms."""
+
+    label: str
+    order: int
+    weights: sp.csr_array
+    rows: Index
+    more: Maps
+
+
+def _between(matrix: sp.csr_array, start: int, stop: int) -> sp.csr_array:
+    """Rows next to each other."""
+    ends = matrix.indptr[start : stop + 1]
+    part = slice(ends[0], ends[-1])
+    entries = (matrix.data[part], matrix.indices[part], ends - ends[0])
+    return sp.csr_array(entries, shape=(stop - start, matrix.shape[1]))
+
+
 @dataclass(eq=False)
 class _Reader:
     """The standard form under construction."""
 
     program: ConicProgram
     rows: list[Rows] = field(default_factory=list)
-    lmis: list[Lmi] = field(default_factory=list)
+    matrices: list[_Matrix] = field(default_factory=list)
     ways: list[tuple[Index, Multipliers]] = field(default_factory=list)
     scalars: list[VectorVariable] = field(default_factory=list)
 
@@ -166,7 +185,7 @@ class _Reader:
             variables=(*(piece.variable for piece in self.pieces), *self.scalars),
             objective=self._objective(),
             rows=tuple(self.rows),
-            lmis=tuple(self.lmis),
+            lmis=tuple(self._inequalities()),
             constant=self.program.constant + float(self.program.cost @ self.shift),
             maximize=self.program.maximize,
             name=self.program.name,
@@ -249,8 +268,29 @@ class _Reader:
         self, label: str, order: int, weights: sp.csr_array, rows: Index, more: Maps | None = None
     ) -> None:
         """``weights @ (rhs - rows x)`` as a matrix, and more terms."""
-        lhs = self._maps(lambda a: sp.csr_array(-(weights @ a[rows]))) | (more or {})
-        self.lmis.append(Lmi(label, order, lhs, weights @ self.rhs[rows]))
+        self.matrices.append(_Matrix(label, order, sp.csr_array(weights), rows, more or {}))
+
+    def _inequalities(self) -> list[Lmi]:
+        """All matrices at once: a product for each of many small ones would take longer."""
+        given = self.matrices
+        if not given:
+            return []
+        sizes = [one.weights.shape[0] for one in given]
+        counts = np.concatenate([[0], *(np.diff(one.weights.indptr) for one in given)])
+        column = np.concatenate([one.rows[one.weights.indices] for one in given])
+        data = np.concatenate([one.weights.data for one in given])
+        shape = (sum(sizes), self.program.rhs.size)
+        weights = sp.csr_array((data, column, np.cumsum(counts)), shape=shape)
+        constant = weights @ self.rhs
+        blocks = [(piece, sp.csr_array(-(weights @ block))) for piece, block in self.blocks]
+        found, start = [], 0
+        for one, size in zip(given, sizes, strict=True):
+            parts = ((piece, _between(block, start, start + size)) for piece, block in blocks)
+            lhs = {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
+            part = constant[start : start + size]
+            found.append(Lmi(one.label, one.order, lhs | one.more, part))
+            start += size
+        return found
 
     def _second_order(self, cone: Cone) -> None:
         matrix = sp.csr_array(self.program.matrix[cone.rows])

@@ -30,7 +30,8 @@ from sdpdr.program.solution import Claim, Solution
 from sdpdr.reduce.landmark import Elastic, Landmark, on_face, rigid_rows
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
 from sdpdr.solvers.running import point_found
-from sdpdr.solving.choice import Way, choose, standard_form
+from sdpdr.solving.choice import Way, choose
+from sdpdr.solving.forms import standard_form
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
 from sdpdr.solving.landmark.lazy import (
     Lazy,

@@ -20,6 +20,8 @@ from sdpdr.families.factor.margin.bound import (
     margins_of,
     weights_of,
 )
+from sdpdr.families.factor.margin.factors import Program, complete
+from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.recipe import Signs, asked_signs
 from sdpdr.families.factor.margin.recipe import mmmf as recipe
 from sdpdr.families.factor.margin.splitting import MaxSplitting, Step, TraceSplitting, steps
@@ -30,6 +32,9 @@ from sdpdr.program.point import Factor
 from sdpdr.solvers.base import Solver, tolerance, unless_configured
 from sdpdr.solving.solve import solve
 
+# Rounds of descent on factors, of hundreds of steps each.
+_ROUNDS = 50
+
 
 def mmmf(
     X: Any,
@@ -39,6 +44,7 @@ def mmmf(
     solver: str | Solver = "splitting",
     tol: float | None = None,
     max_iter: int = 5000,
+    time_limit: float | None = None,
     progress: Progress | bool | None = None,
 ) -> MarginFactorization:
     r"""The matrix of least norm with the signs observed, and a proof of how good it is.
@@ -56,11 +62,15 @@ def mmmf(
         Price of a unit of slack; infinite for a hard margin.
     norm : {"trace", "max"}, default "trace"
     solver : str or Solver, default "splitting"
-        Any other is one of `sdpdr.solve`, such as ``"lowrank"``, which needs no p q numbers of
+        Or "factors": descent on factors from which the kink of the hinge is rounded off ever more
+        closely, for tens of thousands of signs, or the max-norm, and gaps of about 1e-2. Any
+        other is one of `sdpdr.solve`, such as ``"lowrank"``, which needs no p q numbers of
         memory.
     tol : float, optional
         Of the relative gap; by default that of a configured solver, or 1e-6.
     max_iter : int, default 5000
+    time_limit : float, optional
+        Seconds.
     progress : bool or callable, optional
         As for `sdpdr.solve`.
 
@@ -98,9 +108,11 @@ def mmmf(
     what = f"maximum-margin factorization, {norm} norm"
     if isinstance(solver, str) and solver == "splitting":
         with show_progress(progress, what) as report:
-            found = _split(signs, c, norm, tol, limit, report)
+            found = _split(signs, c, norm, tol, limit, Deadline(time_limit), report)
+    elif isinstance(solver, str) and solver == "factors":
+        found = _on_factors(signs, c, norm, tol, limit, Deadline(time_limit))
     else:
-        found = _by_solver(signs, c, norm, solver, tol, progress)
+        found = _by_solver(signs, c, norm, solver, tol, time_limit, progress)
     if not found.gap <= tol:
         warnings.warn(
             f"value and bound differ by {found.gap:.1e}, not {tol:g}, after {found.iterations} "
@@ -191,10 +203,15 @@ def mmmf_primal(
 
 
 def _split(
-    signs: Signs, c: float, norm: str, tol: float, max_iter: int, report: Progress | None
+    signs: Signs,
+    c: float,
+    norm: str,
+    tol: float,
+    max_iter: int,
+    deadline: Deadline,
+    report: Progress | None,
 ) -> MarginFactorization:
     """The splitting method until value and bound agree."""
-    deadline = Deadline()
     best = _zero(signs, c, norm)
     history: list[dict[str, Any]] = []
     splitting = TraceSplitting(signs, c) if norm == "trace" else MaxSplitting(signs, c)
@@ -211,9 +228,31 @@ def _split(
         )
         if report is not None:
             report(history[-1])
-        if best.gap <= tol:
+        if best.gap <= tol or deadline.is_over():
             break
     return replace(best, iterations=step.count, history=tuple(history))
+
+
+def _on_factors(
+    signs: Signs, c: float, norm: str, tol: float, max_iter: int, deadline: Deadline
+) -> MarginFactorization:
+    """Descent on factors, with the bound that its multipliers prove."""
+    if not np.isfinite(c):
+        raise DataError(
+            "solver='factors' needs a finite price c: a hard margin has no slope. Pass another "
+            "solver, such as 'splitting'."
+        )
+    program = Program(signs, SignHinge(signs.values), norm, c, np.inf, 0)
+    found = complete(program, tol=tol, max_iter=min(max_iter, _ROUNDS), deadline=deadline)
+    weights = np.clip(found.weights * signs.values, 0.0, c)
+    return replace(
+        _scaled(replace(_zero(signs, c, norm), U=found.U, V=found.V)),
+        bound=margin_bound(signs, weights, c=c, norm=norm, scales=found.scales),
+        multipliers=weights,
+        scales=found.scales,
+        iterations=len(found.history),
+        history=found.history,
+    )
 
 
 def _zero(signs: Signs, c: float, norm: str) -> MarginFactorization:
@@ -272,11 +311,12 @@ def _by_solver(
     norm: str,
     solver: str | Solver,
     tol: float,
+    time_limit: float | None,
     progress: Progress | bool | None,
 ) -> MarginFactorization:
     """A semidefinite solver's matrix, and the better of two bounds from its multipliers."""
     model = recipe(signs, c=c, norm=norm)
-    solution = solve(model, solver, tol=tol, progress=progress)
+    solution = solve(model, solver, tol=tol, time_limit=time_limit, progress=progress)
     if not solution.values:
         solution.raise_for_status()
     factor, p = Factor.of(solution.values["Z"]).factor, signs.shape[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index, own_rows
+from sdpdr.base.arrays import own_rows
 from sdpdr.base.errors import DataError
+from sdpdr.families.factor.margin.entries import Entries, is_triples, read_entries
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix
 from sdpdr.model import Affine, Block, Model, Var, soften
 from sdpdr.model.blocks import (
@@ -26,38 +26,13 @@ from sdpdr.model.blocks import (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Signs:
-    """Signs observed at some places of a matrix.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        (p, q), rows for users and columns for items.
-    places : array of int, shape (m, 2)
-        Row by row.
-    values : array of shape (m,)
-        1 or -1.
-    """
-
-    shape: tuple[int, int]
-    places: Index
-    values: Array
-
-    @property
-    def empty_rows(self) -> Index:
-        """Rows in which nothing was observed."""
-        return np.setdiff1d(np.arange(self.shape[0]), self.places[:, 0])
-
-    @property
-    def empty_columns(self) -> Index:
-        """Columns in which nothing was observed."""
-        return np.setdiff1d(np.arange(self.shape[1]), self.places[:, 1])
+class Signs(Entries):
+    """Entries of which all are 1 or -1."""
 
     def matrix(self, weights: ArrayLike = 1.0) -> sp.csr_array:
         r"""The sparse matrix :math:`Q \circ Y` of weights Q, one for each sign."""
         values = np.broadcast_to(np.asarray(weights, dtype=float), self.values.shape) * self.values
-        return sp.csr_array((values, tuple(self.places.T)), shape=self.shape)
+        return self.spread(values)
 
 
 def observed_signs(X: Any, name: str = "X") -> Signs:
@@ -65,7 +40,8 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
 
     Parameters
     ----------
-    X : array_like or sparse array of shape (p, q)
+    X : array_like or sparse array of shape (p, q), or triples
+        As `read_entries` takes them.
     name : str, default "X"
         What messages call it.
 
@@ -84,25 +60,32 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
     >>> signs.empty_rows.size, signs.empty_columns.size
     (0, 0)
     """
-    checked = checked_matrix(X, name, accept_sparse="csr", ensure_all_finite=False)
-    entries = own_rows(checked).tocoo()
-    seen = (entries.data != 0.0) & ~np.isnan(entries.data)
-    row, column, values = entries.row[seen], entries.col[seen], entries.data[seen]
-    wrong = np.flatnonzero(np.abs(values) != 1.0)
+    given = X if isinstance(X, Entries) else _signs_read(X, name)
+    wrong = np.flatnonzero(np.abs(given.values) != 1.0)
     if wrong.size:
-        i, a, value = row[wrong[0]], column[wrong[0]], values[wrong[0]]
+        (i, a), value = given.places[wrong[0]], given.values[wrong[0]]
         raise DataError(
             f"{name}[{i}, {a}] = {value:g} is no sign. Entries must be 1 or -1 where a sign was "
             "observed, 0 or NaN where not; of ratings, pass np.sign(ratings - threshold) with "
             "missing ratings as NaN."
         )
-    if not values.size:
+    if not given.values.size:
         raise DataError(
             f"no entry of {name} was observed: all are 0 or NaN, so every matrix fits, and the "
             "one of least norm is zero."
         )
-    places = np.column_stack([row, column]).astype(np.int64)
-    return Signs((int(checked.shape[0]), int(checked.shape[1])), places, values)
+    return Signs(given.shape, given.places, given.values, given.users, given.items, given.named)
+
+
+def _signs_read(X: Any, name: str) -> Entries:
+    # A matrix of signs may look like triples of users 0 and 1; no others may.
+    if is_triples(X) and not np.all(np.isin(np.asarray(X)[:, :2], (0, 1))):
+        return read_entries(X, name)
+    checked = checked_matrix(X, name, accept_sparse="csr", ensure_all_finite=False)
+    entries = own_rows(checked).tocoo()
+    seen = (entries.data != 0.0) & ~np.isnan(entries.data)
+    places = np.column_stack([entries.row[seen], entries.col[seen]]).astype(np.int64)
+    return Entries((int(checked.shape[0]), int(checked.shape[1])), places, entries.data[seen])
 
 
 NORMS = ("trace", "max")

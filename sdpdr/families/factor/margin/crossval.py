@@ -1,0 +1,136 @@
+"""The price of the loss that predicts best, by cross-validation of entries."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import KFold
+from sklearn.utils.validation import check_is_fitted
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, UnobservedWarning, WeakSeparationWarning
+from sdpdr.families.factor.margin.entries import Entries
+from sdpdr.families.factor.margin.ratings import RatingMMMF
+
+# Times the price below which the matrix is zero.
+_PRICES = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+
+
+@dataclass(eq=False, repr=False)
+class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The price of the loss at which entries held back are predicted best.
+
+    Entries are split, not rows: each fit sees the matrix with other entries left out.
+
+    Parameters
+    ----------
+    estimator : RatingMMMF or MMMF, optional
+        Fitted with each price; `RatingMMMF` by default.
+    cs : array_like, optional
+        Prices; by default 1.25 to 3 times the one below which the matrix is zero.
+    cv : int, default 5
+        Parts into which entries are split at random.
+    random_state : int or RandomState, default 0
+        Of the split.
+
+    Attributes
+    ----------
+    cs_ : array of shape (n,)
+    scores_ : array of shape (n, cv)
+        The estimator's score on the part held back.
+    c_ : float
+        The price of the best mean score; the lowest of several.
+    best_score_ : float
+    estimator_ : RatingMMMF or MMMF
+        Fitted to all entries with this price.
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        There are fewer entries than parts, or no price.
+
+    Examples
+    --------
+    >>> from sdpdr import datasets
+    >>> X, _ = datasets.partial_signs(30, 20, share=0.6)
+    >>> import sdpdr
+    >>> model = MMMFCV(sdpdr.MMMF(tol=1e-3), cs=[0.05, 0.3, 1.0], cv=3).fit(X)
+    >>> model.c_, model.predict([(0, 1)]).shape
+    (0.3, (1,))
+    """
+
+    estimator: Any = None
+    _: KW_ONLY
+    cs: ArrayLike | None = None
+    cv: int = 5
+    random_state: Any = 0
+
+    def fit(self, X: Any, y: Any = None) -> MMMFCV:
+        """Try all prices, and fit with the best.
+
+        Parameters
+        ----------
+        X
+            As for the estimator.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        base = RatingMMMF() if self.estimator is None else self.estimator
+        entries = base.entries(X)
+        parts = validate.positive_integer("cv", self.cv, at_least=2, at_most=entries.values.size)
+        least = clone(base).least_price(entries) if self.cs is None else 1.0
+        self.cs_ = np.sort(np.ravel(least * np.array(_PRICES) if self.cs is None else self.cs))
+        if not self.cs_.size:
+            raise DataError("cs holds no price. Pass at least one.")
+        split = KFold(parts, shuffle=True, random_state=self.random_state)
+        folds = [
+            (entries.only(seen), entries.only(held)) for seen, held in split.split(entries.values)
+        ]
+        self.scores_ = np.array([[_tried(base, c, *fold) for fold in folds] for c in self.cs_])
+        means = np.mean(self.scores_, axis=1)
+        self.c_, self.best_score_ = float(self.cs_[np.argmax(means)]), float(np.max(means))
+        self.estimator_ = clone(base).set_params(c=self.c_).fit(entries)
+        self.n_features_in_ = entries.shape[1]
+        return self
+
+    def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
+        """As the estimator does."""
+        return self._fitted().predict(users, items)
+
+    def decision_function(self, users: Any = None, items: ArrayLike | None = None) -> Array:
+        """As the estimator does."""
+        return self._fitted().decision_function(users, items)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """As the estimator does."""
+        return float(self._fitted().score(X))
+
+    def fold_in(self, X: Any) -> Array:
+        """As the estimator does."""
+        return self._fitted().fold_in(X)
+
+    def transform(self, X: Any) -> Array:
+        """As the estimator does."""
+        return self._fitted().transform(X)
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "estimator_")
+        return self.estimator_
+
+
+def _tried(base: Any, c: float, seen: Entries, held: Entries) -> float:
+    """The score on entries held back. What a part leaves empty says nothing of the whole."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnobservedWarning)
+        warnings.simplefilter("ignore", WeakSeparationWarning)
+        return float(clone(base).set_params(c=c).fit(seen).score(held))

@@ -1,0 +1,203 @@
+"""Ratings as they come: triples of user, item and rating, sparse matrices, tables with gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array, Index, own_rows
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.factor.nonnegative.inputs import checked_matrix, dense_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Numbers observed at some places of a matrix.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (p, q), rows for users and columns for items.
+    places : array of int, shape (m, 2)
+        Row by row.
+    values : array of shape (m,)
+    users, items : arrays of shape (p,) and (q,)
+        What rows and columns are called, ascending; their numbers by default.
+    named : bool
+        Whether they came with names, in triples, rather than as a matrix.
+    """
+
+    shape: tuple[int, int]
+    places: Index
+    values: Array
+    users: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    items: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    named: bool = False
+
+    def __post_init__(self) -> None:
+        for name, n in zip(("users", "items"), self.shape, strict=True):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.arange(n))
+
+    @property
+    def empty_rows(self) -> Index:
+        """Rows in which nothing was observed."""
+        return np.setdiff1d(np.arange(self.shape[0]), self.places[:, 0])
+
+    @property
+    def empty_columns(self) -> Index:
+        """Columns in which nothing was observed."""
+        return np.setdiff1d(np.arange(self.shape[1]), self.places[:, 1])
+
+    def spread(self, values: Array) -> sp.csr_array:
+        """The sparse matrix of other numbers at the same places."""
+        return sp.csr_array((values, tuple(self.places.T)), shape=self.shape)
+
+    def only(self, which: Index) -> Entries:
+        """Some of them, in a matrix of the same shape."""
+        which = np.sort(which)
+        return Entries(
+            self.shape, self.places[which], self.values[which], self.users, self.items, self.named
+        )
+
+
+def is_triples(X: Any) -> bool:
+    """Whether X is a list of users, items and ratings rather than a matrix.
+
+    It is if it has three columns without gaps, of which the first two hold names or whole
+    numbers from zero on: as a matrix of ratings it would have nothing to complete.
+
+    Raises
+    ------
+    DataError
+        Only the last of such columns has gaps, so it could be either.
+
+    Examples
+    --------
+    >>> is_triples([[0, 7, 5.0], [2, 7, 3.0]]), is_triples([[5, np.nan, 3], [4, 1, np.nan]])
+    (True, False)
+    """
+    if sp.issparse(X) or isinstance(X, Entries):
+        return False
+    table = pd.DataFrame(X) if np.ndim(X) == 2 else pd.DataFrame()
+    if table.shape[1] != 3 or not all(_holds_names(table.iloc[:, k]) for k in (0, 1)):
+        return False
+    if table.iloc[:, 2].isna().any():
+        row = int(np.flatnonzero(table.iloc[:, 2].isna())[0])
+        raise DataError(
+            f"row {row} of three columns has no third number, which is either a triple without "
+            "rating or a gap in a matrix of three items. Drop the former; pass the latter as a "
+            "sparse array of what was observed."
+        )
+    return True
+
+
+def _holds_names(column: Any) -> bool:
+    if column.isna().any():
+        return False
+    if not pd.api.types.is_numeric_dtype(column):
+        return True
+    numbers = column.to_numpy(dtype=float)
+    return bool(np.all((numbers >= 0.0) & (numbers == np.floor(numbers))))
+
+
+def read_entries(X: Any, name: str = "X") -> Entries:
+    """Ratings from triples, from a sparse matrix of what was observed, or from a table with gaps.
+
+    Parameters
+    ----------
+    X : array_like or data frame of shape (m, 3), sparse array or array_like of shape (p, q)
+        Triples are told by `is_triples`; their users and items may have any names that can be
+        sorted. The entries stored in a sparse array were observed, zeros as well; of a dense
+        one, those that are not NaN.
+    name : str, default "X"
+        What messages call it.
+
+    Raises
+    ------
+    DataError
+        A pair occurs twice, a rating is not finite, or there is none.
+    DataTypeError
+        Ratings are no numbers.
+
+    Examples
+    --------
+    >>> entries = read_entries([["eve", "up", 5], ["bob", "up", 4], ["bob", "jaws", 1]])
+    >>> entries.users.tolist(), entries.items.tolist(), entries.places.tolist()
+    (['bob', 'eve'], ['jaws', 'up'], [[0, 0], [0, 1], [1, 1]])
+    """
+    if isinstance(X, Entries):
+        return X
+    if is_triples(X):
+        entries = _from_triples(pd.DataFrame(X), name)
+    elif sp.issparse(X):
+        stored = own_rows(checked_matrix(X, name, accept_sparse="csr")).tocoo()
+        places = np.column_stack([stored.row, stored.col]).astype(np.int64)
+        entries = Entries((int(stored.shape[0]), int(stored.shape[1])), places, stored.data)
+    else:
+        matrix = dense_matrix(X, name, gaps=True)
+        places = np.argwhere(~np.isnan(matrix))
+        entries = Entries((len(matrix), matrix.shape[1]), places, matrix[tuple(places.T)])
+    if not entries.values.size:
+        raise DataError(f"no rating was given: all entries of {name} are missing.")
+    return entries
+
+
+def _from_triples(table: pd.DataFrame, name: str) -> Entries:
+    values = checked_matrix(table.iloc[:, 2:], name)[:, 0]
+    users, i = np.unique(table.iloc[:, 0].to_numpy(), return_inverse=True)
+    items, a = np.unique(table.iloc[:, 1].to_numpy(), return_inverse=True)
+    order = np.lexsort((a, i))
+    places = np.column_stack([i, a])[order]
+    twice = np.flatnonzero(np.all(places[1:] == places[:-1], axis=1))
+    if twice.size:
+        user, item = places[twice[0]]
+        raise DataError(
+            f"user {users[user]} rated item {items[item]} more than once in {name}. Keep one "
+            "rating of each pair, such as the last or the mean."
+        )
+    return Entries((users.size, items.size), places, values[order], users, items, named=True)
+
+
+def numbers_of(names: ArrayLike, known: np.ndarray) -> Index:
+    """Where names stand among those known, -1 where they do not.
+
+    Examples
+    --------
+    >>> numbers_of(["b", "x"], np.array(["a", "b"])).tolist()
+    [1, -1]
+    """
+    asked = np.asarray(names)
+    if asked.ndim > 1:
+        raise ShapeError(f"names must be one after the other; their shape is {asked.shape}.")
+    found = pd.Index(known).get_indexer(pd.Index(np.atleast_1d(asked)))
+    return np.asarray(found, dtype=np.int64)
+
+
+def pairs_of(
+    users: Any, items: ArrayLike | None, known_users: np.ndarray, known_items: np.ndarray
+) -> tuple[Index, Index]:
+    """Numbers of users and items, named one for one or in pairs; -1 of those unknown.
+
+    Raises
+    ------
+    ShapeError
+        They are no pairs.
+    """
+    if items is None:
+        pairs = np.asarray(users)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ShapeError(
+                "users and items must be named one for one, or users be pairs of both, of shape "
+                f"(m, 2); they have shape {pairs.shape}."
+            )
+        users, items = pairs.T
+    i, a = numbers_of(users, known_users), numbers_of(items, known_items)
+    if i.shape != a.shape:
+        raise ShapeError(f"{i.size} users and {a.size} items are no pairs. Name as many of each.")
+    return i, a

@@ -1,0 +1,361 @@
+"""Ratings completed with offsets of users and items, and the price that predicts best."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import (
+    DataError,
+    ShapeError,
+    UncertifiedWarning,
+    UnobservedWarning,
+    WeakSeparationWarning,
+)
+from sdpdr.base.progress import Deadline
+from sdpdr.families.factor.margin.entries import (
+    Entries,
+    numbers_of,
+    pairs_of,
+    read_entries,
+)
+from sdpdr.families.factor.margin.factors import Completion, Program, complete
+from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
+from sdpdr.families.factor.margin.recipe import NORMS
+
+LOSSES = ("squared", "hinge")
+# Times the price below which the matrix is zero. On MovieLens 100k twice is near the best.
+_PRICE = 2.0
+
+
+@dataclass(eq=False, repr=False)
+class RatingMMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    r"""Ratings completed by a matrix of small norm, with offsets and a proven gap.
+
+    .. math::
+
+        \min_{M, b, d, \theta}\ |M| + c\,\Bigl(\sum_{(i,a) \in S}
+        \ell(R_{ia}; M_{ia} + b_i + d_a, \theta) + \tfrac{\kappa}{2} (|b|^2 + |d|^2)\Bigr)
+
+    The squared loss is half the squared distance from the rating, less the mean of all. The hinge
+    has a threshold :math:`\theta_t` between any two levels that follow each other, and prices the
+    margin by which a score is on the wrong side of each. The program is solved on factors of M,
+    with a bound on its optimum from the slopes of the loss.
+
+    Parameters
+    ----------
+    c : float, optional
+        Price of the loss. By default twice the one below which M is zero; `MMMFCV` tries several.
+    loss : {"squared", "hinge"}, default "squared"
+        Predictions are numbers between the least and largest rating, or levels.
+    norm : {"trace", "max"}, default "trace"
+    ridge : float, default 5
+        :math:`\kappa`, the price of offsets in ratings: an offset is drawn to zero as if by so
+        many ratings. Infinite for none.
+    tol : float, default 1e-2
+        Of the relative gap.
+    max_iter : int, default 50
+        Rounds, after each of which the bound is looked at.
+    time_limit : float, optional
+        Seconds.
+    random_state : int or RandomState, default 0
+        Of directions in which columns are added. The optimum does not depend on it.
+
+    Attributes
+    ----------
+    c_ : float
+        The price that was used.
+    users_, items_ : arrays of shape (p,) and (q,)
+        What rows and columns are called, ascending.
+    U_, V_ : arrays of shape (p, k) and (q, k)
+        Factors of M.
+    user_offsets_, item_offsets_ : arrays of shape (p,) and (q,)
+    mean_ : float
+        Of the ratings.
+    levels_ : array of shape (r,)
+        Ratings that occur, ascending.
+    thresholds_ : array of shape (r - 1,)
+        Of the hinge, each in the middle of its best places; empty for the squared loss.
+    value_, bound_, gap_ : float
+        What the program is worth here, what it is worth at least, and their relative difference.
+    completion_ : Completion
+    unobserved_rows_, unobserved_columns_ : arrays of int
+    n_iter_, n_features_in_ : int
+
+    Raises
+    ------
+    DataError, ShapeError, UnknownNameError
+
+    Warns
+    -----
+    UncertifiedWarning
+        The gap is larger than ``tol``.
+    UnobservedWarning
+        Users or items have no rating, or were not seen in the fit; the other side's offset is
+        all that their predictions have.
+    WeakSeparationWarning
+        The price is so low that M is zero, and only offsets predict.
+
+    References
+    ----------
+    Srebro, Rennie, Jaakkola, "Maximum-margin matrix factorization", NIPS, 2004. Rennie and
+    Srebro, "Fast maximum margin matrix factorization for collaborative prediction", ICML, 2005,
+    for the loss over all thresholds. Tong thesis, section 2.3.4.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> ratings = [["ann", "up", 5], ["ann", "jaws", 1], ["bob", "up", 4], ["bob", "heat", 2],
+    ...            ["eve", "jaws", 5], ["eve", "heat", 5], ["ann", "heat", 1], ["eve", "up", 1]]
+    >>> model = sdpdr.RatingMMMF(c=2.0, ridge=1.0).fit(ratings)
+    >>> model.predict(["bob"], ["jaws"]).round(1), model.gap_ < 1e-2
+    (array([2.2]), True)
+    >>> sdpdr.RatingMMMF(c=2.0, loss="hinge").fit(ratings).predict(["bob", "eve"], ["up", "up"])
+    array([4., 1.])
+    """
+
+    c: float | None = None
+    _: KW_ONLY
+    loss: str = "squared"
+    norm: str = "trace"
+    ridge: float = 5.0
+    tol: float = 1e-2
+    max_iter: int = 50
+    time_limit: float | None = None
+    random_state: Any = 0
+
+    completion_: Completion = field(init=False)
+
+    def fit(self, X: Any, y: Any = None) -> RatingMMMF:
+        """Complete ratings.
+
+        Parameters
+        ----------
+        X : array_like or data frame of shape (m, 3), sparse array or array_like of shape (p, q)
+            Triples of user, item and rating; or a sparse array whose stored entries are ratings;
+            or a table with NaN where none was given.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            A pair is rated twice, or all ratings are equal.
+        """
+        deadline = Deadline(self.time_limit)
+        entries = read_entries(X)
+        self.levels_ = np.unique(entries.values)
+        if self.levels_.size < 2:
+            raise DataError(
+                f"ratings take {self.levels_.size} different values; at least two are needed to "
+                "tell items apart. Missing ratings must be NaN."
+            )
+        self._note_unobserved(entries)
+        self._read, self.mean_ = entries, float(np.mean(entries.values))
+        self.users_, self.items_ = entries.users, entries.items
+        self.c_ = _PRICE * self.least_price(entries) if self.c is None else self.c
+        program = self._program(entries, self.c_, entries)
+        rounds = validate.positive_integer("max_iter", self.max_iter)
+        found = complete(program, tol=self.tol, max_iter=rounds, deadline=deadline)
+        self.completion_, self._loss = found, program.loss
+        self.U_, self.V_, self.thresholds_ = found.U, found.V, found.shared
+        self.user_offsets_, self.item_offsets_ = found.rows, found.columns
+        self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
+        self.n_iter_, self.n_features_in_ = len(found.history), entries.shape[1]
+        self._note_quality()
+        return self
+
+    def least_price(self, X: Any) -> float:
+        """The price below which M is zero; for the hinge, whose slope jumps, about that.
+
+        Parameters
+        ----------
+        X
+            As for `fit`.
+        """
+        entries = read_entries(X)
+        return self._program(entries, 1.0 / entries.values.size, entries).least_price()
+
+    @staticmethod
+    def entries(X: Any) -> Entries:
+        """What `fit` reads from X; it takes this as well."""
+        return read_entries(X)
+
+    def decision_function(self, users: Any = None, items: ArrayLike | None = None) -> Array:
+        """Scores :math:`M_{ia} + b_i + d_a`; arguments as for `predict`."""
+        check_is_fitted(self, "completion_")
+        if users is None:
+            M = self.U_ @ self.V_.T
+            return np.asarray(M + self.user_offsets_[:, None] + self.item_offsets_)
+        i, a = self._places(users, items)
+        found = self.completion_
+        U, V = (np.vstack([F, np.zeros(F.shape[1])]) for F in (found.U, found.V))
+        rows, columns = (np.append(offsets, 0.0) for offsets in (found.rows, found.columns))
+        return Completion(U, V, rows, columns, found.shared).scores(i, a)
+
+    def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
+        """Ratings predicted.
+
+        A score that lies on a threshold, within 1e-6 of the largest one, does not pass it, so the
+        lower of two levels is predicted wherever rounding would decide.
+
+        Parameters
+        ----------
+        users : array_like of shape (m,) or (m, 2), optional
+            Names of users; or pairs of user and item. The whole matrix by default.
+        items : array_like of shape (m,), optional
+            Names of items, one for each user.
+
+        Returns
+        -------
+        array of shape (m,) or (p, q)
+        """
+        return self._loss_of().ratings(self.decision_function(users, items), self.thresholds_)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the root of the mean squared error over the ratings in X.
+
+        Parameters
+        ----------
+        X
+            As for `fit`; such as ratings held back.
+        y : ignored
+        """
+        check_is_fitted(self, "completion_")
+        entries = read_entries(X)
+        if not (entries.named or self._read.named) and entries.shape != self._read.shape:
+            raise ShapeError(
+                f"the matrix fitted has shape {self._read.shape}; this one has {entries.shape}."
+            )
+        i, a = entries.places.T
+        missed = self.predict(entries.users[i], entries.items[a]) - entries.values
+        return -float(np.sqrt(np.mean(np.square(missed))))
+
+    def transform(self, X: Any) -> Array:
+        """Factors of new users, those of items being what they are.
+
+        Parameters
+        ----------
+        X
+            Their ratings: triples, of users with any names, or a matrix with a column for each
+            item.
+
+        Returns
+        -------
+        array of shape (n, k)
+            Users in ascending order of their names.
+        """
+        return self._folded(X).U
+
+    def fold_in(self, X: Any) -> Array:
+        """Ratings of all items predicted for new users, from those of some.
+
+        Each user's factor and offset minimise the program in which all else is as it was fitted.
+
+        Parameters
+        ----------
+        X
+            As for `transform`.
+
+        Returns
+        -------
+        array of shape (n, q)
+        """
+        new = self._folded(X)
+        scores = new.U @ new.V.T + new.rows[:, None] + new.columns
+        return self._loss_of().ratings(scores, self.thresholds_)
+
+    def _folded(self, X: Any) -> Completion:
+        check_is_fitted(self, "completion_")
+        entries = read_entries(X)
+        columns = numbers_of(entries.items, self.items_)
+        if np.any(columns < 0):
+            unknown = entries.items[np.flatnonzero(columns < 0)[0]]
+            raise DataError(
+                f"item {unknown} was not among the {self.items_.size} items fitted, so its factor "
+                "is not known. Leave its ratings out."
+            )
+        shape = (entries.shape[0], self.items_.size)
+        places = np.column_stack([entries.places[:, 0], columns[entries.places[:, 1]]])
+        moved = Entries(shape, places, entries.values)
+        return self._program(moved, self.c_, self._read).folded(self.completion_)
+
+    def _program(self, entries: Entries, c: float, fitted: Entries) -> Program:
+        validate.choice("loss", self.loss, LOSSES)
+        validate.choice("norm", self.norm, NORMS)
+        finite = self.ridge != np.inf
+        ridge = validate.positive_number("ridge", self.ridge) if finite else np.inf
+        loss: Loss = Squared(entries.values, fitted.values)
+        if self.loss == "hinge":
+            loss = _hinge(entries, np.unique(fitted.values))
+        price = validate.positive_number("c", c)
+        return Program(entries, loss, self.norm, price, ridge, self.random_state)
+
+    def _loss_of(self) -> Loss:
+        check_is_fitted(self, "completion_")
+        return self._loss
+
+    def _places(self, users: Any, items: ArrayLike | None) -> tuple[Index, Index]:
+        """Numbers of users and items, those unknown in one place behind the last."""
+        i, a = pairs_of(users, items, self.users_, self.items_)
+        unknown = int(np.sum(i < 0)), int(np.sum(a < 0))
+        if any(unknown):
+            warnings.warn(
+                f"of {i.size} pairs, {unknown[0]} have a user and {unknown[1]} an item that was "
+                "not in the fit, and are predicted from what is known of the other. New users "
+                "with ratings can be folded in.",
+                UnobservedWarning,
+                stacklevel=4,
+            )
+        return np.where(i < 0, self.users_.size, i), np.where(a < 0, self.items_.size, a)
+
+    def _note_unobserved(self, entries: Entries) -> None:
+        rows, columns = entries.empty_rows, entries.empty_columns
+        self.unobserved_rows_, self.unobserved_columns_ = rows, columns
+        if rows.size or columns.size:
+            warnings.warn(
+                f"{rows.size} rows and {columns.size} columns hold no rating, and are predicted "
+                "from what is known of the other side; see unobserved_rows_ and "
+                "unobserved_columns_.",
+                UnobservedWarning,
+                stacklevel=3,
+            )
+
+    def _note_quality(self) -> None:
+        if not self.gap_ <= self.tol:
+            warnings.warn(
+                f"value and bound differ by {self.gap_:.1e}, not {self.tol:g}, after "
+                f"{self.n_iter_} rounds. Raise max_iter or time_limit.",
+                UncertifiedWarning,
+                stacklevel=3,
+            )
+        elif not self.U_.shape[1]:
+            warnings.warn(
+                f"a loss at a price of c = {self.c_:g} is so cheap that the best matrix is zero, "
+                "within the tolerance, and only offsets predict. Raise c.",
+                WeakSeparationWarning,
+                stacklevel=3,
+            )
+
+
+def _hinge(entries: Entries, levels: Array) -> Hinge:
+    """The hinge of ratings that must be among levels."""
+    ranks = np.minimum(np.searchsorted(levels, entries.values), levels.size - 1)
+    unknown = np.flatnonzero(levels[ranks] != entries.values)
+    if unknown.size:
+        raise DataError(
+            f"rating {entries.values[unknown[0]]:g} is none of the levels fitted, "
+            f"{validate.listed(levels)}. The hinge knows no others."
+        )
+    return Hinge(ranks, levels)

@@ -1,0 +1,291 @@
+"""Columns of a table: which are coordinates, which are kept beside them, and in what units."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.checks import counts_rows, points
+from sdpdr.base.errors import DataError
+from sdpdr.lab.cli.console import complain, note
+from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number
+from sdpdr.lab.study.delimited import DECIMALS
+from sdpdr.lab.study.frame import Frame
+from sdpdr.lab.study.tables import HEADER, is_named_as_id, read_table
+
+SCALES = ("none", "standard", "robust")
+# Spreads of columns that differ more than this leave the narrow ones without a say.
+_APART = 100.0
+# Classes that a legend can tell apart.
+_COLOURS = 10
+# A column without an entry, as separators at the ends of lines make it; it is not kept.
+_EMPTY = "empty"
+_CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+# Names of columns whose whole numbers are classes.
+_LABELS = re.compile(r"label|labels|class|target|category|species|cluster", re.IGNORECASE)
+# Cells of digits that are no plain numbers: thousands, percents, dates with points.
+_NEARLY = re.compile(r"[-+]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*%?")
+
+
+def add_reading(add: Callable[..., None]) -> None:
+    """Add the options of how a table is read and what its columns are."""
+    names = {"type": listed, "default": []}
+    add("--key NAME", "which array of an NPZ file")
+    add("--header", "whether text has one (default: auto)", choices=HEADER, default="auto")
+    words = "between cells of text: a character, tab or space\n(default: found by looking)"
+    add("--sep CHAR", words, type=_separator)
+    words = "decimal mark of text (default: found by looking)"
+    add("--decimal", words, choices=DECIMALS)
+    add("--columns A,B,...", "only these columns are coordinates", **names)
+    add("--drop A,B,...", "all columns but these", **names)
+    add("--id A,B,...", "written beside the embedding; no coordinates", **names)
+    add("--label A,B,...", "the same; the first colours the figure", **names)
+    add("--color COLUMN", "colours the figure; not used as a coordinate")
+
+
+def read(args: Namespace, also_written: Sequence[str] = ()) -> Frame:
+    """The table that a command line names; what is kept beside points stays as it is written."""
+    kept = [*args.id, *args.label, *([] if args.color is None else [args.color]), *also_written]
+    frame = read_table(
+        args.file,
+        key=args.key,
+        header=args.header,
+        separator=args.sep,
+        decimal=args.decimal,
+        as_written=kept,
+    )
+    if frame.manner and args.sep is None:
+        note(f"{frame.file}: {frame.manner}")
+    return frame
+
+
+def listed(text: str) -> list[str]:
+    """Names with commas between them, for argparse."""
+    return [name.strip() for name in text.split(",")]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table in two parts.
+
+    Attributes
+    ----------
+    points : Frame
+        The coordinates.
+    kept : mapping from name to array of shape (n,)
+        What is written beside the embedding, in the order of the file.
+    colour : str or None
+        The column that colours a figure.
+    whole : Frame
+    """
+
+    points: Frame
+    kept: Mapping[str, np.ndarray]
+    colour: str | None
+    whole: Frame
+
+    @property
+    def colouring(self) -> np.ndarray | None:
+        """What colours a figure: numbers if all entries are numbers, text otherwise."""
+        return None if self.colour is None else _as_kept(self.whole.values(self.colour))
+
+
+def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
+    """The coordinates of a table, and what is kept beside them.
+
+    Parameters
+    ----------
+    frame : Frame
+    args : Namespace
+        Who names columns decides; of the others, the numbers of rows, ids and words are no
+        coordinates, and a line says so.
+    beside : sequence of str
+        Columns that a method reads for itself.
+    """
+    asked = [*args.id, *args.label, *beside, *([] if args.color is None else [args.color])]
+    frame.select([*args.columns, *args.drop, *asked])  # refuses names that it does not have
+    distances = getattr(args, "metric", None) == "precomputed"
+    found = _recognised(frame, {*asked, *args.drop}, distances)
+    left_out = [name for name in (*asked, *found) if name not in args.columns]
+    points = frame.select(args.columns, [*args.drop, *left_out])
+    told_apart = {name for name in (*found, *frame.index) if found.get(name) != _EMPTY}
+    beside_points = {*asked, *(told_apart - {*args.drop, *args.columns})}
+    names = [name for name in frame.columns if name in beside_points]
+    kept = {name: _as_kept(frame.columns[name]) for name in names}
+    if not args.columns:
+        _tell(frame, found, {*asked, *args.drop})
+    return Table(points, kept, _colour(args, found, kept), frame)
+
+
+def _recognised(frame: Frame, known: set[str], distances: bool) -> dict[str, str]:
+    """Columns that are no coordinates though nobody has said so, and what they are.
+
+    Numbers of a table of distances are distances.
+    """
+    if frame.separator is None and not frame.named:
+        return {}  # arrays
+    left = [name for name in frame.columns if name not in known and name not in frame.index]
+    found = {name: kind for name in left if (kind := _kind(frame, name, distances))}
+    # Where nothing else is left, the error of the first column says more.
+    return found if len(found) < len(left) else {}
+
+
+def _kind(frame: Frame, name: str, distances: bool) -> str:
+    column = frame.columns[name]
+    if _is_empty(column):
+        return _EMPTY
+    if is_named_as_id(name) and _tells_apart(column):
+        return "ids"
+    if column.dtype.kind == "f":
+        if distances or not frame.named or not _is_whole(column):
+            return ""
+        if counts_rows(name, column.astype(np.int64)):
+            return "row numbers"
+        return "labels" if _LABELS.fullmatch(name) and _repeats(column) else ""
+    return "words" if _is_words(column, frame.decimal) else ""
+
+
+def _is_empty(column: np.ndarray) -> bool:
+    if column.dtype.kind == "f":
+        return bool(np.isnan(column).all())
+    return column.dtype.kind in "OUS" and all(map(is_missing, column.tolist()))
+
+
+def _tells_apart(column: np.ndarray) -> bool:
+    """Whether all entries differ, and none has a fraction."""
+    entries = column.tolist()
+    return len(set(entries)) == len(entries) and not any(
+        isinstance(entry, float) or (is_number(entry) and not str(entry).strip().isdecimal())
+        for entry in entries
+    )
+
+
+def _is_whole(column: np.ndarray) -> bool:
+    """Whether a column holds whole numbers, so small that none is another by rounding."""
+    if column.dtype.kind != "f" or not (np.abs(column) < 2.0**53).all():
+        return False
+    return bool((column == np.round(column)).all())
+
+
+def _repeats(column: np.ndarray) -> bool:
+    """Whether there are so few kinds of entries that they are classes."""
+    return 2 * len(set(column.tolist())) <= len(column)
+
+
+def _is_words(column: np.ndarray, decimal: str) -> bool:
+    if column.dtype.kind not in "OUS":
+        return column.dtype.kind in "Mm"
+    known = [entry for entry in column.tolist() if not is_missing(entry)]
+    return bool(known) and not any(
+        is_number(entry, decimal) or _NEARLY.fullmatch(str(entry)) for entry in known
+    )
+
+
+def _as_kept(column: np.ndarray) -> np.ndarray:
+    """Whole numbers without a point, as they stood in the file."""
+    return column.astype(np.int64) if _is_whole(column) else column
+
+
+def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
+    """Say which columns are no coordinates though nobody has asked for it."""
+    if not set(frame.index) <= known:
+        note(
+            f"{frame.file}: the first column has no name, so it is taken for numbers or names of "
+            "rows: no coordinate, and kept beside the embedding. Give it a name if it is a "
+            "coordinate; --drop '' leaves it out without these words."
+        )
+    kinds = [f"{name!r} ({kind})" for name, kind in found.items() if kind != _EMPTY]
+    if empty := [repr(name) for name, kind in found.items() if kind == _EMPTY]:
+        note(f"{frame.file}: without any entry, and left out: {', '.join(empty)}.")
+    if kinds:
+        words = ", ".join(kinds)
+        note(
+            f"{frame.file}: no coordinates, and kept beside the embedding: {words}. --columns "
+            "names the coordinates, --drop leaves columns out."
+        )
+
+
+def _colour(args: Namespace, found: Mapping[str, str], kept: Mapping[str, Any]) -> str | None:
+    """The column of the colour: as named, else the first of labels, or of words that repeat."""
+    for name in (args.color, *args.label):
+        if name is not None:
+            return str(name)
+    words = (name for name in kept if found.get(name) in ("labels", "words"))
+    return next((name for name in words if len(set(map(str, kept[name]))) <= _COLOURS), None)
+
+
+# -- units ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """x -> (x - centre) / spread, column by column."""
+
+    centre: Array
+    spread: Array
+
+    def __call__(self, X: Array) -> Array:
+        """Points in these units, shape (n, D)."""
+        return np.asarray((X - self.centre) / self.spread)
+
+
+def scaling(how: str | None, X: Array, names: Sequence[str]) -> Scaling:
+    """Units of the columns of X, by ``--scale``; nothing said leaves them as they are.
+
+    Columns that are constant keep their unit. Where nothing was said and spreads differ a
+    hundredfold, a line tells so.
+    """
+    if how in (None, "none"):
+        if how is None:
+            _tell_spreads(X, names)
+        return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    from sklearn.preprocessing import RobustScaler, StandardScaler
+
+    known = points(X)
+    if how == "standard":
+        fitted = StandardScaler().fit(known)
+        return Scaling(fitted.mean_, fitted.scale_)
+    fitted = RobustScaler().fit(known)
+    return Scaling(fitted.center_, fitted.scale_)
+
+
+def refuse_scale(how: str | None) -> None:
+    """Refuse ``--scale`` of distances."""
+    if how not in (None, "none"):
+        raise DataError(f"--scale {how} is about coordinates; these are distances: leave it out.")
+
+
+def _tell_spreads(X: Array, names: Sequence[str]) -> None:
+    spreads = X.std(axis=0) if np.isfinite(X).all() and len(X) else np.zeros(0)
+    varying = np.flatnonzero(spreads > 0.0)
+    if varying.size < 2:
+        return
+    wide, narrow = (varying[pick(spreads[varying])] for pick in (np.argmax, np.argmin))
+    ratio = spreads[wide] / spreads[narrow]
+    if ratio > _APART:
+        complain(
+            "warning",
+            f"column {names[wide]!r} is spread {ratio:.0f} times as widely as {names[narrow]!r} "
+            f"({spreads[wide]:.3g} and {spreads[narrow]:.3g}), which so has no say in who is near "
+            "whom. If they have units of their own, --scale standard gives all columns the same "
+            "say; if not, --scale none leaves them, without these words.",
+        )
+
+
+def _separator(text: str) -> str:
+    found = _CALLED.get(text.lower(), text)
+    if found not in SEPARATORS:
+        raise ArgumentTypeError(f"expected one of {', '.join(_CALLED)}, or , ; |; got {text!r}")
+    return found
+
+
+def stem(path: Path) -> str:
+    """The name of a file without what tells its format."""
+    return path.name.partition(".")[0] or path.name

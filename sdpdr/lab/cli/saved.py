@@ -1,0 +1,203 @@
+"""Models in files: a map of new points, its units and columns, as arrays and text alone.
+
+A model is an NPZ file that `numpy.load` opens without ``allow_pickle``: nothing in it is a program,
+so that one from elsewhere can be read without trusting it. Its arrays are
+
+========== ============ ==========================================================================
+about      text         JSON: format, version, method, map, columns, names, error, n_neighbors
+centre     (D,)         units of the columns: x is read as (x - centre) / spread
+spread     (D,)
+points     (n, D)       the points of the fit in these units
+embedding  (n, d)       their places
+nearest    (n,)         distance of each to its nearest other one, ascending
+========== ============ ==========================================================================
+
+and those of the map: ``centers``, ``coef``, ``intercept`` and ``gamma`` of ``kernel``, ``coef`` and
+``intercept`` of ``linear`` and ``sparse``, ``chosen`` of ``barycentric`` and ``landmark``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdpdr import __version__
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import FileFormatError, NotAcceptedError
+from sdpdr.base.files import Writer
+from sdpdr.families.regress.kernel import KernelChoice
+from sdpdr.families.regress.maps import (
+    KINDS,
+    BarycentricExtension,
+    Extension,
+    KernelExtension,
+    LinearExtension,
+)
+from sdpdr.families.regress.ridge import LinearMapping
+from sdpdr.lab.cli.columns import Scaling
+
+SUFFIX = ".npz"
+_FORMAT, _VERSION = "sdpdr map", 1
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A map of new points, and what it is to be given.
+
+    Attributes
+    ----------
+    extension : Extension
+    scaling : Scaling
+    columns : sequence of str
+        Of the table that it was learned from, in order.
+    method : str
+    """
+
+    extension: Extension
+    scaling: Scaling
+    columns: Sequence[str]
+    method: str
+
+    def place(self, X: Array) -> tuple[Array, Array]:
+        """Places of points and how ordinary they are, shapes (n, d) and (n,)."""
+        scaled = self.scaling(X)
+        return np.asarray(self.extension(scaled)), self.extension.trust(scaled)
+
+    def writer(self) -> Writer:
+        """Writer of the file."""
+        extension = self.extension
+        about = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "sdpdr": __version__,
+            "method": self.method,
+            "map": extension.name,
+            "columns": list(self.columns),
+            "error": extension.error,
+            "n_neighbors": extension.n_neighbors,
+        }
+        arrays: dict[str, Any] = {
+            "about": np.array(json.dumps(about, ensure_ascii=False)),
+            "centre": self.scaling.centre,
+            "spread": self.scaling.spread,
+            "points": extension.points,
+            "embedding": extension.embedding,
+            "nearest": extension.nearest,
+            **_parts(extension),
+        }
+
+        def write(path: Path) -> None:
+            with path.open("wb") as file:
+                np.savez_compressed(file, **arrays)
+
+        return write
+
+
+def model_of(
+    learned: Any, X: Array, scaling: Scaling, columns: Sequence[str], method: str
+) -> Model:
+    """What a fitted estimator knows of new points.
+
+    Raises
+    ------
+    NotAcceptedError
+        It was fitted to distances, or is a metric of kernel values.
+    """
+    if getattr(learned, "kernel", None) is not None:
+        raise NotAcceptedError(
+            "--save keeps maps of coordinates, and this one is of kernel values. Leave out --save, "
+            "or --set kernel=..."
+        )
+    if getattr(learned, "metric", "") == "precomputed":
+        raise NotAcceptedError(
+            "--save keeps a map of coordinates, and these are distances. Leave it out, or embed a "
+            "table of points."
+        )
+    extension = getattr(learned, "extension_", None)
+    if extension is None:  # a metric, which is a linear map
+        mapping = LinearMapping(learned.components_.T, np.zeros(len(learned.components_)), "")
+        extension = _restored("linear", X, mapping(X), 0.0, 1)
+        extension.nearest = np.sort(extension._others()[0])
+        extension.mapping = mapping
+    return Model(extension, scaling, columns, method)
+
+
+def read_model(path: Path) -> Model:
+    """Read a file that ``--save`` wrote.
+
+    Raises
+    ------
+    FileFormatError
+        There is no such file, or it is no model.
+    """
+    if not path.is_file():
+        raise FileFormatError(f"{path}: there is no such file. `sdpdr embed --save` writes one.")
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        about = json.loads(str(arrays.pop("about")))
+        if (about["format"], about["version"]) != (_FORMAT, _VERSION):
+            raise ValueError(f"it is {about['format']} {about['version']}")
+        kind, missed, k = about["map"], about["error"], about["n_neighbors"]
+        extension = _restored(kind, arrays["points"], arrays["embedding"], missed, k)
+        extension.nearest = arrays["nearest"]
+        _ADOPT[kind](extension, arrays)
+        scaling = Scaling(arrays["centre"], arrays["spread"])
+        if not scaling.centre.shape == scaling.spread.shape == (len(about["columns"]),):
+            raise ValueError("its units are of other columns")
+    except (ValueError, KeyError, OSError, EOFError, TypeError) as error:
+        raise FileFormatError(
+            f"{path} is no model of `sdpdr embed --save` that this version reads: {error}."
+        ) from None
+    return Model(extension, scaling, about["columns"], about["method"])
+
+
+def _parts(extension: Extension) -> dict[str, np.ndarray]:
+    """The arrays of a map."""
+    if isinstance(extension, KernelExtension):
+        return {
+            "centers": extension.centers,
+            "coef": extension.coef,
+            "intercept": extension.intercept,
+            "gamma": np.array(extension.choice.gamma),
+        }
+    if isinstance(extension, LinearExtension):
+        return {"coef": extension.mapping.coef, "intercept": extension.mapping.intercept}
+    assert isinstance(extension, BarycentricExtension)
+    return {"chosen": extension.chosen}
+
+
+def _restored(kind: str, points: Array, Y: Array, error: float, n_neighbors: int) -> Any:
+    """A map that is not fitted again."""
+    extension = KINDS[kind].__new__(KINDS[kind])
+    extension.points, extension.embedding, extension.precomputed = points, Y, False
+    extension.n_neighbors, extension.seed, extension.error = n_neighbors, 0, error
+    return extension
+
+
+def _adopt_kernel(extension: Any, arrays: Mapping[str, Array]) -> None:
+    extension.centers, extension.coef = arrays["centers"], arrays["coef"]
+    extension.intercept = arrays["intercept"]
+    extension.choice = KernelChoice(float(arrays["gamma"]), np.nan, extension.error, ())
+
+
+def _adopt_linear(extension: Any, arrays: Mapping[str, Array]) -> None:
+    extension.mapping = LinearMapping(arrays["coef"], arrays["intercept"], "")
+
+
+def _adopt_chosen(extension: Any, arrays: Mapping[str, Array]) -> None:
+    extension.chosen = arrays["chosen"]
+
+
+_ADOPT: Mapping[str, Callable[[Any, Mapping[str, Array]], None]] = {
+    "kernel": _adopt_kernel,
+    "linear": _adopt_linear,
+    "sparse": _adopt_linear,
+    "barycentric": _adopt_chosen,
+    "landmark": _adopt_chosen,
+}

@@ -1,0 +1,135 @@
+"""``sdpdr transform``: new rows, placed by a model that ``sdpdr embed --save`` wrote."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.checks import listed, rows_from
+from sdpdr.base.errors import DataError
+from sdpdr.base.estimators import dense
+from sdpdr.base.files import Writer
+from sdpdr.base.progress import working
+from sdpdr.lab.cli import columns
+from sdpdr.lab.cli.console import (
+    FIGURES,
+    check_target,
+    complain,
+    figure_writer,
+    note,
+    say,
+    say_json,
+    write_all,
+)
+from sdpdr.lab.cli.hyperparameters import as_options
+from sdpdr.lab.cli.options import Exit, add_argument, add_command
+from sdpdr.lab.cli.saved import Model, read_model
+from sdpdr.lab.study.frame import Frame
+from sdpdr.lab.study.tables import WRITABLE, write_table
+
+# One point in twenty of those that the model was learned from has less.
+_STRANGE = 0.05
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "transform",
+        run,
+        "sdpdr transform model.npz new.csv --out places.csv\n"
+        "sdpdr transform model.npz new.csv.gz --id name --figure places.html",
+    )
+    parser.set_defaults(told=as_options)
+    add_argument(parser, "MODEL", "what `sdpdr embed --save` wrote", type=Path)
+    add_argument(parser, "FILE", "one row per point, with the columns of the model", type=Path)
+    columns.add_reading(partial(add_argument, parser.add_argument_group("reading")))
+    add = partial(add_argument, parser.add_argument_group("writing"))
+    add("--out PATH", f"places and trust: {' '.join(WRITABLE)}", type=Path)
+    add("--figure PATH", f"a picture of the places: {' '.join(FIGURES)}", type=Path)
+
+
+def run(args: Namespace) -> Exit:
+    """Place the rows of a table."""
+    for path, suffixes in ((args.out, WRITABLE), (args.figure, FIGURES)):
+        if path is not None:
+            check_target(path, suffixes)
+    model = read_model(args.model)
+    frame = columns.read(args)
+    args.columns = _columns(model, frame, args)
+    table = columns.divided(frame, args)
+    _tell_others(frame, table, args)
+    working(f"placing {frame.n} rows")
+    with rows_from(1):
+        Y, trust = model.place(dense(table.points.numbers(), at_least=1))
+    write_all(_files(Y, trust, table, args))
+    _tell(model, Y, trust, args)
+    return Exit.OK
+
+
+def _columns(model: Model, frame: Frame, args: Namespace) -> list[str]:
+    """The columns of the model, by name; or those named, in its order."""
+    if args.columns and len(args.columns) != len(model.columns):
+        raise DataError(
+            f"--columns names {len(args.columns)} columns, and the model was learned from "
+            f"{len(model.columns)}: {', '.join(model.columns)}. Leave it out, or name as many."
+        )
+    wanted = list(args.columns or model.columns)
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"{frame.file} has no column {', '.join(map(repr, missing))}; the model was learned "
+            f"from {', '.join(model.columns)}. Rename the columns, or name with --columns as many "
+            "in this order."
+        )
+    return wanted
+
+
+def _tell_others(frame: Frame, table: columns.Table, args: Namespace) -> None:
+    """Say which columns the model does not know."""
+    known = {*args.columns, *table.kept, *args.drop}
+    others = [name for name in frame.columns if name not in known]
+    if others:
+        note(f"{frame.file}: the model does not know {', '.join(others)}; left out.")
+
+
+def _files(Y: Array, trust: Array, table: columns.Table, args: Namespace) -> dict[Path, Writer]:
+    files: dict[Path, Writer] = {}
+    if args.out is not None:
+        names = [*(f"y{k + 1}" for k in range(Y.shape[1])), "trust"]
+        placed = np.column_stack([Y, trust])
+        files[args.out] = partial(write_table, Y=placed, names=names, beside=table.kept)
+    if args.figure is not None:
+        told = {**table.kept, "trust": np.char.mod("%.2f", trust)}
+        files[args.figure] = figure_writer(Y, table.colouring, args.file.name, told)
+    return files
+
+
+def _tell(model: Model, Y: Array, trust: Array, args: Namespace) -> None:
+    if not (args.out or args.figure):
+        note("nothing is written: --out and --figure say where to.")
+    strange = np.flatnonzero(trust < _STRANGE)
+    if strange.size:
+        complain(
+            "warning",
+            f"rows {listed(strange + 1)} lie further from all points that the model was learned "
+            "from than nearly all of those do: their places are guesses (trust below 0.05).",
+        )
+    record = {
+        "method": model.method,
+        "map": model.extension.name,
+        "error": model.extension.error,
+        "data": {"file": args.file.name, "shape": [len(Y), len(model.columns)]},
+        "trust": {"median": float(np.median(trust)), "below 0.05": (strange + 1).tolist()},
+    }
+    if args.json:
+        say_json(record)
+    else:
+        say(f"{args.file.name}: {len(Y)} points placed by the {model.extension.name} map")
+        say(f"it misses points left out of it by {model.extension.error:.1%} of the spread")
+        say(f"median trust {np.median(trust):.2f}, 0.5 of points like those it was learned from")

@@ -1,0 +1,104 @@
+"""A picture of an embedding as a page whose points tell what they are under the pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_hex
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ShapeError
+from sdpdr.lab.plot.points import plane_of, round_length, size_of
+from sdpdr.lab.plot.style import CLASSES, SEQUENCE, colour_points
+
+# Pixels to an inch, around the points, and to the right of them.
+_PIXELS, _MARGIN = 110.0, 24.0
+
+
+def hoverable(
+    Y: ArrayLike,
+    colour: ArrayLike | None = None,
+    *,
+    told: Mapping[str, ArrayLike] | None = None,
+    title: str = "",
+) -> str:
+    """Draw an embedding as a page of HTML that needs no other file and no network.
+
+    Parameters
+    ----------
+    Y : array_like of shape (n, d)
+        The first two columns are drawn, with one unit the same length along both.
+    colour : array_like of shape (n,), optional
+        As for `embedding`.
+    told : mapping from name to array_like of shape (n,), optional
+        What a point tells under the pointer, a line for each; by default its number, from 0 on.
+    title : str, optional
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    DataError, ShapeError
+        The arrays do not fit together.
+
+    Examples
+    --------
+    >>> page = hoverable([[0.0, 0.0], [1.0, 0.5]], told={"name": ["Ann", "<Bob>"]})
+    >>> page.count("<circle"), "name: Ann" in page, "name: &lt;Bob&gt;" in page
+    (2, True, True)
+    """
+    plane = plane_of(Y)
+    n = len(plane)
+    columns = {"point": np.arange(n)} if told is None else told
+    for name, column in columns.items():
+        if len(np.asarray(column)) != n:
+            raise ShapeError(f"{n} points, but {name!r} has {len(np.asarray(column))} entries.")
+    entries = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+    words = ["\n".join(map("{}: {}".format, columns, row)) for row in entries]
+    colouring = colour_points(colour, n)
+    width, height, at, scale = _layout(plane)
+    points = [
+        {"x": f"{x:.1f}", "y": f"{y:.1f}", "colour": to_hex(of), "told": what}
+        for (x, y), of, what in zip(at.tolist(), colouring.colours, words, strict=True)
+    ]
+    length = round_length(0.2 * float(np.ptp(plane[:, 0]))) if np.ptp(plane[:, 0]) > 0.0 else 0.0
+    ends = None if colouring.scale is None else [f"{x:.4g}" for x in colouring.scale.get_clim()]
+    page = _template().render(
+        title=title,
+        width=round(width),
+        height=round(height),
+        points=points,
+        radius=f"{float(np.clip(110.0 / np.sqrt(n), 2.0, 6.0)):.1f}",
+        bar={"x": _MARGIN, "y": height - 12.0, "length": length * scale, "words": f"{length:g}"},
+        names=list(zip(colouring.names, CLASSES, strict=False)),
+        ends=ends,
+        ramp=[to_hex(SEQUENCE(share)) for share in np.linspace(0.0, 1.0, 9)],
+    )
+    return str(page)
+
+
+def _layout(plane: Array) -> tuple[float, float, Array, float]:
+    """Width, height, places in pixels, and pixels to a unit."""
+    inches = size_of(plane)
+    low, extent = plane.min(axis=0), np.ptp(plane, axis=0)
+    scale = _PIXELS * inches[0] / max(float(extent[0]), float(extent[1]) / 1.3, 1e-300)
+    scale = 1.0 if not extent.any() else scale
+    at = (plane - low) * scale
+    at = np.column_stack([at[:, 0], extent[1] * scale - at[:, 1]]) + _MARGIN
+    width, height = extent * scale + 2.0 * _MARGIN
+    return float(max(width, 200.0)), float(height + 20.0), at, float(scale)
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment
+
+    text = files(__package__).joinpath("hover.html").read_text(encoding="utf-8")
+    return Environment(autoescape=True).from_string(text)

@@ -1,0 +1,126 @@
+"""Cells of text tables: which are numbers, with a point or a comma, and which are missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from sdpdr.base.arrays import Array, is_admissible, is_written_admissibly
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+SAID = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'", " ": "blanks"}
+SEPARATORS = tuple(SAID)
+_WITH_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
+_SWAPPED = str.maketrans(".,", ",.")
+
+
+def has_comma(cell: str) -> bool:
+    """Whether a cell is a number with a comma for a point, or for thousands."""
+    return _WITH_COMMA.fullmatch(cell) is not None
+
+
+def plain(entry: str, decimal: str) -> str:
+    """A cell with the point as its decimal mark; what was a point there is then no number.
+
+    Examples
+    --------
+    >>> plain("1,5", ","), plain("1.500", ","), plain("1.5", ".")
+    ('1.5', '1,500', '1.5')
+    """
+    return entry.translate(_SWAPPED) if decimal == "," else entry
+
+
+def is_missing(entry: object) -> bool:
+    """Whether an entry says that it is not known."""
+    return entry is None or (isinstance(entry, str) and entry.lower() in MISSING)
+
+
+def is_number(entry: object, decimal: str = ".") -> bool:
+    """Whether an entry is a number or not known; an underscore is no part of a number."""
+    if isinstance(entry, str):
+        if "_" in entry:
+            return False
+        entry = plain(entry, decimal)
+    try:
+        float(entry)  # type: ignore[arg-type]  # whether it is a number is the question
+    except (ValueError, TypeError):
+        return is_missing(entry)
+    return True
+
+
+def is_far(entry: str) -> bool:
+    """Whether a word is a number beyond the range, and not one of the words for infinity."""
+    return any(c.isdigit() for c in entry) and not is_written_admissibly(entry)
+
+
+def numbers_of(cells: Sequence[str], decimal: str = ".") -> Array | None:
+    """Cells as floats, nan where not known; None if one is no number, or beyond the range.
+
+    Examples
+    --------
+    >>> numbers_of(["1", "2.5", "NA"]), numbers_of(["1", "1e-400"]), numbers_of(["1", "1_5"])
+    (array([1. , 2.5, nan]), None, None)
+    """
+    if decimal == ",":
+        cells = [plain(cell, decimal) for cell in cells]
+    if any("_" in cell for cell in cells):
+        return None
+    try:
+        numbers = np.array(cells, dtype=float)
+    except ValueError:
+        try:
+            known = [np.nan if is_missing(cell) else cell for cell in cells]
+            numbers = np.array(known, dtype=object).astype(float)
+        except ValueError:
+            return None
+    odd = np.flatnonzero(~is_admissible(numbers) | (numbers == 0.0))
+    if any(map(is_far, {cells[row] for row in odd.tolist()})):
+        return None
+    return numbers
+
+
+def hint(text: str, expected: str | None) -> str:
+    r"""What a cell or line says about its separators and decimal marks, and what to do.
+
+    Parameters
+    ----------
+    text : str
+        A cell that is not a number, or a line that has the wrong number of cells.
+    expected : str or None
+        The separator that was taken; None where there is none.
+
+    Returns
+    -------
+    str
+        A sentence with a blank before it; empty if there is nothing to say.
+
+    Examples
+    --------
+    >>> hint("1,5;2,25", ",").partition(".")[0]
+    " It seems to be separated by ';' and to have decimal commas"
+    >>> hint("1,5", "\t").partition(".")[0], hint("green", ",")
+    (' It seems to have decimal commas', '')
+    """
+    if expected is None:
+        return ""
+    if has_comma(text) and expected != ",":
+        return " It seems to have decimal commas. Say so with --decimal ,"
+    for other in SEPARATORS:
+        parts = [part.strip() for part in text.split(other)]
+        # Commas and blanks stand in words of people too, so that one number says nothing.
+        enough = all if other in (",", " ") else any
+        if (
+            other != expected
+            and len(parts) > 1
+            and enough(has_comma(p) or is_number(p) for p in parts)
+        ):
+            commas = other != "," and any(map(has_comma, parts))
+            words = " and to have decimal commas" if commas else ""
+            option = " --decimal ," if commas else ""
+            return (
+                f" It seems to be separated by {SAID[other]}{words}. Say so with --sep "
+                f"{other!r}{option}"
+            )
+    return ""

@@ -1,0 +1,354 @@
+"""Text tables as people have them: any separator and decimal mark, with a header or without."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import re
+import warnings
+import zipfile
+import zlib
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO, TextIO
+
+import numpy as np
+
+from sdpdr.base.errors import FileFormatError, VacuousWarning
+from sdpdr.base.progress import show_count
+from sdpdr.lab.study.cells import (
+    SAID,
+    SEPARATORS,
+    has_comma,
+    hint,
+    is_missing,
+    is_number,
+    numbers_of,
+)
+
+DECIMALS = (".", ",")
+# Lines that separators and decimal marks are told from, and rows that are converted together.
+_SAMPLE, _TOGETHER = 100, 4096
+# Bytes of text that are looked at together.
+_BLOCK = 2**20
+# What begins like a number and is none: a slip, or a name such as 2019Q1.
+_SLIP = re.compile(r"[-+]?\.?\d")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
+
+
+@dataclass(frozen=True, eq=False)
+class TextTable:
+    """A text table as it was read.
+
+    Attributes
+    ----------
+    columns : dict from name to array of shape (n,)
+        Floats where all cells are numbers in range, or not known; the cells as text otherwise.
+    lines : list of int
+        Of the file, where each row stands.
+    separator, decimal : str
+    named : bool
+        Whether the file names its columns; their names are ``"1"``, ``"2"``, ... otherwise.
+    """
+
+    columns: dict[str, np.ndarray]
+    lines: list[int]
+    separator: str
+    decimal: str
+    named: bool
+
+
+def read_text(
+    path: Path,
+    separator: str | None = None,
+    decimal: str | None = None,
+    header: str = "auto",
+    *,
+    usual: str = ",",
+    as_written: Callable[[str], bool] = lambda name: False,
+) -> TextTable:
+    """Read a text table, compressed or not, some rows at a time.
+
+    Parameters
+    ----------
+    path : Path
+    separator : str, optional
+        Between cells; a blank stands for any number of them. By default the one that gives all
+        lines the same number of cells, and most of them numbers.
+    decimal : {".", ","}, optional
+        By default a comma where cells have commas for points, and none has a point.
+    header : {"auto", "yes", "no"}
+    usual : str, default ","
+        Which separator it is if nothing speaks for another.
+    as_written : callable
+        Whether a column of some name is to be kept as text, be it numbers or not.
+
+    Raises
+    ------
+    FileFormatError
+        The file is no text table, a line has another number of cells than the first, or its decimal
+        mark cannot be told.
+
+    Warns
+    -----
+    VacuousWarning
+        A first line that holds numbers beside text was taken for a header by default.
+    """
+    encoding = _encoding(path)
+    with _opened(path, encoding) as (stream, _):
+        sample = list(islice((line for line in stream if line.strip(" \t\r\n,;|")), _SAMPLE))
+    if not sample:
+        raise FileFormatError(f"{path.name} is empty. Give it one line per point.")
+    separator = separator or _separator(sample, usual)
+    decimal = decimal or _decimal(path.name, _split(sample, separator), separator)
+    form = _Form(separator, decimal, encoding)
+    texts: set[int] = set()
+    while True:
+        found, again = _read(path, form, header, texts, as_written)
+        if not again:
+            return found
+        texts |= again
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How a text table is written."""
+
+    separator: str
+    decimal: str
+    encoding: str
+
+
+def words_of(separator: str | None, decimal: str) -> str:
+    """What a text table is made of, in words; empty if it is what everybody expects."""
+    said = [] if separator in (None, ",", "\t") else [f"cells are separated by {SAID[separator]}"]
+    said += ["numbers have decimal commas"] if decimal == "," else []
+    return " and ".join(said)
+
+
+# -- separators and decimal marks -------------------------------------------------------------
+
+
+def _separator(sample: Sequence[str], usual: str) -> str:
+    """The separator of most numbers among those that give all lines the same number of cells."""
+    best, most = usual, -1.0
+    for other in (usual, *(known for known in SEPARATORS if known != usual)):
+        rows = [[cell.strip() for cell in row] for row in _split(sample, other)]
+        # The last line may have been cut where cells hold line breaks.
+        width = len(rows[0]) if rows else 0
+        if width > 1 and all(len(row) == width for row in rows[: _SAMPLE - 1]):
+            cells = [cell for row in rows[1:] or rows for cell in row]
+            share = sum(_reads_as_number(cell, other) for cell in cells) / len(cells)
+            if share > most:
+                best, most = other, share
+    return best
+
+
+def _reads_as_number(cell: str, separator: str) -> bool:
+    return is_number(cell) or (separator != "," and has_comma(cell))
+
+
+def _decimal(name: str, rows: Sequence[Sequence[str]], separator: str) -> str:
+    """The decimal mark of a table."""
+    if separator == ",":
+        return "."
+    cells = [cell.strip() for row in rows for cell in row]
+    commas = [cell for cell in cells if has_comma(cell)]
+    points = [cell for cell in cells if "." in cell and is_number(cell)]
+    if not commas:
+        return "."
+    if points or all(map(_THOUSANDS.fullmatch, commas)):
+        beside = f" beside {points[0]!r}" if points else ""
+        raise FileFormatError(
+            f"{name}: expected one decimal mark, found {commas[0]!r}{beside}, which may be read in "
+            "two ways. Say which it is with --decimal . or --decimal ,"
+        )
+    return ","
+
+
+def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
+    try:
+        return [row for _, row in _rows(lines, separator)]
+    except csv.Error:
+        return []
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+def _unzipped(raw: BinaryIO) -> Any:
+    archive = zipfile.ZipFile(raw)
+    names = [name for name in archive.namelist() if not name.endswith("/")]
+    if len(names) != 1:
+        raise zipfile.BadZipFile(f"it holds {len(names)} files, one is expected")
+    return archive.open(names[0])
+
+
+COMPRESSED: Mapping[str, Callable[[BinaryIO], Any]] = MappingProxyType(
+    {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zip": _unzipped}
+)
+"""Suffixes after that of a text table, and what undoes them."""
+
+
+def _encoding(path: Path) -> str:
+    """UTF-8, or the two others that spreadsheets write."""
+    undo = COMPRESSED.get(path.suffix.lower(), nullcontext)
+    with _blamed(path), path.open("rb") as raw, undo(raw) as stream:
+        mark = stream.read(2)
+        if mark in (b"\xff\xfe", b"\xfe\xff"):
+            return "utf-16"
+        decoder = getincrementaldecoder("utf-8")()
+        try:
+            decoder.decode(mark)
+            while block := stream.read(_BLOCK):
+                decoder.decode(block)
+        except UnicodeDecodeError:
+            return "cp1252"
+    # It also takes the mark that spreadsheets put first.
+    return "utf-8-sig"
+
+
+@contextmanager
+def _opened(path: Path, encoding: str) -> Iterator[tuple[TextIO, BinaryIO]]:
+    """The text of a file, and the file on disk, whose position tells how much is read."""
+    undo = COMPRESSED.get(path.suffix.lower(), nullcontext)
+    with _blamed(path), path.open("rb") as raw, undo(raw) as stream:
+        yield io.TextIOWrapper(stream, encoding=encoding, newline=""), raw
+
+
+@contextmanager
+def _blamed(path: Path) -> Iterator[None]:
+    """Say of a file that cannot be read that it is no table."""
+    try:
+        yield
+    except (
+        UnicodeDecodeError, csv.Error, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
+        gzip.BadGzipFile,
+    ) as error:  # fmt: skip
+        raise FileFormatError(f"{path.name} is not a text table: {error}.") from None
+
+
+def _without_mark(lines: Iterable[str]) -> Iterator[str]:
+    """Lines, the first without the # that NumPy writes before names of columns."""
+    every = iter(lines)
+    for first in every:
+        yield first.lstrip("# ") if first.startswith("#") else first
+        break
+    yield from every
+
+
+def _rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Cells of every line that has any, with the number of the line."""
+    lines = _without_mark(lines)
+    if separator == " ":
+        lines = (line.strip().replace("\t", " ") for line in lines)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            yield reader.line_num, row
+
+
+def _read(
+    path: Path,
+    form: _Form,
+    header: str,
+    texts: Collection[int],
+    as_written: Callable[[str], bool],
+) -> tuple[TextTable, set[int]]:
+    """The table, and columns that turned out to hold text after numbers had been made of them."""
+    decimal = form.decimal
+    with _opened(path, form.encoding) as (stream, raw):
+        rows = _even(path.name, _rows(stream, form.separator), form.separator)
+        first = list(islice(rows, 2))
+        cells = [row for _, row in first]
+        named = header == "yes" or (header == "auto" and _has_header(cells, decimal))
+        if named and header == "auto":
+            _question_header(f"{path.name}, line {first[0][0]}", cells[0], decimal)
+        width = len(cells[0])
+        names = cells[0] if named else [str(k + 1) for k in range(width)]
+        if len(set(names)) < width:
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise FileFormatError(f"{path.name}: two columns are called {repeated!r}. Rename one.")
+        kept = set(texts) | {k for k, name in enumerate(names) if as_written(name)}
+        parts: list[list[np.ndarray]] = [[] for _ in names]
+        again: set[int] = set()
+        lines: list[int] = []
+        body = chain(first[1 if named else 0 :], rows)
+        with show_count(None, f"reading {path.name}", path.stat().st_size) as count:
+            before = 0
+            while chunk := list(islice(body, _TOGETHER)):
+                lines += [number for number, _ in chunk]
+                for k, column in enumerate(zip(*(row for _, row in chunk), strict=True)):
+                    numbers = None if k in kept else numbers_of(column, decimal)
+                    if numbers is None and k not in kept:
+                        kept.add(k)
+                        again |= {k} if parts[k] else set()
+                    parts[k].append(np.array(column, dtype=object) if numbers is None else numbers)
+                count(raw.tell() - before)
+                before = raw.tell()
+    columns = {
+        name: np.concatenate(part) if part else np.zeros(0)
+        for name, part in zip(names, parts, strict=True)
+    }
+    return TextTable(columns, lines, form.separator, decimal, named), again
+
+
+def _even(
+    name: str, rows: Iterator[tuple[int, list[str]]], separator: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows with their cells stripped, all of as many cells as the first."""
+    width = 0
+    for number, row in rows:
+        width = width or len(row)
+        if len(row) != width:
+            raise FileFormatError(
+                f"{name}, line {number}: expected {width} cells as in the first line, found "
+                f"{len(row)}. Mend the line, or its separator: {separator!r} is expected."
+                f"{hint(separator.join(row), separator)}"
+            )
+        yield number, [cell.strip() for cell in row]
+
+
+def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    if _is_pandas_array(rows[0]):
+        return True
+    first = [is_number(cell, decimal) for cell in rows[0]]
+    if len(rows) == 1 or not any(first):
+        return not any(first)
+    below = [is_number(cell, decimal) and not is_missing(cell) for cell in rows[1]]
+    return any(under and not above for above, under in zip(first, below, strict=True))
+
+
+def _is_pandas_array(names: Sequence[str]) -> bool:
+    """Whether it is the header that pandas writes above an array."""
+    return list(names) == ["", *map(str, range(len(names) - 1))]
+
+
+def _question_header(place: str, names: Sequence[str], decimal: str) -> None:
+    """Refuse or tell a header that may be a row, which would be lost without a word."""
+    if _is_pandas_array(names):
+        return
+    numbers = [name for name in names if is_number(name, decimal) and not is_missing(name)]
+    if not numbers:
+        return
+    choice = "Choose --header yes if it names the columns, and --header no if it is a row."
+    for name in names:
+        if _SLIP.match(name) and not is_number(name, decimal):
+            raise FileFormatError(
+                f"{place}: expected numbers or names of columns; found {name!r}, which is not a "
+                f"number, beside {numbers[0]!r}, which is one. Mend it if it is to be one. {choice}"
+            )
+    warnings.warn(
+        f"{place} is taken for the names of the columns, though {numbers[0]!r} is a number. "
+        f"{choice}",
+        VacuousWarning,
+        stacklevel=4,
+    )

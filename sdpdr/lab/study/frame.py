@@ -1,0 +1,150 @@
+"""A table as a file has it: named columns, of text where the file holds text."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from sdpdr.base.arrays import ALLOWED, Array, is_admissible
+from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError
+from sdpdr.lab.study.cells import hint, is_far, is_missing, is_number, plain
+from sdpdr.lab.study.delimited import words_of
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Named columns as a file has them.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file, for messages.
+    columns : mapping from name to array of shape (n,)
+        Of text where a file holds text. Without a header the names are ``"1"``, ``"2"``, ...
+    lines : sequence of int, optional
+        Of the file, where each row stands.
+    index : sequence of str, optional
+        First columns without a name, where other programs write the numbers or names of rows.
+    separator : str, optional
+        What separates the cells of a text file.
+    decimal : str, default "."
+        What its numbers have for a point.
+    named : bool, default True
+        Whether the file names its columns.
+    """
+
+    file: str
+    columns: Mapping[str, np.ndarray]
+    lines: Sequence[int] | None = None
+    index: Sequence[str] = ()
+    separator: str | None = None
+    decimal: str = "."
+    named: bool = True
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.columns.values())))
+
+    @property
+    def manner(self) -> str:
+        """How a text file was read, in words; empty if as everybody expects."""
+        return words_of(self.separator, self.decimal)
+
+    def select(self, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> Frame:
+        """Keep the columns named (all but the index if none is), less those dropped.
+
+        Raises
+        ------
+        UnknownNameError
+            Offering the nearest name.
+        """
+        for name in (*columns, *drop):
+            if name not in self.columns:
+                raise UnknownNameError("column", name, [known or "''" for known in self.columns])
+        wanted = columns or [name for name in self.columns if name not in self.index]
+        kept = {name: self.columns[name] for name in wanted if name not in drop}
+        index = [name for name in self.index if name in kept]
+        return replace(self, columns=MappingProxyType(kept), index=index)
+
+    def numbers(self) -> Array:
+        """The columns side by side as floats, shape (n, D); a missing entry is ``nan``.
+
+        Raises
+        ------
+        DataTypeError
+            A column holds something else; the message names it and how to leave it out.
+        FileFormatError
+            A number is beyond the range of `sdpdr.base.arrays`; the message names its line.
+        """
+        if not self.columns:
+            raise DataTypeError(f"{self.file}: no column is left. Name or drop fewer of them.")
+        return np.column_stack([self._floats(name) for name in self.columns])
+
+    def values(self, name: str) -> np.ndarray:
+        """One column: numbers if all its entries are numbers, text otherwise."""
+        column = self.select([name]).columns[name]
+        try:
+            return _as_floats(column, self.decimal)
+        except (ValueError, TypeError):
+            return column.astype(str)
+
+    def _floats(self, name: str) -> Array:
+        column = self.columns[name]
+        try:
+            numbers = _as_floats(column, self.decimal)
+        except (ValueError, TypeError):
+            entries = column.tolist()
+            row = next(
+                (i for i, entry in enumerate(entries) if not is_number(entry, self.decimal)), 0
+            )
+            raise DataTypeError(
+                f"{self.file}: column {name!r} holds {entries[row]!r} (row {row + 1}), which is "
+                f"not a number. Leave the column out with --drop {shlex.quote(name)}, take others "
+                f"with --columns, or encode it.{self._hint(str(entries[row]))}"
+            ) from None
+        return self._admissible(name, numbers)
+
+    def _hint(self, entry: str) -> str:
+        return "" if self.decimal == "," else hint(entry, self.separator)
+
+    def _admissible(self, name: str, numbers: Array) -> Array:
+        """The numbers, if they are in range; those that are not finite are for others to refuse."""
+        column = self.columns[name]
+        written = column.dtype.kind in "OUS"
+        for row in np.flatnonzero(~is_admissible(numbers) | (written & (numbers == 0.0))):
+            entry = column[row]
+            if isinstance(entry, str):
+                wrong = not is_missing(entry) and is_far(plain(entry, self.decimal))
+            else:
+                wrong = bool(np.isfinite(numbers[row])) and not is_admissible(numbers[row])
+            if wrong:
+                place = (
+                    f"line {self.lines[int(row)]}" if self.lines is not None else f"row {row + 1}"
+                )
+                raise FileFormatError(
+                    f"{self.file}, {place}: column {name!r} holds {str(entry)!r}; expected "
+                    f"{ALLOWED}. Choose another unit."
+                )
+        return numbers
+
+
+def _as_floats(column: np.ndarray, decimal: str = ".") -> Array:
+    if column.dtype.kind not in "biufOUS":
+        raise TypeError(f"{column.dtype} is not a kind of number")
+    if column.dtype.kind in "OUS":
+        column = np.array([_known(x, decimal) for x in column], dtype=object)
+    return column.astype(float)
+
+
+def _known(entry: object, decimal: str) -> object:
+    """An entry as Python reads numbers; nan where it is missing."""
+    if is_missing(entry):
+        return np.nan
+    if isinstance(entry, str) and "_" in entry:
+        raise ValueError("an underscore is no part of a number")
+    return plain(entry, decimal) if isinstance(entry, str) else entry

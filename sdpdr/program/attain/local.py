@@ -1,0 +1,396 @@
+r"""Both sides of a small program proved by dense linear algebra.
+
+*A point.* v is moved onto the equations the shortest way, and solves them up to a residual of
+which a bound is known. Some exact solution lies no further away than :math:`\|E^+\|` times that;
+if every matrix of :math:`M v + t` has eigenvalues beyond what this and rounding can change, the
+exact solution is feasible.
+
+*Multipliers.* Those of inequalities are lifted into the interior of their cones and moved, with y,
+onto the equations of free scalars, the shortest way in the local norm
+:math:`\|d\|_z = \|Z^{-1/2} D Z^{-1/2}\|_F`; steps shorter than one stay in the cone (Dikin's
+ellipsoid). What is left of the equations is made up for by a step of which the length is bounded.
+The slack of variables is whatever the multipliers leave, and has to have eigenvalues beyond its
+own errors.
+
+Where that fails, small eigenvalues of all matrices are lifted by a share of the largest, and the
+point, or the multipliers, that comes nearest to them in the local norm is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+import scipy.linalg as sl
+
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.svec import smat, svec, svec_size
+from sdpdr.program.attain.attain import Attained
+from sdpdr.program.attain.dense import DenseProgram, written_out
+from sdpdr.program.attain.newton import finite, unless_lost
+from sdpdr.program.certificate import Certificate
+from sdpdr.program.point import Factor, Point
+from sdpdr.program.sdp import SDP
+
+_ATTAINED = "a point inside all cones, next to which the equations have a solution"
+_BOUND = "multipliers inside all cones, next to which the equations have a solution"
+# Shares of the largest eigenvalues that small ones are lifted to, over the tolerance.
+_SHARES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+# Operations of a factorization that takes a fraction of a second.
+_OPERATIONS = 2e8
+# A multiplier that all but vanishes counts as so large beside the largest.
+_LEAST = 0.01
+# Roundings of an eigenvalue, for every row of a matrix.
+_ROUNDINGS = 16.0
+_STEPS, _TRIES = 2, 4
+# A pivot beside the largest that rounding may be all of.
+_SINGULAR = 1e-13
+# What points, and both sides together, may leave of the tolerance.
+_ENOUGH, _NEAR = 0.3, 0.9
+_Proof = TypeVar("_Proof")
+Multipliers: TypeAlias = "tuple[Array, Array]"
+
+
+def both_sides(
+    sdp: SDP, point: Point, tol: float, gap_scale: float = 0.0
+) -> tuple[Certificate, Attained] | None:
+    """A bound and a value within half of the tolerance of each other; None where none were found.
+
+    Parameters
+    ----------
+    sdp : SDP
+    point : Point
+        Values and multipliers near an optimum.
+    tol : float
+    gap_scale : float, default 0
+        A size of the objective below which the gap is absolute.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import InnerProduct, Trace
+    >>> from sdpdr.program.point import PsdVariable
+    >>> from sdpdr.program.sdp import Rows
+    >>> one = Rows("one", "==", {"X": Trace(2)}, np.ones(1))
+    >>> sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.diag([1.0, 2.0]))}, (one,))
+    >>> near = Point({"X": np.diag([1.0 + 1e-8, -1e-9])}, {"one": -np.ones(1)})
+    >>> certificate, attained = both_sides(sdp, near, 1e-6)
+    >>> bool(1.0 - 1e-6 < certificate.bound <= 1.0 <= attained.value < 1.0 + 1e-6)
+    True
+    """
+    if not sdp.is_point(point.values) or not sdp.is_dual_point(point.duals):
+        return None
+    # Who works with factors gets one back, and has arguments of its own.
+    if any(isinstance(value, Factor) for value in point.values.values()):
+        return None
+    program = sdp.remembered(written_out)
+    if program is None:
+        return None
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return _both_sides(program, point, tol, gap_scale)
+
+
+def _both_sides(
+    program: DenseProgram, point: Point, tol: float, gap_scale: float
+) -> tuple[Certificate, Attained] | None:
+    sdp = program.sdp
+    v, (y, z) = program.vector(point.values), program.multipliers(point.duals)
+    if not all(np.isfinite(numbers).all() for numbers in (v, y, z)):
+        return None
+    try:
+        claimed = sdp.dual_value(point.duals)
+        enough = _ENOUGH * tol * max(abs(claimed), gap_scale)
+        above = _first(_points(program, v, tol), claimed + enough)
+        if above is None:
+            return None
+        value, v = above
+        below = _first(_bounds(program, y, z, v, tol), -value + 2.0 * enough)
+    except np.linalg.LinAlgError:
+        return None
+    if below is None or value + below[0] > _NEAR * tol * max(abs(value), gap_scale):
+        return None
+    return (
+        Certificate(sdp.report(-below[0]), _BOUND, duals=program.duals(*below[1])),
+        Attained(sdp.report(value), _ATTAINED, program.values(v)),
+    )
+
+
+def _first(found: Iterator[tuple[float, _Proof]], enough: float) -> tuple[float, _Proof] | None:
+    """The first whose value is low enough, else the lowest."""
+    best = None
+    for one in found:
+        if best is None or one[0] < best[0]:
+            best = one
+        if best[0] <= enough:
+            break
+    return best
+
+
+# -- points ------------------------------------------------------------------------------
+
+
+def _points(program: DenseProgram, v: Array, tol: float) -> Iterator[tuple[float, Array]]:
+    """Values that feasible points near v are proved to have, and such points, rounded."""
+    v = _onto_equations(program, v)
+    value = _value_near(program, v)
+    if value is not None:
+        yield value, v
+    if not _is_quick(program):
+        return
+    for share in _SHARES:
+        # What is lifted further lies further from the optimum.
+        for moved in _inwards(program, v, share * tol):
+            value = _value_near(program, moved)
+            if value is not None:
+                yield value, moved
+                return
+
+
+def _inwards(program: DenseProgram, v: Array, share: float) -> Iterator[Array]:
+    """Points nearer and nearer to such with small eigenvalues lifted."""
+    for _ in range(_TRIES):
+        moved = _towards_inside(program, v, share)
+        if moved is None:
+            return
+        yield moved
+        v = moved
+
+
+def _is_quick(program: DenseProgram) -> bool:
+    """Whether a factorization over all cones is, if there is anything to be moved."""
+    freedom = program.c.size - program.e.size
+    return freedom > 0 and program.t.size * freedom**2 <= _OPERATIONS
+
+
+def _onto_equations(program: DenseProgram, v: Array) -> Array:
+    for _ in range(_STEPS if program.e.size else 0):
+        v = v + program.shortest(program.e - program.E @ v)
+    return v
+
+
+def _value_near(program: DenseProgram, v: Array) -> float | None:
+    """A value that some feasible point next to v is proved to have; None if none is."""
+    E, M, _ = program.sizes
+    unit, size = float(gamma(v.size + 8)), np.abs(v)
+    missed = np.abs(program.e - program.E @ v) + unit * (E @ size + np.abs(program.e))
+    reach = program.stretch * float(np.linalg.norm(missed)) if missed.size else 0.0
+    s = program.M @ v + program.t
+    error = gamma(program.terms[0]) * (M @ size + np.abs(program.t)) + 1.01 * reach * program.spread
+    if not _is_inside(program, s, error):
+        return None
+    slope = program.c + program.curvature * v
+    value = float(program.c @ v + 0.5 * (program.curvature @ (v * v))) + program.sdp.constant
+    curved = float(np.max(program.curvature, initial=0.0))
+    away = reach * float(np.linalg.norm(slope)) + curved * reach**2
+    rounding = np.abs(program.c) @ size + program.curvature @ (v * v) + abs(program.sdp.constant)
+    return value + 1.01 * (away + unit * float(rounding))
+
+
+@unless_lost
+def _towards_inside(program: DenseProgram, v: Array, share: float) -> Array | None:
+    """The point whose s comes nearest to one with its small eigenvalues lifted."""
+    s = program.M @ v + program.t
+    inside = _Metric(program, s, share, inverse=True)
+    rows = inside.applied(program.within)
+    right = inside.applied((inside.lifted - s)[:, None])[:, 0]
+    upper = _triangle(rows)
+    step = np.zeros(rows.shape[1])
+    for _ in range(_STEPS):
+        step = step + _solved(upper, rows.T @ (right - rows @ step))
+    return _onto_equations(program, v + (program.kernel @ step if program.e.size else step))
+
+
+# -- multipliers -------------------------------------------------------------------------
+
+
+def _bounds(
+    program: DenseProgram, y: Array, z: Array, v: Array, tol: float
+) -> Iterator[tuple[float, Multipliers]]:
+    """Negative bounds that multipliers near those given are proved to have, and these."""
+    # A convex cost lies above its tangent at v.
+    cost = program.c + program.curvature * v
+    constant = program.sdp.constant - 0.5 * float(program.curvature @ (v * v))
+    found = _bound_near(program, y, z, cost, constant, _SHARES[0] * tol)
+    if found is not None:
+        yield found
+    if not _is_quick(program):
+        return
+    slack = _with_slack(program, y, z, cost)
+    for share in _SHARES:
+        moved = _towards_equations(program, slack, cost, share * tol)
+        if moved is None:
+            continue
+        prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
+        found = _bound_near(program, prices, moved, cost, constant, _SHARES[0] * tol)
+        if found is not None:
+            yield found
+            return
+
+
+def _with_slack(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
+    """Multipliers of all cones, those of variables what the others leave."""
+    found, held = z.copy(), program.own >= 0
+    left = cost + program.E.T @ y - program.others.T @ z
+    found[program.own[held]] = left[held]
+    return found
+
+
+@unless_lost
+def _bound_near(
+    program: DenseProgram, y: Array, z: Array, cost: Array, constant: float, share: float
+) -> tuple[float, Multipliers] | None:
+    """The negative of a bound that multipliers next to those given prove, and these, rounded."""
+    held = program.own >= 0
+    own = program.own[held]
+    z = z.copy()
+    z[own] = 0.0
+    metric = _Metric(program, z, share)
+    metric.lifted[own], metric.largest[own], z = 0.0, 0.0, metric.lifted
+    y, z, distance = _onto_free(program, metric, y, z, cost)
+    # The step that is left changes y by no more than its unit, and z by no more than its largest.
+    unit = _unit_of(y)
+    reach = 1.01 * distance * (unit * program.heights + program.sizes[2].T @ metric.largest)
+    full = _with_slack(program, y, z, cost)
+    error = np.zeros(z.size)
+    error[own] = (reach + _rounding(program, y, z, cost))[held]
+    # A step of that length takes no more from a matrix than so much of the one it is measured by.
+    if not _is_inside(program, full - 1.01 * distance * metric.lifted, error):
+        return None
+    ends = unit * float(np.linalg.norm(program.e))
+    ends += float(np.linalg.norm(metric.applied(program.t[:, None])))
+    size = np.abs(program.e) @ np.abs(y) + np.abs(program.t) @ np.abs(z) + abs(constant)
+    value = float(program.e @ y + program.t @ z) - constant
+    rounding = float(gamma(y.size + z.size + 8)) * float(size)
+    return value + 1.01 * (distance * ends + rounding), (y, z)
+
+
+def _onto_free(
+    program: DenseProgram, metric: _Metric, y: Array, z: Array, cost: Array
+) -> tuple[Array, Array, float]:
+    """Multipliers moved onto the equations of free scalars, and how far others solve them.
+
+    Distances are in the local norm, and in units of y.
+    """
+    free, m, unit = program.free, y.size, _unit_of(y)
+    if not free.size:
+        return y, z, 0.0
+    columns = np.vstack([unit * program.E[:, free], -metric.applied(program.others[:, free])])
+    upper = _triangle(columns)
+    for _ in range(_STEPS):
+        left = (cost + program.E.T @ y - program.others.T @ z)[free]
+        step = columns @ _solved(upper, -left)
+        y, z = y + unit * step[:m], z + metric.applied(step[m:, None])[:, 0]
+    left = (cost + program.E.T @ y - program.others.T @ z)[free]
+    rounding = _rounding(program, y, z, cost)[free]
+    inverse = np.abs(sl.solve_triangular(upper, np.eye(free.size)))
+    return y, z, 2.0 * float(np.linalg.norm(inverse.T @ (np.abs(left) + rounding)))
+
+
+def _rounding(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
+    """Bounds on the rounding errors of the slack of variables."""
+    E, _, others = program.sizes
+    size = np.abs(cost) + E.T @ np.abs(y) + others.T @ np.abs(z)
+    return np.asarray(gamma(program.terms[1]) * size)
+
+
+def _unit_of(y: Array) -> float:
+    return float(np.max(np.abs(y), initial=0.0)) or 1.0
+
+
+@unless_lost
+def _towards_equations(
+    program: DenseProgram, slack: Array, cost: Array, share: float
+) -> Array | None:
+    """The multipliers of cones nearest to some with small eigenvalues lifted."""
+    metric = _Metric(program, slack, share)
+    rows = metric.applied(program.within)
+    upper, z = _triangle(rows), metric.lifted
+    for _ in range(_STEPS):
+        left = cost - program.M.T @ z
+        left = program.kernel.T @ left if program.e.size else left
+        z = z + metric.applied((rows @ _solved(upper, left))[:, None])[:, 0]
+    return z
+
+
+# -- cones -------------------------------------------------------------------------------
+
+
+class _Metric:
+    """The local norm at a point of the cone with its small eigenvalues lifted.
+
+    Attributes
+    ----------
+    lifted : array of shape (k,)
+    largest : array of shape (k,)
+        For every entry of the cones, the largest eigenvalue of its matrix.
+    """
+
+    def __init__(
+        self, program: DenseProgram, s: Array, share: float, *, inverse: bool = False
+    ) -> None:
+        self._program = program
+        spectra = [np.linalg.eigh(group.matrices(finite(s))) for group in program.groups]
+        scalars = s[program.linear]
+        tops = [np.max(np.abs(values), axis=1) for values, _ in spectra]
+        whole = float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
+        self.lifted, self.largest = np.zeros(s.size), np.zeros(s.size)
+        self._roots: list[Array] = []
+        power = -0.5 if inverse else 0.5
+        for group, (values, vectors), top in zip(program.groups, spectra, tops, strict=True):
+            floor = share * np.maximum(top, _LEAST * whole)
+            values = np.maximum(values, floor[:, None])
+            turned = vectors.transpose(0, 2, 1)
+            self._roots.append((vectors * values[:, None, :] ** power) @ turned)
+            self.lifted[group.part] = group.rows((vectors * values[:, None, :]) @ turned)
+            self.largest[group.part] = np.repeat(values[:, -1], svec_size(group.order))
+        scalars = np.maximum(scalars, share * np.maximum(np.abs(scalars), _LEAST * whole))
+        self.lifted[program.linear] = self.largest[program.linear] = scalars
+        self._scalars = scalars ** (2.0 * power)
+
+    def applied(self, columns: Array) -> Array:
+        """Columns of shape (k, q), each matrix between two roots (inverse ones for points)."""
+        found, q = np.empty(columns.shape), columns.shape[1]
+        for group, roots in zip(self._program.groups, self._roots, strict=True):
+            part = columns[group.part].T.reshape(q, group.count, svec_size(group.order))
+            moved = svec(roots @ smat(part) @ roots)
+            found[group.part] = moved.reshape(q, -1).T
+        linear = self._program.linear
+        found[linear] = self._scalars[:, None] * columns[linear]
+        return found
+
+
+def _is_inside(program: DenseProgram, s: Array, error: Array) -> bool:
+    """Whether all points whose entries are as near as the errors lie in the cone."""
+    if not np.isfinite(s).all() or not np.isfinite(error).all():
+        return False
+    for group in program.groups:
+        values = np.linalg.eigvalsh(group.matrices(s))
+        away = np.linalg.norm(error[group.part].reshape(group.count, -1), axis=1)
+        away += _ROUNDINGS * group.order * UNIT * np.max(np.abs(values), axis=1)
+        if np.any(values[:, 0] <= 1.01 * away):
+            return False
+    return bool(np.all(s[program.linear] >= 1.01 * error[program.linear]))
+
+
+def _triangle(rows: Array) -> Array:
+    """R of a factorization Q R of tall columns.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If they depend on each other.
+    """
+    upper = np.asarray(np.linalg.qr(finite(rows), mode="r"))
+    pivots = np.abs(np.diagonal(upper))
+    if upper.shape[0] < upper.shape[1] or (
+        pivots.size and not np.min(pivots) > _SINGULAR * np.max(pivots)
+    ):
+        raise np.linalg.LinAlgError("columns depend on each other")
+    return upper
+
+
+def _solved(upper: Array, right: Array) -> Array:
+    """The solution of R^T R x = r."""
+    half = sl.solve_triangular(upper, finite(right), trans=1)
+    return np.asarray(sl.solve_triangular(upper, half))

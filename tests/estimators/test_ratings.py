@@ -1,0 +1,369 @@
+"""Completed ratings: the program by cvxpy, bounds, kinds of input, ties, new users, faults."""
+
+from typing import ClassVar
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import sdpdr
+from sdpdr import MMMF, MMMFCV, RatingMMMF
+from sdpdr.errors import (
+    DataError,
+    DataTypeError,
+    ShapeError,
+    UncertifiedWarning,
+    UnknownNameError,
+    UnobservedWarning,
+    WeakSeparationWarning,
+)
+from sdpdr.families.factor.margin.entries import read_entries
+from sdpdr.families.factor.margin.factors import Program, complete
+from sdpdr.families.factor.margin.losses import Hinge, Squared
+
+KINDS = [(loss, norm) for loss in ("squared", "hinge") for norm in ("trace", "max")]
+PRICES = {"trace": 0.6, "max": 0.18}
+
+
+def ratings(p=40, q=25, seed=0):
+    """Levels 1 to 5 of a matrix of rank two, those observed and those held back."""
+    rng = np.random.default_rng(seed)
+    R = rng.standard_normal((p, 2)) @ rng.standard_normal((2, q))
+    R = np.digitize(R, [-1.5, -0.4, 0.4, 1.5]) + 1.0
+    seen = rng.random((p, q)) < 0.6
+    return np.where(seen, R, np.nan), np.where(seen, np.nan, R)
+
+
+SMALL = ratings(8, 6)[0]
+
+
+def as_triples(R, order=None):
+    i, a = np.nonzero(~np.isnan(R))
+    table = np.column_stack([i, a, R[i, a]])
+    return table if order is None else table[order]
+
+
+def optimum(R, loss, norm, c, ridge):
+    """The same program, put to another solver in other words."""
+    p, q = R.shape
+    seen = ~np.isnan(R)
+    i, a = np.nonzero(seen)
+    Z = cp.Variable((p + q, p + q), PSD=True)
+    b, d = cp.Variable(p), cp.Variable(q)
+    scores = Z[i, p + a] + b[i] + d[a]
+    size = cp.trace(Z) / 2 if norm == "trace" else cp.max(cp.diag(Z))
+    if loss == "squared":
+        price = cp.sum_squares(R[seen] - R[seen].mean() - scores) / 2
+    else:
+        levels = np.unique(R[seen])
+        theta = cp.Variable(levels.size - 1)
+        price = sum(
+            cp.sum(cp.pos(1 - cp.multiply(np.where(R[seen] > low, 1, -1), scores - theta[t])))
+            for t, low in enumerate(levels[:-1])
+        )
+    offsets = ridge / 2 * (cp.sum_squares(b) + cp.sum_squares(d))
+    return cp.Problem(cp.Minimize(size + c * (price + offsets))).solve(solver="CLARABEL")
+
+
+# -- oracles and laws ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("loss", "norm"), KINDS)
+def test_value_and_bound_enclose_the_optimum(loss, norm):
+    c = PRICES[norm]
+    model = RatingMMMF(c, loss=loss, norm=norm, ridge=2.0, tol=1e-2).fit(SMALL)
+    best = optimum(SMALL, loss, norm, c, 2.0)
+    assert model.U_.shape[1] > 0
+    assert model.bound_ <= best * (1 + 1e-6)
+    assert model.value_ >= best * (1 - 1e-6)
+    assert 0.0 <= model.gap_ <= 1e-2
+
+
+def test_the_squared_loss_is_solved_to_more_digits():
+    model = RatingMMMF(0.6, ridge=2.0, tol=1e-7).fit(SMALL)
+    assert model.gap_ <= 1e-7
+    assert model.value_ == pytest.approx(optimum(SMALL, "squared", "trace", 0.6, 2.0), rel=1e-6)
+
+
+@pytest.mark.parametrize(("loss", "norm"), KINDS)
+def test_the_value_is_that_of_what_is_predicted_with(loss, norm):
+    c = PRICES[norm]
+    model = RatingMMMF(c, loss=loss, norm=norm, tol=0.05).fit(SMALL)
+    seen = ~np.isnan(SMALL)
+    scores, R = model.decision_function()[seen], SMALL[seen]
+    if loss == "squared":
+        price = 0.5 * np.sum((R - R.mean() - scores) ** 2)
+    else:
+        signs = np.where(R[:, None] > model.levels_[:-1], 1, -1)
+        price = np.maximum(0, 1 - signs * (scores[:, None] - model.thresholds_)).sum()
+    squares = np.sum(model.user_offsets_**2) + np.sum(model.item_offsets_**2)
+    if norm == "trace":
+        size = np.linalg.svd(model.U_ @ model.V_.T, compute_uv=False).sum()
+    else:
+        size = np.sqrt(np.prod([np.max(np.sum(F**2, axis=1)) for F in (model.U_, model.V_)]))
+    assert model.value_ == pytest.approx(size + c * (price + 2.5 * squares), rel=1e-9)
+
+
+@pytest.mark.parametrize("norm", ["trace", "max"])
+@pytest.mark.parametrize("width", [1.0, 0.1])
+def test_slopes_anywhere_prove_bounds(norm, width):
+    """At random factors, offsets and thresholds, where nothing is optimal."""
+    entries = read_entries(SMALL)
+    levels = np.unique(entries.values)
+    losses = {
+        "squared": Squared(entries.values),
+        "hinge": Hinge(np.searchsorted(levels, entries.values), levels),
+    }
+    rng = np.random.default_rng(1)
+    for name, loss in losses.items():
+        program = Program(entries, loss, norm, PRICES[norm], 2.0, 0)
+        best = optimum(SMALL, name, norm, PRICES[norm], 2.0)
+        at = complete(program, max_iter=1)
+        object.__setattr__(at, "U", rng.standard_normal((8, 2)))
+        object.__setattr__(at, "V", rng.standard_normal((6, 2)))
+        assert 0.0 <= program.proof(at, width).bound <= best * (1 + 1e-6)
+
+
+def test_the_order_of_triples_tells_nothing():
+    table = as_triples(SMALL)
+    order = np.random.default_rng(3).permutation(len(table))
+    first, second = (RatingMMMF(0.6).fit(as_triples(SMALL, o)) for o in (None, order))
+    np.testing.assert_array_equal(first.predict(), second.predict())
+
+
+def test_triples_tables_and_sparse_arrays_agree():
+    table = as_triples(SMALL)
+    dense = RatingMMMF(0.6).fit(SMALL)
+    i, a, values = table[:, 0].astype(int), table[:, 1].astype(int), table[:, 2]
+    frame = pd.DataFrame({"who": np.array(list("abcdefgh"))[i], "what": a + 7, "how": values})
+    for X in (table, frame, sp.coo_array((values, (i, a)), shape=SMALL.shape)):
+        np.testing.assert_allclose(RatingMMMF(0.6).fit(X).predict(), dense.predict(), atol=1e-12)
+    named = RatingMMMF(0.6).fit(frame)
+    np.testing.assert_array_equal(named.items_, np.arange(7, 13))
+    np.testing.assert_allclose(named.predict(["c"], [9]), dense.predict([2], [2]))
+    np.testing.assert_allclose(dense.predict([(2, 2)]), dense.predict([2], [2]))
+    assert named.score(frame) == pytest.approx(dense.score(SMALL))
+
+
+def test_stored_zeros_are_ratings():
+    X = sp.csr_array(([0.0, 2.0, 2.0], ([0, 0, 1], [0, 1, 0])), shape=(2, 2))
+    assert RatingMMMF(1.0).fit(X).levels_.tolist() == [0, 2]
+
+
+def test_ratings_held_back_are_predicted():
+    seen, held = ratings()
+    there = ~np.isnan(held)
+    dull = np.sqrt(np.mean((held[there] - np.nanmean(seen)) ** 2))
+    for loss in ("squared", "hinge"):
+        model = RatingMMMF(loss=loss, c=0.3).fit(seen)
+        assert model.score(held) > -0.6 * dull
+        missed = model.predict()[there] - held[there]
+        assert model.score(held) == pytest.approx(-np.sqrt(np.mean(missed**2)))
+    assert set(np.unique(model.predict())) <= set(model.levels_)
+
+
+def test_the_default_price_is_twice_the_least():
+    model = RatingMMMF().fit(SMALL)
+    assert model.c_ == pytest.approx(2.0 * RatingMMMF().least_price(SMALL))
+    for norm in ("trace", "max"):
+        least = RatingMMMF(norm=norm).least_price(SMALL)
+        with pytest.warns(WeakSeparationWarning, match="Raise c"):
+            assert RatingMMMF(0.95 * least, norm=norm, tol=1e-4).fit(SMALL).U_.shape[1] == 0
+        assert RatingMMMF(1.3 * least, norm=norm, tol=1e-4).fit(SMALL).U_.shape[1] > 0
+
+
+# -- ties ---------------------------------------------------------------------------------------
+
+
+def test_a_score_on_a_threshold_does_not_pass_it():
+    loss = Hinge(np.array([0, 1, 2]), np.array([1.0, 3.0, 4.0]))
+    thresholds = np.array([-1.0, 1.0])
+    for noise in (-1e-9, 0.0, 1e-9):
+        scores = np.array([-1.0, 1.0, 1.1, -0.9]) + noise
+        np.testing.assert_array_equal(loss.ratings(scores, thresholds), [1, 3, 4, 3])
+
+
+def test_thresholds_lie_in_the_middle_of_their_best_places():
+    """Below 2 and above 5 by a margin of one: anything from 3 to 4 is as good."""
+    loss = Hinge(np.array([0, 0, 1, 1]), np.array([1.0, 2.0]))
+    np.testing.assert_allclose(loss.best_shared(np.array([1.0, 2.0, 5.0, 9.0])), [3.5])
+    tied = RatingMMMF(1.0, loss="hinge").fit(SMALL)
+    assert np.all(np.diff(tied.thresholds_) >= 0.0)
+
+
+def test_users_who_say_nothing_of_an_item_get_the_level_that_all_agree_on():
+    """Two groups that tell nothing of each other: by symmetry scores are those of offsets."""
+    nan = np.nan
+    R = np.array([[5, 1, nan, 4], [4, 1, 1, nan], [1, nan, 5, 1], [nan, 5, 4, 1]])
+    for seed in range(3):
+        model = RatingMMMF(1.0, loss="hinge", random_state=seed).fit(R)
+        np.testing.assert_array_equal(model.predict()[~np.isnan(R)], R[~np.isnan(R)])
+
+
+# -- new users ----------------------------------------------------------------------------------
+
+
+def test_folding_in_is_ridge_regression():
+    model = RatingMMMF(0.6, ridge=2.0, tol=1e-6).fit(SMALL)
+    new = np.array([[5.0, np.nan, 1.0, np.nan, 4.0, np.nan]])
+    seen = ~np.isnan(new[0])
+    A = np.column_stack([model.V_[seen], np.ones(seen.sum())])
+    price = np.diag([1 / 0.6] * model.V_.shape[1] + [2.0])
+    wanted = new[0, seen] - model.mean_ - model.item_offsets_[seen]
+    x = np.linalg.solve(A.T @ A + price, A.T @ wanted)
+    np.testing.assert_allclose(model.transform(new), x[None, :-1], atol=1e-6)
+    scores = model.V_ @ x[:-1] + x[-1] + model.item_offsets_ + model.mean_
+    low, high = model.levels_[[0, -1]]
+    np.testing.assert_allclose(model.fold_in(new)[0], np.clip(scores, low, high), atol=1e-6)
+
+
+@pytest.mark.parametrize(("loss", "norm"), KINDS)
+def test_users_folded_in_again_are_as_they_were(loss, norm):
+    model = RatingMMMF(PRICES[norm], loss=loss, norm=norm).fit(SMALL)
+    again = model.fold_in(SMALL)
+    assert again.shape == SMALL.shape
+    assert np.mean(np.abs(again - model.predict())) < 0.1
+    assert model.fold_in([[3, 1, 4.0], [9, 2, 1.0], [3, 2, 1.0]]).shape == (2, 6)
+
+
+def test_items_that_are_not_known_cannot_be_folded_in():
+    model = RatingMMMF(0.6).fit(SMALL)
+    with pytest.raises(DataError, match="item 8 was not among the 6 items"):
+        model.fold_in([[0, 8, 5.0], [0, 1, 1.0]])
+    hinge = RatingMMMF(0.6, loss="hinge").fit(SMALL)
+    with pytest.raises(DataError, match=r"rating 7 is none of the levels fitted, 1\.0, 2\.0"):
+        hinge.fold_in([[0, 2, 7.0], [0, 1, 1.0]])
+
+
+def test_names_that_are_not_known_are_predicted_from_the_other_side():
+    model = RatingMMMF(0.6).fit(SMALL)
+    with pytest.warns(UnobservedWarning, match="1 have a user and 0 an item"):
+        found = model.predict([8, 0], [3, 3])
+    np.testing.assert_allclose(found[0], np.clip(model.mean_ + model.item_offsets_[3], 1, 4))
+    np.testing.assert_allclose(found[1], model.predict()[0, 3])
+
+
+# -- cross-validation ---------------------------------------------------------------------------
+
+
+def test_the_price_of_the_best_score():
+    seen, held = ratings(30, 20)
+    model = MMMFCV(cv=3).fit(seen)
+    assert model.scores_.shape == (6, 3)
+    assert model.c_ == model.cs_[np.argmax(model.scores_.mean(axis=1))]
+    assert model.best_score_ == model.scores_.mean(axis=1).max()
+    assert model.cs_[3] == pytest.approx(2.0 * RatingMMMF().least_price(seen))
+    direct = RatingMMMF(model.c_).fit(seen)
+    np.testing.assert_array_equal(model.predict(), direct.predict())
+    assert model.score(held) == direct.score(held)
+    np.testing.assert_array_equal(model.transform(seen), direct.transform(seen))
+    np.testing.assert_array_equal(model.fold_in(seen), direct.fold_in(seen))
+    np.testing.assert_array_equal(model.decision_function(), direct.decision_function())
+
+
+def test_each_entry_is_held_back_once():
+    entries = read_entries(SMALL)
+
+    class Recorder(RatingMMMF):
+        held: ClassVar = []
+
+        def score(self, X, y=None):
+            self.held.append(X.places)
+            return 0.0
+
+    model = MMMFCV(Recorder(), cs=[2.0, 1.0], cv=4).fit(entries)
+    assert model.c_ == 1.0
+    told = np.vstack(Recorder.held[:4])
+    np.testing.assert_array_equal(told[np.lexsort(told.T[::-1])], entries.places)
+
+
+def test_cross_validation_of_signs():
+    signs, _ = sdpdr.datasets.partial_signs(20, 15, share=0.6)
+    model = MMMFCV(MMMF(tol=1e-2), cs=[0.05, 0.4], cv=2).fit(signs)
+    assert model.c_ == 0.4
+    assert isinstance(model.estimator_, MMMF)
+
+
+# -- faults -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[3.0, np.nan], [np.nan, 3.0]], "take 1 different values"),
+        (np.full((2, 2), np.nan), "no rating was given"),
+        ([[1.0, np.inf]], "infinity"),
+        ([["good", "bad"]], "could not convert"),
+        ([["ann", "up", "good"], ["bob", "up", "bad"]], "could not convert"),
+        ([[0, 4, 5.0], [1, 4, 3.0], [0, 4, 5.0]], "user 0 rated item 4 more than once"),
+        (pd.DataFrame([["a", "x", 1.0], ["a", "x", 2.0]]), "user a rated item x more than once"),
+        ([[1, 2, 3.0], [4, 5, np.nan]], "row 1 of three columns has no third number"),
+        (sp.csr_array(([np.nan, 1.0], ([0, 1], [0, 1]))), "NaN"),
+        (sp.csr_array((3, 4)), "no rating was given"),
+    ],
+)
+def test_ratings_that_are_refused(X, words):
+    with pytest.raises(DataError, match=words):
+        RatingMMMF().fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind"),
+    [
+        ({"c": 0.0}, DataError),
+        ({"c": np.inf}, DataError),
+        ({"ridge": -1.0}, DataError),
+        ({"loss": "squares"}, UnknownNameError),
+        ({"norm": "nuclear"}, UnknownNameError),
+        ({"max_iter": 0}, DataError),
+        ({"max_iter": 1.5}, DataTypeError),
+    ],
+)
+def test_parameters_that_are_refused(parameters, kind):
+    with pytest.raises(kind):
+        RatingMMMF(**parameters).fit(SMALL)
+
+
+def test_users_without_ratings_are_told_and_have_no_factor():
+    seen = ratings(8, 6)[0]
+    seen[3] = np.nan
+    with pytest.warns(UnobservedWarning, match="1 rows and 0 columns") as told:
+        model = RatingMMMF(0.6).fit(seen)
+    assert len(told) == 1
+    np.testing.assert_array_equal(model.unobserved_rows_, [3])
+    np.testing.assert_allclose(model.U_[3], 0.0, atol=1e-6)
+    assert model.user_offsets_[3] == 0.0
+
+
+def test_what_was_not_fitted_or_named():
+    with pytest.raises(NotFittedError):
+        RatingMMMF().predict()
+    with pytest.raises(NotFittedError):
+        MMMFCV().predict()
+    with pytest.raises(DataError, match="cs holds no price"):
+        MMMFCV(cs=[]).fit(SMALL)
+    with pytest.raises(DataError, match="cv=1 is too small|cv=1 is out of range"):
+        MMMFCV(cv=1).fit(SMALL)
+    model = RatingMMMF(0.6).fit(SMALL)
+    with pytest.raises(ShapeError, match=r"has shape \(8, 6\); this one has \(6, 8\)"):
+        model.score(SMALL.T)
+    with pytest.raises(ShapeError, match=r"of shape \(m, 2\)"):
+        model.predict([1, 2])
+
+
+def test_no_time_is_told():
+    with pytest.warns(UncertifiedWarning, match="time_limit"):
+        model = RatingMMMF(5.0, norm="max", time_limit=0.0).fit(SMALL)
+    assert model.bound_ <= model.value_
+    assert model.gap_ > model.tol
+
+
+def test_clones():
+    model = RatingMMMF(0.6, loss="hinge", tol=0.05)
+    assert clone(model).get_params() == model.get_params()
+    assert not hasattr(clone(model.fit(SMALL)), "U_")
+    assert clone(MMMFCV(model)).estimator.get_params() == model.get_params()

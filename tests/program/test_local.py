@@ -1,0 +1,149 @@
+"""Laws of small proofs: no side beyond the optimum, and no proof of what has no interior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sdpdr
+from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap, svec_size
+from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
+from sdpdr.program.attain.dense import written_out
+from sdpdr.program.attain.local import both_sides
+from sdpdr.solving.forms import brief_form
+
+ORDER = 4
+
+
+def least_eigenvalue(matrix):
+    """The least <A, X> over X of trace one."""
+    one = Rows("one", "==", {"X": Trace(len(matrix))}, np.ones(1))
+    return SDP((PsdVariable("X", len(matrix)),), {"X": InnerProduct(matrix)}, (one,))
+
+
+def largest_shift(matrix):
+    """The largest t with A - t I positive semidefinite, as a minimisation with a free scalar."""
+    n = len(matrix)
+    identity = np.zeros(svec_size(n))
+    identity[[k * (k + 3) // 2 for k in range(n)]] = 1.0
+    constant = sdpdr.linalg.svec(matrix)
+    lmi = Lmi("below", n, {"t": VectorMap(-identity[:, None])}, constant)
+    return SDP((VectorVariable("t", 1),), {"t": VectorMap(-np.ones((1, 1)))}, (), (lmi,))
+
+
+def symmetric(rng):
+    noise = rng.standard_normal((ORDER, ORDER))
+    return noise + noise.T
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    noise=st.sampled_from([0.0, 1e-9, 1e-7, 1e-3]),
+    units=st.sampled_from([1e-3, 1.0, 1e4]),
+)
+@settings(max_examples=40, deadline=None)
+def test_no_side_is_beyond_the_optimum(seed, noise, units):
+    rng = np.random.default_rng(seed)
+    matrix = units * symmetric(rng)
+    values, vectors = np.linalg.eigh(matrix)
+    lowest, best = values[0], np.outer(vectors[:, 0], vectors[:, 0])
+    moved = best + noise * symmetric(rng)
+    for sdp, point, optimum in (
+        (
+            least_eigenvalue(matrix),
+            Point({"X": moved}, {"one": np.array([-lowest * (1.0 + noise)])}),
+            lowest,
+        ),
+        (
+            largest_shift(matrix),
+            Point({"t": np.array([lowest * (1.0 + noise)])}, {"below": moved}),
+            -lowest,
+        ),
+    ):
+        found = both_sides(sdp, point, 1e-6)
+        if noise <= 1e-9:
+            assert found is not None
+        if found is not None:
+            certificate, attained = found
+            rounding = 1e-12 * units
+            assert certificate.bound <= optimum + rounding
+            assert attained.value >= optimum - rounding
+            assert attained.value - certificate.bound <= 1e-6 * abs(attained.value)
+
+
+def test_what_equations_confine_to_the_boundary_has_no_small_proof():
+    """Of trace one with a first entry of zero: feasible, and never inside."""
+    sdp = least_eigenvalue(np.diag([1.0, 2.0, 3.0]))
+    corner = Rows("corner", "==", {"X": Entries(3, [[0, 0]])}, np.zeros(1))
+    confined = SDP(sdp.variables, sdp.objective, (*sdp.rows, corner))
+    duals = {"one": -2.0 * np.ones(1), "corner": np.array([5.0])}
+    assert both_sides(confined, Point({"X": np.diag([0.0, 1.0, 0.0])}, duals), 1e-6) is None
+
+
+def test_a_point_that_misses_its_equations_for_good_is_none():
+    """Neither trace one nor trace two can be met by both."""
+    one = least_eigenvalue(np.eye(2))
+    two = Rows("two", "==", {"X": Trace(2)}, 2.0 * np.ones(1))
+    sdp = SDP(one.variables, one.objective, (*one.rows, two))
+    duals = {"one": -np.ones(1), "two": np.zeros(1)}
+    assert both_sides(sdp, Point({"X": np.eye(2) / 2.0}, duals), 1e-6) is None
+
+
+def test_limits_that_an_equation_implies_do_not_stand_in_the_way():
+    """X_01 = 0 and X_01 >= 0: the second has no interior, and says nothing more."""
+    sdp = least_eigenvalue(np.diag([1.0, 2.0]))
+    zero = Rows("zero", "==", {"X": Entries(2, [[0, 1]])}, np.zeros(1))
+    sign = Rows("sign", "<=", {"X": -1.0 * Entries(2, [[0, 1]])}, np.zeros(1))
+    both = SDP(sdp.variables, sdp.objective, (*sdp.rows, zero, sign))
+    assert written_out(both).t.size == svec_size(2)
+    duals = {"one": -np.ones(1), "zero": np.array([0.25]), "sign": np.array([0.25])}
+    certificate, attained = both_sides(both, Point({"X": np.diag([1.0, 0.0])}, duals), 1e-6)
+    assert certificate.bound <= 1.0 <= attained.value
+    # What the sign was paid is paid to the equation.
+    assert certificate.duals["sign"].tolist() == [0.0]
+    assert certificate.duals["zero"][0] == pytest.approx(0.0)
+
+
+def test_a_convex_cost_is_bounded_by_its_tangent():
+    """The least (x - 1)^2 / 2 over x <= 0 is 1/2."""
+    x = VectorVariable("x", 1, curvature=np.ones(1))
+    limit = Rows("limit", "<=", {"x": VectorMap(np.ones((1, 1)))}, np.zeros(1))
+    sdp = SDP((x,), {"x": VectorMap(-np.ones((1, 1)))}, (limit,), constant=0.5)
+    near = Point({"x": np.array([-1e-9])}, {"limit": np.array([1.0 + 1e-9])})
+    certificate, attained = both_sides(sdp, near, 1e-6)
+    assert 0.5 - 1e-6 < certificate.bound <= 0.5 + 1e-15
+    assert 0.5 - 1e-15 <= attained.value < 0.5 + 1e-6
+
+
+@pytest.mark.parametrize("n", [2, 9])
+def test_small_programs_are_solved_at_once_and_large_ones_compared(n):
+    matrix = np.diag(np.arange(1.0, n + 1.0))
+    assert brief_form(least_eigenvalue(matrix)) == "lmi"
+    assert brief_form(largest_shift(matrix)) == "gram"
+    assert brief_form(least_eigenvalue(np.eye(90))) is None
+    found = sdpdr.solve(largest_shift(matrix))
+    assert (found.status.name, found.solver) == ("SOLVED", "clarabel")
+    assert found.value == pytest.approx(-1.0, rel=1e-6)
+
+
+def test_several_matrices_of_like_order_are_told_apart():
+    """The sum of two least eigenvalues, with a matrix of another order between."""
+    costs = {"A": np.diag([1.0, 2.0]), "B": np.diag([3.0, 4.0, 5.0]), "C": np.diag([7.0, 6.0])}
+    rows = tuple(Rows(k.lower(), "==", {k: Trace(len(c))}, np.ones(1)) for k, c in costs.items())
+    variables = tuple(PsdVariable(k, len(c)) for k, c in costs.items())
+    sdp = SDP(variables, {k: InnerProduct(c) for k, c in costs.items()}, rows)
+    found = sdpdr.solve(sdp)
+    assert found.certified(1e-6)
+    assert found.value == pytest.approx(1.0 + 3.0 + 6.0, rel=1e-6)
+    assert np.allclose(found.values["C"], np.diag([0.0, 1.0]), atol=1e-5)
+
+
+def test_an_empty_face_is_no_program_to_move_in():
+    """As many equations as entries leave nothing to be moved, and a point inside is proved."""
+    rows = Rows("all", "==", {"X": SvecMap(2, np.eye(3))}, np.array([1.0, 0.0, 2.0]))
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
+    duals = {"all": np.array([-1.0 + 1e-7, 0.0, -1.0 + 1e-7])}
+    certificate, attained = both_sides(sdp, Point({"X": np.diag([1.0, 2.0])}, duals), 1e-6)
+    assert certificate.bound <= 3.0 <= attained.value + 1e-12
