@@ -358,6 +358,16 @@ def test_a_parameter_that_multiplies_a_convex_function_is_positive():
         x @ x
 
 
+def test_a_goal_alone_is_a_model():
+    x, p = scalar("x"), parameter("p", value=1.0)
+    goal = minimize(square(x - p) + x)
+    assert [s.value for s in sdpdr.solve_many(goal, {"p": [1.0, 2.0]})] == pytest.approx(
+        [0.75, 1.75]
+    )
+    assert float(sensitivity(goal, goal.solve(), p)) == pytest.approx(1.0, abs=1e-6)
+    assert sdpdr.derivative(goal, goal.solve(), p)["x"] == pytest.approx(1.0, abs=1e-6)
+
+
 WEIGHED = {
     "a norm": lambda x, p: p * norm(x) <= 0.2,
     "squares": lambda x, p: p * sum_squares(x) <= 0.05,
