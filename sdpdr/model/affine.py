@@ -47,7 +47,7 @@ class Var:
         return Affine({self.name: linear_map}, np.zeros(linear_map.m))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Affine(Arithmetic):
     """An affine expression with values in an array.
 
@@ -112,6 +112,10 @@ class Affine(Arithmetic):
     def affine(self) -> Affine:
         """The expression itself."""
         return self
+
+    def __repr__(self) -> str:
+        names = ", ".join(sorted({*self.maps, *self.declared})) or "numbers alone"
+        return f"<expression of shape {self.shape} in {names}>"
 
     @classmethod
     def of(cls, value: Any) -> Affine:

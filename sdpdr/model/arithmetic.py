@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -14,6 +15,7 @@ from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeE
 
 if TYPE_CHECKING:
     from sdpdr.model.affine import Affine
+    from sdpdr.model.language.curved import Convex
     from sdpdr.model.language.prices import Priced
     from sdpdr.model.language.statements import Comparison, Statement
 
@@ -21,15 +23,49 @@ if TYPE_CHECKING:
 class Arithmetic(ABC):
     """What can be read as an affine expression: it adds, multiplies by numbers, and compares."""
 
-    # NumPy and SciPy must leave `array + expression` and `matrix @ expression` to the methods here.
-    __array_ufunc__ = None
     __hash__ = object.__hash__
 
     shape: tuple[int, ...]
 
+    # NumPy must leave `array + expression` and `np.mean(expression)` to the methods here.
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
+        from sdpdr.model.language.numpy_functions import operator
+
+        return operator(ufunc, method, operands)
+
+    def __array_function__(self, called: Any, types: Any, args: Any, options: Any) -> Any:
+        from sdpdr.model.language.numpy_functions import function
+
+        return function(called, args, options)
+
     @abstractmethod
     def affine(self) -> Affine:
         """The expression with all of its values."""
+
+    def at(self, values: Mapping[str, Any]) -> Any:
+        """The numbers that it is at a point, in its shape, at the present values of parameters.
+
+        Parameters
+        ----------
+        values : mapping from variable name to array
+            ``solution[expression]`` is ``expression.at(solution.values)``.
+
+        Raises
+        ------
+        UnknownNameError
+            If the point has no value for a variable.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sdpdr import psd
+        >>> psd("K", 2).diagonal().at({"K": np.diag([1.0, 4.0])})
+        array([1., 4.])
+        """
+        from sdpdr.model.model import evaluate
+        from sdpdr.model.parameters import fixed
+
+        return evaluate(fixed(self.affine()), values).reshape(self.shape)
 
     def _other(self, operator: str, other: Any) -> Affine:
         from sdpdr.model.affine import Affine
@@ -39,7 +75,7 @@ class Arithmetic(ABC):
         except DataTypeError:
             raise DataTypeError(
                 f"an expression of shape {self.shape} {operator} a {type(other).__name__} means "
-                f"nothing: write numbers, arrays or expressions{_hint(other)}."
+                f"nothing: write numbers, arrays or expressions{hint(other)}."
             ) from None
 
     # -- sums and products ----------------------------------------------------------------------
@@ -50,6 +86,9 @@ class Arithmetic(ABC):
         return self.affine()._plus(self._other("+", other))
 
     __radd__ = __add__
+
+    def __pos__(self) -> Affine:
+        return self.affine()
 
     def __neg__(self) -> Affine:
         return -1.0 * self
@@ -72,10 +111,7 @@ class Arithmetic(ABC):
     def __truediv__(self, other: Any) -> Affine:
         divisor = self._other("/", other)
         if not divisor.is_constant:
-            raise ModelError(
-                f"division by an expression (in {', '.join(divisor.maps)}) is not linear; multiply "
-                "both sides of the comparison by it instead, if its sign is known."
-            )
+            refuse_division(divisor)
         if not np.all(divisor.constant):
             raise ModelError("division by zero: every number that divides must differ from zero.")
         return self.affine()._times(_as_constant(1.0 / divisor.constant, divisor.shape))
@@ -86,11 +122,15 @@ class Arithmetic(ABC):
             "of the comparison by it instead."
         )
 
-    def __pow__(self, exponent: Any) -> NoReturn:
-        raise ModelError(
-            "a power of an expression is not linear; `square(expression)` is its square as a price "
-            "or below a limit."
-        )
+    def __pow__(self, exponent: Any) -> Priced:
+        from sdpdr.model.language.prices import square
+
+        if not isinstance(exponent, (int, float, np.number)) or exponent != 2:
+            raise ModelError(
+                f"expression**{exponent!r} is not known here; the square is, as expression**2 or "
+                "square(expression)."
+            )
+        return square(self)
 
     def __matmul__(self, other: Any) -> Affine:
         from sdpdr.model.language.products import product
@@ -120,6 +160,16 @@ class Arithmetic(ABC):
         return (self[k] for k in range(self.shape[0]))
 
     @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return math.prod(self.shape)
+
+    @property
     def T(self) -> Affine:
         """The transpose."""
         whole = self.affine()
@@ -132,6 +182,12 @@ class Arithmetic(ABC):
             return whole.picked(whole.places().reshape(*shape))
         except ValueError:
             raise ShapeError(f"{whole.m} values have no shape {shape}.") from None
+
+    def ravel(self) -> Affine:
+        """The values one after another, row by row."""
+        return self.reshape(-1)
+
+    flatten = ravel
 
     def diagonal(self) -> Affine:
         """The diagonal of a matrix."""
@@ -159,6 +215,41 @@ class Arithmetic(ABC):
         row = np.repeat(np.arange(len(each)), each.shape[1])
         ones = sp.csr_array((np.ones(row.size), (row, each.ravel())), (len(each), whole.m))
         return whole.combined(ones, lines.shape[:-1])
+
+    def mean(self, axis: int | None = None) -> Affine:
+        """The mean of all values, or along an axis."""
+        total = self.sum(axis)
+        if not self.size:
+            raise ShapeError(f"no values, of shape {self.shape}, have no mean.")
+        return total / (self.size / total.size)
+
+    def max(self) -> Convex:
+        """The largest value, which is convex."""
+        from sdpdr.model.language.functions import sum_largest
+
+        return sum_largest(self.ravel(), 1)
+
+    def min(self) -> Convex:
+        """The least value, which is concave."""
+        return -(-self).max()
+
+    def quadratic(self, vectors: Any) -> Affine:
+        """The forms v^T X v of the rows v of a matrix, of shape (m,); or that of one vector."""
+        v = np.asarray(constant_of(vectors))
+        if self.shape != 2 * v.shape[-1:] or v.ndim > 2:
+            raise ShapeError(
+                f"quadratic(V) of shape {self.shape} needs rows of that length; it was given V of "
+                f"shape {v.shape}."
+            )
+        products = v[..., :, None] * v[..., None, :]
+        return self.affine().combined(products.reshape(-1, self.size), v.shape[:-1])
+
+    def inner(self, coefficients: Any) -> Affine:
+        r""":math:`\langle C, X\rangle`, the sum of products, for a C of the same shape."""
+        c = sp.csr_array(coefficients) if sp.issparse(coefficients) else constant_of(coefficients)
+        if c.shape != self.shape:
+            raise ShapeError(f"inner(C) needs C of shape {self.shape}; it was given {c.shape}.")
+        return self.affine().combined(c.reshape((1, -1)), ())
 
     # -- statements and prices --------------------------------------------------------------------
 
@@ -204,6 +295,20 @@ class Arithmetic(ABC):
         from sdpdr.model.language.prices import Priced
 
         return Priced(self.affine(), "absolute")
+
+
+def refuse_division(divisor: Affine) -> NoReturn:
+    """Say what to write instead of a division by an expression, or by parameters."""
+    names = ", ".join(divisor.declared or divisor.maps)
+    if divisor.is_known:
+        raise ModelError(
+            f"division by parameters ({names}) is not linear in them; make the inverse a parameter "
+            "of its own."
+        )
+    raise ModelError(
+        f"division by an expression (in {names}) is not linear; multiply both sides of the "
+        "comparison by it instead, if its sign is known."
+    )
 
 
 def constant_of(value: Any) -> Array:
@@ -260,14 +365,20 @@ def _stack(operand: Any) -> Any:
 
 def is_curved(other: Any) -> bool:
     """Whether an operand is a price or a convex function, which know what to do themselves."""
-    from sdpdr.model.language.prices import Curved
+    from sdpdr.model.language.curved import Curved
 
     return isinstance(other, Curved)
 
 
-def _hint(other: Any) -> str:
+def hint(other: Any) -> str:
+    """What may help somebody who wrote this where an expression or numbers were expected."""
     from sdpdr.model.block import Block
 
     if isinstance(other, Block):
         return "; blocks and comparisons are added to maximize(...), minimize(...) or other blocks"
+    several = other.flat if isinstance(other, np.ndarray) and other.dtype == object else other
+    if isinstance(several, (list, tuple, np.flatiter)) and any(
+        isinstance(part, Arithmetic) for part in several
+    ):
+        return "; expressions become one by numpy.hstack, numpy.stack or numpy.block"
     return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import ModelError
+from sdpdr.base.errors import ModelError, UnknownNameError
 from sdpdr.linalg import LinearMap
 from sdpdr.model.affine import VARIABLES, Affine, Declared, differ
 from sdpdr.model.arithmetic import Arithmetic, is_curved
@@ -55,7 +55,9 @@ class Model:
     name: str = ""
     maximize: bool | None = None
 
-    def __add__(self, other: Block | Model) -> Model:
+    def __add__(self, other: Block | Model | Sequence[Block | Model]) -> Model:
+        if isinstance(other, (list, tuple)):
+            return sum(other, self)
         if isinstance(other, Model):
             name = self.name or other.name
             return self._with(other.blocks, other._spoken_of, name)
@@ -71,7 +73,7 @@ class Model:
         if is_curved(other):
             raise ModelError(
                 "a sum of convex functions, or a concave one, is no block; write minimize(...) or "
-                "maximize(...) of it, or add each price with a positive weight by itself."
+                "maximize(...) of it, limit it, or add each price with a positive weight by itself."
             )
         raise ModelError(
             f"a model adds blocks and models; it was given a {type(other).__name__}. "
@@ -88,13 +90,13 @@ class Model:
 
     def _with(self, more: tuple[Block, ...], others: Mapping[str, Declared], name: str) -> Model:
         """The model and more blocks; what has the name of something else here is refused."""
-        for name in self._spoken_of.keys() & others.keys():
-            one, other = self._spoken_of[name], others[name]
+        for shared in self._spoken_of.keys() & others.keys():
+            one, other = self._spoken_of[shared], others[shared]
             if differ(one, other):
                 kinds = {isinstance(one, VARIABLES), isinstance(other, VARIABLES)}
                 what = "parameters" if kinds == {False} else "variables"
                 raise ModelError(
-                    f"two different {what} are called {name!r}, {_kind(one)} and "
+                    f"two different {what} are called {shared!r}, {_kind(one)} and "
                     f"{_kind(other)}; make it once, or give one of them another name."
                 )
         made = Model(self.blocks + more, name, self.maximize)
@@ -287,6 +289,13 @@ class Model:
             "rows": rows,
         }
 
+    def __str__(self) -> str:
+        return self.describe()
+
+    def _repr_latex_(self) -> str:
+        """How a notebook shows it."""
+        return f"$$\n{self.describe('latex')}\n$$"
+
     def __repr__(self) -> str:
         return " + ".join(type(b).__name__ for b in self.blocks) or "Model()"
 
@@ -295,6 +304,8 @@ def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
     """Values of an affine expression at a point."""
     total = affine.constant.copy()
     for name, linear_map in affine.maps.items():
+        if name not in values:
+            raise UnknownNameError("variable", name, values)
         value = values[name]
         if isinstance(value, Factor) and isinstance(linear_map, LinearMap):
             total += linear_map.apply_factor(value.factor)

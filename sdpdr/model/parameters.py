@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -49,11 +48,6 @@ class Parameter(Arithmetic):
         self._value: Array | None = None
         if value is not None:
             self.value = value
-
-    @property
-    def size(self) -> int:
-        """Number of values."""
-        return math.prod(self.shape)
 
     @property
     def value(self) -> Array:

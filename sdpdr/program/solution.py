@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -113,6 +113,14 @@ class Claim:
     iterations: int | None = None
     message: str = ""
     verdict: str = ""
+
+
+@runtime_checkable
+class Expression(Protocol):
+    """What has a value at a point: ``solution[expression]`` is that value."""
+
+    def at(self, values: Mapping[str, Value]) -> Any:
+        """Its value at a point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,9 +302,11 @@ class Solution:
 
     # -- reading off --------------------------------------------------------------------
 
-    def __getitem__(self, name: str) -> Value:
+    def __getitem__(self, name: str | Expression) -> Any:
         if not self.values:
             raise SolveFailedError(f"{self.solver} returned no point ({self.status.name}).")
+        if isinstance(name, Expression):
+            return name.at(self.values)
         return _named("variable", name, self.values)
 
     def __contains__(self, name: object) -> bool:

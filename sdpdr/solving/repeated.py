@@ -21,7 +21,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.linalg import svec
-from sdpdr.model import Model
+from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution, Status
@@ -143,7 +143,7 @@ def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
 
 
 def solve_many(
-    model: Model,
+    model: Model | Block,
     values: Mapping[str | Parameter, Sequence[Any]] | Iterable[Mapping[str | Parameter, Any]],
     *,
     n_jobs: int = 1,
@@ -185,6 +185,7 @@ def solve_many(
     >>> [round(s.value, 4) for s in solve_many(model, {"width": [1.0, 2.0, 4.0]})]
     [2.0, 4.0, 8.0]
     """
+    model = _whole(model)
     known = model.parameters()
     cases = [_named(known, case) for case in _cases(values)]
     before = {name: p.value for name, p in known.items() if p.has_value}
@@ -228,7 +229,7 @@ def _counted(solution: Solution, count: Any) -> Solution:
     return solution
 
 
-def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) -> Array:
+def sensitivity(model: Model | Block, solution: Solution, parameter: str | Parameter) -> Array:
     r"""Derivative of the optimal value by a parameter, from the multipliers.
 
     At the optimum, the derivative of the value is that of the Lagrangian
@@ -272,6 +273,7 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
     >>> round(float(sensitivity(model, model.solve(), width)), 6)
     2.0
     """
+    model = _whole(model)
     found = _parameter(model, parameter)
     here = _lagrangian(model.to_sdp(), solution)
     try:
@@ -299,7 +301,9 @@ def sensitivity(model: Model, solution: Solution, parameter: str | Parameter) ->
     return sign * slopes.reshape(found.shape)
 
 
-def derivative(model: Model, solution: Solution, parameter: str | Parameter) -> dict[str, Array]:
+def derivative(
+    model: Model | Block, solution: Solution, parameter: str | Parameter
+) -> dict[str, Array]:
     """Derivative of the optimal point by a parameter, by the theorem of implicit functions.
 
     The point and its multipliers solve the conditions of optimality, whose derivative says how both
@@ -343,7 +347,13 @@ def derivative(model: Model, solution: Solution, parameter: str | Parameter) -> 
     array([[1.  , 0.25],
            [0.25, 0.  ]])
     """
+    model = _whole(model)
     return Optimum(model, solution).derivative(_parameter(model, parameter))
+
+
+def _whole(model: Model | Block) -> Model:
+    """A goal alone is a model of its own."""
+    return Model((model,)) if isinstance(model, Block) else model
 
 
 def _parameter(model: Model, parameter: str | Parameter) -> Parameter:

@@ -356,3 +356,25 @@ def test_rigorous_is_refused_and_not_dropped(name):
         with pytest.raises(NotAcceptedError, match="is smooth, but not semidefinite") as caught:
             run(rigorous=True)
         assert str(caught.value).count(". ") == 0
+
+
+def test_squares_of_a_symmetric_matrix_are_counted_once():
+    K = psd("K", 5)
+    given = np.add.outer(np.arange(5.0), np.arange(5.0))
+    values = {"K": np.eye(5)}
+    length, squares = norm(K - given), sum_squares(K - given)
+    assert (length <= 1.0).terms()[0].lhs.m == 16 * 17 // 2
+    ((_, square),) = squares.parts
+    assert [term.lhs.m for term in square.terms()] == [15]
+    ((_, ratio),) = quad_over_lin(K, K[0, 0] + 1.0).parts
+    assert [term.lhs.m for term in ratio.above("limit")[1]] == [16 * 17 // 2]
+    assert length.at(values) == pytest.approx(np.linalg.norm(np.eye(5) - given))
+    assert squares.at(values) == pytest.approx(np.sum((np.eye(5) - given) ** 2))
+    assert quad_over_lin(K, K[0, 0] + 1.0).at(values) == pytest.approx(2.5)
+
+
+def test_zero_times_a_function_is_zero():
+    v = scalar("v", 2)
+    for weight, expected in ((0.0, 0.5), (2.0, 0.5 + np.sqrt(2.0))):
+        model = minimize(sum_squares(v) + weight * norm(v)) + (v.sum() == 1.0)
+        assert sdpdr.solve(model).value == pytest.approx(expected, rel=1e-5)

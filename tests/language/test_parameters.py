@@ -8,7 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sdpdr
-from sdpdr import graphs, maximize, minimize, norm, parameter, pos, psd, scalar, square
+from sdpdr import (
+    graphs,
+    maximize,
+    minimize,
+    norm,
+    parameter,
+    pos,
+    psd,
+    scalar,
+    sensitivity,
+    square,
+    sum_squares,
+)
 from sdpdr.errors import (
     DataError,
     DataTypeError,
@@ -300,3 +312,96 @@ def test_convex_functions_of_parameters_are_those_of_their_values():
     for value in (1.0, 2.0):
         p.value = value
         assert model.solve().value == pytest.approx(sdpdr.solve(words(value)).value, rel=1e-5)
+
+
+def test_products_with_parameters_are_those_with_their_values():
+    rng = np.random.default_rng(5)
+    A, b = rng.standard_normal((8, 3)), rng.standard_normal(8)
+    x, K = scalar("x", 3), psd("K", 3)
+    lam, P, q = parameter("lam", value=1.0), parameter("P", value=A), parameter("q", value=b)
+
+    def written(lam, P, q):
+        return (
+            minimize(sum_squares(P @ x - q) + lam * (norm(x) + x.sum() + abs(x[0])) - K[0, 1])
+            + (K.trace() <= 1.0)
+            + (P @ K @ np.ones(3) <= q + 5.0)
+            + (norm(x) * lam <= 3.0)
+            + (x @ P.T <= 4.0)
+        )
+
+    model = written(lam, P, q)
+    values = {"x": rng.standard_normal(3), "K": np.eye(3)}
+    for scale in (1.0, 2.5):
+        lam.value, P.value = scale, scale * A
+        fixed = written(scale, scale * A, b)
+        assert model.solve().value == pytest.approx(fixed.solve().value, rel=1e-5)
+        expression = P @ x - q + lam
+        assert expression.at(values) == pytest.approx(scale * A @ values["x"] - b + scale)
+    slope = sensitivity(model, model.solve(), lam)
+    ends = []
+    for lam.value in (2.5 + 1e-2, 2.5 - 1e-2):
+        ends.append(model.solve(tol=1e-8).value)
+    assert float(slope) == pytest.approx((ends[0] - ends[1]) / 2e-2, rel=1e-2)
+
+
+def test_a_parameter_that_multiplies_a_convex_function_is_positive():
+    x, lam, both = scalar("x", 2), parameter("lam", value=1.0), parameter("both", value=[1.0, 2.0])
+    model = minimize(lam * norm(x - 1.0))
+    lam.value = -1.0
+    with pytest.raises(ModelError, match=r"must be positive \(lam\).* -1"):
+        model.solve()
+    with pytest.raises(ShapeError, match=r"factors of shape \(2,\)"):
+        both * norm(x)
+    with pytest.raises(ModelError, match="neither convex nor concave"):
+        x[0] * norm(x)
+    with pytest.raises(ModelError, match="one side of @"):
+        x @ x
+
+
+def test_a_goal_alone_is_a_model():
+    x, p = scalar("x"), parameter("p", value=1.0)
+    goal = minimize(square(x - p) + x)
+    assert [s.value for s in sdpdr.solve_many(goal, {"p": [1.0, 2.0]})] == pytest.approx(
+        [0.75, 1.75]
+    )
+    assert float(sensitivity(goal, goal.solve(), p)) == pytest.approx(1.0, abs=1e-6)
+    assert sdpdr.derivative(goal, goal.solve(), p)["x"] == pytest.approx(1.0, abs=1e-6)
+
+
+WEIGHED = {
+    "a norm": lambda x, p: p * norm(x) <= 0.2,
+    "squares": lambda x, p: p * sum_squares(x) <= 0.05,
+    "each square": lambda x, p: (p * square(x)).sum() <= 0.05,
+    "each size": lambda x, p: p * abs(x) <= 0.1,
+}
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+def test_a_weight_of_what_is_limited_has_the_slope_of_the_value(name):
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((8, 3)), rng.standard_normal(8)
+    x, p = scalar("x", 3), parameter("p", value=1.0)
+    model = minimize(sum_squares(A @ x - b)) + WEIGHED[name](x, p)
+    solution = model.solve()
+    slope, moved = sensitivity(model, solution, p), sdpdr.derivative(model, solution, p)["x"]
+    ends = []
+    for p.value in (1.0 + 1e-2, 1.0 - 1e-2):
+        ends.append(sdpdr.solve(model, tol=1e-9))
+    assert float(slope) == pytest.approx((ends[0].value - ends[1].value) / 2e-2, rel=1e-3)
+    np.testing.assert_allclose(moved, (ends[0]["x"] - ends[1]["x"]) / 2e-2, atol=1e-3)
+
+
+def test_sizes_times_a_parameter_have_limits():
+    x, lam = scalar("x", 3), parameter("lam", value=2.0)
+    model = minimize(x.sum()) + (lam * abs(x) <= 1.0) + (x[0] >= -0.1)
+    assert model.solve()[x] == pytest.approx([-0.1, -0.5, -0.5], abs=1e-5)
+    lam.value = 4.0
+    assert model.solve()[x] == pytest.approx([-0.1, -0.25, -0.25], abs=1e-5)
+    lam.value = -4.0
+    with pytest.raises(ModelError, match="positive weights"):
+        model.to_sdp()
+    with pytest.raises(ModelError, match=r"pos\(v\) times a parameter"):
+        assert lam * pos(x) <= 1.0
+    for quotient in (lambda: x / lam, lambda: norm(x) / lam):
+        with pytest.raises(ModelError, match=r"\(lam\) is not linear.*the inverse a parameter"):
+            quotient()

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr import graphs, methods
+import sdpdr
+from sdpdr import graphs, methods, minimize, psd, sum_squares
 from sdpdr.linalg import (
     Diagonal,
     Entries,
@@ -28,7 +29,7 @@ from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, VectorVari
 from sdpdr.program.attain import attain
 from sdpdr.program.attain.basis import Grounded, Pivoted
 from sdpdr.program.attain.box import Box, enclose, independent_rows
-from sdpdr.program.attain.closed import mixed_with_diagonal
+from sdpdr.program.attain.closed import mixed_with_diagonal, normalised_beside_slack
 from sdpdr.program.attain.cone import cone_program
 from sdpdr.program.attain.framed import framed
 
@@ -318,3 +319,57 @@ def test_an_entry_that_is_fixed_alone_frames_nothing():
     fixed = Rows("fixed", "==", {"Z": Entries(2, [[0, 1]])}, np.array([1.0]))
     sdp = SDP((PsdVariable("Z", 2),), {"Z": InnerProduct(np.eye(2))}, (fixed,))
     assert framed(sdp, {"Z": Factor(np.ones((2, 1)))}) is None
+
+
+def nearest_correlation(n, *more):
+    data = np.random.default_rng(n).uniform(-1.0, 1.0, (n, n))
+    X = psd("X", n)
+    goal = minimize(sum_squares(X - (data + data.T) / 2.0))
+    return sum((statement(X) for statement in more), goal + (X.diagonal() == 1.0))
+
+
+def far_from_slack(model, seed=0):
+    """A point near the diagonal asked for, with slack that fits nothing."""
+    sdp, rng = model.to_sdp(), np.random.default_rng(seed)
+    factor = rng.standard_normal((sdp.psd_variables[0].n, 3))
+    factor *= (1.0 + 1e-3 * rng.random(len(factor)) ** 2)[:, None]
+    factor /= np.sqrt(np.sum(np.square(factor), axis=1))[:, None] + 1e-6
+    slack = {v.name: rng.standard_normal(v.size) for v in sdp.vector_variables}
+    return sdp, {"X": Factor(factor), **slack}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        (lambda X: 0.5 * abs(X[0, [1, 2]] - 0.3),),
+        (lambda X: -1.5 * np.ones((6, 6)) <= X,),
+    ],
+)
+def test_slack_takes_what_a_normalised_point_misses(more):
+    model = nearest_correlation(6, *more)
+    sdp, values = far_from_slack(model)
+    value, point, _ = normalised_beside_slack(sdp, values, {"X": values["X"]})
+    assert max(np.max(sdp.missed(r, point)) for r in sdp.rows) < 1e-14
+    assert value == pytest.approx(model.objective(point), rel=1e-12)
+    assert sdpdr.solve(model).bound <= value
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (lambda X: X[0, 1] == 0.3,),
+        (lambda X: X[0, 1] >= 0.999,),
+        (lambda X: X[[0, 1, 2], [3, 4, 5]] <= -0.9,),
+        (lambda X: X.trace() == 6.0,),
+    ],
+)
+def test_rows_without_slack_have_to_hold_beside_it(more):
+    sdp, values = far_from_slack(nearest_correlation(6, *more))
+    assert normalised_beside_slack(sdp, values, {"X": values["X"]}) is None
+
+
+def test_a_correlation_matrix_of_order_eighty_is_proved_nearest():
+    solution = sdpdr.solve(nearest_correlation(80), "scs", "gram")
+    assert solution.certified(1e-6)
+    assert "slack fitted" in solution.attained_by

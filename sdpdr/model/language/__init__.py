@@ -1,26 +1,29 @@
 """Models as one thinks them: variables with operators, comparisons, prices, goals."""
 
+from sdpdr.model.language.curved import Convex
 from sdpdr.model.language.functions import (
-    entropy,
     geo_mean,
     lambda_max,
     lambda_min,
-    log_det,
-    log_sum_exp,
     matrix_frac,
     norm,
     quad_form,
     quad_over_lin,
     root_det,
-    smooth,
-    sum_exp,
     sum_largest,
-    sum_log,
-    sum_logistic,
     sum_squares,
 )
 from sdpdr.model.language.goals import Goal, maximize, minimize
-from sdpdr.model.language.prices import Convex, Priced, pos, square
+from sdpdr.model.language.prices import Priced, pos, square
+from sdpdr.model.language.smooth_functions import (
+    entropy,
+    log_det,
+    log_sum_exp,
+    smooth,
+    sum_exp,
+    sum_log,
+    sum_logistic,
+)
 from sdpdr.model.language.statements import Statement
 from sdpdr.model.language.variables import PsdMatrix, matrix, psd, scalar, symmetric
 

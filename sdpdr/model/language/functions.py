@@ -1,17 +1,17 @@
-"""The convex and concave functions of expressions that models are written with."""
+"""The semidefinite functions of expressions that models are written with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, as_real, as_whole
+from sdpdr.base.arrays import as_real, as_whole
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.spectral import form_root
 from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.language.curved import Convex, concave, convex
 from sdpdr.model.language.norms import (
     Largest,
     Length,
@@ -20,8 +20,8 @@ from sdpdr.model.language.norms import (
     QuadOverLin,
     Spectral,
 )
-from sdpdr.model.language.pieces import SmoothPart
-from sdpdr.model.language.prices import Convex, Part, Priced
+from sdpdr.model.language.pieces import symmetric_taken, taken
+from sdpdr.model.language.prices import Priced
 from sdpdr.model.language.spectra import (
     LargestEigenvalue,
     LargestEigenvalues,
@@ -29,18 +29,8 @@ from sdpdr.model.language.spectra import (
     LessMean,
     LessRootDet,
 )
-from sdpdr.model.language.statements import is_symmetric, svec_of
-from sdpdr.model.smooth import (
-    Given,
-    LessEntropy,
-    LessLogDet,
-    LessSumLog,
-    Logistic,
-    LogSumExp,
-    SumExp,
-)
 
-Kind = Literal["fro", "nuc", "inf", 1, 2]
+Kind = Literal["fro", "nuc", "inf", 1, 2] | float
 
 # A form whose matrix has both signs by more than this, relatively, is neither convex nor concave.
 _SIGN = 1e-12
@@ -64,6 +54,7 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
     ----------
     expression : expression of any shape
     kind : {"fro", "nuc", "inf", 1, 2}, optional
+        ``numpy.inf`` is ``"inf"``.
 
     Returns
     -------
@@ -84,14 +75,15 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     2.12132
     """
-    of = _taken("norm", expression)
+    of = taken("norm", expression)
+    kind = "inf" if kind == np.inf else kind
     is_matrix = len(of.shape) == 2
     if kind in (None, "fro") or (kind == 2 and not is_matrix):
-        return _convex(Length(of))
+        return convex(Length(of))
     if kind in ("nuc", 2):
         if not is_matrix:
             raise ShapeError(f"norm(X, {kind!r}) is of a matrix; this expression is {of.shape}.")
-        return _convex(Nuclear(of) if kind == "nuc" else Spectral(of))
+        return convex(Nuclear(of) if kind == "nuc" else Spectral(of))
     if kind not in (1, "inf"):
         raise ModelError(f"norm knows 'fro', 'nuc', 'inf', 1 and 2; it was given {kind!r}.")
     if is_matrix:
@@ -99,7 +91,7 @@ def norm(expression: Any, kind: Kind | None = None) -> Convex:
             f"norm(X, {kind!r}) of a matrix means different things to different people; "
             "norm(X.reshape(-1), ...) is over all entries."
         )
-    return Priced(of, "absolute").sum() if kind == 1 else _convex(Largest(of))
+    return Priced(of, "absolute").sum() if kind == 1 else convex(Largest(of))
 
 
 def lambda_max(expression: Any) -> Convex:
@@ -124,7 +116,7 @@ def lambda_max(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     1.41421
     """
-    return _convex(LargestEigenvalue(_symmetric("lambda_max", expression)))
+    return convex(LargestEigenvalue(symmetric_taken("lambda_max", expression)))
 
 
 def lambda_min(expression: Any) -> Convex:
@@ -138,7 +130,7 @@ def lambda_min(expression: Any) -> Convex:
     >>> round(sdpdr.solve(maximize(lambda_min(K)) + (K.trace() <= 1.0)).value, 5)
     0.33333
     """
-    return _concave(LargestEigenvalue(-_symmetric("lambda_min", expression)))
+    return concave(LargestEigenvalue(-symmetric_taken("lambda_min", expression)))
 
 
 def sum_largest(expression: Any, k: int) -> Convex:
@@ -164,7 +156,7 @@ def sum_largest(expression: Any, k: int) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     7.0
     """
-    of = _taken("sum_largest", expression)
+    of = taken("sum_largest", expression)
     if len(of.shape) not in (1, 2):
         raise ShapeError(
             f"sum_largest takes a vector or a symmetric matrix; this expression is {of.shape}."
@@ -173,8 +165,8 @@ def sum_largest(expression: Any, k: int) -> Convex:
     if not 1 <= k <= of.shape[0]:
         raise ModelError(f"sum_largest of {of.shape[0]} takes k in 1..{of.shape[0]}; it is {k}.")
     if len(of.shape) == 1:
-        return _convex(LargestValues(of, k))
-    return _convex(LargestEigenvalues(_symmetric("sum_largest", expression), k))
+        return convex(LargestValues(of, k))
+    return convex(LargestEigenvalues(symmetric_taken("sum_largest", expression), k))
 
 
 def geo_mean(expression: Any) -> Convex:
@@ -195,7 +187,7 @@ def geo_mean(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     1.41421
     """
-    return _concave(LessMean(_taken("geo_mean", expression)))
+    return concave(LessMean(taken("geo_mean", expression)))
 
 
 def root_det(expression: Any) -> Convex:
@@ -222,7 +214,7 @@ def root_det(expression: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     2.0
     """
-    return _concave(LessRootDet(_symmetric("root_det", expression)))
+    return concave(LessRootDet(symmetric_taken("root_det", expression)))
 
 
 def sum_squares(expression: Any) -> Convex:
@@ -240,7 +232,7 @@ def sum_squares(expression: Any) -> Convex:
     >>> round(sdpdr.solve(minimize(sum_squares(v)) + (v.sum() == 3.0)).value, 5)
     3.0
     """
-    return Priced(_taken("sum_squares", expression), "square").sum()
+    return Priced(taken("sum_squares", expression), "square").sum()
 
 
 def quad_form(expression: Any, matrix: Any) -> Convex:
@@ -268,7 +260,12 @@ def quad_form(expression: Any, matrix: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     6.0
     """
-    of, P = _taken("quad_form", expression), as_real(matrix)
+    if isinstance(matrix, Arithmetic):
+        raise ModelError(
+            "quad_form takes an expression and a matrix of numbers; the form of a vector of "
+            "numbers is linear in the matrix, S.quadratic(v)."
+        )
+    of, P = taken("quad_form", expression), as_real(matrix)
     P = P.toarray() if hasattr(P, "toarray") else P
     if len(of.shape) != 1 or P.shape != 2 * of.shape:
         raise ShapeError(
@@ -293,7 +290,8 @@ def quad_over_lin(expression: Any, over: Any) -> Convex:
 
     Parameters
     ----------
-    expression : expression of any shape
+    expression : expression or numbers of any shape
+        ``quad_over_lin(1.0, t)`` is the inverse of t.
     over : expression of one value
         t, which is thereby kept at least zero.
 
@@ -311,10 +309,10 @@ def quad_over_lin(expression: Any, over: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     10.0
     """
-    of, below = _taken("quad_over_lin", expression), _taken("quad_over_lin", over)
+    of, below = Affine.of(expression), taken("quad_over_lin", over)
     if below.m != 1:
         raise ShapeError(f"quad_over_lin divides by one number; this expression is {below.shape}.")
-    return _convex(QuadOverLin(of, below.reshape(())))
+    return convex(QuadOverLin(of, below.reshape(())))
 
 
 def matrix_frac(expression: Any, matrix: Any) -> Convex:
@@ -341,185 +339,10 @@ def matrix_frac(expression: Any, matrix: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     4.0
     """
-    of, inverse = Affine.of(expression), _symmetric("matrix_frac", matrix)
+    of, inverse = Affine.of(expression), symmetric_taken("matrix_frac", matrix)
     n = matrix.shape[0]
     if len(of.shape) not in (1, 2) or of.shape[0] != n:
         raise ShapeError(
             f"matrix_frac takes ({n},) or ({n}, q) with a matrix of order {n}; this is {of.shape}."
         )
-    return _convex(MatrixFrac(of.reshape(n, -1), inverse))
-
-
-def log_det(expression: Any) -> Convex:
-    r"""The logarithm of a determinant, :math:`\log\det S`, which is concave.
-
-    S is thereby kept positive definite. It is smooth and not semidefinite: a cvxpy solver with
-    exponential cones finds the point, and a tangent,
-    :math:`\log\det X \le \log\det S + \langle S^{-1}, X - S\rangle`, proves the bound.
-
-    Parameters
-    ----------
-    expression : expression of shape (n, n)
-
-    Returns
-    -------
-    Convex
-        For goals; `root_det` is for limits.
-
-    Raises
-    ------
-    ModelError, ShapeError
-        If it is no symmetric matrix.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import log_det, maximize, psd
-    >>> K = psd("K", 2)
-    >>> solution = sdpdr.solve(maximize(log_det(K)) + (K.diagonal() <= [4.0, 1.0]))
-    >>> round(solution.value, 5), solution.certified(1e-6)
-    (1.38629, True)
-    """
-    return _concave(SmoothPart(_symmetric("log_det", expression), LessLogDet()))
-
-
-def log_sum_exp(expression: Any) -> Convex:
-    r"""The function :math:`\log \sum_i e^{v_i}` of all values, which is convex (see `log_det`).
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import log_sum_exp, minimize, scalar
-    >>> v = scalar("v", 2)
-    >>> model = minimize(log_sum_exp(v)) + (v.sum() == 2.0) + (v >= -9.0)
-    >>> round(sdpdr.solve(model).value, 5)
-    1.69315
-    """
-    return _convex(SmoothPart(_taken("log_sum_exp", expression), LogSumExp()))
-
-
-def sum_exp(expression: Any) -> Convex:
-    r"""The function :math:`\sum_i e^{v_i}` of all values, which is convex (see `log_det`).
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import minimize, scalar, sum_exp
-    >>> t = scalar("t")
-    >>> round(sdpdr.solve(minimize(sum_exp(t) - t) + (abs(t) <= 3.0)).value, 5)
-    1.0
-    """
-    return _convex(SmoothPart(_taken("sum_exp", expression), SumExp()))
-
-
-def sum_logistic(expression: Any) -> Convex:
-    r"""The function :math:`\sum_i \log(1 + e^{v_i})`, which is convex (see `log_det`).
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import minimize, scalar, sum_logistic
-    >>> t = scalar("t")
-    >>> round(sdpdr.solve(minimize(sum_logistic(t) - 0.5 * t) + (abs(t) <= 3.0)).value, 5)
-    0.69315
-    """
-    return _convex(SmoothPart(_taken("sum_logistic", expression), Logistic()))
-
-
-def sum_log(expression: Any) -> Convex:
-    r"""The function :math:`\sum_i \log v_i`, which is concave (see `log_det`).
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import maximize, scalar, sum_log
-    >>> v = scalar("v", 2)
-    >>> round(sdpdr.solve(maximize(sum_log(v)) + (v <= [2.0, 3.0])).value, 5)
-    1.79176
-    """
-    return _concave(SmoothPart(_taken("sum_log", expression), LessSumLog()))
-
-
-def entropy(expression: Any) -> Convex:
-    r"""The function :math:`-\sum_i v_i \log v_i`, which is concave (see `log_det`).
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import entropy, maximize, scalar
-    >>> v = scalar("v", 4, nonnegative=True)
-    >>> round(sdpdr.solve(maximize(entropy(v)) + (v.sum() == 1.0)).value, 5)
-    1.38629
-    """
-    return _concave(SmoothPart(_taken("entropy", expression), LessEntropy()))
-
-
-def smooth(
-    expression: Any,
-    value: Callable[[Array], float],
-    gradient: Callable[[Array], Array],
-    express: Callable[[Any], Any],
-    name: str = "f",
-) -> Convex:
-    r"""A convex function of one's own, by what its tangents need.
-
-    Parameters
-    ----------
-    expression : expression of any shape
-        Its values reach the functions as a vector, row by row.
-    value : callable
-        Takes an array, returns a number.
-    gradient : callable
-        Takes an array, returns one of the same size.
-    express : callable
-        Takes a cvxpy expression, returns the function as cvxpy writes it.
-    name : str, default "f"
-        How it is printed.
-
-    Examples
-    --------
-    >>> import cvxpy as cp, numpy as np, sdpdr
-    >>> from sdpdr import minimize, scalar, smooth
-    >>> v = scalar("v", 2)
-    >>> fourth = smooth(
-    ...     v, lambda x: np.sum(x**4), lambda x: 4.0 * x**3, lambda e: cp.sum(cp.power(e, 4))
-    ... )
-    >>> solution = sdpdr.solve(minimize(fourth) + (v.sum() == 2.0) + (abs(v) <= 5.0))
-    >>> round(solution.value, 5), solution.certified(1e-6)
-    (2.0, True)
-    """
-    return _convex(SmoothPart(_taken("smooth", expression), Given(value, gradient, express, name)))
-
-
-def _convex(part: Part) -> Convex:
-    return Convex(Affine.of(0.0), ((1.0, part),))
-
-
-def _concave(less: Part) -> Convex:
-    return Convex(Affine.of(0.0), ((1.0, less),), -1.0)
-
-
-def _taken(function: str, value: Any) -> Affine:
-    if not isinstance(value, Arithmetic):
-        raise ModelError(
-            f"{function} takes an expression, affine in the variables; it was given a "
-            f"{type(value).__name__}."
-        )
-    of = value.affine()
-    if not of.m:
-        raise ShapeError(f"{function} takes at least one value; this expression is {of.shape}.")
-    return of
-
-
-def _symmetric(function: str, value: Any) -> Affine:
-    """A symmetric matrix in svec coordinates."""
-    of = _taken(function, value)
-    if len(of.shape) != 2 or of.shape[0] != of.shape[1]:
-        raise ShapeError(
-            f"{function} takes a square symmetric matrix; this expression is {of.shape}."
-        )
-    if not is_symmetric(of):
-        raise ModelError(
-            f"{function} takes a symmetric matrix; write (A + A.T) / 2 for the symmetric part."
-        )
-    return svec_of(of)
+    return convex(MatrixFrac(of.reshape(n, -1), inverse))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Declared
 from sdpdr.model.arithmetic import Arithmetic
-from sdpdr.model.language.prices import Convex, Curved, at_present
-from sdpdr.model.language.statements import Named
+from sdpdr.model.language.curved import Convex, Curved, Lowered, at_present
+from sdpdr.model.model import Model
 from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import Maximize, Minimize, Term
 from sdpdr.program.point import Variable
 
+if TYPE_CHECKING:
+    from sdpdr.program.solution import Solution
 
-@dataclass(frozen=True, eq=False)
-class Goal(Named):
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Goal(Lowered):
     """An objective; those of a model add up.
 
     Parameters
@@ -37,12 +41,12 @@ class Goal(Named):
         """Objective."""
         return "objective"
 
-    def _built(self) -> tuple[list[Variable], list[Term]]:
+    def _written(self) -> tuple[list[Variable], list[Term]]:
         function = self.function
         total, sign = fixed(function.affine), function.sign
         variables: list[Variable] = []
         terms: list[Term] = []
-        for k, (weight, part) in enumerate(function.parts):
+        for k, (weight, part) in enumerate(function.present_parts()):
             more, made, cost = part.priced(f"{self.label}.{k}", weight)
             variables += more
             terms += [at_present(term) for term in made]
@@ -55,13 +59,22 @@ class Goal(Named):
         """The variables and parameters of the function."""
         return self.function.declared
 
-    def variables(self) -> Iterable[Variable]:
-        """Those of the function, and one above each convex part that needs it."""
-        return [*super().variables(), *self._built()[0]]
+    @cached_property
+    def model(self) -> Model:
+        """The model of this goal alone, where variables are under no constraint but their kind."""
+        return Model((self,))
 
-    def terms(self) -> Iterable[Term]:
-        """The affine part, and every convex one at its price."""
-        return self._built()[1]
+    def describe(self, style: str = "text") -> str:
+        """The program of this goal alone, in mathematics (see `Model.describe`)."""
+        return self.model.describe(style)
+
+    def solve(self, **options: Any) -> Solution:
+        """Solve the program of this goal alone (see `Model.solve`)."""
+        return self.model.solve(**options)
+
+    def __repr__(self) -> str:
+        word = "maximise" if self.maximize else "minimise"
+        return f"<{self.label}: {word} a function of {', '.join(self.declared)}>"
 
 
 def minimize(function: Any) -> Goal:

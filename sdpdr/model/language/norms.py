@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpdr.linalg.svec import svec_pairs
+from sdpdr.linalg.svec import smat, svec_pairs
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.language.pieces import (
     Built,
     Function,
     Limits,
+    Point,
     at_most_zero,
     natural,
     placed,
@@ -61,6 +62,10 @@ class Length(Function):
     [231, 231, 1]
     """
 
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.linalg.norm(self.of.at(values)))
+
     def above(self, name: str) -> Built:
         """A scalar, and one or many inequalities."""
         variable, top = unknowns(f"{name}.length", 1)
@@ -68,9 +73,8 @@ class Length(Function):
         return [variable, *more], terms, top.reshape(())
 
     def below(self, limit: Affine, name: str) -> Limits:
-        """One or many inequalities; those of a symmetric matrix are of its upper triangle."""
-        values = svec_of(self.of) if is_symmetric(self.of) else self.of
-        return squares_below(values, limit, limit, name)
+        """One or many inequalities."""
+        return squares_below(self.of, limit, limit, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,10 @@ class QuadOverLin(Function):
         """The variables of both."""
         return joined(self.of.declared, self.over.declared)
 
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.sum(self.of.at(values) ** 2) / self.over.at(values))
+
     def above(self, name: str) -> Built:
         """A scalar, and one or many inequalities."""
         variable, top = unknowns(f"{name}.ratio", 1, nonnegative=True)
@@ -117,6 +125,8 @@ class QuadOverLin(Function):
 
 def squares_below(of: Affine, over: Affine, top: Affine, name: str) -> Limits:
     """Keeps the sum of squares of `of` below `over` times `top`, both at least zero.
+
+    Of a symmetric matrix, the inequalities have the upper triangle.
 
     Parameters
     ----------
@@ -133,10 +143,11 @@ def squares_below(of: Affine, over: Affine, top: Affine, name: str) -> Limits:
     >>> variables, [term.lhs.m for term in terms]
     ([], [10])
     """
-    values, top = of.reshape(-1), top.reshape(1)
-    if of.m <= _ARROW:
+    values = (svec_of(of) if is_symmetric(of) else of).reshape(-1)
+    top = top.reshape(1)
+    if values.m <= _ARROW:
         return [], [psd_term(_arrow(values, over, top), name, "arrow" if "." in name else "")]
-    groups = np.array_split(np.arange(of.m), -(-of.m // _ARROW))
+    groups = np.array_split(np.arange(values.m), -(-values.m // _ARROW))
     variable, shares = unknowns(f"{name}.shares", len(groups), nonnegative=True)
     terms: list[Term] = [
         psd_term(_arrow(values[group], over, shares[[k]]), name, f"arrow{k}")
@@ -168,6 +179,10 @@ class Largest(Function):
     >>> [term.lhs.m for term in Largest(scalar("v", 3)).above("norm")[1]]
     [3, 3]
     """
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.max(np.abs(self.of.at(values))))
 
     def above(self, name: str) -> Built:
         """A scalar, and two rows for each value."""
@@ -202,6 +217,10 @@ class Spectral(Function):
     >>> [term.lhs.m for term in Spectral(matrix("X", (2, 3))).above("norm")[1]]
     [15]
     """
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.linalg.norm(self.of.at(values), 2))
 
     def above(self, name: str) -> Built:
         """A scalar, and one inequality of order p + q."""
@@ -240,6 +259,10 @@ class Nuclear(Function):
     >>> [v.size for v in variables], [term.lhs.m for term in terms]
     ([3, 6], [15])
     """
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.linalg.norm(self.of.at(values), "nuc"))
 
     def above(self, name: str) -> Built:
         """Two symmetric matrices, and one inequality of order p + q."""
@@ -291,6 +314,11 @@ class MatrixFrac(Function):
     def declared(self) -> Mapping[str, Declared]:
         """The variables of both."""
         return joined(self.of.declared, self.matrix.declared)
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        of = self.of.at(values)
+        return float(np.sum(of * np.linalg.solve(smat(self.matrix.at(values)), of)))
 
     def above(self, name: str) -> Built:
         """A symmetric matrix, and one inequality."""

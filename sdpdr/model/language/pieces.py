@@ -2,25 +2,60 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
-from sdpdr.base.errors import ModelError
+from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, Var
-from sdpdr.model.language.prices import Part
-from sdpdr.model.smooth import SmoothFunction
-from sdpdr.model.terms import AtMost, InCone, Smooth, Term
+from sdpdr.model.arithmetic import Arithmetic, hint
+from sdpdr.model.language.statements import is_symmetric, svec_of
+from sdpdr.model.terms import AtMost, InCone, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 
 Limits: TypeAlias = "tuple[Sequence[Variable], Sequence[Term]]"
+Point: TypeAlias = "Mapping[str, Any]"
 Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
+
+
+class Part(ABC):
+    """A convex function with one value, which goes below a variable or into the objective."""
+
+    @abstractmethod
+    def above(self, name: str) -> Built:
+        """Variables, terms, and an expression that the terms keep above the function."""
+
+    def priced(self, name: str, weight: float) -> Built:
+        """Variables, terms, and what is left to minimise, for a weight times the function."""
+        variables, terms, top = self.above(name)
+        return variables, terms, weight * top
+
+    def below(self, limit: Affine, name: str) -> Limits | None:
+        """Variables and terms that keep the function below one value.
+
+        None where nothing is simpler than a variable in between.
+        """
+        return None
+
+    def limitable(self) -> Part:
+        """The function itself, unless no limit can be written for it, which is refused."""
+        return self
+
+    @abstractmethod
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+
+    @property
+    @abstractmethod
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables of the function."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,43 +86,31 @@ def term_name(part: str, own: str) -> str:
     return ".".join(word for word in (part.partition(".")[2], own) if word)
 
 
-@dataclass(frozen=True, eq=False)
-class SmoothPart(Function):
-    """A smooth convex function, which has a price but cannot be limited.
-
-    Parameters
-    ----------
-    of : Affine
-    function : SmoothFunction
-
-    Examples
-    --------
-    >>> from sdpdr.model.language import scalar
-    >>> from sdpdr.model.smooth import LogSumExp
-    >>> _, terms, left = SmoothPart(scalar("v", 3), LogSumExp()).priced("objective.0", 2.0)
-    >>> terms[0].weight, left.constant
-    (2.0, array([0.]))
-    """
-
-    function: SmoothFunction
-
-    def limitable(self) -> NoReturn:
-        """Refused: below a limit it is no semidefinite program, and no tangent keeps it there."""
-        hint = " Write root_det(S) >= c instead." if self.function.word == "log det" else ""
+def taken(function: str, value: Any) -> Affine:
+    """The argument of a function, which is told its name: an expression with values."""
+    if not isinstance(value, Arithmetic):
         raise ModelError(
-            f"{self.function.word} is smooth, but not semidefinite: it can be a goal, or part of "
-            f"one, and has no limit.{hint}"
+            f"{function} takes an expression, affine in the variables; it was given a "
+            f"{type(value).__name__}{hint(value)}."
         )
+    of = value.affine()
+    if not of.m:
+        raise ShapeError(f"{function} takes at least one value; this expression is {of.shape}.")
+    return of
 
-    def above(self, name: str) -> NoReturn:
-        """Refused as well."""
-        self.limitable()
 
-    def priced(self, name: str, weight: float) -> Built:
-        """The function at its price; nothing else is left to minimise."""
-        flat = self.of.reshape(-1)
-        term = Smooth(flat, self.function, weight, term_name(name, ""))
-        return [], [term], Affine.of(0.0)
+def symmetric_taken(function: str, value: Any) -> Affine:
+    """A symmetric matrix in svec coordinates."""
+    of = taken(function, value)
+    if len(of.shape) != 2 or of.shape[0] != of.shape[1]:
+        raise ShapeError(
+            f"{function} takes a square symmetric matrix; this expression is {of.shape}."
+        )
+    if not is_symmetric(of):
+        raise ModelError(
+            f"{function} takes a symmetric matrix; write (A + A.T) / 2 for the symmetric part."
+        )
+    return svec_of(of)
 
 
 def unknowns(name: str, size: int, *, nonnegative: bool = False) -> tuple[VectorVariable, Affine]:

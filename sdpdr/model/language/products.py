@@ -13,7 +13,7 @@ from sdpdr.model.affine import Affine
 
 
 def product(left: Any, right: Any) -> Affine:
-    """``left @ right``, of which one is an expression and the other made of numbers.
+    """``left @ right``, of which one is an expression and the other made of numbers or parameters.
 
     Parameters
     ----------
@@ -38,9 +38,12 @@ def product(left: Any, right: Any) -> Affine:
     if isinstance(left, Affine) and isinstance(right, Affine):
         left, right = (left, _numbers(right)) if right.is_constant else (_numbers(left), right)
     if isinstance(left, Affine) and isinstance(right, Affine):
+        if left.is_known or right.is_known:
+            return _by_parameters(left, right)
         raise ModelError(
             f"a product of two expressions (in {', '.join({**left.maps, **right.maps})}) is not "
-            "linear; one side of @ must be made of numbers. Write quad_form(v, P) for v @ P @ v."
+            "linear; one side of @ must be made of numbers or parameters. Write quad_form(v, P) "
+            "for v @ P @ v."
         )
     if isinstance(left, Affine):
         stacked = isinstance(right, list) or right.ndim == 3
@@ -69,6 +72,15 @@ def _from_right(left: Affine, right: Any) -> Affine:
     outer = sp.eye_array(left.shape[0]) if len(left.shape) == 2 else sp.eye_array(1)
     weights = sp.kron(outer, sp.csr_array(as_real(turned)), format="csr")
     return left.combined(weights, left.shape[:-1] + right.shape[1:])
+
+
+def _by_parameters(left: Affine, right: Affine) -> Affine:
+    """A product of which one side is made of parameters: sums of products of values."""
+    _require("@", left.shape, right.shape, left.shape[-1:] == right.shape[:1])
+    before, after = left.shape[:-1], right.shape[1:]
+    rows = left.reshape(*left.shape, *(1 for _ in after))
+    columns = right.reshape(*(1 for _ in before), *right.shape)
+    return (rows * columns).sum(axis=len(before))
 
 
 def _weighted(weights: Affine, matrices: Any) -> Affine:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from sdpdr.linalg.svec import order_of, svec, svec_index, svec_pairs
+from sdpdr.linalg.svec import order_of, smat, svec, svec_index, svec_pairs
 from sdpdr.model.affine import Affine
 from sdpdr.model.blocks.geomean import GeometricMean
 from sdpdr.model.language.pieces import (
     Built,
     Function,
     Limits,
+    Point,
     at_most_zero,
     natural,
     placed,
@@ -41,6 +43,10 @@ class LargestEigenvalue(Function):
     >>> (lambda_max(symmetric("S", 3)) <= 1.0).terms()[0].lhs.m
     6
     """
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.linalg.eigvalsh(smat(self.of.at(values)))[-1])
 
     def above(self, name: str) -> Built:
         """A scalar, and one inequality."""
@@ -83,6 +89,10 @@ class LargestEigenvalues(Function):
 
     k: int
 
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.linalg.eigvalsh(smat(self.of.at(values)))[-self.k :].sum())
+
     def above(self, name: str) -> Built:
         """A matrix of what lies above a level, the level, and one inequality."""
         n = order_of(self.of.m)
@@ -117,6 +127,10 @@ class LargestValues(Function):
 
     k: int
 
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return float(np.sort(self.of.at(values).ravel())[-self.k :].sum())
+
     def above(self, name: str) -> Built:
         """What lies above a level, the level, and a row for each value."""
         excess, beyond = unknowns(f"{name}.excess", self.of.m, nonnegative=True)
@@ -145,6 +159,10 @@ class LessMean(Function):
     >>> len([t for t in LessMean(scalar("v", 4)).above("mean")[1] if isinstance(t, InCone)])
     3
     """
+
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return -_geometric_mean(self.of.at(values))
 
     def above(self, name: str) -> Built:
         """The scalars of the tree; its root is the mean."""
@@ -181,6 +199,10 @@ class LessRootDet(Function):
     ([3, 1], 10)
     """
 
+    def value(self, values: Point) -> float:
+        """The function at a point."""
+        return -_geometric_mean(np.linalg.eigvalsh(smat(self.of.at(values))))
+
     def above(self, name: str) -> Built:
         """The triangle, the tree over its diagonal, and an inequality of order 2n."""
         n = order_of(self.of.m)
@@ -197,6 +219,12 @@ class LessRootDet(Function):
         limited = at_most_zero(diagonal - 2.0 * own[svec_index(on, on)], name, "diagonal")
         tree, terms, root = _mean(diagonal, name)
         return [triangle, tree], [psd_term(inside, name, "det"), limited, *terms], -root
+
+
+def _geometric_mean(numbers: Any) -> float:
+    """Of numbers at least zero, but for rounding."""
+    with np.errstate(divide="ignore"):
+        return float(np.exp(np.mean(np.log(np.maximum(numbers, 0.0)))))
 
 
 def _mean(values: Affine, name: str) -> tuple[Variable, list[Term], Affine]:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.arithmetic import Arithmetic, known_shape
 from sdpdr.model.block import Block, relabel, soften
 from sdpdr.model.parameters import Parameter, fixed, generic
 from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written
@@ -68,6 +68,9 @@ class Named(Block):
         if not isinstance(name, str) or not name.strip():
             raise DataTypeError(f"a name is a str that is not empty; it was given {name!r}.")
         return replace(self, name=name)  # type: ignore[type-var]  # all of them are dataclasses
+
+    def __repr__(self) -> str:
+        return f"<{self.label}: of {', '.join(self.declared)}>"
 
     @property
     def default_label(self) -> str:
@@ -167,21 +170,11 @@ def compare(left: Arithmetic, relation: Comparison, right: Any) -> Statement:
         _require_matrices(a, relation, b)
         shape = a.shape if len(a.shape) == 2 else b.shape
     else:
-        shape = _common(a, relation, b)
+        shape = known_shape(relation, a, b)
     statement = Statement(a.broadcast(shape), relation, b.broadcast(shape))
     if all(found.has_value for found in statement.parameters().values()):
         statement.terms()  # so that mistakes are named where they are made
     return statement
-
-
-def _common(a: Affine, relation: str, b: Affine) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(a.shape, b.shape)
-    except ValueError:
-        raise ShapeError(
-            f"{a.shape} {relation} {b.shape}: the sides must have one shape, or shapes that "
-            "broadcast as those of NumPy arrays do."
-        ) from None
 
 
 def _require_matrices(a: Affine, relation: str, b: Affine) -> None:

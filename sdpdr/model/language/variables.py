@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index, as_real, as_whole
-from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
+from sdpdr.base.errors import (
+    DataTypeError,
+    ModelError,
+    OutOfRangeError,
+    ShapeError,
+    UnknownNameError,
+)
 from sdpdr.linalg import (
     BilinearForms,
     Diagonal,
@@ -95,6 +101,8 @@ def scalar(names: str, size: int | None = None, *, nonnegative: bool = False) ->
     >>> s.shape, w.shape, (w.sum() - t).shape
     ((), (5,), ())
     """
+    if isinstance(size, tuple):
+        raise ShapeError(f"scalar takes a length; write matrix({names!r}, {size}) for two axes.")
 
     def make(name: str) -> Affine:
         vector = _free(name, 1 if size is None else size, nonnegative)
@@ -175,6 +183,12 @@ class PsdMatrix(Arithmetic):
         i, j = np.indices(self.shape)
         return self._of(Entries(self.n, np.column_stack([i.ravel(), j.ravel()])), self.shape)
 
+    def at(self, values: Mapping[str, Any]) -> Any:
+        """Its value at a point, which may be a factor."""
+        if self.name not in values:
+            raise UnknownNameError("variable", self.name, values)
+        return values[self.name]
+
     def _of(self, linear_map: Any, shape: tuple[int, ...]) -> Affine:
         values = linear_map @ Var(self.name)
         return Affine(values.maps, values.constant, shape, {self.name: self.variable})
@@ -250,15 +264,19 @@ class PsdMatrix(Arithmetic):
         return self._of(InnerProduct(c), ())
 
     def quadratic(self, vectors: Any) -> Affine:
-        """The forms v^T K v of the rows v of a matrix, of shape (m,)."""
+        """The forms v^T K v of the rows v of a matrix, of shape (m,); or that of one vector."""
         v = as_real(vectors)
-        if v.ndim != 2 or v.shape[1] != self.n:
+        if v.ndim not in (1, 2) or v.shape[-1] != self.n:
             raise ShapeError(
-                f"{self.name}.quadratic(V) needs V of shape (m, {self.n}); it was given {v.shape}."
+                f"{self.name}.quadratic(V) needs V of shape (m, {self.n}) or ({self.n},); it was "
+                f"given {v.shape}."
             )
-        return self._of(QuadraticForms(v), (v.shape[0],))
+        rows = v if v.ndim == 2 else v.reshape((1, self.n))
+        return self._of(QuadraticForms(rows), v.shape[:-1])
 
     def __matmul__(self, other: Any) -> Affine:
+        if isinstance(other, Arithmetic):
+            return super().__matmul__(other)
         right = as_real(other) if sp.issparse(other) else constant_of(other)
         if right.ndim not in (1, 2) or right.shape[0] != self.n:
             raise ShapeError(

@@ -2,7 +2,8 @@ r"""Points that are feasible by an argument special to the program, at any size.
 
 *Normalised.* Where all rows on a matrix fix diagonal entries, the rows of a factor are normalised;
 where one number alone is fixed, the matrix is scaled to it (`sdpdr.program.rescale`). The point
-meant is the one scaled exactly.
+meant is the one scaled exactly. Rows with slack of either sign take what they miss then (the
+correlation matrix nearest to another one), and other inequalities have to hold.
 
 *Shrunk* or *held*. Where all rows but those that state faces are inequalities, or have slack, the
 point is shrunk until they hold, or holds as it is (`sdpdr.program.attain.shrunk`).
@@ -31,9 +32,10 @@ from sdpdr.linalg.magnitudes import row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
 from sdpdr.program.attain.corrected import corrected
-from sdpdr.program.attain.framed import moved_to_block
+from sdpdr.program.attain.framed import beside_slack, moved_to_block
 from sdpdr.program.attain.rounding import objective_at, rounding_of, total_size
 from sdpdr.program.attain.shrunk import Found, Values, as_given, held, shrunk, shrunk_exactly
+from sdpdr.program.boxes import slack_columns
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rescale import rescaled_by
@@ -42,6 +44,7 @@ from sdpdr.program.sdp import SDP, Rows
 # Rounding of the one number fixed, relative to it, beyond which nothing is scaled to it.
 _CLEARLY = 1e-9
 _NORMALISED = "the rows of a factor normalised, or scaled to the one number that is fixed"
+_SLACKED = "the rows of a factor normalised, and slack fitted to it"
 _MIXED = "the rows of a factor normalised, and mixed with their diagonal until all limits hold"
 # What may be mixed in, and orders up to which a factor may have a column for every node.
 _LITTLE, _LARGEST = 1e-4, 2000
@@ -64,7 +67,7 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
         return None if rigorous else held(sdp, values, factors)
     if rigorous:
         return shrunk_exactly(sdp, values, factors)
-    for argument in (shrunk, held, moved_to_block):
+    for argument in (shrunk, held, moved_to_block, normalised_beside_slack):
         found = argument(sdp, values, factors)
         if found is not None:
             return found
@@ -148,6 +151,34 @@ def _blur(rows: Rows, name: str, factor: Array) -> tuple[float, float]:
     terms = factor.size + row_terms(linear_map) + 16
     error = float(gamma(terms)) * total_size(linear_map, factor)
     return error / abs(reached) if reached else np.inf, reached
+
+
+def normalised_beside_slack(
+    sdp: SDP, values: Values, factors: Mapping[str, Factor]
+) -> Found | None:
+    """The rows of the one factor normalised, where other rows have slack, or hold.
+
+    Examples
+    --------
+    >>> from sdpdr import minimize, psd, sum_squares
+    >>> X = psd("X", 2)
+    >>> nearest = minimize(sum_squares(X - np.full((2, 2), 0.5))) + (X.diagonal() == 1.0)
+    >>> near = {"X": Factor(np.array([[1.01], [0.5]])), "objective.0.slack": np.zeros(3)}
+    >>> value, point, _ = normalised_beside_slack(nearest.to_sdp(), near, near)
+    >>> round(value, 12), point["X"].dense().tolist()
+    (1.0, [[1.0, 1.0], [1.0, 1.0]])
+    """
+    variable, columns = sdp.psd_variables[0], slack_columns(sdp)
+    if columns is None or exposing_rows(sdp, variable.name):
+        return None
+    slacked = {column.label for column in columns}
+    exact = [r for r in sdp.rows if r.relation == "==" and r.label not in slacked]
+    scaling = rescaled_by(exact, variable.name, variable.n, factors)
+    if scaling is None or scaling[1] != "diagonal":
+        return None
+    scaled = Factor(factors[variable.name].factor * scaling[0][:, None])
+    point = beside_slack(sdp, values, scaled)
+    return None if point is None else (sdp.primal_value(point), as_given(values, point), _SLACKED)
 
 
 def mixed_with_diagonal(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:

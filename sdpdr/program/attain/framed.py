@@ -71,10 +71,30 @@ def framed(sdp: SDP, factors: Mapping[str, Factor]) -> Factor | None:
 
 def moved_to_block(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | None:
     """The point moved to a block that is fixed, where slack takes the rest or all holds."""
-    columns, block, moved = slack_columns(sdp), fixed_block(sdp), framed(sdp, factors)
-    if moved is None or columns is None or block is None:
+    block, moved = fixed_block(sdp), framed(sdp, factors)
+    if moved is None or block is None:
         return None
-    name, slacked = sdp.psd_variables[0].name, {c.label for c in columns}
+    point = beside_slack(sdp, values, moved, clarity(block[1]))
+    return None if point is None else (sdp.primal_value(point), as_given(values, point), _WORDS)
+
+
+def beside_slack(sdp: SDP, values: Values, moved: Factor, share: float = 1.0) -> Values | None:
+    """The point of a factor that meets the equations without slack; None if other rows may fail.
+
+    Parameters
+    ----------
+    sdp : SDP
+        Of one matrix.
+    values : mapping from variable name to array or Factor
+    moved : Factor
+        Of the matrix, which meets the equations when moved by no more than rounding.
+    share : float, default 1
+        What rounding counts over.
+    """
+    columns, name = slack_columns(sdp), sdp.psd_variables[0].name
+    if columns is None:
+        return None
+    slacked = {c.label for c in columns}
     alone: Values = {**{v.name: np.zeros(v.size) for v in sdp.vector_variables}, name: moved}
     point = {**values, name: moved}
     point.update(fill_slack(sdp, point, columns))
@@ -84,9 +104,9 @@ def moved_to_block(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> F
         if rows.relation == "==" and rows.label not in slacked:
             if np.any(abs(sdp.slack(rows, point)) > rounding_of(rows, point)):
                 return None
-        elif not _is_left_room(sdp, rows, alone, columns, clarity(block[1])):
+        elif not _is_left_room(sdp, rows, alone, columns, share):
             return None
-    return sdp.primal_value(point), as_given(values, point), _WORDS
+    return point
 
 
 def _is_left_room(

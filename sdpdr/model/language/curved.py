@@ -1,0 +1,295 @@
+"""Convex and concave functions of expressions: sums of parts, their prices and their limits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+
+from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.model.affine import Affine, Declared, joined
+from sdpdr.model.arithmetic import Arithmetic, constant_of, refuse_division
+from sdpdr.model.language.pieces import Part, Point, at_most_zero
+from sdpdr.model.language.statements import Named
+from sdpdr.model.parameters import fixed, parameters_of
+from sdpdr.model.terms import Raw, Term
+from sdpdr.program.point import Variable
+
+
+class Curved(ABC):
+    """A convex or concave function of expressions, as an operand."""
+
+    # NumPy must leave `array * function` to the methods here.
+    __array_ufunc__ = None
+    __hash__ = object.__hash__
+
+    @abstractmethod
+    def scalar(self) -> Convex:
+        """The function as a sum of convex parts."""
+
+    @property
+    @abstractmethod
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of the function."""
+
+    @abstractmethod
+    def at(self, values: Point) -> Any:
+        """The numbers that it is at a point, at the present values of parameters."""
+
+    def __add__(self, other: Any) -> Any:
+        return self.scalar()._plus(other)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Convex:
+        return self.scalar()._scaled(-1.0)
+
+    def __sub__(self, other: Any) -> Convex:
+        # Not `-other`: whole numbers without a sign would wrap around.
+        return self.scalar()._plus(-1.0 * other)
+
+    def __rsub__(self, other: Any) -> Convex:
+        return (-self)._plus(other)
+
+    def __mul__(self, factor: Any) -> Any:
+        if isinstance(factor, Arithmetic) and factor.affine().is_known:
+            return self.scalar()._weighted(factor.affine())
+        return self.scalar()._scaled(_number(factor))
+
+    def __rmul__(self, factor: Any) -> Any:
+        return self * factor
+
+    def __truediv__(self, divisor: Any) -> Any:
+        if isinstance(divisor, Arithmetic):
+            refuse_division(divisor.affine())
+        return self * (1.0 / constant_of(divisor))
+
+    def __le__(self, bound: Any) -> Any:
+        return self.scalar()._limited("<=", bound)
+
+    def __ge__(self, bound: Any) -> Any:
+        return self.scalar()._limited(">=", bound)
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise ModelError("a convex function equal to something is no convex set; write <=.")
+
+    def __bool__(self) -> NoReturn:
+        raise ModelError("an expression is neither true nor false before it is solved.")
+
+    def __iter__(self) -> NoReturn:
+        raise DataTypeError(
+            "a convex function has no parts to go through; the sum of its values is .sum()."
+        )
+
+    def __array_function__(self, called: Any, types: Any, args: Any, options: Any) -> Any:
+        if called is np.sum and isinstance(self, Part) and len(args) == 1 and not options:
+            return convex(self)
+        raise ModelError(
+            f"numpy.{called.__name__} of a convex function is not known here; the sum of its "
+            "values is .sum()."
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Convex(Curved):
+    """An affine expression plus convex parts, or minus them: one number.
+
+    Parameters
+    ----------
+    affine : Affine
+        Of shape ().
+    parts : tuple of (float or Affine, Part)
+        With positive weights, which may be made of parameters.
+    sign : {1, -1}
+        -1 for a concave function, from which the parts are taken.
+    """
+
+    affine: Affine
+    parts: tuple[tuple[float | Affine, Part], ...]
+    sign: float = 1.0
+
+    def scalar(self) -> Convex:
+        """The function itself."""
+        return self
+
+    def __repr__(self) -> str:
+        kind = "convex" if self.sign > 0.0 else "concave"
+        return f"<{kind} function of {', '.join(self.declared)}>"
+
+    def at(self, values: Point) -> Any:
+        """The number that it is at a point."""
+        parts = sum(weight * part.value(values) for weight, part in self.present_parts())
+        return float(self.affine.at(values)) + self.sign * parts
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables of all parts."""
+        found: Mapping[str, Declared] = self.affine.declared
+        for weight, part in self.parts:
+            found = joined(found, part.declared)
+            found = joined(found, weight.declared if isinstance(weight, Affine) else {})
+        return found
+
+    def _plus(self, other: Any) -> Convex:
+        if isinstance(other, Curved):
+            more = other.scalar()
+            if more.sign != self.sign:
+                raise ModelError(
+                    "the sum of a convex and a concave function is neither; minimise convex "
+                    "functions, or maximise concave ones."
+                )
+            return Convex(self.affine + more.affine, self.parts + more.parts, self.sign)
+        total = self.affine._plus(self.affine._other("+", other))
+        if total.shape != ():
+            raise ShapeError(
+                f"a convex function is one number; it cannot be added to shape {total.shape}."
+            )
+        return replace(self, affine=total)
+
+    def _scaled(self, factor: float) -> Any:
+        if factor == 0.0:  # as at the end of a path of weights
+            return 0.0 * self.affine
+        parts = tuple((abs(factor) * weight, part) for weight, part in self.parts)
+        return Convex(factor * self.affine, parts, self.sign * np.sign(factor))
+
+    def _weighted(self, factor: Affine) -> Convex:
+        """The function times a parameter, which is thereby positive."""
+        if factor.shape != ():
+            raise ShapeError(
+                f"a convex function is one number; it cannot take factors of shape {factor.shape}."
+            )
+        parts = tuple((factor * weight, part) for weight, part in self.parts)
+        return replace(self, affine=factor * self.affine, parts=parts)
+
+    def present_parts(self) -> list[tuple[float, Part]]:
+        """The parts with their weights, at the present values of parameters.
+
+        Raises
+        ------
+        ModelError
+            If one of them is not positive.
+        """
+        return [(_present(weight), part) for weight, part in self.parts]
+
+    def _limited(self, relation: str, bound: Any) -> Limited:
+        if (relation == "<=") != (self.sign > 0.0):
+            kind = "convex" if self.sign > 0.0 else "concave"
+            other = "<=" if self.sign > 0.0 else ">="
+            raise ModelError(f"a {kind} function {relation} a limit is no convex set; use {other}.")
+        if isinstance(bound, Curved):
+            raise ModelError("compare a convex function with an affine expression or a number.")
+        for _, part in self.parts:
+            part.limitable()
+        limit = self.affine._other(relation, bound)
+        if limit.shape != ():
+            raise ShapeError(f"a convex function is one number; its limit has shape {limit.shape}.")
+        return Limited(self, limit)
+
+
+class Lowered(Named):
+    """A block of convex parts, which bring variables and terms of their own."""
+
+    @abstractmethod
+    def _written(self) -> tuple[list[Variable], list[Term]]:
+        """Variables of the parts, and all terms, at the present values of parameters."""
+
+    @cached_property
+    def _kept(self) -> tuple[list[Variable], list[Term]]:
+        return self._written()
+
+    def _lowered(self) -> tuple[list[Variable], list[Term]]:
+        # A model asks its blocks some thirty times from the first plan to the last proof.
+        return self._written() if self.changes else self._kept
+
+    def variables(self) -> Iterable[Variable]:
+        """Those that it speaks of, and one above each convex part that needs it."""
+        return [*super().variables(), *self._lowered()[0]]
+
+    def terms(self) -> Iterable[Term]:
+        """The parts, and the row or the goal that they are in."""
+        return tuple(self._lowered()[1])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Limited(Lowered):
+    """A convex function below a limit, or a concave one above it."""
+
+    function: Convex
+    limit: Affine
+    name: str = ""
+
+    @property
+    def default_label(self) -> str:
+        """What it is."""
+        return "limit"
+
+    def _written(self) -> tuple[list[Variable], list[Term]]:
+        variables: list[Variable] = []
+        terms: list[Term] = []
+        sign = self.function.sign
+        total = sign * fixed(self.function.affine - self.limit)
+        (first, alone), *others = self.function.parts
+        # Not divided by parameters, since derivatives by them take rows that are affine in them.
+        if not others and not isinstance(first, Affine):
+            below = alone.below((-1.0 / first) * total, self.label)
+            if below is not None:
+                return list(below[0]), [at_present(term) for term in below[1]]
+        for k, (weight, part) in enumerate(self.function.present_parts()):
+            more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
+            variables += more
+            terms += [at_present(term) for term in made]
+            total = total + weight * fixed(top)
+        return variables, [*terms, at_most_zero(total, "", "")]
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of the function and the limit."""
+        return joined(self.function.declared, self.limit.declared)
+
+
+def at_present(term: Term) -> Term:
+    """A term at the present values of its parameters."""
+    if isinstance(term, Raw) or not parameters_of(term.lhs):
+        return term
+    return replace(term, lhs=fixed(term.lhs))
+
+
+def _present(weight: float | Affine) -> float:
+    """A weight at the present values of parameters."""
+    if not isinstance(weight, Affine):
+        return weight
+    number = float(fixed(weight).constant[0])
+    if not number > 0.0:
+        raise ModelError(
+            f"parameters that multiply a convex function must be positive "
+            f"({', '.join(weight.declared)}); their product is {number:g}."
+        )
+    return number
+
+
+def _number(factor: Any) -> float:
+    if isinstance(factor, (Arithmetic, Curved)):
+        raise ModelError(
+            "a product of an expression and a convex function is neither convex nor concave; "
+            "multiply by numbers or parameters."
+        )
+    number = constant_of(factor)
+    if number.ndim:
+        raise ShapeError(f"a convex function is one number; it cannot take {number.shape} factors.")
+    if not np.isfinite(number):
+        raise ModelError(f"the factor of a convex function must be finite; it is {number}.")
+    return float(number)
+
+
+def convex(part: Part) -> Convex:
+    """A convex function that is one part."""
+    return Convex(Affine.of(0.0), ((1.0, part),))
+
+
+def concave(less: Part) -> Convex:
+    """A concave function, by the convex part that it is the negative of."""
+    return Convex(Affine.of(0.0), ((1.0, less),), -1.0)

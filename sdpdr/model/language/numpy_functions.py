@@ -1,0 +1,231 @@
+"""NumPy's functions of expressions: operators, functions that move values, and sums.
+
+NumPy would take an expression for one thing, and ``np.mean(v)`` for v itself. So each of its
+functions is either known here or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Index
+from sdpdr.base.errors import ModelError, ShapeError
+from sdpdr.model.affine import Affine
+from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.language.functions import norm
+from sdpdr.model.language.prices import square
+
+# The method of the left side, and that of the right one where the left is an array.
+_OPERATORS: Mapping[np.ufunc, tuple[str, str]] = MappingProxyType(
+    {
+        np.absolute: ("__abs__", ""),
+        np.add: ("__add__", "__radd__"),
+        np.equal: ("__eq__", "__eq__"),
+        np.greater: ("__gt__", "__lt__"),
+        np.greater_equal: ("__ge__", "__le__"),
+        np.left_shift: ("__lshift__", "__rlshift__"),
+        np.less: ("__lt__", "__gt__"),
+        np.less_equal: ("__le__", "__ge__"),
+        np.matmul: ("__matmul__", "__rmatmul__"),
+        np.multiply: ("__mul__", "__rmul__"),
+        np.negative: ("__neg__", ""),
+        np.not_equal: ("__ne__", "__ne__"),
+        np.positive: ("__pos__", ""),
+        np.power: ("__pow__", ""),
+        np.right_shift: ("__rshift__", "__rrshift__"),
+        np.subtract: ("__sub__", "__rsub__"),
+        np.true_divide: ("__truediv__", "__rtruediv__"),
+    }
+)
+
+# Functions of several arrays, and of one, whose result consists of values given, and zeros.
+_JOIN = frozenset(
+    {np.block, np.column_stack, np.concatenate, np.dstack, np.hstack, np.stack, np.vstack}
+)
+_MOVE = frozenset(
+    {
+        *(np.atleast_1d, np.atleast_2d, np.broadcast_to, np.diag, np.expand_dims, np.flip),
+        *(np.fliplr, np.flipud, np.moveaxis, np.ravel, np.repeat, np.reshape, np.roll, np.rot90),
+        *(np.squeeze, np.swapaxes, np.take, np.tile, np.transpose, np.tril, np.triu),
+    }
+)
+
+_INSTEAD: Mapping[str, str] = MappingProxyType(
+    {
+        "exp": "sum_exp(v), sum_logistic(v) or log_sum_exp(v)",
+        "log": "sum_log(v) or entropy(v)",
+        "maximum": "pos(v) for max(v, 0), or v.max() for the largest value",
+        "minimum": "v.min() for the least value",
+        "sqrt": "geo_mean of a value and 1",
+        "linalg.det": "log_det(S) or root_det(S)",
+        "linalg.eigvalsh": "lambda_max(S), lambda_min(S) or sum_largest(S, k)",
+    }
+)
+
+
+def operator(ufunc: np.ufunc, method: str, operands: Sequence[Any]) -> Any:
+    """What an operator of NumPy makes of operands, one of which is an expression.
+
+    Examples
+    --------
+    >>> from sdpdr import scalar
+    >>> w = scalar("w", 2)
+    >>> np.multiply([2.0, 3.0], w).maps["w"].matrix().toarray()
+    array([[2., 0.],
+           [0., 3.]])
+    """
+    if method == "__call__" and ufunc is np.square:
+        return square(operands[0])
+    if method != "__call__" or ufunc not in _OPERATORS:
+        _refuse(ufunc.__name__)
+    first, *rest = operands
+    own, reflected = _OPERATORS[ufunc]
+    if isinstance(first, Arithmetic):
+        return getattr(first, own)(*rest)
+    return getattr(rest[0], reflected)(first) if reflected else _refuse(ufunc.__name__)
+
+
+def function(called: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """What a function of NumPy makes of its arguments, one of which is an expression.
+
+    Raises
+    ------
+    ModelError
+        If it is not affine, or not known here.
+
+    Examples
+    --------
+    >>> from sdpdr import psd, scalar
+    >>> K, t = psd("K", 2), scalar("t")
+    >>> np.block([[K, np.ones((2, 1))], [np.ones((1, 2)), t]]).shape, np.diag(K).shape
+    ((3, 3), (2,))
+    >>> np.mean(K.diagonal()).maps["K"].matrix().toarray()
+    array([[0.5, 0. , 0.5]])
+    """
+    if called in _JOIN or (called in _MOVE and called not in _KNOWN):
+        return _moved(called, *args, **options)
+    name = f"{'linalg.' if 'linalg' in called.__module__ else ''}{called.__name__}"
+    if called not in _KNOWN:
+        _refuse(name)
+    try:
+        signature(_KNOWN[called]).bind(*args, **options)
+    except TypeError as error:
+        raise ModelError(f"numpy.{name} of an expression: {error}.") from None
+    return _KNOWN[called](*args, **options)
+
+
+def _refuse(name: str) -> NoReturn:
+    instead = f"; write {_INSTEAD[name]}" if name in _INSTEAD else ""
+    raise ModelError(f"numpy.{name} of an expression is not affine, or not known here{instead}.")
+
+
+def _moved(called: Callable[..., Any], data: Any, *args: Any, **options: Any) -> Affine:
+    """The function is asked where the values go, numbered from one; at places zero are zeros."""
+    parts: list[Affine] = []
+    depth = 0 if called in _MOVE else np.inf if called is np.block else 1
+
+    def numbered(operand: Any, depth: float) -> Any:
+        if depth and isinstance(operand, (list, tuple)):
+            return [numbered(part, depth - 1) for part in operand]
+        parts.append(Affine.of(operand))
+        return 1 + sum(part.m for part in parts[:-1]) + parts[-1].places()
+
+    try:
+        return _gathered(parts, np.asarray(called(numbered(data, depth), *args, **options)))
+    except ValueError as error:
+        if isinstance(error, (ModelError, ShapeError)):
+            raise
+        shapes = ", ".join(str(part.shape) for part in parts)
+        raise ShapeError(f"numpy.{called.__name__} of shapes {shapes}: {error}.") from None
+
+
+def _gathered(parts: Sequence[Affine], where: Index) -> Affine:
+    """The values with the numbers in an array, in its shape."""
+    flat, start, total = where.ravel(), 1, Affine.of(np.zeros(where.shape))
+    for part in parts:
+        rows = np.flatnonzero((start <= flat) & (flat < start + part.m))
+        if rows.size == flat.size:
+            return part.picked(where - start)
+        ones = np.ones(rows.size), (rows, flat[rows] - start)
+        total = total + part.combined(sp.csr_array(ones, (flat.size, part.m)), where.shape)
+        start += part.m
+    return total
+
+
+def _diag(of: Arithmetic, k: int = 0) -> Affine:
+    return of.diagonal() if len(of.shape) == 2 and not k else _moved(np.diag, of, k)
+
+
+def _dot(a: Any, b: Any) -> Affine:
+    one, other = Affine.of(a), Affine.of(b)
+    return one @ other if one.shape and other.shape else one * other
+
+
+def _vdot(a: Any, b: Any) -> Affine:
+    return Affine.of(a).reshape(-1) @ Affine.of(b).reshape(-1)
+
+
+def _outer(a: Any, b: Any) -> Affine:
+    return Affine.of(a).reshape(-1, 1) * Affine.of(b).reshape(1, -1)
+
+
+def _kron(a: Any, b: Any) -> Affine:
+    one, other = (
+        side.reshape((1,) * (2 - len(side.shape)) + side.shape)
+        for side in (Affine.of(a), Affine.of(b))
+    )
+    (p, q), (r, s) = one.shape, other.shape
+    product = one.reshape(p, 1, q, 1) * other.reshape(1, r, 1, s)
+    return product.reshape(p * r, q * s)
+
+
+def _diff(of: Arithmetic, n: int = 1, axis: int = -1) -> Affine:
+    whole = of.affine()
+    for _ in range(n):
+        along = np.moveaxis(whole.places(), axis, 0)
+        whole = whole.picked(np.moveaxis(along[1:], 0, axis)) - whole.picked(
+            np.moveaxis(along[:-1], 0, axis)
+        )
+    return whole
+
+
+def _cumsum(of: Arithmetic, axis: int | None = None) -> Affine:
+    if axis is None:
+        flat = of.reshape(-1)
+        return np.tri(flat.m) @ flat
+    lines = np.moveaxis(of.affine().places(), axis, 0)
+    moved = of.affine().picked(lines)
+    summed = (np.tri(len(lines)) @ moved.reshape(len(lines), -1)).reshape(lines.shape)
+    return summed.picked(np.moveaxis(summed.places(), 0, axis))
+
+
+_KNOWN: Mapping[Callable[..., Any], Callable[..., Any]] = MappingProxyType(
+    {
+        np.cumsum: _cumsum,
+        np.diag: _diag,
+        np.diagonal: lambda of: of.diagonal(),
+        np.diff: _diff,
+        np.dot: _dot,
+        np.kron: _kron,
+        np.linalg.norm: norm,
+        np.max: lambda of: of.max(),
+        np.mean: lambda of, axis=None: of.mean(axis),
+        np.min: lambda of: of.min(),
+        np.ndim: lambda of: of.ndim,
+        np.outer: _outer,
+        np.shape: lambda of: of.shape,
+        np.size: lambda of: of.size,
+        np.sum: lambda of, axis=None: of.sum(axis),
+        np.trace: lambda of: of.trace(),
+        np.transpose: lambda of, axes=None: (
+            of.T if axes is None else _moved(np.transpose, of, axes)
+        ),
+        np.vdot: _vdot,
+    }
+)
