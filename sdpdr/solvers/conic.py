@@ -37,6 +37,7 @@ _SAID = {
     "MaxIterations": (Verdict.ITERATION_LIMIT, "user_limit"),
     "MaxTime": (Verdict.TIME_LIMIT, "user_limit"),
 }
+_REGULARIZED = {"static_regularization_constant": 1e-7}
 
 
 class ConicForm:
@@ -112,14 +113,20 @@ class ConicForm:
         start = time.perf_counter()
         settings = clarabel.DefaultSettings()
         settings.verbose = verbose
-        for name, value in options.items():
-            setattr(settings, name, value)
         data, row, column = (np.concatenate(part) for part in zip(*self._entries, strict=True))
-        matrix = sp.csc_matrix((data, (row, column)), shape=(self._count, self._width))
         right = np.concatenate([np.zeros(0), *self._right])
         curvature, cost = self._objective()
         ready = time.perf_counter()
-        found = clarabel.DefaultSolver(curvature, cost, matrix, right, self.cones, settings).solve()
+        matrix = sp.csc_matrix((data, (row, column)), shape=(self._count, self._width))
+        # Where rows nearly depend on each other, Clarabel's factorization may break down at once;
+        # with more regularization it does not.
+        for more in ({}, _REGULARIZED):
+            for name, value in {**more, **options}.items():
+                setattr(settings, name, value)
+            solver = clarabel.DefaultSolver(curvature, cost, matrix, right, self.cones, settings)
+            found = solver.solve()
+            if str(found.status) != "NumericalError":
+                break
         seconds = {"compile": ready - start, "solve": time.perf_counter() - ready}
         verdict, words = _SAID.get(str(found.status), (Verdict.FAILED, "solver_error"))
         value = float(found.obj_val) + self.sdp.constant

@@ -26,6 +26,10 @@ class Recorder(Clarabel):
 
     told: ClassVar[list[tuple[float, int]]] = []
 
+    def run(self, *arguments, **options):
+        self.told.append((self.tol, self.seed))
+        return super().run(*arguments, **options)
+
     def run_rendered(self, *arguments, **options):
         self.told.append((self.tol, self.seed))
         return super().run_rendered(*arguments, **options)

@@ -44,6 +44,7 @@ from sdpdr.program.sdp import SDP, Rows
 # Rounding of the one number fixed, relative to it, beyond which nothing is scaled to it.
 _CLEARLY = 1e-9
 _NORMALISED = "the rows of a factor normalised, or scaled to the one number that is fixed"
+_ORIGIN = "the origin, which all rows hold at"
 _SLACKED = "the rows of a factor normalised, and slack fitted to it"
 _MIXED = "the rows of a factor normalised, and mixed with their diagonal until all limits hold"
 # What may be mixed in, and orders up to which a factor may have a column for every node.
@@ -52,6 +53,9 @@ _LITTLE, _LARGEST = 1e-4, 2000
 
 def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
     """Value (of the minimisation), point and words; None where no such argument applies."""
+    origin = _at_origin(sdp, values)
+    if origin is not None:
+        return origin
     if sdp.lmis or not sdp.psd_variables:
         return None
     factors = {v.name: as_factor(values[v.name]) for v in sdp.psd_variables}
@@ -72,6 +76,22 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
         if found is not None:
             return found
     return None
+
+
+def _at_origin(sdp: SDP, values: Values) -> Found | None:
+    """The origin, where no limit is below zero; None where the point is better."""
+    limits = [-r.rhs if r.relation == "<=" else np.abs(r.rhs) for r in sdp.rows]
+    if any(np.any(limit > 0.0) for limit in limits) or any(np.any(a.constant) for a in sdp.lmis):
+        return None
+    if not sdp.primal_value(values) >= sdp.constant:
+        return None
+    zeros = {
+        name: Factor(np.zeros((value.shape[0], 1)))
+        if isinstance(value, Factor)
+        else np.zeros_like(value)
+        for name, value in values.items()
+    }
+    return sdp.constant, zeros, _ORIGIN
 
 
 def made_psd(sdp: SDP, values: Values) -> Values:

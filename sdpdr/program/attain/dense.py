@@ -20,6 +20,9 @@ import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg.magnitudes import is_written_exactly, row_magnitudes, row_terms
+from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.face import stated_labels
 from sdpdr.program.point import PsdVariable, Value, as_dense
@@ -29,6 +32,8 @@ from sdpdr.program.sdp import SDP, Expression
 _ENTRIES = 1_000_000
 # A pivot beside the largest from which on rows count as independent.
 _INDEPENDENT = 1e-10
+# What rounding may have made of a row beside its length; of terms that cancel it may be all.
+_BLUR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,10 @@ class DenseProgram:
     sdp : SDP
     E, M : arrays of shapes (m, p), (k, p)
     e, t, c : arrays of shapes (m,), (k,), (p,)
+    summands : tuple of arrays
+        Sizes of the terms that the entries of E, M and c are sums of.
+    behind : int
+        Rounded operations behind one of these entries.
     curvature : array of shape (p,)
         The diagonal of Q.
     groups : tuple of Group
@@ -87,6 +96,8 @@ class DenseProgram:
     M: Array
     t: Array
     c: Array
+    summands: tuple[Array, Array, Array]
+    behind: int
     curvature: Array
     groups: tuple[Group, ...]
     linear: slice
@@ -160,15 +171,19 @@ class DenseProgram:
 
     @cached_property
     def sizes(self) -> tuple[Array, Array, Array]:
-        """The absolute values of E, M and `others`."""
-        return np.abs(self.E), np.abs(self.M), np.abs(self.others)
+        """Sizes of the terms of E, M and `others`."""
+        E, M, _ = self.summands
+        others = M.copy()
+        others[self.own[self.own >= 0]] = 0.0
+        return E, M, others
 
     @cached_property
     def terms(self) -> tuple[Array, Array]:
         """Roundings of an entry of M v + t, and of one of c + E^T y - M^T z, at most."""
         E, M, others = self.sizes
         columns = np.count_nonzero(E, axis=0) + np.count_nonzero(others, axis=0)
-        return np.count_nonzero(M, axis=1) + 4.0, columns + 4.0
+        more = 4.0 + self.behind
+        return np.count_nonzero(M, axis=1) + more, columns + more
 
     @cached_property
     def heights(self) -> Array:
@@ -228,7 +243,10 @@ class DenseProgram:
 
 
 def written_out(sdp: SDP) -> DenseProgram | None:
-    """A program with all its entries; None where it is large, or where rows state a face.
+    """A program with all its entries.
+
+    None where it is large, where rows state a face, or where entries are what is left of terms that
+    cancel, so that rounding may have made them.
 
     Examples
     --------
@@ -243,7 +261,17 @@ def written_out(sdp: SDP) -> DenseProgram | None:
     p, rows = sum(v.size for v in sdp.variables), _rows_of_cones(sdp)
     if not 0 < p * max(rows, 1) <= _ENTRIES or sdp.n_rows * p > _ENTRIES or stated_labels(sdp):
         return None
-    return _Writer(sdp).program()
+    program = _Writer(sdp).program()
+    return None if _is_blurred(program) else program
+
+
+def _is_blurred(program: DenseProgram) -> bool:
+    """Whether rounding may have changed a row by more than a trace of it."""
+    share = gamma(program.behind)
+    return any(
+        bool(np.any(share * np.linalg.norm(sizes, axis=-1) > _BLUR * np.linalg.norm(rows, axis=-1)))
+        for rows, sizes in zip((program.E, program.M), program.summands, strict=False)
+    )
 
 
 def _rows_of_cones(sdp: SDP) -> int:
@@ -272,6 +300,7 @@ class _Writer:
         self.places: dict[str, slice] = {}
         self.k = _rows_of_cones(sdp)
         self.M, self.t = np.zeros((self.k, self.p)), np.zeros(self.k)
+        self.summands, self.behind = np.zeros((self.k, self.p)), 0
         self.own = np.full(self.p, -1)
 
     def program(self) -> DenseProgram:
@@ -281,12 +310,13 @@ class _Writer:
         self._half_lines(start)
         equations = [r for r in self.sdp.rows if r.relation == "=="]
         E, position = np.zeros((sum(r.m for r in equations), self.p)), 0
+        of_E, of_c = np.zeros(E.shape), np.zeros((1, self.p))
         for r in equations:
             self.places[r.label] = slice(position, position + r.m)
-            self._fill(E, self.places[r.label], r.lhs)
+            self._fill(E, of_E, self.places[r.label], r.lhs)
             position += r.m
         c, curvature = np.zeros((1, self.p)), np.zeros(self.p)
-        self._fill(c, slice(0, 1), self.sdp.objective)
+        self._fill(c, of_c, slice(0, 1), self.sdp.objective)
         for w in self.sdp.vector_variables:
             if w.curvature is not None:
                 curvature[self.columns[w.name]] = w.curvature
@@ -302,6 +332,8 @@ class _Writer:
             self.M[standing],
             self.t[standing],
             c[0],
+            (of_E[distinct], self.summands[standing], of_c[0]),
+            self.behind,
             curvature,
             groups,
             slice(start, standing.size),
@@ -326,14 +358,21 @@ class _Writer:
         limits, at = limits[equation[at] >= 0], at[equation[at] >= 0]
         return limits, equation[at], self.M[limits, at] / E[equation[at], at]
 
-    def _fill(self, matrix: Array, place: slice, lhs: Expression) -> None:
+    def _fill(self, matrix: Array, summands: Array, place: slice, lhs: Expression) -> None:
         for name, linear_map in lhs.items():
-            matrix[place, self.columns[name]] = linear_map.matrix().toarray()
+            found = linear_map.matrix().toarray()
+            matrix[place, self.columns[name]] = found
+            if not isinstance(linear_map, LinearMap) or is_written_exactly(linear_map):
+                summands[place, self.columns[name]] = np.abs(found)
+                continue
+            summands[place, self.columns[name]] = row_magnitudes(linear_map).toarray()
+            self.behind = max(self.behind, row_terms(linear_map))
 
     def _is_itself(self, name: str, place: slice) -> None:
         column = self.columns[name]
         self.own[column] = np.arange(place.start, place.stop)
-        self.M[self.own[column], np.arange(column.start, column.stop)] = 1.0
+        for matrix in (self.M, self.summands):
+            matrix[self.own[column], np.arange(column.start, column.stop)] = 1.0
 
     def _matrices(self) -> tuple[Group, ...]:
         cones = [(v.n, v.name, None) for v in self.sdp.psd_variables]
@@ -348,7 +387,7 @@ class _Writer:
                     self._is_itself(name, place)
                     continue
                 self.places[name] = place
-                self._fill(self.M, place, lmi.lhs)
+                self._fill(self.M, self.summands, place, lmi.lhs)
                 self.t[place] = lmi.constant
             groups.append(Group(order, len(members), slice(start, position)))
         self.places |= {name: slice(0, 0) for n, name, lmi in cones if not n and lmi is not None}
@@ -363,7 +402,7 @@ class _Writer:
         for r in self.sdp.rows:
             if r.relation == "<=":
                 place = self.places[r.label] = slice(position, position + r.m)
-                self._fill(self.M, place, r.lhs)
+                self._fill(self.M, self.summands, place, r.lhs)
                 np.negative(self.M[place], out=self.M[place])
                 self.t[place] = r.rhs
                 position = place.stop

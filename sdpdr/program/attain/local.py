@@ -172,7 +172,7 @@ def _onto_equations(program: DenseProgram, v: Array) -> Array:
 def _value_near(program: DenseProgram, v: Array) -> float | None:
     """A value that some feasible point next to v is proved to have; None if none is."""
     E, M, _ = program.sizes
-    unit, size = float(gamma(v.size + 8)), np.abs(v)
+    unit, size = float(gamma(v.size + program.behind + 8)), np.abs(v)
     missed = np.abs(program.e - program.E @ v) + unit * (E @ size + np.abs(program.e))
     reach = program.stretch * float(np.linalg.norm(missed)) if missed.size else 0.0
     s = program.M @ v + program.t
@@ -183,7 +183,7 @@ def _value_near(program: DenseProgram, v: Array) -> float | None:
     value = float(program.c @ v + 0.5 * (program.curvature @ (v * v))) + program.sdp.constant
     curved = float(np.max(program.curvature, initial=0.0))
     away = reach * float(np.linalg.norm(slope)) + curved * reach**2
-    rounding = np.abs(program.c) @ size + program.curvature @ (v * v) + abs(program.sdp.constant)
+    rounding = program.summands[2] @ size + program.curvature @ (v * v) + abs(program.sdp.constant)
     return value + 1.01 * (away + unit * float(rounding))
 
 
@@ -290,7 +290,7 @@ def _onto_free(
 def _rounding(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
     """Bounds on the rounding errors of the slack of variables."""
     E, _, others = program.sizes
-    size = np.abs(cost) + E.T @ np.abs(y) + others.T @ np.abs(z)
+    size = np.abs(cost) + program.summands[2] + E.T @ np.abs(y) + others.T @ np.abs(z)
     return np.asarray(gamma(program.terms[1]) * size)
 
 
