@@ -163,7 +163,9 @@ class Certificate:
         """The certificate of M against A."""
         M, A = as_real(M, copy=True), as_real(A)
         value = float(np.sum(M * A))
-        return cls(M, value, -value / float(np.linalg.norm(M)), proof)
+        norm = float(np.linalg.norm(M))
+        # M = 0 is copositive, and cuts nothing off.
+        return cls(M, value, -value / norm if norm else 0.0, proof)
 
     @property
     def least_gap(self) -> float:
