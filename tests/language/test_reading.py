@@ -113,7 +113,7 @@ def test_signs_of_some_entries_divide_a_variable():
         (3, [4]),
         (LONGEST_ARROW, [LONGEST_ARROW + 1]),
         (2 * LONGEST_ARROW, [LONGEST_ARROW + 1] * 2),
-        (2 * LONGEST_ARROW + 1, [7, 7, 6]),
+        (2 * LONGEST_ARROW + 1, [12] * 3),
     ],
 )
 def test_second_order_cones(m, orders):

@@ -27,8 +27,9 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import svec_index, svec_size
 from sdpdr.linalg.svec import SQRT2, svec
 
-# Length of v, or of a part of it, up to which an arrow costs less than more of them.
-LONGEST_ARROW = 8
+# Length of v, or of a part of it, up to which an arrow costs less than more of them: at 200 and 600
+# values, lengths of 8 to 30 take about as long, and more of them longer to prove.
+LONGEST_ARROW = 16
 
 
 def merged(matrix: sp.csr_array, rhs: Array) -> sp.csr_array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sdpdr.linalg.svec import smat, svec_pairs
 from sdpdr.model.affine import Affine, Declared, joined
+from sdpdr.model.conic.cones import LONGEST_ARROW
 from sdpdr.model.language.pieces import (
     Built,
     Function,
@@ -24,10 +25,6 @@ from sdpdr.model.language.pieces import (
 from sdpdr.model.language.statements import is_symmetric, svec_of
 from sdpdr.model.terms import Term
 
-# Values in one matrix inequality, whose order is one more. Of larger ones, bounds are proved less
-# often; many small ones take longer to prove than to solve.
-_ARROW = 30
-
 
 @dataclass(frozen=True, eq=False)
 class Length(Function):
@@ -36,7 +33,7 @@ class Length(Function):
     .. math:: |v| \le t \quad\Longleftrightarrow\quad
               \begin{pmatrix} t I & v \\ v^T & t \end{pmatrix} \succeq 0,
 
-    for up to thirty values. More are split into groups :math:`v_1, v_2, \dots` with a scalar each,
+    for up to sixteen values. More are split into groups :math:`v_1, v_2, \dots` with a scalar each,
 
     .. math:: |v| \le t \quad\Longleftrightarrow\quad
               \begin{pmatrix} t I & v_g \\ v_g^T & u_g \end{pmatrix} \succeq 0,\
@@ -59,7 +56,7 @@ class Length(Function):
     [('psd', 10)]
     >>> _, terms, _ = Length(scalar("v", 40)).above("norm")
     >>> [term.lhs.m for term in terms]
-    [231, 231, 1]
+    [120, 105, 105, 1]
     """
 
     def value(self, values: Point) -> float:
@@ -145,9 +142,9 @@ def squares_below(of: Affine, over: Affine, top: Affine, name: str) -> Limits:
     """
     values = (svec_of(of) if is_symmetric(of) else of).reshape(-1)
     top = top.reshape(1)
-    if values.m <= _ARROW:
+    if values.m <= LONGEST_ARROW:
         return [], [psd_term(_arrow(values, over, top), name, "arrow" if "." in name else "")]
-    groups = np.array_split(np.arange(values.m), -(-values.m // _ARROW))
+    groups = np.array_split(np.arange(values.m), -(-values.m // LONGEST_ARROW))
     variable, shares = unknowns(f"{name}.shares", len(groups), nonnegative=True)
     terms: list[Term] = [
         psd_term(_arrow(values[group], over, shares[[k]]), name, f"arrow{k}")

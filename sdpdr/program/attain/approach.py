@@ -161,34 +161,13 @@ def _relative(program: ConeProgram, residual: Array, scaled: Scaled, y: Array) -
 
 def _shortest(program: ConeProgram, schur: Schur, y: Array, residual: Array) -> Array | None:
     """The step shortest in the local norm; free scalars count by their own sizes."""
-    matrix = schur.matrix(y, y) + (schur.free @ schur.free.T).toarray()
-    w = solve_symmetric(matrix, residual)
-    if w is None:
+    free = program.free
+    solved = schur.solve(y, y, -np.ones(free.size), np.append(residual, np.zeros(free.size)))
+    if solved is None:
         return None
-    step = schur.apply(y, y, schur.A.T @ w)
-    step[program.free] = schur.free.T @ w
+    step = schur.apply(y, y, schur.A.T @ solved[0])
+    step[free] = solved[1]
     return step
-
-
-def solve_symmetric(matrix: Array, right: Array) -> Array | None:
-    """Least squares where rows depend on each other; None where numbers are lost."""
-    if not right.size:
-        return np.zeros(0)  # which older versions of SciPy refuse
-    diagonal = np.diagonal(matrix)
-    # A row of zeros, 0 = 0, has no size.
-    scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, 1.0))
-    scaled = finite(matrix * scale[:, None] * scale[None, :])
-    finite(right)
-    try:
-        root = sl.cho_factor(scaled + 1e-15 * np.eye(right.size), lower=True)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(scaled)
-        known = values > 1e-14 * values[-1]
-        part = vectors[:, known]
-        return np.asarray(scale * (part @ ((part.T @ (scale * right)) / values[known])))
-    found = scale * sl.cho_solve(root, scale * right)
-    found += scale * sl.cho_solve(root, scale * (right - matrix @ found))
-    return np.asarray(found) if np.isfinite(found).all() else None
 
 
 @unless_lost
@@ -256,21 +235,10 @@ def _primal_dual(
     target = mu * z - x
     target[free] = 0.0
     right = residual - schur.A @ (target - schur.apply(x, z, off))
-    matrix = schur.matrix(x, z)
-    if free.size:
-        columns = schur.free.toarray()
-        size = np.max(np.diagonal(matrix), initial=0.0)
-        corner = -np.diag(curvature[free]) - 1e-16 * size * np.eye(free.size)
-        joint = np.block([[matrix, columns], [columns.T, corner]])
-        found = np.linalg.lstsq(
-            finite(joint), finite(np.concatenate([right, off[free]])), rcond=1e-16
-        )[0]
-        dy, dz = np.asarray(found[: right.size]), np.asarray(found[right.size :])
-    else:
-        solved = solve_symmetric(matrix, right)
-        if solved is None:
-            return None
-        dy, dz = solved, np.zeros(0)
+    solved = schur.solve(x, z, -curvature[free], np.append(right, off[free]))
+    if solved is None:
+        return None
+    dy, dz = solved
     ds = off - schur.A.T @ dy
     ds[free] = 0.0
     dx = target - schur.apply(x, z, ds)

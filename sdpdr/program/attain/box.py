@@ -88,15 +88,16 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
 
 def _own_columns(scaled: Scaled) -> tuple[Index, Index]:
     """Rows that have a column that no other row sees, and these columns."""
-    columns = scaled.A.tocsc()
-    alone = (np.diff(columns.indptr) == 1) & (np.diff(scaled.radius.tocsc().indptr) == 0)
+    columns = sp.csc_array(abs(scaled.A) + abs(scaled.radius))
+    alone = np.diff(columns.indptr) == 1
     place = np.flatnonzero(alone)
-    entries = columns.indptr[place]
-    row, size = columns.indices[entries], np.abs(columns.data[entries])
+    row = columns.indices[columns.indptr[place]]
+    size = np.abs(_entries(scaled.A, row, place))
+    around = np.abs(_entries(scaled.radius, row, place))
     # The largest of several comes last, and stays.
     order = np.lexsort((size, row))
     last = np.append(row[order][1:] != row[order][:-1], True)[: order.size]
-    kept = order[last & (size[order] > 0.0)]
+    kept = order[last & (size[order] > 2.0 * around[order])]
     return row[kept].astype(np.int64), place[kept]
 
 
@@ -200,7 +201,7 @@ class _Slack:
 
     @cached_property
     def _entries(self) -> Array:
-        return np.asarray(self.scaled.A[self.rows, self.columns]).ravel()
+        return _entries(self.scaled.A, self.rows, self.columns)
 
     def nearest(self, y: Array) -> Array:
         """The point with these columns as the rows want them, as far as rounding lets it."""
@@ -214,7 +215,7 @@ class _Slack:
         """How far a solution of all rows is, where the others have one as far as the radius.
 
         With a the entry of a row in its own column j, and h the other entries' distance, the exact
-        entry is :math:`y_j + (b - A y - A_{other} h) / a`.
+        entry is :math:`y_j + (b - A y - A_{other} h) / a`, for every a within its radius.
         """
         if not self.rows.size:
             return radius
@@ -222,8 +223,14 @@ class _Slack:
         missed = _residual(A, around, self.scaled.b[self.rows], y)
         reach = 1.01 * ((abs(A) + around) @ radius)
         found = radius.copy()
-        found[self.columns] = 1.01 * (missed + reach) / np.abs(self._entries)
+        least = np.abs(self._entries) - _entries(self.scaled.radius, self.rows, self.columns)
+        found[self.columns] = 1.01 * (missed + reach) / least
         return found
+
+
+def _entries(A: sp.csr_array, rows: Index, columns: Index) -> Array:
+    # SciPy answers an empty choice with a sparse array.
+    return np.asarray(A[rows, columns]).ravel() if rows.size else np.zeros(0)
 
 
 def _residual(A: sp.csr_array, radius: sp.csr_array, b: Array, y: Array) -> Array:

@@ -19,10 +19,17 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.program.attain.approach import finest_first, least_share, lifted, solve_symmetric
+from sdpdr.program.attain.approach import finest_first, least_share, lifted
 from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.cone import ConeProgram, cone_program
-from sdpdr.program.attain.newton import SHARE, Schur, inverse, longest_step, unless_lost
+from sdpdr.program.attain.newton import (
+    SHARE,
+    Schur,
+    inverse,
+    longest_step,
+    solve_symmetric,
+    unless_lost,
+)
 from sdpdr.program.certificate.free import project
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP

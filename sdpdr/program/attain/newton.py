@@ -1,4 +1,4 @@
-r"""The matrices that Newton steps over a cone need, dense."""
+r"""The matrices that Newton steps over a cone need, dense, or in blocks with a border."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs
 from sdpdr.program.attain.basis import LIMIT, EffortSpentError
+from sdpdr.program.attain.bordered import Bordered, Pattern
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 
 # Pairs of coefficients, for every row, up to which all products are formed at once: a row of its
@@ -21,6 +22,10 @@ from sdpdr.program.attain.cone import ConeProgram, Scaled
 _AT_ONCE = 6_000
 # Rows whose images are multiplied at once.
 _TOGETHER = 64
+# What a system in blocks may take of the operations of a dense one.
+_GAIN = 0.5
+# From where on free scalars may be solved for first, and what holds those that cost nothing.
+_COSTS, _HELD = 0.5, 1e-16
 # How far a step goes towards the boundary of the cone.
 SHARE = 0.9
 # Least number of steps that get anywhere.
@@ -86,18 +91,93 @@ class Schur:
     """
 
     def __init__(self, program: ConeProgram, A: sp.csr_array) -> None:
-        m = A.shape[0]
-        blocks = sum(10.0 * (m + block.order) * block.order**2 for block in program.blocks)
-        self._step = m**3 / 3.0 + blocks
-        if _LEAST_STEPS * self._step > LIMIT:
-            raise EffortSpentError(
-                f"with {m} equations every Newton step takes some {self._step:.0e} operations"
-            )
-        self.program, self.A = program, A
+        self.program, self.A, self.m = program, A, A.shape[0]
         self._parts = [sp.csr_array(A[:, block.part]) for block in program.blocks]
-        self._terms = [_natural(part) for part in self._parts]
+        self._seen = [np.flatnonzero(np.diff(part.indptr)) for part in self._parts]
         self._scalars = A[:, program.nonnegative]
         self.free = A[:, program.free]
+        self._pattern = Pattern.of(self.m, self._seen, _rows_of_shared(self._scalars))
+        blocks = sum(
+            10.0 * (rows.size + block.order) * block.order**2
+            for rows, block in zip(self._seen, program.blocks, strict=True)
+        )
+        self._dense_step = (self.m + program.free.size) ** 3 / 3.0 + blocks
+        in_blocks = self._pattern.operations(program.free.size) + blocks
+        self._is_bordered = in_blocks < _GAIN * self._dense_step
+        self._step = in_blocks if self._is_bordered else self._dense_step
+        self._require(self._step)
+
+    def _require(self, step: float) -> None:
+        if _LEAST_STEPS * step > LIMIT:
+            raise EffortSpentError(
+                f"with {self.m} equations every Newton step takes some {step:.0e} operations"
+            )
+
+    def solve(self, x: Array, z: Array, corner: Array, right: Array) -> tuple[Array, Array] | None:
+        r"""Solve :math:`A (X \odot Z) A^T w + F v = r, F^T w + D v = s` for w and v.
+
+        F has the columns of free scalars.
+
+        Parameters
+        ----------
+        x, z : arrays of shape (N,)
+            In the interior of the cone.
+        corner : array of shape (f,)
+            The diagonal of D, negative.
+        right : array of shape (m + f,)
+            r and s.
+
+        Returns
+        -------
+        w, v : arrays
+            The shortest where rows depend on each other; None where numbers are lost.
+
+        Raises
+        ------
+        EffortSpentError
+            If all steps of this program together have taken too long.
+        """
+        finite(right)
+        if self._is_bordered:
+            w, v = self._bordered(x, z, corner).solve(right)
+            return (w, v) if np.isfinite(w).all() and np.isfinite(v).all() else None
+        matrix = self.matrix(x, z)
+        if np.all(corner <= -_COSTS):
+            return self._eliminated(matrix, corner, right)
+        columns = self.free.toarray()
+        held = np.diag(corner - _HELD * np.max(np.diagonal(matrix), initial=0.0))
+        joint = finite(np.block([[matrix, columns], [columns.T, held]]))
+        found = np.linalg.lstsq(joint, right, rcond=_HELD)[0]
+        return np.asarray(found[: self.m]), np.asarray(found[self.m :])
+
+    def _eliminated(self, matrix: Array, corner: Array, right: Array) -> tuple[Array, Array] | None:
+        """The solution where free scalars cost enough to be solved for first, or there are none."""
+        lowered = self.free @ sp.diags_array(1.0 / corner)
+        w = solve_symmetric(
+            matrix - (lowered @ self.free.T).toarray(), right[: self.m] - lowered @ right[self.m :]
+        )
+        return None if w is None else (w, (right[self.m :] - self.free.T @ w) / corner)
+
+    def _bordered(self, x: Array, z: Array, corner: Array) -> Bordered:
+        self.program.effort.spend(self._step)
+        weights = sp.diags_array(x[self.program.nonnegative] * z[self.program.nonnegative])
+        scalars, rest = self._scalars, self._scalars[self._pattern.rest]
+        matrices = []
+        for k, block in enumerate(self.program.blocks):
+            X, Z = smat(x[block.part]), smat(z[block.part])
+            rows = np.concatenate([self._pattern.own[k], self._pattern.others[k]])
+            matrices.append(_image_products(self._parts[k][rows], X, Z))
+        return Bordered(
+            self._pattern,
+            matrices,
+            np.asarray(scalars.multiply(scalars) @ weights.diagonal()),
+            (rest @ weights @ rest.T).toarray(),
+            self.free,
+            np.diag(
+                corner
+                - _HELD * max([0.0, *(np.max(np.diagonal(M), initial=0.0) for M in matrices)])
+            ),
+        )
 
     def matrix(self, x: Array, z: Array) -> Array:
         """Shape (m, m), for points x and z of the cone.
@@ -107,15 +187,12 @@ class Schur:
         EffortSpentError
             If all steps of this program together have taken too long.
         """
-        self.program.effort.spend(self._step)
-        m = self.A.shape[0]
-        total = np.zeros((m, m))
-        for block, part, terms in zip(self.program.blocks, self._parts, self._terms, strict=True):
+        self._require(self._dense_step)
+        self.program.effort.spend(self._dense_step)
+        total = np.zeros((self.m, self.m))
+        for block, part, rows in zip(self.program.blocks, self._parts, self._seen, strict=True):
             X, Z = smat(x[block.part]), smat(z[block.part])
-            if terms.weight.size**2 <= _AT_ONCE * terms.n_rows:
-                total += _at_once(terms, X, Z, m)
-            else:
-                total += _row_by_row(part, terms, X, Z)
+            total[np.ix_(rows, rows)] += _image_products(part[rows], X, Z)
         weights = x[self.program.nonnegative] * z[self.program.nonnegative]
         scalars = self._scalars
         total += (scalars @ sp.diags_array(weights) @ scalars.T).toarray()
@@ -130,6 +207,42 @@ class Schur:
         k = self.program.nonnegative
         image[k] = x[k] * u[k] * z[k]
         return image
+
+
+def solve_symmetric(matrix: Array, right: Array) -> Array | None:
+    """Least squares where rows depend on each other; None where numbers are lost."""
+    if not right.size:
+        return np.zeros(0)  # which older versions of SciPy refuse
+    diagonal = np.diagonal(matrix)
+    # A row of zeros, 0 = 0, has no size.
+    scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, 1.0))
+    scaled = finite(matrix * scale[:, None] * scale[None, :])
+    finite(right)
+    try:
+        root = sl.cho_factor(scaled + 1e-15 * np.eye(right.size), lower=True)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(scaled)
+        known = values > 1e-14 * values[-1]
+        part = vectors[:, known]
+        return np.asarray(scale * (part @ ((part.T @ (scale * right)) / values[known])))
+    found = scale * sl.cho_solve(root, scale * right)
+    found += scale * sl.cho_solve(root, scale * (right - matrix @ found))
+    return np.asarray(found) if np.isfinite(found).all() else None
+
+
+def _rows_of_shared(scalars: sp.csr_array) -> Index:
+    """Rows that have a scalar in common with another one."""
+    entries = scalars.tocoo()
+    shared = np.bincount(entries.col, minlength=scalars.shape[1]) > 1
+    return np.unique(entries.row[shared[entries.col]])
+
+
+def _image_products(part: sp.csr_array, X: Array, Z: Array) -> Array:
+    r"""The matrix of :math:`\langle A_e, X A_f Z\rangle` for the rows of a block."""
+    terms = _natural(part)
+    if terms.weight.size**2 <= _AT_ONCE * terms.n_rows:
+        return _at_once(terms, X, Z, part.shape[0])
+    return _row_by_row(part, terms, X, Z)
 
 
 def _natural(part: sp.csr_array) -> _Terms:

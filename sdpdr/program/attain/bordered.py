@@ -1,0 +1,210 @@
+r"""Symmetric systems that are block diagonal but for a border.
+
+The slack of a matrix inequality appears in the rows of that inequality and nowhere else, so that
+the matrix :math:`A (X \odot Z) A^T` of a Newton step has a block for each of them. With the rows P
+of such blocks, the others Q and the free scalars f, whose columns are F,
+
+.. math::
+
+    \begin{pmatrix} S_{PP} & S_{PQ} & F_P \\ S_{QP} & S_{QQ} & F_Q \\ F_P^T & F_Q^T & -D
+    \end{pmatrix}
+    \begin{pmatrix} w_P \\ w_Q \\ v \end{pmatrix} = r
+
+takes a small Cholesky factorization for each block, and one of the order of Q and f.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+
+# What is added to a block of unit diagonal whose rows may depend on each other.
+_SHIFT = 1e-15
+_REFINEMENTS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Which rows belong to one block alone.
+
+    Attributes
+    ----------
+    own : tuple of arrays of int
+        For every block the rows that see it, and no other block or shared scalar.
+    others : tuple of arrays of int
+        For every block the remaining rows that see it.
+    rest : array of int
+        All rows that are no block's own.
+    """
+
+    own: tuple[Index, ...]
+    others: tuple[Index, ...]
+    rest: Index
+
+    @classmethod
+    def of(cls, m: int, seen: Sequence[Index], shared: Index) -> Pattern:
+        """The pattern of m rows.
+
+        Parameters
+        ----------
+        m : int
+        seen : sequence of arrays of int
+            The rows that see each block.
+        shared : array of int
+            Rows that see a scalar which another row sees, too.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> found = Pattern.of(4, [np.array([0, 1]), np.array([1, 2])], np.array([3]))
+        >>> [rows.tolist() for rows in found.own], found.rest.tolist()
+        ([[0], [2]], [1, 3])
+        """
+        count = np.zeros(m, dtype=np.int64)
+        for rows in seen:
+            count[rows] += 1
+        alone = count == 1
+        alone[shared] = False
+        own = tuple(rows[alone[rows]] for rows in seen)
+        others = tuple(rows[~alone[rows]] for rows in seen)
+        return cls(own, others, np.flatnonzero(~alone))
+
+    def operations(self, n_free: int) -> float:
+        """Multiplications of a factorization."""
+        core = float(self.rest.size + n_free)
+        blocks = sum(rows.size**3 / 3.0 + rows.size * min(core, 1e3) ** 2 for rows in self.own)
+        return blocks + core**3 / 3.0
+
+
+class Bordered:
+    """A system with the matrices of its blocks.
+
+    Parameters
+    ----------
+    pattern : Pattern
+    matrices : sequence of arrays
+        Of each block, with rows in the order of `Pattern.own`, then `Pattern.others`.
+    diagonal : array of shape (m,)
+        What is added to the diagonal of the rows that are a block's own.
+    rest : array of shape (q, q)
+        What is added to the rows of `Pattern.rest`.
+    free : sparse array of shape (m, f)
+        F.
+    corner : array of shape (f, f)
+        -D.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a block is not positive definite.
+    """
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        matrices: Sequence[Array],
+        diagonal: Array,
+        rest: Array,
+        free: sp.csr_array,
+        corner: Array,
+    ) -> None:
+        self._pattern, self._m = pattern, free.shape[0]
+        self._corner = corner
+        q = pattern.rest.size
+        self._blocks: list[_Block] = []
+        core = np.zeros((q + corner.shape[0],) * 2)
+        core[:q, :q] = rest
+        edge = free[pattern.rest].toarray()
+        core[:q, q:], core[q:, :q], core[q:, q:] = edge, edge.T, corner
+        place = np.empty(self._m, dtype=np.int64)
+        place[pattern.rest] = np.arange(q)
+        for own, others, matrix in zip(pattern.own, pattern.others, matrices, strict=True):
+            k, at = own.size, place[others]
+            core[np.ix_(at, at)] += matrix[k:, k:]
+            if not k:
+                continue
+            columns = free[own]
+            touched = np.unique(columns.indices)
+            border = np.hstack([matrix[:k, k:], columns[:, touched].toarray()])
+            block = _Block.of(
+                own,
+                np.concatenate([at, q + touched]),
+                matrix[:k, :k] + np.diag(diagonal[own]),
+                border,
+            )
+            core[np.ix_(block.at, block.at)] -= block.complement
+            self._blocks.append(block)
+        self._core = core
+
+    def solve(self, right: Array) -> tuple[Array, Array]:
+        """Solve for the rows' unknowns and for the free scalars.
+
+        Parameters
+        ----------
+        right : array of shape (m + f,)
+        """
+        reduced = np.concatenate([right[: self._m][self._pattern.rest], right[self._m :]])
+        halves = []
+        for block in self._blocks:
+            half = block.half(right[block.own])
+            reduced[block.at] -= block.border.T @ half
+            halves.append(half)
+        found = _least_squares(self._core, reduced)
+        w = np.zeros(self._m)
+        w[self._pattern.rest] = found[: self._pattern.rest.size]
+        for block, half in zip(self._blocks, halves, strict=True):
+            w[block.own] = block.back(half - block.border @ found[block.at])
+        return w, found[self._pattern.rest.size :]
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """The Cholesky factor of rows of a block's own, and what it makes of their border."""
+
+    own: Index
+    at: Index
+    root: Array
+    scale: Array
+    border: Array
+
+    @classmethod
+    def of(cls, own: Index, at: Index, matrix: Array, border: Array) -> _Block:
+        diagonal = np.diagonal(matrix)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 1e-300, diagonal, 1.0))
+        unit = matrix * scale[:, None] * scale[None, :]
+        root = sl.cholesky(unit + _SHIFT * np.eye(own.size), lower=True)
+        halved = sl.solve_triangular(root, scale[:, None] * border, lower=True)
+        return cls(own, at, root, scale, np.asarray(halved))
+
+    @property
+    def complement(self) -> Array:
+        return np.asarray(self.border.T @ self.border)
+
+    def half(self, right: Array) -> Array:
+        return np.asarray(sl.solve_triangular(self.root, self.scale * right, lower=True))
+
+    def back(self, half: Array) -> Array:
+        return np.asarray(self.scale * sl.solve_triangular(self.root.T, half))
+
+
+def _least_squares(core: Array, right: Array) -> Array:
+    """The solution of an indefinite system; the shortest where rows depend on each other."""
+    if not right.size:
+        return right
+    size = np.max(np.abs(core), axis=1)
+    scale = 1.0 / np.sqrt(np.where(size > 1e-300, size, 1.0))
+    scaled, aim = core * scale[:, None] * scale[None, :], scale * right
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", sl.LinAlgWarning)
+            found = sl.solve(scaled, aim, assume_a="sym")
+    except (np.linalg.LinAlgError, sl.LinAlgWarning):
+        found = np.linalg.lstsq(scaled, aim, rcond=1e-15)[0]
+    return np.asarray(scale * found)

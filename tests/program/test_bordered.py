@@ -1,0 +1,75 @@
+"""Systems in blocks with a border, and what is proved by them."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sdpdr
+from sdpdr import minimize, norm, scalar
+from sdpdr.program.attain.bordered import Bordered, Pattern
+
+
+def positive(rng, n):
+    root = rng.normal(size=(n, n + 2))
+    return root @ root.T
+
+
+@given(seed=st.integers(0, 10_000), n_free=st.integers(0, 4))
+def test_a_bordered_system_has_the_solution_of_the_whole(seed, n_free):
+    rng = np.random.default_rng(seed)
+    m = 11
+    seen = [np.array([0, 1, 2, 7]), np.array([3, 4, 7, 8]), np.array([5, 6])]
+    shared = np.array([9, 10, *rng.choice(7, 1)])
+    matrices = {k: positive(rng, rows.size) for k, rows in enumerate(seen)}
+    pattern = Pattern.of(m, seen, np.unique(shared))
+    diagonal = rng.random(m)
+    rest = positive(rng, pattern.rest.size)
+    free = sp.csr_array(rng.normal(size=(m, n_free)) * (rng.random((m, n_free)) < 0.7))
+    corner = -np.diag(rng.random(n_free) + 0.1)
+    ordered = []
+    whole = np.zeros((m, m))
+    for k, rows in enumerate(seen):
+        whole[np.ix_(rows, rows)] += matrices[k]
+        place = [rows.tolist().index(r) for r in (*pattern.own[k], *pattern.others[k])]
+        ordered.append(matrices[k][np.ix_(place, place)])
+    whole[np.ix_(pattern.rest, pattern.rest)] += rest
+    own = np.concatenate(pattern.own)
+    whole[own, own] += diagonal[own]
+    joint = np.block([[whole, free.toarray()], [free.toarray().T, corner]])
+    right = rng.normal(size=m + n_free)
+    w, v = Bordered(pattern, ordered, diagonal, rest, free, corner).solve(right)
+    assert np.allclose(joint @ np.concatenate([w, v]), right, atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [120, 250])
+def test_a_long_length_under_a_limit_is_certified(n):
+    """The optimum is known: the point of least norm on the plane, and a step along the goal."""
+    rng = np.random.default_rng(n)
+    A, b, c = rng.normal(size=(n // 2, n)), rng.normal(size=n // 2), rng.normal(size=n)
+    limit = 3.0 * np.sqrt(n)
+    least = np.linalg.lstsq(A, b)[0]
+    along = c - np.linalg.pinv(A) @ (A @ c)
+    exact = c @ least - np.sqrt(limit**2 - least @ least) * np.linalg.norm(along)
+    w = scalar("w", n)
+    model = minimize((w * c).sum()) + (A @ w == b).named("plane") + (norm(w) <= limit)
+    solution = sdpdr.solve(model)
+    assert solution.certified(1e-6)
+    assert solution.bound <= exact + 1e-9 * abs(exact)
+    assert solution.value == pytest.approx(exact, rel=1e-6)
+
+
+def test_a_long_cone_of_cvxpy_is_certified():
+    n = 250
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(n // 2, n)), rng.normal(size=n // 2)
+    x = cp.Variable(n)
+    problem = cp.Problem(cp.Minimize(cp.norm(x - 1.0)), [A @ x == b])
+    solution = sdpdr.solve(sdpdr.from_cvxpy(problem))
+    exact = np.linalg.norm(np.linalg.lstsq(A, b - A.sum(axis=1))[0])
+    assert solution.certified(1e-6)
+    assert solution.value == pytest.approx(exact, rel=1e-6)
