@@ -134,6 +134,12 @@ class Priced(Named, Curved, Part):
             )
         return self.sum()
 
+    def __ge__(self, bound: Any) -> Any:
+        raise ModelError(
+            f"{self.default_label}(v) >= a limit is no convex set, as {self.default_label} is "
+            "convex; use <=."
+        )
+
     def __le__(self, bound: Any) -> Any:
         if isinstance(self.weight, Affine):
             if self.penalty != "absolute":

@@ -292,6 +292,11 @@ class PsdMatrix(Arithmetic):
 
     def __rmatmul__(self, other: Any) -> Affine:
         left = as_real(other) if sp.issparse(other) else constant_of(other)
+        if left.ndim not in (1, 2) or left.shape[-1] != self.n:
+            raise ShapeError(
+                f"shapes {left.shape} @ {self.shape} do not fit: the left side must have {self.n} "
+                "columns."
+            )
         return (self @ left.T).T
 
     def __repr__(self) -> str:
