@@ -40,7 +40,7 @@ MISTAKES = {
     "of psd products": (lambda: K @ np.ones(4), ShapeError, r"\(3, 3\) @ \(4,\)"),
     "psd products from the left": (lambda: np.ones(4) @ K, ShapeError, r"\(4,\) @ \(3, 3\)"),
     "sizes above a limit": (lambda: abs(w) >= 1.0, ModelError, "abs.* no convex set"),
-    "squares above a limit": (lambda: 1.0 <= square(w), ModelError, "square.* no convex set"),
+    "squares above a limit": (lambda: square(w) >= 1.0, ModelError, "square.* no convex set"),
     "a strict inequality": (lambda: w < 1.0, ModelError, "write <="),
     "the other strict one": (lambda: w > 1.0, ModelError, "write >="),
     "unequal": (lambda: w != 1.0, ModelError, "no convex set"),
