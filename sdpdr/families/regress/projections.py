@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.estimators import checked
+from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.linear import linear_embedding
 from sdpdr.families.regress.respond import (
     LABELLED,
@@ -130,8 +130,8 @@ class GraphProjection(Responding):
     def transform(self, X: Any) -> Array:
         """Places of points, shape (q, n_components)."""
         check_is_fitted(self, "components_")
-        X = checked(self, X, reset=False)
-        return np.asarray(X @ self.components_.T + self.intercept_)
+        points = checked(self, X, reset=False)
+        return as_precise(points @ self.components_.T + self.intercept_, X)
 
     @property
     def _n_features_out(self) -> int:

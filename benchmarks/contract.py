@@ -1,0 +1,162 @@
+"""scikit-learn's contract: every check of its, on every estimator as it comes.
+
+    python benchmarks/contract.py                  # rewrites docs/tables/contract.rst
+    python benchmarks/contract.py --only MVU NMF   # tells of some, writes nothing
+
+Checks that fail are named in EXPECTED, each with its reason; tests/estimators/test_contract.py
+holds every estimator to them. Any other failure ends this program with an error.
+Run with OMP_NUM_THREADS=1; some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.utils import estimator_checks
+from tables import write_table
+
+import sdpdr
+from sdpdr import baselines, extend
+
+# Bases, which have no program of their own.
+_BASES = ("GramEmbedding", "LengthEmbedding", "GraphProjection")
+
+PAIRS = (
+    "`predict` takes users and items, one for one, and returns an entry for each pair; the check "
+    "passes rows of X to it"
+)
+SIGNS = "entries must be 1, -1 or 0, and those of the check's data are other numbers"
+PLACED = (
+    "y holds coordinates, and the check gives those of all points, so that nothing is left to find"
+)
+AFFINITY = "X is an affinity by default, and the check passes points"
+
+_PREDICTS = (
+    "check_n_features_in_after_fitting", "check_estimators_dtypes", "check_dtype_object",
+    "check_estimator_sparse_array", "check_estimator_sparse_matrix", "check_estimators_pickle",
+    "check_f_contiguous_array_estimator", "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance", "check_dict_unchanged", "check_fit2d_predict1d",
+)  # fmt: skip
+_FITS = (
+    "check_fit_score_takes_y", "check_estimators_overwrite_params",
+    "check_dont_overwrite_parameters", "check_estimators_fit_returns_self",
+    "check_readonly_memmap_input", "check_n_features_in_after_fitting",
+    "check_positive_only_tag_during_fit", "check_estimators_dtypes", "check_dtype_object",
+    "check_pipeline_consistency", "check_estimators_pickle",
+    "check_f_contiguous_array_estimator", "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance", "check_fit2d_1feature", "check_dict_unchanged",
+    "check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in",
+    "check_fit2d_predict1d",
+)  # fmt: skip
+_SPARSE = (
+    "check_estimator_sparse_tag", "check_estimator_sparse_array", "check_estimator_sparse_matrix",
+    "check_fit2d_1sample",
+)  # fmt: skip
+
+EXPECTED: Mapping[str, Mapping[str, str]] = {
+    "AnchoredMVU": dict.fromkeys((*_FITS, "check_estimators_nan_inf"), PLACED),
+    "CompletelyPositive": {"check_clustering": AFFINITY},
+    "MMMF": dict.fromkeys((*_FITS, *_SPARSE), SIGNS),
+    "MMMFCV": dict.fromkeys(_PREDICTS, PAIRS),
+    "MMMF of signs": dict.fromkeys(_PREDICTS, PAIRS),
+    "RatingMMMF": dict.fromkeys(_PREDICTS, PAIRS),
+}
+
+
+class Unplaced(sdpdr.AnchoredMVU):
+    """`AnchoredMVU` that is told no coordinates."""
+
+    def fit(self, X: Any, y: Any = None) -> Unplaced:
+        """Fit without y."""
+        return super().fit(X)
+
+
+class SignsOf(sdpdr.MMMF):
+    """`MMMF` of the signs of what it is given."""
+
+    def fit(self, X: Any, y: Any = None) -> SignsOf:
+        """Fit to signs."""
+        return super().fit(X if isinstance(X, list) else np.sign(X))
+
+
+def every() -> dict[str, Any]:
+    """The default instance of every public estimator, by name."""
+    kinds = {name: getattr(sdpdr.estimators, name) for name in sdpdr.estimators.__all__}
+    fitted = {
+        name: kind
+        for name, kind in kinds.items()
+        if hasattr(kind, "get_params") and name not in _BASES
+    }
+    more = (baselines.SPE, baselines.NCMVU, extend.BasisExpansion)
+    fitted |= {kind.__name__: kind for kind in more}
+    return {name: kind() for name, kind in sorted(fitted.items())}
+
+
+def with_data_of_its_own() -> dict[str, Any]:
+    """Estimators that the checks' data do not suit, with what they are made for."""
+    return {"AnchoredMVU without y": Unplaced(), "MMMF of signs": SignsOf()}
+
+
+def verdicts(name: str, estimator: Any) -> Iterator[tuple[str, str, str]]:
+    """Name of each check, what came of it (passed, skipped, expected, failed), and why."""
+    reasons = EXPECTED.get(name, {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = estimator_checks.check_estimator(
+            estimator, expected_failed_checks=dict(reasons), on_fail=None, on_skip=None
+        )
+    for one in found:
+        # One that was expected to fail and did not has no reason to be in the list.
+        if one["expected_to_fail"]:
+            kind = "expected" if one["status"] == "xfail" else "unexpectedly passed"
+            yield one["check_name"], kind, one["expected_to_fail_reason"]
+        else:
+            yield one["check_name"], one["status"], str(one["exception"] or "")
+
+
+def main() -> None:
+    """Check, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--only", nargs="+")
+    only = parser.parse_args().only
+    rows, unexplained = [], 0
+    for name, estimator in {**every(), **with_data_of_its_own()}.items():
+        if only and name not in only:
+            continue
+        found = list(verdicts(name, estimator))
+        count = Counter(kind for _, kind, _ in found)
+        why = Counter(reason for _, kind, reason in found if kind == "expected")
+        unexplained += count["failed"]
+        for check, kind, reason in found:
+            if kind in ("failed", "unexpectedly passed"):
+                print(f"{name}: {check} {kind}: {reason[:200]}", file=sys.stderr)
+        kinds = ("passed", "skipped", "expected", "failed")
+        told = "; ".join(f"{n} since {reason}" for reason, n in why.items())
+        rows.append([name, *(count[kind] for kind in kinds), told])
+        print(*rows[-1], sep="  ", flush=True)
+    if only:
+        return
+    write_table(
+        "contract",
+        ["estimator", "passed", "skipped", "expected to fail", "unexplained", "why"],
+        rows,
+        command="python benchmarks/contract.py",
+        notes=[
+            "Every estimator that can be fitted, with its defaults, and the checks of "
+            f"``sklearn.utils.estimator_checks`` of scikit-learn {sklearn.__version__}. Skipped is "
+            "what scikit-learn skips: array types that are not installed. *AnchoredMVU without y* "
+            "and *MMMF of signs* are the same estimators on data that suit them.",
+        ],
+    )
+    sys.exit(f"{unexplained} checks failed that no reason explains." if unexplained else 0)
+
+
+if __name__ == "__main__":
+    main()
