@@ -79,10 +79,10 @@ class PolynomialFactorization(FactorTransformer):
         """Find factors and return W, of shape (n, n_components)."""
         values = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan")
         found = polynomial(
-            values, self.coefficients, self.n_components, lift=self.lift, nonnegative=self.nonnegative,
-            regularization=self.regularization, degree=self.degree, restarts=self.restarts,
-            max_iter=self.max_iter, tol=self.tol, solver=self.solver, time_limit=self.time_limit,
-            seed=self.random_state, progress=False,
+            values, self.coefficients, self.n_components, lift=self.lift,
+            nonnegative=self.nonnegative, regularization=self.regularization, degree=self.degree,
+            restarts=self.restarts, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
+            time_limit=self.time_limit, seed=self.random_state, progress=False,
         )  # fmt: skip
         self.factors_ = found
         self.components_, self.coefficients_ = found.H, found.coefficients
