@@ -19,6 +19,7 @@ from typing import Any
 from unittest import SkipTest
 
 import numpy as np
+import scipy.sparse as sp
 import sklearn
 from sklearn.utils import estimator_checks
 from tables import write_table
@@ -87,11 +88,17 @@ class SignsOf(sdpdr.MMMF):
 
     def fit(self, X: Any, y: Any = None) -> SignsOf:
         """Fit to signs."""
-        return super().fit(np.sign(np.asarray(X) if isinstance(X, list) else X))
+        return super().fit(_signs(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the signs."""
-        return super().score(np.sign(np.asarray(X) if isinstance(X, list) else X))
+        return super().score(_signs(X))
+
+
+def _signs(X: Any) -> Any:
+    if sp.issparse(X):
+        return X.tocsr().sign()
+    return np.sign(np.asarray(X) if isinstance(X, list) else X)
 
 
 def every() -> dict[str, Any]:
@@ -147,13 +154,17 @@ def main() -> None:
             continue
         found = list(verdicts(name, estimator))
         count = Counter(kind for _, kind, _ in found)
-        why = Counter((kind, reason) for _, kind, reason in found if kind in ("not run", "expected"))
+        why = Counter(
+            (kind, reason) for _, kind, reason in found if kind in ("not run", "expected")
+        )
         unexplained += count["failed"]
         for check, kind, reason in found:
             if kind == "failed":
                 print(f"{name}: {check}: {reason[:200]}", file=sys.stderr)
         kinds = ("passed", "skipped", "not run", "expected", "failed")
-        told = ". ".join(f"{kind.capitalize()}: {reason} ({n})" for (kind, reason), n in why.items())
+        told = ". ".join(
+            f"{kind.capitalize()}: {reason} ({n})" for (kind, reason), n in why.items()
+        )
         rows.append([name, *(count[kind] for kind in kinds), told])
         print(*rows[-1], sep="  ", flush=True)
     if only:
