@@ -1,20 +1,24 @@
 """scikit-learn's contract: every check of its, on every estimator as it comes.
 
     python benchmarks/contract.py                  # rewrites docs/tables/contract.rst
-    python benchmarks/contract.py --only MVU NMF   # tells of some, writes nothing
+    python benchmarks/contract.py --only MVU NMF   # their rows anew
 
 Checks that fail are named in EXPECTED, each with its reason; tests/estimators/test_contract.py
 holds every estimator to them. Any other failure ends this program with an error.
-Those that would take minutes are named in LONG. Run with OMP_NUM_THREADS=1; some minutes.
+Rows are kept in benchmarks/contract.json. Run with OMP_NUM_THREADS=1; half an hour.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import signal
 import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
@@ -38,6 +42,7 @@ SIGNS = "entries must be 1, -1 or 0, and those of the check's data are other num
 PLACED = (
     "y holds coordinates, and the check gives those of all points, so that nothing is left to find"
 )
+UNKNOWN = "-1 is a class in that check; here it is a label that is not known"
 AFFINITY = "X is an affinity by default, and the check passes points"
 
 _PREDICTS = (
@@ -65,14 +70,39 @@ _SPARSE = (
 EXPECTED: Mapping[str, Mapping[str, str]] = {
     "AnchoredMVU": dict.fromkeys((*_FITS, "check_estimators_nan_inf"), PLACED),
     "CompletelyPositive": {"check_clustering": AFFINITY},
+    "ISM": {"check_classifiers_classes": UNKNOWN},
     "MMMF": dict.fromkeys((*_FITS, *_SPARSE), SIGNS),
     "MMMFCV": dict.fromkeys(_PREDICTS, PAIRS),
     "MMMF of signs": dict.fromkeys((*_PREDICTS, "check_fit_idempotent"), PAIRS),
+    "MixedLabelPropagation": {"check_classifiers_classes": UNKNOWN},
     "RatingMMMF": dict.fromkeys(_PREDICTS, PAIRS),
 }
 
-# What would take minutes for a single check, and is left out.
-LONG: Mapping[str, Mapping[str, str]] = {}
+# Seconds of the processor that a check is given here.
+SECONDS = 20.0
+KEPT = Path(__file__).with_suffix(".json")
+
+
+class _Over(BaseException):
+    """No exception, so that nothing that is checked takes it for one of its own."""
+
+
+@contextmanager
+def _at_most(seconds: float | None) -> Iterator[None]:
+    if seconds is None:
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise _Over
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 class Unplaced(sdpdr.AnchoredMVU):
@@ -119,23 +149,24 @@ def with_data_of_its_own() -> dict[str, Any]:
     return {"AnchoredMVU without y": Unplaced(), "MMMF of signs": SignsOf()}
 
 
-def verdicts(name: str, estimator: Any) -> Iterator[tuple[str, str, str]]:
-    """Name of each check, what came of it (passed, skipped, not run, expected, failed), and why.
+def verdicts(
+    name: str, estimator: Any, seconds: float | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """Name of each check, what came of it (passed, skipped, stopped, expected, failed), and why.
 
-    As `sklearn.utils.estimator_checks.check_estimator`, which has no way to leave a check out.
+    As `sklearn.utils.estimator_checks.check_estimator`, which ends no check that takes too long.
     """
     for fresh, check in estimator_checks.estimator_checks_generator(estimator):
         called = check.func.__name__
-        if called in LONG.get(name, {}):
-            yield called, "not run", LONG[name][called]
-            continue
         reason = EXPECTED.get(name, {}).get(called)
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _at_most(seconds):
                 warnings.simplefilter("ignore")
                 check(fresh)
         except SkipTest as skipped:
             yield called, "skipped", str(skipped)
+        except _Over:
+            yield called, "stopped", f"it takes more than {seconds:g} seconds of the processor"
         except Exception as failure:
             kind = "failed" if reason is None else "expected"
             yield called, kind, reason or f"{type(failure).__name__}: {failure}"
@@ -143,44 +174,48 @@ def verdicts(name: str, estimator: Any) -> Iterator[tuple[str, str, str]]:
             yield called, "passed", reason or ""
 
 
+KINDS = ("passed", "skipped", "stopped", "expected", "failed")
+
+
+def row_of(name: str, estimator: Any) -> list[object]:
+    """Counts of what came of the checks, and why not all passed."""
+    found = list(verdicts(name, estimator, SECONDS))
+    for check, kind, reason in found:
+        if kind == "failed":
+            print(f"{name}: {check}: {reason[:200]}", file=sys.stderr)
+    count = Counter(kind for _, kind, _ in found)
+    why = Counter((kind, reason) for _, kind, reason in found if kind in ("stopped", "expected"))
+    told = [f"{kind.capitalize()}: {reason} ({n})." for (kind, reason), n in why.items()]
+    return [name, *(count[kind] for kind in KINDS), " ".join(told)]
+
+
 def main() -> None:
     """Check, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--only", nargs="+")
-    only = parser.parse_args().only
-    rows, unexplained = [], 0
-    for name, estimator in {**every(), **with_data_of_its_own()}.items():
-        if only and name not in only:
-            continue
-        found = list(verdicts(name, estimator))
-        count = Counter(kind for _, kind, _ in found)
-        why = Counter(
-            (kind, reason) for _, kind, reason in found if kind in ("not run", "expected")
-        )
-        unexplained += count["failed"]
-        for check, kind, reason in found:
-            if kind == "failed":
-                print(f"{name}: {check}: {reason[:200]}", file=sys.stderr)
-        kinds = ("passed", "skipped", "not run", "expected", "failed")
-        told = ". ".join(
-            f"{kind.capitalize()}: {reason} ({n})" for (kind, reason), n in why.items()
-        )
-        rows.append([name, *(count[kind] for kind in kinds), told])
-        print(*rows[-1], sep="  ", flush=True)
-    if only:
-        return
+    all_of_them = {**every(), **with_data_of_its_own()}
+    parser.add_argument("--only", nargs="+", choices=all_of_them, default=list(all_of_them))
+    for name in parser.parse_args().only:
+        row = row_of(name, all_of_them[name])
+        print(*row, sep="  ", flush=True)
+        kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+        kept[name] = row
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    rows = [kept[name] for name in all_of_them if name in kept]
     write_table(
         "contract",
-        ["estimator", "passed", "skipped", "not run", "expected to fail", "unexplained", "why"],
+        ["estimator", "passed", "skipped", "stopped", "expected to fail", "unexplained", "why"],
         rows,
         command="python benchmarks/contract.py",
         notes=[
             "Every estimator that can be fitted, with its defaults, and the checks of "
             f"``sklearn.utils.estimator_checks`` of scikit-learn {sklearn.__version__}. Skipped is "
-            "what scikit-learn skips: array types that are not installed. *AnchoredMVU without y* "
-            "and *MMMF of signs* are the same estimators on data that suit them.",
+            "what scikit-learn skips: array types that are not installed. Stopped is a check that "
+            f"had not ended after {SECONDS:g} seconds of the processor, of which nothing is said. "
+            "*AnchoredMVU without y* and *MMMF of signs* are the same estimators on data that "
+            "suit them.",
         ],
     )
+    unexplained = sum(row[-2] for row in rows)
     sys.exit(f"{unexplained} checks failed that no reason explains." if unexplained else 0)
 
 

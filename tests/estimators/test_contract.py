@@ -24,11 +24,11 @@ def contract():
         yield importlib.import_module("contract")
 
 
-def held(contract, name):
+def held(contract, name, seconds=None):
     """Nothing fails without a reason, and no reason is without a failure."""
     found = defaultdict(set)
     said = {**contract.every(), **contract.with_data_of_its_own()}
-    for check, kind, reason in contract.verdicts(name, said[name]):
+    for check, kind, reason in contract.verdicts(name, said[name], seconds):
         found[check].add(kind)
         assert kind != "failed", f"{check}: {reason}"
     for check in contract.EXPECTED.get(name, {}):
@@ -46,13 +46,13 @@ def test_every_check_passes_or_has_a_reason(contract, name):
 def test_those_that_take_longer(contract):
     for name in {**contract.every(), **contract.with_data_of_its_own()}:
         if name not in FAST:
-            held(contract, name)
+            held(contract, name, contract.SECONDS)
 
 
 def test_reasons_are_of_estimators_that_there_are(contract):
     every = contract.every()
     names = every.keys() | contract.with_data_of_its_own().keys()
-    assert contract.EXPECTED.keys() | contract.LONG.keys() | set(FAST) <= names
+    assert contract.EXPECTED.keys() | set(FAST) <= names
     public = {name for name in sdpdr.__all__ if hasattr(getattr(sdpdr, name), "get_params")}
     assert public <= every.keys()
 

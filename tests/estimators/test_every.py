@@ -166,7 +166,7 @@ def test_maps_are_learned_from_words(name):
 
 @pytest.mark.parametrize("name", ["NMF", "IsoNMF", "PolynomialFactorization", "SOPCA"])
 def test_a_score_is_the_share_of_squares_that_comes_back(name):
-    frame, learned, returned = framed(name)
+    frame, learned, _ = framed(name)
     X = frame.to_numpy(dtype=float)
     back = learned.inverse_transform(learned.transform(frame).to_numpy(dtype=float))
     share = 1.0 - np.sum((X - back) ** 2) / np.sum(X**2)

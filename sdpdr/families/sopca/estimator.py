@@ -92,6 +92,8 @@ class SOPCA(Reconstructing):
         ``(upper_bound_ - objective_) / objective_``.
     energy_ratio_ : float
         Share of the sum of squares that is kept.
+    explained_variance_ratio_ : array of shape (k_1 k_2,), or None
+        Share of each entry of :math:`A^T M_i B` in the variance of the data, if they vary.
     T_P_, T_Q_ : array or None
         The two matrices of the relaxation.
     relaxation_ : Relaxation or None

@@ -16,7 +16,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.families.factor.completely_positive.factorize import completely_positive
-from sdpdr.families.factor.completely_positive.records import CpStatus
+from sdpdr.families.factor.completely_positive.records import CpFactorization, CpStatus
 from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate, symmetric_matrix
 from sdpdr.families.factor.nonnegative.symmetric_nmf import (
     eigenvalue_bound,
@@ -129,7 +129,7 @@ class CompletelyPositive(
         """
         A = self._affinity(X)
         self.affinity_matrix_ = A
-        self.factorization_ = None
+        self.factorization_: CpFactorization | None = None
         if self.n_components is None:
             self._decide(A)
         else:

@@ -256,7 +256,8 @@ class RatingMMMF(Transformer):
         Returns
         -------
         array of shape (n, k)
-            Users in ascending order of their names.
+            Users in ascending order of their names. Frames (``set_output``) are made of a matrix's
+            rows; rows of triples are no users.
         """
         return as_precise(self._folded(X).U, X)
 
