@@ -150,6 +150,7 @@ def test_labels_may_be_words(name):
     assert named.classes_.tolist() == ["no", "yes"]
     np.testing.assert_array_equal(named.predict(X) == "yes", numbers.predict(X) == 1)
     known = y >= 0
+    assert numbers.score(X[known], y[known]) > 0.9
     assert named.score(X[known], words[known].astype(str)) == numbers.score(X[known], y[known])
 
 
