@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
@@ -61,12 +62,75 @@ def _advice(X: Any, words: str) -> str:
     return next((advice for key, advice in _ADVICE.items() if key in words), _NUMBERS_ONLY)
 
 
-class Transformer(
+def as_precise(values: Any, X: Any) -> Array:
+    """Values in single precision if all of X is, as scikit-learn's manifold methods return them.
+
+    Computed is in double precision throughout.
+
+    Examples
+    --------
+    >>> as_precise([0.5], np.ones((2, 2), dtype=np.float32)).dtype
+    dtype('float32')
+    """
+    kinds = [X.dtype] if hasattr(X, "dtype") else list(getattr(X, "dtypes", ()))
+    single = bool(kinds) and all(kind == np.float32 for kind in kinds)
+    return np.asarray(values, dtype=np.float32 if single else np.float64)
+
+
+class Named(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
-    TransformerMixin,  # type: ignore[misc]  # nor have these
-    BaseEstimator,  # type: ignore[misc]  # two
+    TransformerMixin,  # type: ignore[misc]  # nor has this
 ):
-    """Base of estimators that map points, with names for the columns they make."""
+    """What returns places: names for their columns, frames on demand, the precision of the data."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Transformer(Named, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Base of estimators that map points."""
+
+
+class Embedding(Named, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Base of estimators that place the points of their fit, and no others."""
+
+    embedding_: Array
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Learn the embedding and return it, shape (n, n_components)."""
+        return np.asarray(self.fit(X, y).embedding_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = None
+        return tags
+
+
+class Reconstructing(Transformer):
+    """Base of estimators whose map has a way back."""
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Share of the sum of squares of X that is there and back again, at most 1.
+
+        Squares are of distances from where a row of zeros comes from, over entries that are known.
+
+        Parameters
+        ----------
+        X : array_like
+            As for `transform`.
+        y : ignored
+        """
+        given = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)
+        places = np.asarray(self.transform(X), dtype=float)
+        lost = given - self.inverse_transform(places)
+        whole = given - self.inverse_transform(np.zeros_like(places))
+        return 1.0 - float(np.nansum(np.square(lost)) / np.nansum(np.square(whole)))
 
 
 def checked(estimator: Any, X: Any, **options: Any) -> Any:

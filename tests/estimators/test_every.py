@@ -1,12 +1,17 @@
-"""Every estimator once, on little data: it fits, clones, and says what it found (`make quick`)."""
+"""Every estimator once, on little data: it fits, clones, and says what it found (`make quick`).
 
+And all have scikit-learn's habits: names of columns, frames, single precision, pickles.
+"""
+
+import functools
 import io
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 import sdpdr
 from sdpdr import datasets
@@ -76,6 +81,98 @@ def test_every_estimator_fits_little_data(name):
     assert learned
     assert found is None or hasattr(fitted, found)
     assert clone(fitted).get_params().keys() == estimator.get_params().keys()
+
+
+@functools.cache
+def framed(name):
+    """Fitted to a frame in single precision, and the frame that it returned."""
+    estimator, (X, *others), _ = EVERY[name]
+    X = X[:, 0] if X.ndim == 3 else X
+    columns = [f"x{k}" for k in range(X.shape[1])]
+    frame = pd.DataFrame(X.astype(np.float32), columns=columns, index=range(7, 7 + len(X)))
+    learned = clone(estimator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if not hasattr(learned, "fit_transform"):
+            return frame, learned.fit(frame, *others), None
+        return frame, learned, learned.set_output(transform="pandas").fit_transform(frame, *others)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_columns_have_names_and_the_precision_of_the_data(name):
+    frame, learned, returned = framed(name)
+    assert learned.n_features_in_ == frame.shape[1]
+    assert learned.feature_names_in_.tolist() == list(frame.columns)
+    if returned is None:
+        assert not hasattr(learned, "get_feature_names_out")
+        return
+    made = [f"{name.lower()}{k}" for k in range(returned.shape[1])]
+    assert returned.columns.tolist() == made == learned.get_feature_names_out().tolist()
+    assert returned.index.equals(frame.index)
+    assert set(returned.dtypes) == {np.dtype("float32")}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_returned_is_what_is_kept(name):
+    frame, learned, returned = framed(name)
+    again = pickle.loads(pickle.dumps(learned))
+    if returned is None:
+        assert vars(again).keys() == vars(learned).keys()
+    elif hasattr(learned, "embedding_"):
+        np.testing.assert_array_equal(again.embedding_, returned)
+    else:
+        np.testing.assert_allclose(again.transform(frame), returned, rtol=1e-4, atol=1e-4)
+
+
+UNFOLDED = [name for name in EVERY if isinstance(EVERY[name][0], sdpdr.estimators.GramEmbedding)]
+
+
+@pytest.mark.parametrize("name", UNFOLDED)
+def test_shares_of_the_columns(name):
+    _, learned, returned = framed(name)
+    if name == "AnchoredMVU":
+        assert not hasattr(learned, "explained_variance_ratio_")
+        return
+    shares = learned.explained_variance_ratio_
+    assert shares.shape == (returned.shape[1],)
+    assert np.all(np.diff(shares) <= 0.0)
+    assert shares.min() >= 0.0
+    assert shares.sum() <= 1.0 + 1e-6
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [n for n in EVERY if is_classifier(EVERY[n][0])])
+def test_labels_may_be_words(name):
+    estimator, (X, y), _ = EVERY[name]
+    words = np.array(["no", "yes"], dtype=object)[y]
+    words[y < 0] = None
+    numbers, named = clone(estimator).fit(X, y), clone(estimator).fit(X, words)
+    assert named.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(named.predict(X) == "yes", numbers.predict(X) == 1)
+    known = y >= 0
+    assert numbers.score(X[known], y[known]) > 0.9
+    assert named.score(X[known], words[known].astype(str)) == numbers.score(X[known], y[known])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name", ["LDA", "LSDA", "GhodsiMetric", "XingMetric", "SpectralRegression"]
+)
+def test_maps_are_learned_from_words(name):
+    estimator, (X, y), _ = EVERY[name]
+    words = np.array(["no", "yes"], dtype=object)[y]
+    places = clone(estimator).fit(X, y).transform(X)
+    np.testing.assert_allclose(clone(estimator).fit(X, words).transform(X), places)
+
+
+@pytest.mark.parametrize("name", ["NMF", "IsoNMF", "PolynomialFactorization", "SOPCA"])
+def test_a_score_is_the_share_of_squares_that_comes_back(name):
+    frame, learned, _ = framed(name)
+    X = frame.to_numpy(dtype=float)
+    back = learned.inverse_transform(learned.transform(frame).to_numpy(dtype=float))
+    share = 1.0 - np.sum((X - back) ** 2) / np.sum(X**2)
+    assert learned.score(frame) == pytest.approx(share, abs=1e-6)
+    assert 0.0 < share <= 1.0
 
 
 OF_POINTS = [name for name, (_, data, _) in EVERY.items() if data[0] is ROLL or data[0] is PLANE]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning
-from sdpdr.base.estimators import Transformer, checked
+from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
 from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points, require_pairs
 from sdpdr.families.metric.recipes import xing
@@ -172,7 +172,7 @@ class MetricLearner(Transformer):
         array of shape (m, k)
         """
         check_is_fitted(self, "components_")
-        return np.asarray(self._inputs(checked(self, X, reset=False)) @ self.components_.T)
+        return as_precise(self._inputs(checked(self, X, reset=False)) @ self.components_.T, X)
 
     def pair_distance(self, pairs: Any) -> Array:
         """Distances under the metric, of pairs of shape (n_pairs, 2, D)."""

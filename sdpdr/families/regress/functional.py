@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.base.estimators import Transformer, checked
+from sdpdr.base.estimators import Reconstructing, as_precise, checked
 
 
 @dataclass(eq=False, repr=False)
-class BasisExpansion(Transformer):
+class BasisExpansion(Reconstructing):
     r"""Functions sampled on a grid, by their weights on Gaussians.
 
     .. math:: f_i(z) = \sum_j w_{ij} \psi_j(z), \quad \psi_j(z) = e^{-(z - r_j)^2/s^2}, \qquad
@@ -120,7 +120,7 @@ class BasisExpansion(Transformer):
         """Weights of functions, shape (n, n_components)."""
         check_is_fitted(self, "basis_")
         weights = checked(self, X, reset=False) @ self._weights
-        return np.asarray(weights @ self._root if self.whiten else weights)
+        return as_precise(weights @ self._root if self.whiten else weights, X)
 
     def inverse_transform(self, W: ArrayLike) -> Array:
         """Functions of weights, on the grid; shape (n, m)."""

@@ -6,22 +6,30 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.estimators import checked
+from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.linear import linear_embedding
 from sdpdr.families.regress.respond import (
     LABELLED,
+    UNKNOWN,
     Responding,
     checked_target,
     class_responses,
+    has_unknown,
     kind_of,
 )
 from sdpdr.families.regress.ridge import choose_ridge, ridge
 
 WAYS = ("regression", "direct")
+# Share of the variance that the spread within classes has at least, where lengths are told by it.
+_SPREAD = 1e-9
 
 
 @dataclass(eq=False, repr=False)
@@ -130,8 +138,8 @@ class GraphProjection(Responding):
     def transform(self, X: Any) -> Array:
         """Places of points, shape (q, n_components)."""
         check_is_fitted(self, "components_")
-        X = checked(self, X, reset=False)
-        return np.asarray(X @ self.components_.T + self.intercept_)
+        points = checked(self, X, reset=False)
+        return as_precise(points @ self.components_.T + self.intercept_, X)
 
     @property
     def _n_features_out(self) -> int:
@@ -143,10 +151,55 @@ class GraphProjection(Responding):
         return tags
 
 
-class LDA(GraphProjection):
+class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # as elsewhere
+    """Base of maps learned from classes, which are told by the nearest mean in the embedding."""
+
+    def fit(self, X: Any, y: Any = None) -> Discriminant:
+        """Learn the map, and where the classes are.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, m)
+        y : array_like of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        self
+        """
+        names = None
+        if self.kind == "semisupervised" and pd.isna(np.asarray(y, dtype=object)).any():
+            y, names = (None, None) if y is None else pd.factorize(np.ravel(y), sort=True)
+        if y is not None:
+            check_classification_targets(y)
+        super().fit(X, y)
+        labels = np.asarray(y).ravel()
+        known = np.ones(labels.size, dtype=bool)
+        if self.kind == "semisupervised" and has_unknown(labels):
+            known = labels != UNKNOWN
+        classes, codes = np.unique(labels[known], return_inverse=True)
+        self.classes_ = classes if names is None else names
+        places = np.asarray(self.transform(X), dtype=float)[known]
+        self.means_ = np.array([places[codes == c].mean(axis=0) for c in range(len(classes))])
+        # Lengths in units of the spread within classes; where there is none, as they are.
+        least = _SPREAD * max(float(places.var()), np.finfo(float).tiny)
+        within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True))
+        self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The class of the nearest mean, in units of the spread within classes; shape (q,)."""
+        places = np.asarray(self.transform(X))
+        return self.classes_[
+            pairwise_distances_argmin(places @ self._units, self.means_ @ self._units)
+        ]
+
+
+class LDA(Discriminant):
     """Linear discriminant analysis, regularised: samples of a class attract.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`, and ``classes_`` and
+    ``means_`` of the classes in the embedding, the nearest of which `predict` tells.
 
     References
     ----------
@@ -225,11 +278,10 @@ class IsoProjection(GraphProjection):
     kind: ClassVar[str] = "geodesic"
 
 
-class SDA(GraphProjection):
+class SDA(Discriminant):
     """Semi-supervised discriminant analysis: labels, and neighbours of all samples.
 
-    Labels are -1 where they are not known. Parameters and attributes as of
-    `sdpdr.estimators.GraphProjection`.
+    Labels are -1 (or None, or nan) where they are not known. Parameters and attributes as of `LDA`.
 
     References
     ----------

@@ -42,7 +42,7 @@ KINDS = (
 )  # fmt: skip
 LABELLED = ("given", "classes", "semisupervised", "contrast")
 CONNECT = ("none", "mst", "bridges")
-_UNKNOWN = -1
+UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def kind_of(y: np.ndarray | None, kind: str) -> str:
             return "laplacian"
         if y.ndim == 2 or type_of_target(y).startswith("continuous"):
             return "given"
-        return "semisupervised" if _has_unknown(y) else "classes"
+        return "semisupervised" if has_unknown(y) else "classes"
     if y is None and kind in LABELLED:
         raise DataError(
             f"{kind!r} responses requires y to be passed, but the target y is None. Pass a label "
@@ -132,7 +132,7 @@ class Responding(Transformer):
             labels = _target(y)
             carried = semisupervised_responses(self._graph(X), labels, self.smoothing)
             vectors = self._cut(carried.vectors)
-            known = labels != _UNKNOWN
+            known = labels != UNKNOWN
             values = carried.eigenvalues[: vectors.shape[1]]
             return Responses(vectors, values, known.astype(float), np.unique(labels[known]))
         default = 2 if y is None else max(np.unique(y).size - 1, 1)
@@ -213,10 +213,10 @@ def _target(y: np.ndarray | None) -> np.ndarray:
     return y
 
 
-def _has_unknown(y: np.ndarray) -> bool:
+def has_unknown(y: np.ndarray) -> bool:
     """Labels of which -1 stands for none, unless there are just two and it is one of them."""
     values = np.unique(y)
-    return bool(y.dtype.kind in "iuf" and values.size > 2 and np.any(values == _UNKNOWN))
+    return bool(y.dtype.kind in "iuf" and values.size > 2 and np.any(values == UNKNOWN))
 
 
 def class_responses(y: ArrayLike) -> Array:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import checked
+from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.respond import KINDS, LABELLED, Responding, checked_target, kind_of
@@ -337,8 +337,9 @@ class SpectralRegression(Responding):
         X : array_like or sparse array of shape (q, m), or kernel values to the samples, (q, n)
         """
         check_is_fitted(self, "mapping_")
-        X = checked(self, X, accept_sparse=self._sparse_allowed, reset=False)
-        return self.mapping_(X if self.kernel is None else self._kernel(X, self._X))
+        points = checked(self, X, accept_sparse=self._sparse_allowed, reset=False)
+        inputs = points if self.kernel is None else self._kernel(points, self._X)
+        return as_precise(self.mapping_(inputs), X)
 
     def leave_one_out(self) -> Array:
         """Residuals of a kernel map at every sample when it is left out, (n, n_components)."""

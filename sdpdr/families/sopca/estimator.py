@@ -17,7 +17,7 @@ from sdpdr.base.errors import (
     ShapeError,
     UncertifiedWarning,
 )
-from sdpdr.base.estimators import Transformer, checked
+from sdpdr.base.estimators import Reconstructing, as_precise, checked
 from sdpdr.families.sopca.bases import Bases, two_d_pca, two_d_svd
 from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
 from sdpdr.families.sopca.inputs import finite_matrices, matrices, numbers_of_components
@@ -34,7 +34,7 @@ METHODS = (*_CONVEX, *_LOCAL, *_CLOSED)
 
 
 @dataclass(eq=False, repr=False)
-class SOPCA(Transformer):
+class SOPCA(Reconstructing):
     r"""Second-order PCA: matrices :math:`M_i` of shape (p, q) become :math:`A^T M_i B`.
 
     The bases A of rows and B of columns are sought to keep most of
@@ -92,6 +92,8 @@ class SOPCA(Transformer):
         ``(upper_bound_ - objective_) / objective_``.
     energy_ratio_ : float
         Share of the sum of squares that is kept.
+    explained_variance_ratio_ : array of shape (k_1 k_2,), or None
+        Share of each entry of :math:`A^T M_i B` in the variance of the data, if they vary.
     T_P_, T_Q_ : array or None
         The two matrices of the relaxation.
     relaxation_ : Relaxation or None
@@ -190,7 +192,8 @@ class SOPCA(Transformer):
         check_is_fitted(self, "rows_")
         stack = self._stack(X, reset=False)
         small = self.rows_.T @ ((stack - self.mean_) @ self.columns_)
-        return np.asarray(small if validate.n_dimensions(X) == 3 else small.reshape(len(small), -1))
+        flat = validate.n_dimensions(X) != 3
+        return as_precise(small.reshape(len(small), -1) if flat else small, X)
 
     def inverse_transform(self, X: Any) -> Array:
         r"""The matrices :math:`A D_i B^T + \bar M` nearest to those with this transform.
@@ -250,6 +253,9 @@ class SOPCA(Transformer):
     def _read(self, bases: Bases, stack: Array) -> None:
         self.rows_, self.columns_ = bases.rows, bases.columns
         self.objective_ = bases.kept(stack)
+        small = bases.rows.T @ (stack @ bases.columns)
+        spread = stack.var(axis=0).sum()
+        self.explained_variance_ratio_ = small.var(axis=0).ravel() / spread if spread else None
         self.energy_ratio_ = bases.energy(stack) / float(np.sum(np.square(stack)))
         found = self.relaxation_
         self.T_P_ = found.left if found else None

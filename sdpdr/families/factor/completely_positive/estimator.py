@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils.validation import validate_data
@@ -14,8 +14,9 @@ from sklearn.utils.validation import validate_data
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
+from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.families.factor.completely_positive.factorize import completely_positive
-from sdpdr.families.factor.completely_positive.records import CpStatus
+from sdpdr.families.factor.completely_positive.records import CpFactorization, CpStatus
 from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate, symmetric_matrix
 from sdpdr.families.factor.nonnegative.symmetric_nmf import (
     eigenvalue_bound,
@@ -27,7 +28,7 @@ from sdpdr.families.factor.nonnegative.symmetric_nmf import (
 @dataclass(eq=False, repr=False)
 class CompletelyPositive(
     ClusterMixin,  # type: ignore[misc]  # scikit-learn has no types
-    BaseEstimator,  # type: ignore[misc]  # nor has this
+    Embedding,
 ):
     r"""Soft clusters from a non-negative factor of an affinity, :math:`A = B B^T`, :math:`B \ge 0`.
 
@@ -128,7 +129,7 @@ class CompletelyPositive(
         """
         A = self._affinity(X)
         self.affinity_matrix_ = A
-        self.factorization_ = None
+        self.factorization_: CpFactorization | None = None
         if self.n_components is None:
             self._decide(A)
         else:
@@ -140,21 +141,8 @@ class CompletelyPositive(
         self.labels_ = np.full(len(B), -1)
         if used.any():
             self.labels_[used] = np.argmax(B[used], axis=1)
+        self.embedding_ = as_precise(B, X)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Factor the affinity of the rows of X and return B.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, D), or the affinity (n, n)
-        y : ignored
-
-        Returns
-        -------
-        array of shape (n, k)
-        """
-        return self.fit(X).embedding_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

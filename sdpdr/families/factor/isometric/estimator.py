@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.estimators import as_precise
 from sdpdr.families.factor.isometric.factorize import isometric_factors
 from sdpdr.families.factor.isometric.records import IsometricStatus
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix
@@ -113,10 +114,7 @@ class IsoNMF(FactorTransformer):
     random_state: int = 0
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find the factors of X and return W, shape (n, k).
-
-        `transform` of the same X fits each row by itself, without lengths, and gives other numbers.
-        """
+        """Find the factors of X and return W, shape (n, k)."""
         points = nonnegative_matrix(X)
         validate_data(self, X, skip_check_array=True)
         graph = knn(
@@ -146,14 +144,21 @@ class IsoNMF(FactorTransformer):
         if dropped.any():
             W[dropped] = project(self.components_.T, points[dropped].T).T
         self._describe(points, W)
-        return W
+        self._found = dict(zip(map(bytes, points), W, strict=True))
+        return as_precise(W, X)
 
     def transform(self, X: Any) -> Array:
-        """The rows of W that fit new points best, without regard to distances; shape (n, k)."""
+        """The rows of W, shape (n, k): those found for points of the fit, the best for new ones.
+
+        New points are fitted one by one, without regard to distances from others.
+        """
         check_is_fitted(self)
         points = nonnegative_matrix(X)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return project(self.components_.T, points.T).T
+        W = project(self.components_.T, points.T).T
+        for row, point in zip(W, map(bytes, points), strict=True):
+            row[:] = self._found.get(point, row)
+        return as_precise(W, X)
 
     def _describe(self, points: Array, W: Array) -> None:
         """What is worth knowing of the factors."""

@@ -10,16 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
+from sklearn.utils import TransformerTags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UnobservedWarning, WeakSeparationWarning
-from sdpdr.families.factor.margin.entries import Entries
+from sdpdr.families.factor.margin.entries import Entries, note_columns
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
 # Times the price below which the matrix is zero.
 _PRICES = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+
+
+def _is_map(search: MMMFCV) -> bool:
+    return search.estimator is None or hasattr(search.estimator, "transform")
 
 
 @dataclass(eq=False, repr=False)
@@ -100,7 +106,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         means = np.mean(self.scores_, axis=1)
         self.c_, self.best_score_ = float(self.cs_[np.argmax(means)]), float(np.max(means))
         self.estimator_ = clone(base).set_params(c=self.c_).fit(entries)
-        self.n_features_in_ = entries.shape[1]
+        note_columns(self, X, entries)
         return self
 
     def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
@@ -115,13 +121,22 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """As the estimator does."""
         return float(self._fitted().score(X))
 
+    @available_if(_is_map)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def fold_in(self, X: Any) -> Array:
         """As the estimator does."""
         return self._fitted().fold_in(X)
 
+    @available_if(_is_map)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def transform(self, X: Any) -> Array:
         """As the estimator does."""
         return self._fitted().transform(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        if _is_map(self):
+            tags.transformer_tags = TransformerTags(preserves_dtype=["float64", "float32"])
+        return tags
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix, dense_matrix
@@ -84,7 +86,7 @@ def is_triples(X: Any) -> bool:
     """
     if sp.issparse(X) or isinstance(X, Entries):
         return False
-    table = pd.DataFrame(X) if np.ndim(X) == 2 else pd.DataFrame()
+    table = _table(X) if validate.n_dimensions(X) == 2 else pd.DataFrame()
     if table.shape[1] != 3 or not all(_holds_names(table.iloc[:, k]) for k in (0, 1)):
         return False
     if table.iloc[:, 2].isna().any():
@@ -95,6 +97,11 @@ def is_triples(X: Any) -> bool:
             "sparse array of what was observed."
         )
     return True
+
+
+def _table(X: Any) -> pd.DataFrame:
+    """Columns with types of their own, where X has such."""
+    return pd.DataFrame(X if isinstance(X, (list, pd.DataFrame)) else np.asarray(X))
 
 
 def _holds_names(column: Any) -> bool:
@@ -134,7 +141,7 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     if isinstance(X, Entries):
         return X
     if is_triples(X):
-        entries = _from_triples(pd.DataFrame(X), name)
+        entries = _from_triples(_table(X), name)
     elif sp.issparse(X):
         stored = own_rows(checked_matrix(X, name, accept_sparse="csr")).tocoo()
         places = np.column_stack([stored.row, stored.col]).astype(np.int64)
@@ -146,6 +153,23 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     if not entries.values.size:
         raise DataError(f"no rating was given: all entries of {name} are missing.")
     return entries
+
+
+def note_columns(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
+    """Set ``n_features_in_``, of a matrix ``feature_names_in_`` too; or compare what is new.
+
+    Raises
+    ------
+    ShapeError
+        A new matrix has other columns than that of the fit.
+    """
+    if not entries.named and not isinstance(X, Entries):
+        try:
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            raise ShapeError(str(error)) from None
+    elif reset:
+        estimator.n_features_in_ = entries.shape[1]
 
 
 def _from_triples(table: pd.DataFrame, name: str) -> Entries:

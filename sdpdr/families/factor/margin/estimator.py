@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
-from sdpdr.families.factor.margin.entries import pairs_of
+from sdpdr.families.factor.margin.entries import note_columns, pairs_of
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.recipe import Signs, observed_signs
 from sdpdr.solvers.base import tolerance
@@ -134,7 +134,8 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.slack_ = _spread(signs, found.slack)
         self.Q_ = _spread(signs, np.clip(found.multipliers, 0.0, self.c))
         self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
-        self.n_iter_, self.n_features_in_ = found.iterations, signs.shape[1]
+        self.n_iter_ = found.iterations
+        note_columns(self, X, signs)
         if found.is_zero and found.certified(tolerance(self.solver, self.tol)):
             warnings.warn(
                 f"slack at a price of c = {self.c:g} is so cheap that the best matrix is zero, "
@@ -212,6 +213,11 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
                 "that was fitted."
             )
         return np.asarray(self.X_[i, a])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
 
     def _note_unobserved(self, rows: Index, columns: Index) -> None:
         self.unobserved_rows_, self.unobserved_columns_ = rows, columns

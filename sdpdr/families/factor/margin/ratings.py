@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
@@ -20,9 +19,11 @@ from sdpdr.base.errors import (
     UnobservedWarning,
     WeakSeparationWarning,
 )
+from sdpdr.base.estimators import Transformer, as_precise
 from sdpdr.base.progress import Deadline
 from sdpdr.families.factor.margin.entries import (
     Entries,
+    note_columns,
     numbers_of,
     pairs_of,
     read_entries,
@@ -37,7 +38,7 @@ _PRICE = 2.0
 
 
 @dataclass(eq=False, repr=False)
-class RatingMMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class RatingMMMF(Transformer):
     r"""Ratings completed by a matrix of small norm, with offsets and a proven gap.
 
     .. math::
@@ -172,7 +173,8 @@ class RatingMMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.U_, self.V_, self.thresholds_ = found.U, found.V, found.shared
         self.user_offsets_, self.item_offsets_ = found.rows, found.columns
         self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
-        self.n_iter_, self.n_features_in_ = len(found.history), entries.shape[1]
+        self.n_iter_ = len(found.history)
+        note_columns(self, X, entries)
         self._note_quality()
         return self
 
@@ -254,9 +256,10 @@ class RatingMMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         Returns
         -------
         array of shape (n, k)
-            Users in ascending order of their names.
+            Users in ascending order of their names. Frames (``set_output``) are made of a matrix's
+            rows; rows of triples are no users.
         """
-        return self._folded(X).U
+        return as_precise(self._folded(X).U, X)
 
     def fold_in(self, X: Any) -> Array:
         """Ratings of all items predicted for new users, from those of some.
@@ -279,6 +282,7 @@ class RatingMMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def _folded(self, X: Any) -> Completion:
         check_is_fitted(self, "completion_")
         entries = read_entries(X)
+        note_columns(self, X, entries, reset=False)
         columns = numbers_of(entries.items, self.items_)
         if np.any(columns < 0):
             unknown = entries.items[np.flatnonzero(columns < 0)[0]]
@@ -319,6 +323,15 @@ class RatingMMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 stacklevel=4,
             )
         return np.where(i < 0, self.users_.size, i), np.where(a < 0, self.items_.size, a)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.V_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
 
     def _note_unobserved(self, entries: Entries) -> None:
         rows, columns = entries.empty_rows, entries.empty_columns

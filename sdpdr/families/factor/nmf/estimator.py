@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.estimators import checked
+from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.factor.nmf.nmf import nmf
 from sdpdr.families.factor.nmf.nmf_bound import METHODS, nmf_bound
 from sdpdr.families.factor.nmf.search import Factorization
@@ -152,7 +152,7 @@ class NMF(FactorTransformer):
             self.components_, self.n_iter_ = self._local(known, k, solver, seed)
         W = _coordinates(known.values, known.mask > 0.0, self.components_)
         self._grade(known, k, W)
-        return W
+        return as_precise(W, X)
 
     def transform(self, X: Any) -> Array:
         """Non-negative least squares: the W that fits best with the components as they are.
@@ -168,7 +168,7 @@ class NMF(FactorTransformer):
         """
         check_is_fitted(self)
         given = self._checked(X, reset=False)
-        return _coordinates(given, ~np.isnan(given), self.components_)
+        return as_precise(_coordinates(given, ~np.isnan(given), self.components_), X)
 
     def _checked(self, X: Any, **options: Any) -> Array:
         finite = True if self.solver == "scikit-learn" else "allow-nan"

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.base.estimators import Transformer
+from sdpdr.base.estimators import Reconstructing
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 
@@ -146,7 +146,7 @@ def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
 Fitted = TypeVar("Fitted", bound="FactorTransformer")
 
 
-class FactorTransformer(Transformer):
+class FactorTransformer(Reconstructing):
     """What estimators of two factors have in common: X is about W H, and H is ``components_``."""
 
     components_: Array

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.estimators import as_precise
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.families.factor.polynomial.factorize import polynomial
 from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
@@ -76,24 +77,25 @@ class PolynomialFactorization(FactorTransformer):
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find factors and return W, of shape (n, n_components)."""
-        X = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan")
+        values = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan")
         found = polynomial(
-            X, self.coefficients, self.n_components, lift=self.lift, nonnegative=self.nonnegative,
-            regularization=self.regularization, degree=self.degree, restarts=self.restarts,
-            max_iter=self.max_iter, tol=self.tol, solver=self.solver, time_limit=self.time_limit,
-            seed=self.random_state, progress=False,
+            values, self.coefficients, self.n_components, lift=self.lift,
+            nonnegative=self.nonnegative, regularization=self.regularization, degree=self.degree,
+            restarts=self.restarts, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
+            time_limit=self.time_limit, seed=self.random_state, progress=False,
         )  # fmt: skip
         self.factors_ = found
         self.components_, self.coefficients_ = found.H, found.coefficients
         self.reconstruction_err_, self.bound_ = found.misfit, found.bound
         self.n_iter_ = found.programs
-        return found.W
+        return as_precise(found.W, X)
 
     def transform(self, X: Any) -> Array:
         """The rows of W that fit rows of X best, with the components found."""
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, reset=False, dtype=float, ensure_all_finite="allow-nan")
-        return LeastSquares(X, self.nonnegative).rows(self.components_.T, self.coefficients_)
+        values = validate_data(self, X, reset=False, dtype=float, ensure_all_finite="allow-nan")
+        W = LeastSquares(values, self.nonnegative).rows(self.components_.T, self.coefficients_)
+        return as_precise(W, X)
 
     def inverse_transform(self, W: Any) -> Array:
         """:math:`g(WH)` for rows of W."""

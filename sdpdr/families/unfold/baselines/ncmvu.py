@@ -13,11 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
+from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.linalg.spectral import factor_spectrum
@@ -259,7 +260,7 @@ def ncmvu(
 
 
 @dataclass(eq=False, repr=False)
-class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class NCMVU(Embedding):
     """Non-convex unfolding with scikit-learn's face; see `ncmvu`. A baseline.
 
     Parameters
@@ -271,7 +272,8 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     n_neighbors : int, default 6
     isometry : {"inequality", "equality"}, default "inequality"
     objective : {"variance", "furthest"}, default "variance"
-    connect : {"error", "mst", "largest"}, default "error"
+    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
+        What to do about a disconnected graph, see `sdpdr.graphs.knn`.
     start : {"data", "random"}, default "data"
         The principal components of the data, or random coordinates.
     tol : float, default 1e-8
@@ -304,7 +306,7 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     n_neighbors: int = 6
     isometry: Literal["inequality", "equality"] = "inequality"
     objective: Literal["variance", "furthest"] = "variance"
-    connect: str = "error"
+    connect: str = "bridges"
     start: str = "data"
     tol: float = 1e-8
     max_iter: int = 60
@@ -313,7 +315,7 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def fit(self, X: Any, y: Any = None) -> NCMVU:
         """Learn the embedding of the rows of X; y is not used."""
         graph = knn(X, self.n_neighbors, connect=self.connect)
-        self.n_features_in_ = int(np.shape(X)[1])
+        validate_data(self, X, skip_check_array=True)
         validate.choice("start", self.start, ("data", "random"))
         validate.positive_integer(
             "n_components",
@@ -332,13 +334,10 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             max_iter=self.max_iter,
             seed=self.random_state,
         )
-        self.embedding_ = graph.of_samples(self.result_.embedding[:, : self.n_components])
+        places = graph.of_samples(self.result_.embedding[:, : self.n_components])
+        self.embedding_ = as_precise(places, X)
         self.graph_ = graph
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn the embedding and return it, shape (n, n_components)."""
-        return np.asarray(self.fit(X, y).embedding_)
 
 
 def _changes(graph: NeighborGraph, factor: Array) -> Array:

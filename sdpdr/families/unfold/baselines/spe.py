@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.graphs.space import Precomputed, make_space
 
 # Rate of the first and of the last cycle, and what keeps a step between coinciding points finite.
@@ -143,7 +144,7 @@ def spe(
 
 
 @dataclass(eq=False, repr=False)
-class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class SPE(Embedding):
     """Stochastic proximity embedding with scikit-learn's face; see `spe`. A baseline.
 
     Parameters
@@ -179,8 +180,8 @@ class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def fit(self, X: Any, y: Any = None) -> SPE:
         """Learn the embedding of the rows of X; y is not used."""
         D = _distances(X, self.metric)
-        self.n_features_in_ = int(np.shape(X)[1])
-        self.embedding_ = spe(
+        validate_data(self, X, skip_check_array=True)
+        places = spe(
             D,
             self.n_components,
             cutoff=self.cutoff,
@@ -189,17 +190,13 @@ class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             steps=self.steps,
             seed=self.random_state,
         )
-        self.stress_ = spe_stress(D, self.embedding_, self.cutoff)
+        self.embedding_ = as_precise(places, X)
+        self.stress_ = spe_stress(D, places, self.cutoff)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn the embedding and return it, shape (n, n_components)."""
-        return np.asarray(self.fit(X, y).embedding_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.transformer_tags = None
         return tags
 
 

@@ -129,6 +129,13 @@ class AnchoredMVU(LengthEmbedding):
         about: Any = self.about
         return anchored_mvu(graph, nodes, coordinates, self.isometry, about)
 
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """As of `MVU` where no coordinates are known; those given are no eigenvectors."""
+        if self._known[1].size:
+            raise AttributeError("coordinates that are given are no eigenvectors; see trust_.")
+        return super().explained_variance_ratio_
+
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         _, nodes, coordinates = self._known
         if nodes.size:

@@ -10,9 +10,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import TransformerTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,7 +24,7 @@ from sdpdr.base.errors import (
     LostLengthsWarning,
     UncertifiedWarning,
 )
-from sdpdr.base.estimators import checked
+from sdpdr.base.estimators import Named, as_precise, checked
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.model import Model
@@ -46,7 +45,7 @@ def _is_extended(estimator: GramEmbedding) -> bool:
     return True
 
 
-class _Named(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]  # as below
+class _Places(Named):
     """What returns places, as frames where `set_output` asks for them.
 
     scikit-learn wraps these here, where they are unconditional: what it wraps is available always,
@@ -74,12 +73,12 @@ class _Named(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore
         -------
         array of shape (m, n_components)
         """
-        return self.extension_(self._new(X))
+        return as_precise(self.extension_(self._new(X)), X)
 
 
 @dataclass(eq=False, repr=False)
 class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
-    _Named,
+    _Places,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
     auto_wrap_output_keys=None,
 ):
@@ -135,6 +134,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
         if len(shape) == 2:
             self.n_features_in_ = int(shape[1])
+        # In the fit alone: what the embedding is returned in.
+        self._dtype = as_precise([], X).dtype
         graph = self._searched(X, search)
         d = self.n_components
         if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= graph.n:
@@ -196,7 +197,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             )
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         places = self._places(graph, solution)
-        self.embedding_ = graph.of_samples(places)
+        self.embedding_ = graph.of_samples(places).astype(self._dtype)
         self.graph_, self.solution_ = graph, solution
         self._compare(places)
 
@@ -206,6 +207,13 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _compare(self, places: Array) -> None:
         """What the places of the nodes keep of the data, for those that are to keep it."""
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """Share of each column of the embedding in the sum of ``eigenvalues_``."""
+        check_is_fitted(self, "eigenvalues_")
+        shares = self.eigenvalues_[: self.n_components] / np.sum(self.eigenvalues_)
+        return np.pad(shares, (0, self.n_components - shares.size))
 
     # -- new points ------------------------------------------------------------------------------
 
@@ -231,8 +239,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         """What ``fit_transform`` gives."""
         return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
 
-    fit_transform = _Named.fit_transform
-    transform = available_if(_is_extended)(_Named.transform)
+    fit_transform = _Places.fit_transform
+    transform = available_if(_is_extended)(_Places.transform)
 
     @property
     def _n_features_out(self) -> int:
@@ -282,7 +290,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.transformer_tags = None if self.extension is None else TransformerTags()
+        if self.extension is None:
+            tags.transformer_tags = None
         return tags
 
 

@@ -68,6 +68,8 @@ class MVU(LengthEmbedding):
         The Gram matrix of the distinct points.
     eigenvalues_ : array
         Its spectrum, descending (of a factor, as many as it has columns).
+    explained_variance_ratio_ : array of shape (n_components,)
+        Share of each column of the embedding in the sum of the spectrum.
     length_kept_ : float
         Squared lengths of edges in the embedding over those in the data, sums of both: 1 where
         all are kept.
