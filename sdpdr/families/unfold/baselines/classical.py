@@ -11,9 +11,9 @@ from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.graphs import NeighborGraph, knn
-from sdpdr.graphs.space import Euclidean, Space, make_space, sqdist_to_all
+from sdpdr.graphs.space import Euclidean, Space, Sparse, make_space, sqdist_to_all
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import short_indices
 
@@ -33,7 +33,7 @@ def classical_mds(
     ----------
     X : array_like of shape (n, D), or (n, n) for precomputed distances
     n_components : int, default 2
-    metric : {"euclidean", "precomputed"}, default "euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"`` X holds PLAIN distances.
     seed : int, default 0
         Of the start of the eigenvalue iteration.
@@ -330,5 +330,10 @@ def _fitted(name: str, estimator: Any, data: Any) -> Array:
 
 
 def _points(space: Space) -> Array:
+    if isinstance(space, Sparse):
+        raise DataTypeError(
+            "X is sparse, and this method takes coordinates of dense points. Reduce X first, with "
+            "sklearn.decomposition.TruncatedSVD."
+        )
     assert isinstance(space, Euclidean)
     return space.X
