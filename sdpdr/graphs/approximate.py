@@ -64,7 +64,7 @@ def approximate_nearest(
     """
     if not isinstance(space, Euclidean):
         raise DataError(
-            "algorithm='approximate' needs dense points; precomputed distances and sparse data are "
+            "algorithm='approximate' needs points that are dense; distances and sparse data are "
             "searched in full anyway. Leave algorithm out."
         )
     cells = _Cells(space, seed)
