@@ -224,7 +224,7 @@ def labels(wheel: Path, corpora: list[str], few: int) -> None:
         notes=[
             "tf-idf. With all labels, errors on the test documents of the printed split; with "
             f"{few} labels of each category, on the other training documents, which take part in "
-            "the fit. `SpectralRegression` is followed by the nearest mean. scikit-learn's "
+            "the fit. ``SpectralRegression`` is followed by the nearest mean. scikit-learn's "
             f"discriminant analysis takes dense data: {REDUCED} dimensions of TruncatedSVD first. "
             "Processor seconds of one run, graphs included.",
         ],
@@ -264,6 +264,14 @@ def _semisupervised() -> dict[str, Callable[[Any, np.ndarray], np.ndarray]]:
         model = sdpdr.MixedLabelPropagation(unreached="mean", weights=weights, **near)
         return lambda X, marks: model.fit(X, marks).transduction_
 
+    def carried(X: Any, marks: np.ndarray) -> np.ndarray:
+        model = sdpdr.SpectralRegression(
+            responses="semisupervised", connect="bridges", alpha=RIDGE, **near
+        )
+        places = model.fit_transform(X, marks)
+        means = NearestCentroid().fit(places[marks >= 0], marks[marks >= 0])
+        return means.predict(places)
+
     def supervised(model: Any) -> Callable[[Any, np.ndarray], np.ndarray]:
         return lambda X, marks: model.fit(X[marks >= 0], marks[marks >= 0]).predict(X)
 
@@ -274,6 +282,7 @@ def _semisupervised() -> dict[str, Callable[[Any, np.ndarray], np.ndarray]]:
         "``MixedLabelPropagation``, binary": propagated("binary"),
         "``MixedLabelPropagation``, cosine": propagated("cosine"),
         "scikit-learn's LabelSpreading": spread,
+        "``SpectralRegression``, semi-supervised": carried,
         "``SpectralRegression``, labelled alone": supervised(
             _Mapped(sdpdr.SpectralRegression(alpha=RIDGE))
         ),

@@ -90,4 +90,6 @@ def _cosines(graph: NeighborGraph) -> Array:
             "Make it from points, or pass weights='heat'."
         )
     unit = type(space)(directions(space.X))
-    return np.asarray(np.maximum(1.0 - unit.sqdist(*graph.edges.T) / 2.0, 0.0))
+    cosines = 1.0 - unit.sqdist(*graph.edges.T) / 2.0
+    # What rounding leaves of a right angle joins nothing.
+    return np.where(cosines > unit.rounding, cosines, 0.0)
