@@ -53,9 +53,10 @@ class NMF(FactorTransformer):
         ``"lift"`` is `sdpdr.factorize.nmf`, convex iteration on semidefinite programs of order
         n + m + k; ``"polish"`` is `sdpdr.nonnegative.polish_factors` from random factors;
         ``"scikit-learn"`` is its coordinate descent, from ``"nndsvda"`` and random factors, where
-        not too large polished; it alone takes sparse data, as they are. ``"auto"`` is ``"scikit-learn"``, or, with missing entries,
-        ``"polish"``: on matrices that have a factorization they find it about as often as the lift,
-        and a hundred times faster (see the method's page).
+        not too large polished; it alone takes sparse data, as they are. ``"auto"`` is
+        ``"scikit-learn"``, or, with missing entries, ``"polish"``: on matrices that have a
+        factorization they find it about as often as the lift, and a hundred times faster (see the
+        method's page).
     starts : int, default 5
         How many starts; those after one that fits exactly are not made.
     tol : float, default 1e-6
@@ -202,7 +203,9 @@ class NMF(FactorTransformer):
             return coordinates(known.values, self.components_)
         return _coordinates(known.values, known.mask > 0.0, self.components_)
 
-    def _local(self, known: PartialMatrix | SparseMatrix, k: int, solver: str, seed: int) -> tuple[Array, int]:
+    def _local(
+        self, known: PartialMatrix | SparseMatrix, k: int, solver: str, seed: int
+    ) -> tuple[Array, int]:
         """The components of the best of several starts, and how many were made."""
         best, error = None, np.inf
         for start in range(self.starts):
