@@ -334,9 +334,9 @@ def _real(name: str, value: object) -> float:
 
 
 def _numbers(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
-    from sdpdr.base.estimators import table  # here, since programs alone need no scikit-learn
+    from sdpdr.base.estimators import numeric  # here, since programs alone need no scikit-learn
 
-    return table(X, at_least=at_least, sparse=sparse)
+    return numeric(X, at_least=at_least, sparse=sparse)
 
 
 def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:

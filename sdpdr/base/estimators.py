@@ -30,7 +30,7 @@ _ADVICE = {
 _NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
 
 
-def table(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
+def numeric(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
     """Data as a C-ordered float array of two dimensions, all numbers finite.
 
     Sparse data, where they are taken, become a csr_array of their own, every entry once and none

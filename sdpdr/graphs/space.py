@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -126,20 +126,22 @@ class Euclidean(Points):
 class Sparse(Points):
     """Points whose coordinates are the rows of a csr_array: never dense, and so never centred."""
 
+    X: Any
+
     takes_trees: ClassVar[bool] = False
 
     @property
-    def centered(self) -> csr_array:  # type: ignore[override]  # as sparse as the points
+    def centered(self) -> Any:
         """The points as they are: their mean is as good as dense."""
         return self.X
 
-    @cached_property
-    def terms(self) -> int:  # type: ignore[override]  # kept
+    @property
+    def terms(self) -> int:
         """See `Coordinates.terms`."""
-        return 2 * int(np.diff(self.X.indptr).max())
+        return 2 * max(1, int(np.diff(self.X.indptr).max()))
 
     @cached_property
-    def norms(self) -> Array:  # type: ignore[override]
+    def norms(self) -> Array:
         """See `Coordinates.norms`."""
         return np.sqrt(np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel())
 
