@@ -18,7 +18,7 @@ from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.families.propagate.ratings import METHODS, near_and_far, pearson, spread_labels
 from sdpdr.families.unfold.labelled import decided, encoded, labels_of_samples
 from sdpdr.graphs.search import search_among
-from sdpdr.graphs.space import PARALLEL, directions, make_space
+from sdpdr.graphs.space import PARALLEL, Points, directions, make_space
 from sdpdr.model.blocks.separation import UNLABELLED
 
 _AFFINITIES = ("knn", "precomputed", "correlation")
@@ -300,6 +300,7 @@ class MixedLabelPropagation(
         known, n = self._X.shape[0], X.shape[0]
         parts = [directions(A) if self.metric == "cosine" else A for A in (self._X, X)]
         space = make_space(sp.vstack(parts, "csr") if sp.issparse(X) else np.vstack(parts))
+        assert isinstance(space, Points)
         rows = np.arange(known, known + n)
         index = search_among(space, np.arange(known)).table(rows, self.n_neighbors)
         same = space.sqdist(rows[:, None], index) <= PARALLEL**2 * (self.metric == "cosine")

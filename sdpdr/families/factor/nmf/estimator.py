@@ -209,8 +209,11 @@ class NMF(FactorTransformer):
         """The components of the best of several starts, and how many were made."""
         best, error = None, np.inf
         for start in range(self.starts):
-            make = self._descent if solver == "scikit-learn" else self._polish
-            W, H = make(known, k, seed, start)
+            if solver == "scikit-learn":
+                W, H = self._descent(known, k, seed, start)
+            else:
+                assert isinstance(known, PartialMatrix)
+                W, H = self._polish(known, k, seed, start)
             now = known.error(W, H)
             if best is None or now < error:
                 best, error = H, now

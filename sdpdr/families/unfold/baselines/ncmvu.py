@@ -312,8 +312,9 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def fit(self, X: Any, y: Any = None) -> NCMVU:
         """Learn the embedding of the rows of X; y is not used."""
-        graph = knn(X, self.n_neighbors, connect=self.connect)
-        self.n_features_in_ = int(np.shape(X)[1])
+        data = validate.points(X)
+        graph = knn(data, self.n_neighbors, connect=self.connect)
+        self.n_features_in_ = data.shape[1]
         validate.choice("start", self.start, ("data", "random"))
         validate.positive_integer(
             "n_components",
@@ -321,7 +322,7 @@ class NCMVU(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             at_most=self.rank,
             why=f"as more exceeds rank={self.rank}",
         )
-        points = np.asarray(X, dtype=float)[graph.first_samples]
+        points = data[graph.first_samples]
         self.result_ = ncmvu(
             graph,
             self.rank,
