@@ -16,7 +16,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
@@ -34,7 +34,7 @@ ROUNDING = 1e-7
 _SYMMETRIC = 1e-8
 
 
-def points(X: ArrayLike, *, at_least: int = 3) -> Array:
+def points(X: ArrayLike, *, at_least: int = 3, sparse: bool = False) -> Matrix:
     """Points as a C-ordered float array of shape (n, D), finite and not all equal.
 
     Parameters
@@ -43,6 +43,8 @@ def points(X: ArrayLike, *, at_least: int = 3) -> Array:
         Whatever scikit-learn takes as dense data: arrays, lists, data frames.
     at_least : int, default 3
         Fewest points allowed.
+    sparse : bool, default False
+        Whether sparse data are taken, and returned as a csr_array without zeros.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def points(X: ArrayLike, *, at_least: int = 3) -> Array:
         X has NaN or infinite entries, the wrong number of dimensions, too few points, no
         features, complex entries, text, or the same point in every row.
     DataTypeError
-        X is sparse or holds objects that are not numbers.
+        X is sparse where it must not be, or holds objects that are not numbers.
 
     Warns
     -----
@@ -62,11 +64,11 @@ def points(X: ArrayLike, *, at_least: int = 3) -> Array:
     >>> points([[0, 1], [2, 3], [4, 6]]).dtype
     dtype('float64')
     """
-    array = _dense(X, at_least=at_least)
+    array = _numbers(X, at_least=at_least, sparse=sparse)
     warn_of_row_numbers(X)
-    if not np.ptp(array, axis=0).any():
+    if not (array.max(axis=0) - array.min(axis=0)).max():
         raise DataError(
-            f"all {len(array)} points are equal, so there is no geometry to keep. "
+            f"all {array.shape[0]} points are equal, so there is no geometry to keep. "
             "Check that X has one row per point and that no step before set it to a constant."
         )
     return array
@@ -155,7 +157,7 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
     >>> squared_distances([[0, 1, 2], [1, 0, 1], [2, 1, 0]], squared=False)[0]
     array([0., 1., 4.])
     """
-    array = _dense(D, at_least=at_least)
+    array = _numbers(D, at_least=at_least)
     if array.shape[0] != array.shape[1]:
         raise DataError(
             f"metric='precomputed' needs a square matrix of distances, got shape {array.shape}. "
@@ -331,10 +333,10 @@ def _real(name: str, value: object) -> float:
     return float(value)
 
 
-def _dense(X: Any, *, at_least: int) -> Array:
-    from sdpdr.base.estimators import dense  # here, since programs alone need no scikit-learn
+def _numbers(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
+    from sdpdr.base.estimators import numeric  # here, since programs alone need no scikit-learn
 
-    return dense(X, at_least=at_least)
+    return numeric(X, at_least=at_least, sparse=sparse)
 
 
 def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:

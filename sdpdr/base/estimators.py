@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from sdpdr.base.arrays import ALLOWED, Array, is_admissible
+from sdpdr.base.arrays import ALLOWED, Matrix, is_admissible, own_rows
 from sdpdr.base.checks import numbered, warn_of_row_numbers
 from sdpdr.base.errors import DataError, DataTypeError
 
@@ -20,7 +20,8 @@ _SQUARABLE = 1e150
 _ADVICE = {
     "Expected 2D": "X must have shape (n, D): one row per point, one column per feature; "
     "for points on a line use X.reshape(-1, 1).",
-    "parse": "Use X.toarray(): neighbours are searched in dense data only.",
+    "parse": "Reduce X first, with sklearn.decomposition.TruncatedSVD, or pass X.toarray() if that "
+    "fits into memory.",
     "Complex": "Pass real and imaginary parts as separate columns.",
     "sample(s)": "Add points: neighbourhoods need more of them.",
     "feature(s)": "Each point needs at least one coordinate.",
@@ -29,8 +30,11 @@ _ADVICE = {
 _NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
 
 
-def dense(X: Any, *, at_least: int) -> Array:
+def numeric(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
     """Data as a C-ordered float array of two dimensions, all numbers finite.
+
+    Sparse data, where they are taken, become a csr_array of their own, every entry once and none
+    of them zero.
 
     Raises
     ------
@@ -39,25 +43,36 @@ def dense(X: Any, *, at_least: int) -> Array:
     """
     try:
         array = check_array(
-            X, dtype=np.float64, order="C", ensure_min_samples=at_least, input_name="X"
+            X,
+            accept_sparse="csr" if sparse else False,
+            dtype=np.float64,
+            order="C",
+            ensure_min_samples=at_least,
+            input_name="X",
         )
     except (TypeError, ValueError) as error:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         words = str(error)
         raise kind(f"{words.rstrip('.')}. {_advice(X, words)}") from error
-    largest = float(np.abs(array).max())
+    if sp.issparse(array):
+        array = own_rows(array)
+        array.eliminate_zeros()
+    largest = float(abs(array).max())
     if not is_admissible(largest**2 if largest < _SQUARABLE else np.inf):
         raise DataError(
             f"X holds {largest:g}, of which the square is beyond what is computed with "
             f"({ALLOWED}). Choose another unit."
         )
-    return np.asarray(array)
+    return array
 
 
 def _advice(X: Any, words: str) -> str:
     if "NaN" in words or "infinity" in words:
-        numbers = check_array(X, dtype=np.float64, ensure_all_finite=False)
-        rows = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
+        numbers = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
+        if sp.issparse(numbers):
+            rows = np.unique(numbers.tocoo().row[~np.isfinite(numbers.data)])
+        else:
+            rows = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
         return f"Rows that are not finite: {numbered(rows)}. Drop those rows or fill them in."
     return next((advice for key, advice in _ADVICE.items() if key in words), _NUMBERS_ONLY)
 
@@ -153,8 +168,11 @@ def checked(estimator: Any, X: Any, **options: Any) -> Any:
     if options.get("reset", True):
         warn_of_row_numbers(X)
     try:
-        return validate_data(estimator, X, dtype=np.float64, **options)
+        found = validate_data(estimator, X, dtype=np.float64, **options)
     except TypeError as error:
-        raise DataTypeError(str(error)) from None
+        words = str(error)
+        raise DataTypeError(f"{words} {_ADVICE['parse']}" if sp.issparse(X) else words) from None
     except ValueError as error:
         raise DataError(str(error)) from None
+    # Arrays multiply as dense ones do, whichever kind of matrix was passed.
+    return sp.csr_array(found) if sp.issparse(found) else found

@@ -1,6 +1,7 @@
 """From data to geometry: neighbour graphs, furthest pairs, landmarks, geodesics. No models."""
 
 from sdpdr.graphs.constructors import complete, cycle, from_edges, grid, path
+from sdpdr.graphs.edge_weights import edge_weights
 from sdpdr.graphs.motions import Motion, action_error, motions, position_fit, step_variation
 from sdpdr.graphs.nearest import (
     FurthestPairs,
@@ -35,6 +36,7 @@ __all__ = [
     "coarse_basis",
     "complete",
     "cycle",
+    "edge_weights",
     "from_edges",
     "furthest_pairs",
     "geodesics",

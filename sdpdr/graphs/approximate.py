@@ -64,8 +64,8 @@ def approximate_nearest(
     """
     if not isinstance(space, Euclidean):
         raise DataError(
-            "algorithm='approximate' needs points, got precomputed distances, which are searched "
-            "in full anyway. Leave algorithm out."
+            "algorithm='approximate' needs points that are dense; distances and sparse data are "
+            "searched in full anyway. Leave algorithm out."
         )
     cells = _Cells(space, seed)
     drawn = np.random.default_rng(seed).permutation(space.n)[:SAMPLE]

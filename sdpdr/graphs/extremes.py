@@ -105,12 +105,11 @@ def _within_span(X: Array) -> Array:
 
 def _by_products(coordinates: Coordinates, count: Count | None) -> Index:
     """All distances, block by block, as one product of matrices; exact among those near the top."""
-    n = len(coordinates.X)
-    points = coordinates.centered
-    size = np.square(points).sum(axis=1)
+    n = coordinates.n
+    size = np.square(coordinates.norms)
     furthest = np.empty(n, dtype=np.int64)
     for part in blocks(np.arange(n), max(1, BLOCK // n)):
-        length = points[part] @ points.T
+        length = coordinates.products(part)
         length *= -2.0
         length += size
         top = length.max(axis=1)

@@ -46,12 +46,15 @@ def knn(
 
     Parameters
     ----------
-    X : array_like of shape (n, D), or (n, n) for precomputed distances
+    X : array_like or sparse array of shape (n, D), or (n, n) for precomputed distances
+        Sparse data stay so: memory grows with their entries.
     n_neighbors : int, default 6
         k, from 1 to the number of distinct points less one.
     symmetrize : {"union", "mutual"}, default "union"
-    metric : {"euclidean", "precomputed"}, default "euclidean"
-        With ``"precomputed"`` X holds distances: symmetric, non-negative, zero diagonal.
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
+        With ``"cosine"`` rows are compared by their directions, and lengths are those of chords of
+        the unit sphere, :math:`d^2 = 2 - 2\cos`; parallel rows coincide, and a row of zeros is
+        refused. With ``"precomputed"`` X holds distances: symmetric, non-negative, zero diagonal.
     squared : bool, default False
         Whether precomputed distances are squared.
     angles : bool, default False
@@ -67,8 +70,9 @@ def knn(
     algorithm : {"auto", "kd_tree", "brute", "approximate"}, default "auto"
         How to search points; a precomputed matrix is read in full. ``"auto"`` is exact: a k-d
         tree in up to 8 dimensions, above them tree or brute force, whichever is faster on a
-        sample. ``"approximate"`` looks only into nearby cells, with package faiss; it pays for
-        many points that spread in many dimensions, where exact search takes time n^2.
+        sample; of sparse data always brute force. ``"approximate"`` looks only into nearby cells,
+        with package faiss; it pays for many points that spread in many dimensions, where exact
+        search takes time n^2.
     seed : int, default 0
         For ``algorithm="approximate"``.
     progress : bool or callable, optional

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import triu
@@ -45,6 +45,13 @@ class Coordinates:
     """
 
     X: Array
+
+    takes_trees: ClassVar[bool] = True
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return int(self.X.shape[0])
 
     @property
     def in_few_dimensions(self) -> bool:
@@ -80,13 +87,27 @@ class Coordinates:
 
     def doubt(self, rows: Index, sqdist: Array) -> Array:
         """Bound on the error of squared lengths found in the points moved or turned."""
-        norm = np.linalg.norm(self.centered[rows], axis=1)
+        norm = self.norms[rows]
         return self.rounding * (np.square(norm) + np.square(norm + np.sqrt(sqdist)))
 
     @property
     def rounding(self) -> float:
         """Bound on the relative error of a sum over the features."""
-        return float(8.0 * (self.X.shape[1] + 8) * np.finfo(float).eps)
+        return float(8.0 * (self.terms + 8) * np.finfo(float).eps)
+
+    @property
+    def terms(self) -> int:
+        """How many numbers a length or an inner product is a sum of, at most."""
+        return int(self.X.shape[1])
+
+    @cached_property
+    def norms(self) -> Array:
+        """Lengths of the centred points, shape (n,)."""
+        return np.linalg.norm(self.centered, axis=1)
+
+    def products(self, rows: Index) -> Array:
+        """Inner products of some centred points with all, shape (r, n)."""
+        return np.asarray(self.centered[rows] @ self.centered.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +238,8 @@ def search_among(coordinates: Coordinates, targets: Index, algorithm: str = "aut
     really spread in, which no cheap rule tells: a sample is searched both ways and the faster
     way is taken. That may differ from run to run; the answer cannot.
     """
+    if not coordinates.takes_trees:
+        return Neighbors(coordinates, targets, tree=False)
     if algorithm == "auto" and not coordinates.in_few_dimensions:
         return _faster(coordinates, targets)
     return Neighbors(coordinates, targets, algorithm != "brute")
@@ -224,7 +247,7 @@ def search_among(coordinates: Coordinates, targets: Index, algorithm: str = "aut
 
 def pairs_within(coordinates: Coordinates, radius: float) -> Index:
     """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
-    everyone = np.arange(len(coordinates.X))
+    everyone = np.arange(coordinates.n)
     search = search_among(coordinates, everyone)
     reach = radius * (1.0 + 1e-9)
     if not coordinates.in_few_dimensions:

@@ -1,39 +1,49 @@
-"""The two sources of distances, points and a precomputed matrix, behind one face.
+"""The sources of distances, points dense or sparse and a precomputed matrix, behind one face.
 
 Everything the graphs need of the data is asked of a `Space`: lengths of given pairs, nearest
 points, pairs within a radius, which points are the same. All lengths are SQUARED.
+
+The cosine of two rows is a matter of lengths as well: between rows scaled to length one the squared
+length is twice one less the cosine. So ``metric="cosine"`` is the space of the directions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array, issparse
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Count
 from sdpdr.graphs.extremes import furthest_points
 from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search_among
 from sdpdr.linalg.walks import connected_components
 
+METRICS = ("euclidean", "cosine", "precomputed")
+# Directions of parallel rows differ by rounding; so near to each other they are one.
+PARALLEL = 1e-12
 
-class Euclidean(Coordinates):
+P = TypeVar("P", bound="Points")
+
+
+@dataclass(frozen=True, eq=False)
+class Points(Coordinates):
     """Points with coordinates.
 
     Parameters
     ----------
-    X : ndarray of shape (n, D)
+    X : ndarray or csr_array of shape (n, D)
+    tolerance : float, default 0.0
+        PLAIN distance up to which two points are the same.
     """
 
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        return len(self.X)
+    tolerance: float = 0.0
 
     def nearest(
         self,
@@ -73,20 +83,98 @@ class Euclidean(Coordinates):
         return pairs_within(self, radius)
 
     def representatives(self) -> Index:
+        """For each point the first one that is the same, shape (n,)."""
+        # What is the same has the same component along any direction: few pairs need a look.
+        direction = np.random.default_rng(0).standard_normal(self.X.shape[1])
+        component = self.X @ direction
+        order = np.argsort(component, kind="stable")
+        reach = self.tolerance * np.linalg.norm(direction)
+        starts = np.flatnonzero(np.diff(component[order], prepend=-np.inf) > reach)
+        sizes = np.diff(starts, append=self.n)
+        same = np.arange(self.n)
+        for start, size in zip(starts[sizes > 1], sizes[sizes > 1], strict=True):
+            group = np.sort(order[start : start + size])
+            while group.size > 1:
+                equal = self.sqdist(group[0], group) <= self.tolerance**2
+                same[group[equal]] = group[0]
+                group = group[~equal]
+        return same
+
+    def take(self: P, nodes: Index) -> P:
+        """Restrict to some of the points, in the order given."""
+        return replace(self, X=self.X[nodes])
+
+    def fresh(self: P) -> P:
+        """The same points without the copies that searches keep for the next one."""
+        return replace(self)
+
+
+class Euclidean(Points):
+    """Points whose coordinates are a dense array."""
+
+    def representatives(self) -> Index:
         """For each point the first point that equals it in every coordinate, shape (n,)."""
+        if self.tolerance:
+            return super().representatives()
         first: dict[bytes, int] = {}
         # Adding 0 makes -0 and 0 the same bytes.
         rows = (row.tobytes() for row in self.X + 0.0)
         same = (first.setdefault(row, i) for i, row in enumerate(rows))
         return np.fromiter(same, dtype=np.int64, count=self.n)
 
-    def take(self, nodes: Index) -> Euclidean:
-        """Restrict to some of the points, in the order given."""
-        return Euclidean(self.X[nodes])
 
-    def fresh(self) -> Euclidean:
-        """The same points without the copies that searches keep for the next one."""
-        return Euclidean(self.X)
+class Sparse(Points):
+    """Points whose coordinates are the rows of a csr_array: never dense, and so never centred."""
+
+    X: Any
+
+    takes_trees: ClassVar[bool] = False
+
+    @property
+    def centered(self) -> Any:
+        """The points as they are: their mean is as good as dense."""
+        return self.X
+
+    @property
+    def terms(self) -> int:
+        """See `Coordinates.terms`."""
+        return 2 * max(1, int(np.diff(self.X.indptr).max()))
+
+    @cached_property
+    def norms(self) -> Array:
+        """See `Coordinates.norms`."""
+        return np.sqrt(np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel())
+
+    def products(self, rows: Index) -> Array:
+        """See `Coordinates.products`."""
+        return np.asarray((self.X[rows] @ self.X.T).toarray())
+
+    def furthest(self, count: Count | None = None) -> Index:
+        """See `Euclidean.furthest`; what rounding cannot tell apart is equal.
+
+        Rows without a common column are all at the same angle, and may be nearly all rows.
+        """
+        furthest = np.empty(self.n, dtype=np.int64)
+        size = np.square(self.norms)
+        for part in blocks(np.arange(self.n), max(1, BLOCK // self.n)):
+            length = size - 2.0 * self.products(part)
+            top = length.max(axis=1)
+            doubt = self.doubt(part, np.maximum(top + size[part], 0.0))
+            furthest[part] = np.argmax(length >= (top - 2.0 * doubt)[:, None], axis=1)
+            if count is not None:
+                count(len(part))
+        return furthest
+
+    def sqdist(self, first: Index, second: Index) -> Array:
+        """See `Coordinates.sqdist`."""
+        shape = np.broadcast_shapes(np.shape(first), np.shape(second))
+        i, j = (np.broadcast_to(index, shape).ravel() for index in (first, second))
+        sqdist = np.empty(i.size)
+        step = max(1, BLOCK // self.terms)
+        for at in range(0, i.size, step):
+            difference = self.X[i[at : at + step]] - self.X[j[at : at + step]]
+            sqdist[at : at + step] = difference.multiply(difference).sum(axis=1)
+        return sqdist.reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,12 +271,18 @@ class Precomputed:
         return np.asarray(column[order[start[:, None] + np.arange(k)]])
 
 
-Space: TypeAlias = Euclidean | Precomputed
+Space: TypeAlias = Euclidean | Sparse | Precomputed
 
 
 def sqdist_to_all(space: Space, rows: Index | None = None) -> Array:
     """Squared distances of some points, by default of all, to all; shape (r, n)."""
     everyone = np.arange(space.n)
+    if isinstance(space, Sparse):
+        rows = everyone if rows is None else rows
+        size = np.square(space.norms)
+        sqdist = np.maximum(size[rows, None] + size - 2.0 * space.products(rows), 0.0)
+        sqdist[np.arange(len(rows)), rows] = 0.0
+        return np.asarray(sqdist)
     return space.sqdist((everyone if rows is None else rows)[:, None], everyone)
 
 
@@ -199,8 +293,9 @@ def make_space(
 
     Parameters
     ----------
-    X : array_like of shape (n, D), or (n, n) for precomputed distances
-    metric : {"euclidean", "precomputed"}
+    X : array_like or sparse array of shape (n, D), or (n, n) for precomputed distances
+    metric : {"euclidean", "cosine", "precomputed"}
+        With ``"cosine"`` the points are the directions of the rows, none of them zero.
     squared : bool, default False
         Whether precomputed distances are squared.
     at_least : int, default 3
@@ -211,14 +306,58 @@ def make_space(
     DataError
         See `sdpdr.base.checks`.
     UnknownNameError
-        The metric is none of the two.
+        The metric is none of the three.
     """
-    validate.choice("metric", metric, ("euclidean", "precomputed"))
+    validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
         return Precomputed(validate.squared_distances(X, squared=squared, at_least=at_least))
     if squared:
         raise DataError(
-            "squared=True describes precomputed distances, but metric='euclidean'. "
+            f"squared=True describes precomputed distances, but metric={metric!r}. "
             "Pass metric='precomputed', or leave squared out."
         )
-    return Euclidean(validate.points(X, at_least=at_least))
+    points = validate.points(X, at_least=at_least, sparse=True)
+    if metric == "cosine":
+        return _as_space(directions(points), PARALLEL)
+    return _as_space(points, 0.0)
+
+
+def directions(X: Matrix) -> Matrix:
+    """Rows scaled to length one, dense or sparse as they are.
+
+    Raises
+    ------
+    DataError
+        A row is zero, or all rows are parallel.
+
+    Examples
+    --------
+    >>> directions(np.array([[3.0, 4.0], [0.0, 2.0]]))
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+    X = csr_array(X) if issparse(X) else X
+    largest = abs(X).max(axis=1)
+    largest = largest.toarray() if issparse(largest) else largest
+    empty = np.flatnonzero(largest == 0.0)
+    if empty.size:
+        raise DataError(
+            f"metric='cosine' compares directions, and rows of zeros have none: "
+            f"{validate.numbered(empty)}. Leave those rows out."
+        )
+    # Squares of entries of any size stay in range.
+    scaled = diags_array(1.0 / largest) @ X
+    squares = scaled.multiply(scaled) if issparse(scaled) else np.square(scaled)
+    unit = diags_array(1.0 / np.sqrt(np.asarray(squares.sum(axis=1)).ravel())) @ scaled
+    return csr_array(unit) if issparse(unit) else unit
+
+
+def _as_space(points: Matrix, tolerance: float) -> Euclidean | Sparse:
+    kind = Sparse if issparse(points) else Euclidean
+    space = kind(points, tolerance)
+    if tolerance and space.sqdist(np.zeros(1, int), np.arange(space.n)).max() <= tolerance**2:
+        raise DataError(
+            f"all {space.n} rows are parallel, so metric='cosine' sees one point. Pass "
+            "metric='euclidean'."
+        )
+    return space

@@ -28,7 +28,7 @@ def pencils(X, y):
     inside = extend.knn_within_classes(X, y, 5)
     return {
         "laplacian": extend.laplacian_pencil(graph),
-        "heat": extend.laplacian_pencil(graph, width=2.0),
+        "heat": extend.laplacian_pencil(graph, "heat", bandwidth=2.0),
         "reconstruction": extend.reconstruction_pencil(graph),
         "geodesic": extend.geodesic_pencil(graph),
         "classes": extend.class_pencil(y),

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sdpdr.base import checks as validate
@@ -18,6 +17,8 @@ from sdpdr.families.propagate.graph import labelled_graph
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.families.propagate.ratings import METHODS, near_and_far, pearson, spread_labels
 from sdpdr.families.unfold.labelled import decided, encoded, labels_of_samples
+from sdpdr.graphs.search import search_among
+from sdpdr.graphs.space import PARALLEL, Points, directions, make_space
 from sdpdr.model.blocks.separation import UNLABELLED
 
 _AFFINITIES = ("knn", "precomputed", "correlation")
@@ -54,6 +55,12 @@ class MixedLabelPropagation(
         is given two arrays of points, and returns their similarities, dense or sparse.
     n_neighbors : int, default 7
         For ``"knn"``.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        For ``"knn"``, as for `sdpdr.graphs.knn`.
+    weights : {"binary", "heat", "cosine"}, default "binary"
+        For ``"knn"``: of nearest neighbours, as for `sdpdr.graphs.edge_weights`.
+    bandwidth : float, optional
+        Of ``"heat"``; by default from the lengths of the edges.
     lam : float, optional
         For ``mode="fixed_lam"``.
     share : float, default 0.5
@@ -115,6 +122,9 @@ class MixedLabelPropagation(
     _: KW_ONLY
     affinity: Any = "knn"
     n_neighbors: int = 7
+    metric: str = "euclidean"
+    weights: str = "binary"
+    bandwidth: float | None = None
     lam: float | None = None
     share: float = 0.5
     beta_0: float | None = None
@@ -128,6 +138,7 @@ class MixedLabelPropagation(
         Parameters
         ----------
         X : array_like of shape (n, D), or similarities (n, n) with ``affinity="precomputed"``
+            Of either kind, or sparse: neighbours are searched in sparse data as they are.
         y : array_like of shape (n,)
             Labels, -1 (or None, or nan) where not known.
 
@@ -207,7 +218,7 @@ class MixedLabelPropagation(
             X,
             reset=reset,
             dtype=float,
-            accept_sparse="csr" if self._is("precomputed") else False,
+            accept_sparse="csr" if self._takes_sparse else False,
             ensure_all_finite=allowed,
             ensure_min_samples=2 if reset else 1,
         )
@@ -233,7 +244,15 @@ class MixedLabelPropagation(
             raise UnknownNameError("affinity", self.affinity, (*_AFFINITIES, "a callable"))
         if self.affinity == "precomputed":
             return X
-        return near_and_far(X, self.n_neighbors) if self.affinity == "knn" else pearson(X)
+        if self.affinity == "correlation":
+            return pearson(X)
+        return near_and_far(
+            X,
+            self.n_neighbors,
+            metric=self.metric,
+            weights=self.weights,
+            bandwidth=self.bandwidth,
+        )
 
     def _spread(self, similarity: Matrix, codes: Index) -> Array:
         """Values of every class against the rest, of the second alone if there are two."""
@@ -266,12 +285,7 @@ class MixedLabelPropagation(
     def _extension(self, X: Any) -> Matrix:
         """Non-negative weights of the points of `fit` for others, shape (m, n)."""
         if self._is("knn"):
-            near = NearestNeighbors(n_neighbors=self.n_neighbors).fit(self._X)
-            distance, index = near.kneighbors(X)
-            seen = distance[:, :1] == 0.0
-            weights = np.where(seen, distance == 0.0, True).astype(float)
-            ends = np.arange(len(X) + 1) * self.n_neighbors
-            return sp.csr_array((weights.ravel(), index.ravel(), ends), (len(X), len(self._X)))
+            return self._nearest(X)
         if self._is("precomputed"):
             similarity = X
         elif self._is("correlation"):
@@ -281,6 +295,23 @@ class MixedLabelPropagation(
         sparse = sp.issparse(similarity)
         return similarity.maximum(0.0) if sparse else np.maximum(similarity, 0.0)
 
+    def _nearest(self, X: Any) -> sp.csr_array:
+        """One for the nearest points of `fit`, or for those alone that are the point itself."""
+        known, n = self._X.shape[0], X.shape[0]
+        parts = [directions(A) if self.metric == "cosine" else A for A in (self._X, X)]
+        space = make_space(sp.vstack(parts, "csr") if sp.issparse(X) else np.vstack(parts))
+        assert isinstance(space, Points)
+        rows = np.arange(known, known + n)
+        index = search_among(space, np.arange(known)).table(rows, self.n_neighbors)
+        same = space.sqdist(rows[:, None], index) <= PARALLEL**2 * (self.metric == "cosine")
+        weights = np.where(same[:, :1], same, True).astype(float)
+        ends = np.arange(n + 1) * self.n_neighbors
+        return sp.csr_array((weights.ravel(), index.ravel(), ends), (n, known))
+
+    @property
+    def _takes_sparse(self) -> bool:
+        return self._is("precomputed") or self._is("knn")
+
     def _is(self, affinity: str) -> bool:
         return isinstance(self.affinity, str) and self.affinity == affinity
 
@@ -288,7 +319,7 @@ class MixedLabelPropagation(
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is("precomputed")
         tags.input_tags.allow_nan = self._is("correlation")
-        tags.input_tags.sparse = self._is("precomputed")
+        tags.input_tags.sparse = self._takes_sparse
         return tags
 
 

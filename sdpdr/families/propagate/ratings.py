@@ -12,30 +12,44 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, IgnoredLabelsWarning, ShapeError, UnobservedWarning
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
 from sdpdr.families.propagate.least_ratio import alternating, eigen
 from sdpdr.families.propagate.pencil import Propagation
-from sdpdr.graphs import furthest_pairs
-from sdpdr.graphs.pairs import from_pairs, from_table
-from sdpdr.graphs.space import Euclidean
+from sdpdr.graphs import NeighborGraph, Provenance, edge_weights
+from sdpdr.graphs.pairs import from_pairs, from_table, sorted_pairs, upper_pairs
+from sdpdr.graphs.space import Space, make_space
 
+METRICS = ("euclidean", "cosine")
 # What rounding leaves of a variance, relatively.
 _ROUNDING = 1e-12
 
 
-def near_and_far(X: ArrayLike, n_neighbors: int = 7) -> sp.csr_array:
-    """Similarity 1 of near points, -1 of the furthest ones; sparse.
+def near_and_far(
+    X: ArrayLike,
+    n_neighbors: int = 7,
+    *,
+    metric: str = "euclidean",
+    weights: str = "binary",
+    bandwidth: float | None = None,
+) -> sp.csr_array:
+    """Similarity of near points, 1 or by their distance, and -1 of the furthest ones; sparse.
 
     Two points are similar if either is among the other's nearest, and dissimilar if either is
     furthest from the other. The furthest points are found exactly; they are few, at the rim.
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
+    X : array_like or sparse array of shape (n, D)
     n_neighbors : int, default 7
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        As for `sdpdr.graphs.knn`.
+    weights : {"binary", "heat", "cosine"}, default "binary"
+        Of near points, as for `sdpdr.graphs.edge_weights`. Points that coincide have 1.
+    bandwidth : float, optional
+        Of ``"heat"``.
 
     Returns
     -------
@@ -54,11 +68,26 @@ def near_and_far(X: ArrayLike, n_neighbors: int = 7) -> sp.csr_array:
            [ 0.,  1.,  0.,  1.],
            [-1., -1.,  1.,  0.]])
     """
-    space = Euclidean(validate.points(X, at_least=2))
-    directed = from_table(space.nearest(validate.n_neighbors(n_neighbors, space.n)))
-    near = (directed + directed.T).astype(float)
-    far = from_pairs(space.n, furthest_pairs(space.X).edges).astype(float)
-    return sp.csr_array(near - (far - far.multiply(near)))
+    validate.choice("metric", metric, METRICS)
+    space = make_space(X, metric, at_least=2)
+    table = space.nearest(validate.n_neighbors(n_neighbors, space.n))
+    edges = upper_pairs(from_table(table))
+    apart = sorted_pairs(np.column_stack([np.arange(space.n), space.furthest()]))[0]
+    near = _weighed(space, edges, weights, bandwidth)
+    far = from_pairs(space.n, apart).astype(float)
+    return sp.csr_array(near - (far - far.multiply(near != 0)))
+
+
+def _weighed(space: Space, edges: Index, weights: str, bandwidth: float | None) -> sp.csr_array:
+    """Weights of near pairs; no pair is at distance zero in a graph, and such pairs have one."""
+    sqdist = space.sqdist(*edges.T)
+    apart = sqdist > 0.0
+    made = Provenance("near_and_far", space=space)
+    graph = NeighborGraph(space.n, edges[apart], sqdist[apart], provenance=made)
+    values = np.ones(len(edges))
+    values[apart] = edge_weights(graph, weights, bandwidth)
+    half = sp.csr_array((values, tuple(edges.T)), shape=(space.n, space.n))
+    return sp.csr_array(half + half.T)
 
 
 def pearson(R: ArrayLike, Q: ArrayLike | None = None) -> Array:

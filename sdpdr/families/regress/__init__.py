@@ -9,11 +9,12 @@ from sdpdr.families.regress.kernel import (
     extended,
     fit_kernel,
 )
+from sdpdr.families.regress.leave_out import RidgeChoice, choose_ridge
 from sdpdr.families.regress.linear import LinearEmbedding, TraceRatio, linear_embedding, trace_ratio
 from sdpdr.families.regress.maps import Extension, fit_extension
 from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
 from sdpdr.families.regress.respond import class_responses, semisupervised_responses
-from sdpdr.families.regress.ridge import LinearMapping, RidgeChoice, choose_ridge, ridge
+from sdpdr.families.regress.ridge import LinearMapping, ridge
 from sdpdr.families.regress.sparse import SparsePath, grid_laplacian, sparse_path
 from sdpdr.families.regress.transduction import (
     barycentric_weights,

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
+import scipy.sparse as sp
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.regress.pencil import Pencil
+from sdpdr.families.regress.ridge import Centered
 from sdpdr.linalg.spectral import fix_signs
 
 # Singular values below this share of the largest span no direction of the data.
 _RANK = 1e-10
+# The same of their squares, where those come with the rounding of the largest.
+_SQUARED_RANK = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +46,7 @@ class LinearEmbedding:
 
 
 def linear_embedding(
-    X: Array, pencil: Pencil, n_components: int, gamma: float = 0.0
+    X: Matrix, pencil: Pencil, n_components: int, gamma: float = 0.0
 ) -> LinearEmbedding:
     r"""Solve :math:`X^T W X a = \lambda (X^T D X + \gamma I) a` for samples as rows of X.
 
@@ -50,7 +56,8 @@ def linear_embedding(
 
     Parameters
     ----------
-    X : array of shape (n, m)
+    X : array or sparse array of shape (n, m)
+        Sparse data are never made dense; min(n, m) at most 4000 then.
     pencil : Pencil
         Of the n samples.
     n_components : int
@@ -69,20 +76,60 @@ def linear_embedding(
     if X.shape[0] != pencil.n:
         raise ShapeError(f"X has {X.shape[0]} samples, the pencil {pencil.n}.")
     gamma = validate.non_negative("gamma", gamma)
-    mean = pencil.totals @ X / pencil.totals.sum()
-    centred = X - mean
-    U, s, Vt = np.linalg.svd(centred, full_matrices=False)
-    kept = s > _RANK * s[0]
-    U, s, Vt = U[:, kept], s[kept], Vt[kept]
+    mean = np.asarray(X.T @ pencil.totals).ravel() / pencil.totals.sum()
+    data = Centered(X, np.zeros((pencil.n, 0)), mean, np.zeros(0))
+    span = (_sparse_span if sp.issparse(X) else _dense_span)(data, pencil)
+    s = span.singular
     d = validate.positive_integer("n_components", n_components, at_most=s.size, why="the rank of X")
     scale = np.ones(s.size) if gamma == 0.0 else s
-    B = U * scale
-    left = B.T @ (pencil.weights @ B)
-    right = B.T @ pencil.mass(B) + gamma * np.eye(s.size)
+    left, right = (scale[:, None] * form * scale for form in (span.weights, span.masses))
+    right = right + gamma * np.eye(s.size)
     top = (s.size - d, s.size - 1)
     values, b = sl.eigh((left + left.T) / 2.0, (right + right.T) / 2.0, subset_by_index=top)
-    coef = Vt.T @ (b / (s / scale)[:, None])
-    return LinearEmbedding(fix_signs(coef[:, ::-1]), mean, values[::-1])
+    coef = span.functions(b / (s / scale)[:, None])
+    return LinearEmbedding(fix_signs(coef[:, ::-1]), data.x_mean, values[::-1])
+
+
+class _Span(NamedTuple):
+    """A pencil in the coordinates of a singular value decomposition X = U diag(s) V^T.
+
+    ``singular`` is s, ``weights`` and ``masses`` are U^T W U and U^T D U, and ``functions``
+    multiplies by V.
+    """
+
+    singular: Array
+    weights: Array
+    masses: Array
+    functions: Callable[[Array], Array]
+
+
+def _dense_span(data: Centered, pencil: Pencil) -> _Span:
+    U, s, Vt = np.linalg.svd(data.dense(), full_matrices=False)
+    kept = s > _RANK * s[0]
+    U, s, Vt = U[:, kept], s[kept], Vt[kept]
+    return _Span(s, U.T @ (pencil.weights @ U), U.T @ pencil.mass(U), lambda b: Vt.T @ b)
+
+
+def _sparse_span(data: Centered, pencil: Pencil) -> _Span:
+    """From the smaller matrix of inner products: U or V, never both."""
+    squares, vectors = data.eigenvectors()
+    kept = squares > _SQUARED_RANK * squares[-1]
+    s, Q = np.sqrt(squares[kept]), vectors[:, kept]
+    if data.is_wide:
+        weights, masses = Q.T @ (pencil.weights @ Q), Q.T @ pencil.mass(Q)
+        return _Span(s, weights, masses, lambda b: data.transposed_times(Q @ (b / s[:, None])))
+    D = sp.diags_array(pencil.masses) if pencil.is_diagonal else pencil.masses
+    weights, masses = ((Q.T @ _form(data, M) @ Q) / np.outer(s, s) for M in (pencil.weights, D))
+    return _Span(s, weights, masses, lambda b: Q @ b)
+
+
+def _form(data: Centered, M: Matrix) -> Array:
+    """X^T M X of centred data, for a symmetric matrix M."""
+    inner = data.X.T @ (M @ data.X)
+    inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
+    sums = np.asarray(M.sum(axis=1)).ravel()
+    side = np.outer(data.X.T @ sums, data.x_mean)
+    return np.asarray(inner - side - side.T + sums.sum() * np.outer(data.x_mean, data.x_mean))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.estimators import as_precise, checked
+from sdpdr.families.regress.leave_out import ALPHA, choose_ridge, is_quickly_left_out
 from sdpdr.families.regress.linear import linear_embedding
 from sdpdr.families.regress.respond import (
     LABELLED,
@@ -25,7 +26,7 @@ from sdpdr.families.regress.respond import (
     has_unknown,
     kind_of,
 )
-from sdpdr.families.regress.ridge import choose_ridge, ridge
+from sdpdr.families.regress.ridge import ridge
 
 WAYS = ("regression", "direct")
 # Share of the variance that the spread within classes has at least, where lengths are told by it.
@@ -48,13 +49,21 @@ class GraphProjection(Responding):
     n_components : int, optional
         Two; one less than there are classes where labels make the pencil.
     n_neighbors : int, default 5
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        Of the search for neighbours, as for `sdpdr.graphs.knn`.
+    weights : {"binary", "heat", "cosine"}, default "binary"
+        Of the edges, as for `sdpdr.graphs.edge_weights`: of `LPP`, `SDA` and `LSDA`. The others
+        are not made of weights of edges, and refuse any but the default.
+    bandwidth : float, optional
+        Of ``"heat"``; by default from the lengths of the edges.
     connect : {"none", "mst", "bridges"}, default "none"
         What to do with a graph of several parts: leave it, or add edges between them, as
         `sdpdr.graphs.knn` does. `IsoProjection` needs all points joined: default "bridges".
-    alpha : float or "loo", default "loo"
+    alpha : float, "loo" or "auto", default "auto"
         The ridge of either way. ``"loo"`` chooses it by exact leave-one-out: of the regression on
         the responses, or, of the pencil solved directly, of that on the classes, in units of the
-        mean degree. Where there is none (a pencil without labels) it is 0.1.
+        mean degree. Where there is none (a pencil without labels) it is 0.1. ``"auto"`` does so for
+        data of up to 2000 samples or columns and ten million entries, and is 0.1 for more.
     smoothing : float, default 0.1
         `SDA`: price of differing from neighbours. `LSDA`: share of repulsion.
     way : {"regression", "direct"}, default "regression"
@@ -82,7 +91,7 @@ class GraphProjection(Responding):
     """
 
     _: KW_ONLY
-    alpha: float | str = "loo"
+    alpha: float | str = "auto"
     way: str = "regression"
 
     kind: ClassVar[str]
@@ -92,7 +101,8 @@ class GraphProjection(Responding):
 
         Parameters
         ----------
-        X : array_like of shape (n, m)
+        X : array_like or sparse array of shape (n, m)
+            Sparse data are never made dense: their mean is taken off in products.
         y : array_like of shape (n,), optional
             Labels. `LPP` and `NPE` search neighbours within the classes then.
 
@@ -102,10 +112,10 @@ class GraphProjection(Responding):
         """
         validate.choice("way", self.way, WAYS)
         if isinstance(self.alpha, str):
-            validate.choice("alpha", self.alpha, ("loo",))
-        X = checked(self, X, ensure_min_samples=3)
+            validate.choice("alpha", self.alpha, ("auto", "loo"))
+        X = checked(self, X, accept_sparse="csr", ensure_min_samples=3)
         y = None if y is None else column_or_1d(y, warn=True)
-        labels = checked_target(y, len(X))
+        labels = checked_target(y, X.shape[0])
         kind_of(labels, self.kind)
         if self.way == "direct":
             return self._directly(X, labels)
@@ -116,7 +126,7 @@ class GraphProjection(Responding):
         self.eigenvalues_ = found.eigenvalues
         return self
 
-    def _directly(self, X: Array, y: np.ndarray | None) -> GraphProjection:
+    def _directly(self, X: Matrix, y: np.ndarray | None) -> GraphProjection:
         d = self.n_components
         if d is None:
             known = 3 if y is None else np.setdiff1d(y, [-1] * (self.kind == "semisupervised")).size
@@ -130,15 +140,16 @@ class GraphProjection(Responding):
         self.eigenvalues_ = found.eigenvalues
         return self
 
-    def _ridge(self, X: Array, responses: Array | None, unit: float = 1.0) -> float:
+    def _ridge(self, X: Matrix, responses: Array | None, unit: float = 1.0) -> float:
         if not isinstance(self.alpha, str):
             return float(self.alpha)
-        return 0.1 if responses is None else unit * choose_ridge(X, responses).alpha
+        chosen = self.alpha == "loo" or is_quickly_left_out(X)
+        return ALPHA if responses is None or not chosen else unit * choose_ridge(X, responses).alpha
 
     def transform(self, X: Any) -> Array:
         """Places of points, shape (q, n_components)."""
         check_is_fitted(self, "components_")
-        points = checked(self, X, reset=False)
+        points = checked(self, X, accept_sparse="csr", reset=False)
         return as_precise(points @ self.components_.T + self.intercept_, X)
 
     @property
@@ -147,6 +158,7 @@ class GraphProjection(Responding):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.target_tags.required = self.kind in LABELLED
         return tags
 

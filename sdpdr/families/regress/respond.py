@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import type_of_target
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
     AddedEdgesWarning,
     DataError,
@@ -22,6 +22,7 @@ from sdpdr.base.errors import (
 from sdpdr.base.estimators import Transformer
 from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
 from sdpdr.families.regress.weights import (
+    METRICS,
     class_pencil,
     classes_of,
     contrast_pencil,
@@ -33,8 +34,10 @@ from sdpdr.families.regress.weights import (
     semisupervised_pencil,
     shares_of,
 )
-from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs import NeighborGraph, edge_weights, knn
+from sdpdr.graphs.edge_weights import WEIGHTS
 from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.walks import connected_components
 
 KINDS = (
     "auto", "given", "classes", "semisupervised", "laplacian", "reconstruction", "geodesic",
@@ -42,6 +45,8 @@ KINDS = (
 )  # fmt: skip
 LABELLED = ("given", "classes", "semisupervised", "contrast")
 CONNECT = ("none", "mst", "bridges")
+# Made of weights of edges.
+WEIGHED = ("laplacian", "semisupervised", "contrast")
 UNKNOWN = -1
 
 
@@ -114,6 +119,9 @@ class Responding(Transformer):
     n_components: int | None = None
     _: KW_ONLY
     n_neighbors: int = 5
+    metric: str = "euclidean"
+    weights: str = "binary"
+    bandwidth: float | None = None
     connect: str = "none"
     smoothing: float = 0.1
     random_state: int = 0
@@ -122,6 +130,7 @@ class Responding(Transformer):
         """Responses of the samples X, of a kind that `kind_of` knows or by a pencil."""
         if isinstance(kind, Pencil):
             return self._of_pencil(kind, X, y, 2)
+        self._check_weights(kind)
         if kind == "given":
             places = _target(y).astype(float)
             return Responses(self._cut(places if places.ndim == 2 else places[:, None]))
@@ -130,7 +139,8 @@ class Responding(Transformer):
             return Responses(found, np.ones(found.shape[1]), None, np.unique(_target(y)))
         if kind == "semisupervised":
             labels = _target(y)
-            carried = semisupervised_responses(self._graph(X), labels, self.smoothing)
+            graph = self._graph(X)
+            carried = semisupervised_responses(graph, labels, self.smoothing, **self._weighing)
             vectors = self._cut(carried.vectors)
             known = labels != UNKNOWN
             values = carried.eigenvalues[: vectors.shape[1]]
@@ -140,27 +150,45 @@ class Responding(Transformer):
 
     def _pencil(self, X: Any, y: np.ndarray | None, kind: str) -> Pencil:
         """The pencil of a kind, for the samples X; within the classes where y is given."""
+        self._check_weights(kind)
         if kind == "classes":
             return class_pencil(_target(y))
         if kind in ("laplacian", "reconstruction"):
             graph = self._graph(X, y)
-            return laplacian_pencil(graph) if kind == "laplacian" else reconstruction_pencil(graph)
+            if kind == "laplacian":
+                return laplacian_pencil(graph, **self._weighing)
+            return reconstruction_pencil(graph)
         graph = self._graph(X)
         if kind == "semisupervised":
-            return semisupervised_pencil(graph, _target(y), self.smoothing)
+            return semisupervised_pencil(graph, _target(y), self.smoothing, **self._weighing)
         if kind == "contrast":
-            company = _with_company(graph, X, _target(y))
-            return contrast_pencil(company, _target(y), self.smoothing)
+            company = _with_company(graph, _target(y))
+            return contrast_pencil(company, _target(y), self.smoothing, **self._weighing)
         return geodesic_pencil(graph)
+
+    @property
+    def _weighing(self) -> dict[str, Any]:
+        return {"weights": self.weights, "bandwidth": self.bandwidth}
+
+    def _check_weights(self, kind: str | Pencil) -> None:
+        validate.choice("weights", self.weights, WEIGHTS)
+        if kind in WEIGHED or (self.weights == "binary" and self.bandwidth is None):
+            return
+        name = kind.name if isinstance(kind, Pencil) else kind
+        raise DataError(
+            f"weights={self.weights!r}, bandwidth={self.bandwidth!r}: the responses, {name!r}, "
+            "are not made of weights of edges. Leave both out."
+        )
 
     def _graph(self, X: Any, classes: np.ndarray | None = None) -> NeighborGraph:
         validate.choice("connect", self.connect, CONNECT)
+        validate.choice("metric", self.metric, METRICS)
         if classes is not None:
-            return knn_within_classes(X, classes, self.n_neighbors)
+            return knn_within_classes(X, classes, self.n_neighbors, metric=self.metric)
         with warnings.catch_warnings():
             # Pencils are of samples, whether or not some share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
-            return knn(X, self.n_neighbors, connect=self.connect)
+            return knn(X, self.n_neighbors, metric=self.metric, connect=self.connect)
 
     def _of_pencil(self, pencil: Pencil, X: Any, y: np.ndarray | None, default: int) -> Responses:
         if pencil.n != X.shape[0]:
@@ -181,7 +209,7 @@ class Responding(Transformer):
         return responses[:, :d]
 
 
-def _with_company(graph: NeighborGraph, X: Any, y: np.ndarray) -> NeighborGraph:
+def _with_company(graph: NeighborGraph, y: np.ndarray) -> NeighborGraph:
     """A sample without a neighbour of its class is joined to the nearest, with a warning."""
     classes = np.unique(y, return_inverse=True)[1]
     own = np.zeros((graph.n, classes.max() + 1))
@@ -194,8 +222,10 @@ def _with_company(graph: NeighborGraph, X: Any, y: np.ndarray) -> NeighborGraph:
         fellows = np.flatnonzero((y == y[sample]) & (graph.index != graph.index[sample]))
         if not fellows.size:
             raise DataError(f"sample {sample} is the only one of its class, {y[sample]!r}.")
-        away = np.sum((np.asarray(X)[fellows] - np.asarray(X)[sample]) ** 2, axis=1)
-        pairs.append((graph.index[sample], graph.index[fellows[np.argmin(away)]]))
+        space, node = graph.provenance.space, graph.index[sample]
+        assert space is not None
+        away = space.sqdist(node, graph.index[fellows])
+        pairs.append((node, graph.index[fellows[np.argmin(away)]]))
     if not pairs:
         return graph
     warnings.warn(
@@ -252,6 +282,11 @@ def class_responses(y: ArrayLike) -> Array:
     return np.asarray(codes[member])
 
 
+def _components(W: sp.csr_array) -> Index:
+    W.eliminate_zeros()
+    return np.asarray(connected_components(W)[1], dtype=np.int64)
+
+
 def _orthogonal_to(vector: Array) -> Array:
     """An orthonormal basis of what is orthogonal to a vector, columns."""
     n = vector.size
@@ -259,7 +294,13 @@ def _orthogonal_to(vector: Array) -> Array:
 
 
 def semisupervised_responses(
-    graph: NeighborGraph, y: ArrayLike, alpha: float = 0.1, unlabelled: object = -1
+    graph: NeighborGraph,
+    y: ArrayLike,
+    alpha: float = 0.1,
+    unlabelled: object = -1,
+    *,
+    weights: str = "binary",
+    bandwidth: float | None = None,
 ) -> GraphEmbedding:
     r"""Responses of labelled samples, carried to all others along a graph.
 
@@ -278,6 +319,8 @@ def semisupervised_responses(
     alpha : float, default 0.1
         Positive.
     unlabelled : default -1
+    weights, bandwidth : optional
+        Of L, as for `sdpdr.graphs.edge_weights`.
 
     Returns
     -------
@@ -301,17 +344,20 @@ def semisupervised_responses(
             f"{', and dropped some' if np.any(graph.index < 0) else ''}."
         )
     known = member >= 0
-    bare = np.setdiff1d(graph.components, graph.components[graph.index[known]])
+    weighed = edge_weights(graph, weights, bandwidth)
+    # An edge may weigh nothing: two rows at a right angle have the cosine zero.
+    parts = graph.components if weighed.all() else _components(graph.adjacency(weighed))
+    bare = np.setdiff1d(parts, parts[graph.index[known]])
     if bare.size:
-        lost = np.flatnonzero(np.isin(graph.components[graph.index], bare))
+        lost = np.flatnonzero(np.isin(parts[graph.index], bare))
         raise DataError(
-            f"{bare.size} of {graph.n_components} components of the graph have no labelled "
+            f"{bare.size} of {parts.max() + 1} components of the graph have no labelled "
             f"sample: {validate.listed(lost)}. Label one in each, take more neighbours, or leave "
             "them out."
         )
     nodes = graph.index
     labelled = np.bincount(nodes[known], minlength=graph.n).astype(float)
-    D = sp.diags_array(labelled) + alpha * graph.laplacian()
+    D = sp.diags_array(labelled) + alpha * graph.laplacian(weighed)
     gathered = (samples_of(graph).T @ shares_of(member, counts)).toarray()
     solve = Factorization(sp.csr_array(D)).solve
     carried = np.column_stack([solve(f) for f in gathered.T])

@@ -1,9 +1,9 @@
-"""Least squares with a quadratic penalty, and the ridge chosen by exact leave-one-out."""
+"""Least squares with a quadratic penalty."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -119,7 +119,7 @@ def ridge(
     alpha = validate.non_negative("alpha", alpha)
     if penalty is not None and penalty.shape[1] != m:
         raise ShapeError(f"penalty must have {m} columns, one a feature; it is {penalty.shape}.")
-    data = _Centered.of(X, Y, weights, intercept)
+    data = Centered.of(X, Y, weights, intercept)
     chosen = _choose(solver, data, alpha, penalty)
     if chosen == "cholesky":
         coef = _cholesky(data, alpha, penalty)
@@ -133,7 +133,7 @@ def ridge(
 
 
 @dataclass(frozen=True, eq=False)
-class _Centered:
+class Centered:
     """Data less a mean, which is only taken off in products."""
 
     X: Any
@@ -142,7 +142,8 @@ class _Centered:
     y_mean: Array
 
     @classmethod
-    def of(cls, X: Any, Y: Array, weights: Array | None, intercept: bool) -> _Centered:
+    def of(cls, X: Any, Y: Array, weights: Array | None, intercept: bool) -> Centered:
+        """With the weighted mean if there is an intercept, as for `ridge`."""
         n, m = X.shape
         if not intercept:
             return cls(X, Y, np.zeros(m), np.zeros(Y.shape[1]))
@@ -153,25 +154,62 @@ class _Centered:
         x_mean, y_mean = np.asarray(X.T @ share).ravel(), Y.T @ share
         return cls(X, Y - y_mean, x_mean, y_mean)
 
+    def moved(self) -> Centered:
+        """The same; of dense data the mean is taken off at once, which loses fewer digits."""
+        if sp.issparse(self.X):
+            return self
+        return replace(self, X=self.dense(), x_mean=np.zeros(self.X.shape[1]))
+
     def dense(self, rows: slice | None = None) -> Array:
+        """The centred data, or some rows of them."""
         part = self.X if rows is None else self.X[rows]
         return np.asarray((part.toarray() if sp.issparse(part) else part) - self.x_mean)
 
     def transposed_times(self, B: Array) -> Array:
+        """X^T B of the centred data."""
         return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, B.sum(axis=0))
+
+    def outer(self) -> Array:
+        """X X^T of the centred data."""
+        along = self.X @ self.x_mean
+        inner = self.X @ self.X.T
+        inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
+        return np.asarray(inner - along[:, None] - along + self.x_mean @ self.x_mean)
 
     def gram(self) -> Array:
         """X^T X of the centred data; a block of rows at a time, so that nothing cancels."""
-        m = self.X.shape[1]
+        n, m = self.X.shape
         total = np.zeros((m, m))
-        step = max(1, _BLOCK * 64 // max(m, 1))
-        for start in range(0, self.X.shape[0], step):
-            block = self.dense(slice(start, start + step))
+        for part in row_parts(n, m):
+            block = self.dense(part)
             total += block.T @ block
         return total
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are no fewer columns than rows."""
+        return bool(self.X.shape[0] <= self.X.shape[1])
 
-def _choose(solver: str, data: _Centered, alpha: float, penalty: Matrix | None) -> str:
+    def eigenvectors(self) -> tuple[Array, Array]:
+        """Of `outer` if the data are wide, else of `gram`: squared singular values, and vectors.
+
+        Raises
+        ------
+        DataError
+            The order of both is too large for a dense decomposition.
+        """
+        order = min(self.X.shape)
+        if order > _LARGE:
+            raise DataError(
+                f"sparse data of shape {self.X.shape} take a dense eigendecomposition of order "
+                f"{order} here, above {_LARGE}. Pass a number alpha (and way='regression'), or "
+                "reduce X first, with sklearn.decomposition.TruncatedSVD."
+            )
+        values, vectors = np.linalg.eigh(self.outer() if self.is_wide else self.gram())
+        return np.maximum(values, 0.0), vectors
+
+
+def _choose(solver: str, data: Centered, alpha: float, penalty: Matrix | None) -> str:
     validate.choice("solver", solver, SOLVERS)
     n, m = data.X.shape
     if solver == "dual" and (penalty is not None or alpha == 0.0):
@@ -188,7 +226,7 @@ def _choose(solver: str, data: _Centered, alpha: float, penalty: Matrix | None) 
     return "cholesky" if m <= _LARGE else "lsqr"
 
 
-def _cholesky(data: _Centered, alpha: float, penalty: Matrix | None) -> Array:
+def _cholesky(data: Centered, alpha: float, penalty: Matrix | None) -> Array:
     gram = data.gram()
     if penalty is None:
         gram[np.diag_indices_from(gram)] += alpha
@@ -198,11 +236,11 @@ def _cholesky(data: _Centered, alpha: float, penalty: Matrix | None) -> Array:
     return np.asarray(_solve_definite(gram, data.transposed_times(data.Y)))
 
 
-def _dual(data: _Centered, alpha: float) -> Array:
-    X = data.dense()
-    gram = X @ X.T
+def _dual(data: Centered, alpha: float) -> Array:
+    data = data.moved()
+    gram = data.outer()
     gram[np.diag_indices_from(gram)] += alpha
-    return np.asarray(X.T @ _solve_definite(gram, data.Y))
+    return data.transposed_times(_solve_definite(gram, data.Y))
 
 
 def _solve_definite(gram: Array, right: Array) -> Array:
@@ -229,7 +267,7 @@ def upper_factor(matrix: Array, least: float, words: str) -> Array:
 
 
 def _iterated(
-    data: _Centered, alpha: float, penalty: Matrix | None, tol: float, max_iter: int | None
+    data: Centered, alpha: float, penalty: Matrix | None, tol: float, max_iter: int | None
 ) -> Array:
     X, Y, ones, damp = data.X, data.Y, np.ones(len(data.Y)), float(np.sqrt(alpha))
     if penalty is not None:
@@ -242,72 +280,7 @@ def _iterated(
     return np.column_stack(columns)
 
 
-# Relative to the largest squared singular value of the centred data.
-RIDGES = tuple(10.0**p for p in range(-8, 1))
-# Of a sample that alone decides its own fit nothing is learned by leaving it out.
-_LEAST = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class RidgeChoice:
-    """The ridge of the least leave-one-out error.
-
-    Attributes
-    ----------
-    alpha : float
-    error : float
-        Root of the mean squared leave-one-out residual.
-    residuals : array of shape (n, d)
-        At every sample, of the map fitted to all others.
-    tried : tuple of (alpha, error)
-    """
-
-    alpha: float
-    error: float
-    residuals: Array
-    tried: tuple[tuple[float, float], ...]
-
-
-def choose_ridge(X: Array, Y: Array, alphas: Sequence[float] | None = None) -> RidgeChoice:
-    r"""Ridge of a linear map with an intercept, by exact leave-one-out.
-
-    The residual of a sample left out is its residual over one less its own entry of the hat
-    matrix, so one singular value decomposition serves all samples and all ridges.
-
-    Parameters
-    ----------
-    X : array of shape (n, m)
-    Y : array of shape (n, d)
-    alphas : sequence of float, optional
-        Positive. By default nine powers of ten up to the largest squared singular value.
-
-    Raises
-    ------
-    DataError
-        An alpha is not positive.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((50, 3))
-    >>> choose_ridge(X, X @ np.ones((3, 1)), [1e-6, 1.0, 100.0]).alpha
-    1e-06
-    """
-    Y = np.asarray(Y, dtype=float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
-    if len(Y) != len(X):
-        raise ShapeError(f"X has {len(X)} samples, Y {len(Y)}.")
-    U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    grid = s[0] ** 2 * np.array(RIDGES) if alphas is None else np.asarray(alphas, dtype=float)
-    if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
-        raise DataError(f"alphas must be positive numbers, at least one; they are {alphas}.")
-    centred, own = Y - Y.mean(axis=0), U**2
-    fits = []
-    for alpha in grid:
-        shrink = s**2 / (s**2 + alpha)
-        away = centred - U @ (shrink[:, None] * (U.T @ centred))
-        left = np.maximum(1.0 - 1.0 / len(X) - own @ shrink, _LEAST)
-        residuals = away / left[:, None]
-        fits.append((float(np.sqrt(np.mean(residuals**2))), float(alpha), residuals))
-    error, alpha, residuals = min(fits, key=lambda fit: fit[0])
-    return RidgeChoice(alpha, error, residuals, tuple((a, e) for e, a, _ in fits))
+def row_parts(n: int, width: int) -> Iterator[slice]:
+    """Rows of a tall matrix of some width, not too many at a time."""
+    step = max(1, _BLOCK * 64 // max(width, 1))
+    return (slice(start, start + step) for start in range(0, n, step))

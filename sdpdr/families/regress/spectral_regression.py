@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -16,18 +15,19 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
+from sdpdr.families.regress.leave_out import (
+    ALPHA,
+    DECOMPOSED,
+    RIDGES,
+    choose_ridge,
+    is_quickly_left_out,
+)
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.respond import KINDS, LABELLED, Responding, checked_target, kind_of
-from sdpdr.families.regress.ridge import RIDGES, LinearMapping, choose_ridge, ridge
+from sdpdr.families.regress.ridge import LinearMapping, ridge
 from sdpdr.families.regress.sparse import sparse_path
 from sdpdr.families.regress.weights import laplacian_pencil
 from sdpdr.graphs import NeighborGraph
-
-# The ridge where none is given or chosen.
-_ALPHA = 0.1
-# Order up to which a decomposition for leaving out costs next to nothing.
-_DECOMPOSED = 2000
-_ENTRIES = 10**7
 
 
 def _is_kernel(estimator: SpectralRegression) -> bool:
@@ -65,6 +65,13 @@ class SpectralRegression(Responding):
         ``"geodesic"``: paths along the graph. ``"given"``: y is the embedding, (n, d).
         ``"auto"``: by y; without any ``"laplacian"``.
     n_neighbors : int, default 5
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        Of the search for neighbours, as for `sdpdr.graphs.knn`.
+    weights : {"binary", "heat", "cosine"}, default "binary"
+        Of edges, as for `sdpdr.graphs.edge_weights`, for the responses ``"laplacian"``,
+        ``"semisupervised"`` and ``"contrast"``.
+    bandwidth : float, optional
+        Of ``"heat"``; by default from the lengths of the edges.
     alpha : float, "loo" or "auto", default "auto"
         The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out.
         ``"auto"`` does so for data of up to 2000 samples or columns and ten million entries, and
@@ -233,7 +240,7 @@ class SpectralRegression(Responding):
         if isinstance(self.responses, str):
             kind = kind_of(y, self.responses)
         elif isinstance(self.responses, NeighborGraph):
-            kind = laplacian_pencil(self.responses)
+            kind = laplacian_pencil(self.responses, **self._weighing)
         else:
             kind = self.responses
         searches = isinstance(kind, str) and kind not in ("given", "classes")
@@ -241,6 +248,7 @@ class SpectralRegression(Responding):
             raise NotAcceptedError(
                 "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
             )
+        self._check_weights("laplacian" if isinstance(self.responses, NeighborGraph) else kind)
         found = self._responses(X, y, kind)
         self._y, self.responses_ = y, found.vectors
         for name, value in (("eigenvalues_", found.eigenvalues), ("classes_", found.classes)):
@@ -252,7 +260,7 @@ class SpectralRegression(Responding):
 
     def _regress(self, X: Any, masses: Array | None) -> SpectralRegression:
         self._leaves_out = self._is_left_out(X)
-        self.alpha_ = _ALPHA if isinstance(self.alpha, str) else float(self.alpha)
+        self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
         if self.kernel is None:
             return self._regress_linear(X, masses)
         self._choose_width(X)
@@ -270,16 +278,15 @@ class SpectralRegression(Responding):
         if self.cardinality is not None or self.penalty is not None:
             return False
         if self.kernel is not None:
-            return bool(X.shape[0] <= _DECOMPOSED)
-        return min(X.shape) <= _DECOMPOSED and X.shape[0] * X.shape[1] <= _ENTRIES
+            return bool(X.shape[0] <= DECOMPOSED)
+        return is_quickly_left_out(X)
 
     def _regress_linear(self, X: Any, masses: Array | None) -> SpectralRegression:
         if self.cardinality is not None:
             found = self._sparse(X)
         else:
             if self._leaves_out:
-                dense = X.toarray() if sp.issparse(X) else X
-                self.alpha_ = choose_ridge(dense, self.responses_).alpha
+                self.alpha_ = choose_ridge(X, self.responses_).alpha
             found = ridge(
                 X,
                 self.responses_,
@@ -350,7 +357,7 @@ class SpectralRegression(Responding):
 
     @property
     def _sparse_allowed(self) -> str | bool:
-        return "csr" if self.kernel is None and self.alpha != "loo" else False
+        return "csr" if self.kernel is None else False
 
     @property
     def _n_features_out(self) -> int:

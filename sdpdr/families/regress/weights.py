@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,30 +14,40 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DuplicatePointsWarning, ShapeError
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.graphs import NeighborGraph, Provenance, geodesics, knn, reconstruction_weights
-from sdpdr.graphs.space import make_space
+from sdpdr.graphs import (
+    NeighborGraph,
+    Provenance,
+    edge_weights,
+    geodesics,
+    knn,
+    reconstruction_weights,
+)
+from sdpdr.graphs.space import Space, make_space
+
+# Between rows; a matrix of distances has none to search classes in.
+METRICS = ("euclidean", "cosine")
 
 
-def laplacian_pencil(graph: NeighborGraph, width: float | None = None) -> Pencil:
+def laplacian_pencil(
+    graph: NeighborGraph, weights: str = "binary", bandwidth: float | None = None
+) -> Pencil:
     r"""Neighbours attract: Laplacian eigenmaps, and locality preserving projections.
 
-    :math:`W_{ij} = 1` on edges, or :math:`e^{-d_{ij}/(2\sigma^2)}` of the squared lengths, and
-    :math:`D_{ii} = \sum_j W_{ij}`. Samples that coincide are joined with weight one.
+    :math:`W_{ij}` is the weight of an edge and :math:`D_{ii} = \sum_j W_{ij}`. Samples that
+    coincide are joined with weight one.
 
     Parameters
     ----------
     graph : NeighborGraph
-    width : float, optional
-        :math:`\sigma` of heat weights; weights of one by default.
+    weights : {"binary", "heat", "cosine"}, default "binary"
+    bandwidth : float, optional
+        As for `sdpdr.graphs.edge_weights`.
 
     References
     ----------
     Cai thesis, (2.5) and (2.7); Belkin and Niyogi, Neural Computation 15, 2003.
     """
-    weights = np.ones(graph.m)
-    if width is not None:
-        weights = np.exp(-graph.sqdist / (2.0 * validate.positive_number("width", width) ** 2))
-    W = _to_samples(graph, graph.adjacency(weights))
+    W = _weighed(graph, weights, bandwidth)
     return Pencil(W, np.asarray(W.sum(axis=1)).ravel(), "laplacian")
 
 
@@ -108,7 +119,13 @@ def class_pencil(y: ArrayLike) -> Pencil:
 
 
 def semisupervised_pencil(
-    graph: NeighborGraph, y: ArrayLike, alpha: float = 0.1, unlabelled: object = -1
+    graph: NeighborGraph,
+    y: ArrayLike,
+    alpha: float = 0.1,
+    unlabelled: object = -1,
+    *,
+    weights: str = "binary",
+    bandwidth: float | None = None,
 ) -> Pencil:
     r"""Labelled samples of a class attract, and all samples follow their neighbours.
 
@@ -124,6 +141,8 @@ def semisupervised_pencil(
     alpha : float, default 0.1
         Positive.
     unlabelled : default -1
+    weights, bandwidth : optional
+        Of the Laplacian, as for `sdpdr.graphs.edge_weights`.
 
     References
     ----------
@@ -131,14 +150,21 @@ def semisupervised_pencil(
     """
     _, member, counts = classes_of(y, unlabelled)
     F = shares_of(member, counts)
-    joined = _to_samples(graph, graph.adjacency())
+    joined = _weighed(graph, weights, bandwidth)
     laplacian = sp.diags_array(np.asarray(joined.sum(axis=1)).ravel()) - joined
     marked = sp.diags_array((member >= 0).astype(float))
     alpha = validate.positive_number("alpha", alpha)
     return Pencil(sp.csr_array(F @ F.T), sp.csr_array(marked + alpha * laplacian), "semisupervised")
 
 
-def contrast_pencil(graph: NeighborGraph, y: ArrayLike, share: float = 0.1) -> Pencil:
+def contrast_pencil(
+    graph: NeighborGraph,
+    y: ArrayLike,
+    share: float = 0.1,
+    *,
+    weights: str = "binary",
+    bandwidth: float | None = None,
+) -> Pencil:
     r"""Neighbours of one class attract, those of others repel: locality sensitive analysis.
 
     With the edges within classes :math:`W_w` and between them :math:`W_b`, and
@@ -153,6 +179,8 @@ def contrast_pencil(graph: NeighborGraph, y: ArrayLike, share: float = 0.1) -> P
     y : array_like of shape (n,)
     share : float, default 0.1
         :math:`\alpha` in [0, 1].
+    weights, bandwidth : optional
+        Of the edges, as for `sdpdr.graphs.edge_weights`.
 
     References
     ----------
@@ -161,7 +189,7 @@ def contrast_pencil(graph: NeighborGraph, y: ArrayLike, share: float = 0.1) -> P
     _, member, _ = classes_of(y)
     if not 0.0 <= share <= 1.0:
         raise DataError(f"share must lie in [0, 1]; it is {share}.")
-    joined = sp.coo_array(_to_samples(graph, graph.adjacency()))
+    joined = sp.coo_array(_weighed(graph, weights, bandwidth))
     if joined.shape[0] != member.size:
         raise ShapeError(f"y has {member.size} labels; the graph has {joined.shape[0]} samples.")
     same = member[joined.row] == member[joined.col]
@@ -172,16 +200,19 @@ def contrast_pencil(graph: NeighborGraph, y: ArrayLike, share: float = 0.1) -> P
     return Pencil(sp.csr_array(share * repel + (1.0 - share) * within), masses, "contrast")
 
 
-def knn_within_classes(X: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> NeighborGraph:
+def knn_within_classes(
+    X: ArrayLike, y: ArrayLike, n_neighbors: int = 5, *, metric: str = "euclidean"
+) -> NeighborGraph:
     """Neighbours searched inside every class, for supervised pencils.
 
     Parameters
     ----------
-    X : array_like of shape (n, D)
+    X : array_like or sparse array of shape (n, D)
     y : array_like of shape (n,)
         Classes of at least three samples each.
     n_neighbors : int, default 5
         Fewer in a class of fewer.
+    metric : {"euclidean", "cosine"}, default "euclidean"
 
     Returns
     -------
@@ -192,26 +223,30 @@ def knn_within_classes(X: ArrayLike, y: ArrayLike, n_neighbors: int = 5) -> Neig
     ----------
     Cai thesis, section 3.3.
     """
-    points = validate.points(X)
+    validate.choice("metric", metric, METRICS)
+    points: Any = X if sp.issparse(X) else np.asarray(X)
+    space = make_space(X, metric)
     labels, member, counts = classes_of(y)
-    if member.size != len(points):
-        raise ShapeError(f"X has {len(points)} samples, y has {member.size} labels.")
+    if member.size != space.n:
+        raise ShapeError(f"X has {space.n} samples, y has {member.size} labels.")
+    distinct = space.representatives()
     parts = []
     for k, label in enumerate(labels):
         if counts[k] < 3:
             raise DataError(f"class {label!r} has {counts[k]} samples; neighbours need three.")
         own = np.flatnonzero(member == k)
-        most = len(np.unique(points[own], axis=0)) - 1
+        most = len(np.unique(distinct[own])) - 1
         with warnings.catch_warnings():
             # Pencils are of samples, whether or not some share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
-            parts.append(knn(points[own], min(n_neighbors, most), connect="none"))
+            fewer = min(n_neighbors, most)
+            parts.append(knn(points[own], fewer, metric=metric, connect="none"))
     made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors})
-    return _side_by_side(parts, np.argsort(member, kind="stable"), points, made)
+    return _side_by_side(parts, np.argsort(member, kind="stable"), space, made)
 
 
 def _side_by_side(
-    parts: list[NeighborGraph], order: Index, points: Array, made: Provenance
+    parts: list[NeighborGraph], order: Index, space: Space, made: Provenance
 ) -> NeighborGraph:
     """One graph of several; ``order`` holds the samples of the first, then of the second, ..."""
     starts = np.cumsum([0] + [part.n for part in parts[:-1]])
@@ -227,7 +262,7 @@ def _side_by_side(
         np.concatenate([part.sqdist for part in parts]),
         np.concatenate([part.counts for part in parts]),
         index,
-        replace(made, space=make_space(points[first], "euclidean"), neighborhoods=near),
+        replace(made, space=space.take(first), neighborhoods=near),
     )
 
 
@@ -265,6 +300,11 @@ def _kept(graph: NeighborGraph) -> Index:
         gone = validate.listed(np.flatnonzero(graph.index < 0))
         raise DataError(f"the graph dropped samples {gone}; make it with connect='mst' or 'none'.")
     return graph.index
+
+
+def _weighed(graph: NeighborGraph, weights: str, bandwidth: float | None) -> sp.csr_array:
+    """Weights of the samples' pairs."""
+    return _to_samples(graph, graph.adjacency(edge_weights(graph, weights, bandwidth)))
 
 
 def _to_samples(graph: NeighborGraph, W: sp.csr_array) -> sp.csr_array:

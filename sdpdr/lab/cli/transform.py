@@ -12,7 +12,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import listed, rows_from
 from sdpdr.base.errors import DataError
-from sdpdr.base.estimators import dense
+from sdpdr.base.estimators import numeric
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
 from sdpdr.lab.cli import columns
@@ -66,7 +66,7 @@ def run(args: Namespace) -> Exit:
     _tell_others(frame, table, args)
     working(f"placing {frame.n} rows")
     with rows_from(1):
-        Y, trust = model.place(dense(table.points.numbers(), at_least=1))
+        Y, trust = model.place(numeric(table.points.numbers(), at_least=1))
     write_all(_files(Y, trust, table, args))
     _tell(model, Y, trust, args)
     return Exit.OK

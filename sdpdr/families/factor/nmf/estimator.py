@@ -8,17 +8,20 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn import decomposition
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import DataTypeError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.factor.nmf.nmf import nmf
 from sdpdr.families.factor.nmf.nmf_bound import METHODS, nmf_bound
 from sdpdr.families.factor.nmf.search import Factorization
+from sdpdr.families.factor.nmf.sparse import SparseMatrix, coordinates
 from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
     number_of_components,
@@ -50,9 +53,10 @@ class NMF(FactorTransformer):
         ``"lift"`` is `sdpdr.factorize.nmf`, convex iteration on semidefinite programs of order
         n + m + k; ``"polish"`` is `sdpdr.nonnegative.polish_factors` from random factors;
         ``"scikit-learn"`` is its coordinate descent, from ``"nndsvda"`` and random factors, where
-        not too large polished. ``"auto"`` is ``"scikit-learn"``, or, with missing entries,
-        ``"polish"``: on matrices that have a factorization they find it about as often as the lift,
-        and a hundred times faster (see the method's page).
+        not too large polished; it alone takes sparse data, as they are. ``"auto"`` is
+        ``"scikit-learn"``, or, with missing entries, ``"polish"``: on matrices that have a
+        factorization they find it about as often as the lift, and a hundred times faster (see the
+        method's page).
     starts : int, default 5
         How many starts; those after one that fits exactly are not made.
     tol : float, default 1e-6
@@ -60,6 +64,7 @@ class NMF(FactorTransformer):
     max_iter : int, default 1000
         Of scikit-learn's descent and of the polish.
     bound : {"eckart_young", "auto", "overlap", "cones"}, default "eckart_young"
+        The first alone for sparse data, with up to 4000 rows or columns.
         How the error is bounded from below, see `sdpdr.nmf_bound`; all but the first take seconds.
     random_state : int, RandomState or None, default 0
     options : mapping, optional
@@ -77,7 +82,8 @@ class NMF(FactorTransformer):
         ``RANK_REACHED`` if that is at most ``tol`` times :math:`|X|_F`, else how the iteration
         ended; ``SETTLED`` of other solvers.
     bound_ : float
-        No W, H of that rank has a smaller error; 0 where entries are missing.
+        No W, H of that rank has a smaller error; 0 where entries are missing, or where sparse data
+        have too many rows and columns.
     gap_ : float
         The share of the error that another factorization might save.
     argument_ : str
@@ -126,23 +132,26 @@ class NMF(FactorTransformer):
 
         Parameters
         ----------
-        X : array_like of shape (n, m)
-            Non-negative; ``nan`` where an entry is not known.
+        X : array_like or sparse array of shape (n, m)
+            Non-negative; ``nan`` where an entry is not known. What a sparse array does not store
+            is zero, and known.
         y : ignored
         """
         validate.choice("solver", self.solver, SOLVERS)
         validate.choice("bound", self.bound, METHODS)
         validate.positive_integer("starts", self.starts)
         validate.positive_number("tol", self.tol)
-        known = partial_matrix(self._checked(X))
-        k = min(2, *known.shape)
+        given = self._checked(X)
+        k = min(2, *given.shape)
         if self.n_components is not None:
-            k = number_of_components(self.n_components, known.shape)
+            k = number_of_components(self.n_components, given.shape)
+        known = self._known(given, k)
         solver = self.solver
         if solver == "auto":
             solver = "scikit-learn" if known.is_complete else "polish"
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if solver == "lift":
+            assert isinstance(known, PartialMatrix)
             options = {"starts": self.starts, "tol": self.tol, "seed": seed, **(self.options or {})}
             found = nmf(known.with_gaps(), k, **options)
             self.factorization_, self.status_ = found, found.status
@@ -150,7 +159,7 @@ class NMF(FactorTransformer):
         else:
             self.factorization_ = None
             self.components_, self.n_iter_ = self._local(known, k, solver, seed)
-        W = _coordinates(known.values, known.mask > 0.0, self.components_)
+        W = self._coordinates(known)
         self._grade(known, k, W)
         return as_precise(W, X)
 
@@ -159,7 +168,7 @@ class NMF(FactorTransformer):
 
         Parameters
         ----------
-        X : array_like of shape (n, m)
+        X : array_like or sparse array of shape (n, m)
             May have negative entries; ``nan`` where an entry is not known.
 
         Returns
@@ -168,18 +177,43 @@ class NMF(FactorTransformer):
         """
         check_is_fitted(self)
         given = self._checked(X, reset=False)
+        if sp.issparse(given):
+            return as_precise(coordinates(given, self.components_), X)
         return as_precise(_coordinates(given, ~np.isnan(given), self.components_), X)
 
-    def _checked(self, X: Any, **options: Any) -> Array:
-        finite = True if self.solver == "scikit-learn" else "allow-nan"
-        return np.asarray(checked(self, X, ensure_all_finite=finite, **options))
+    def _checked(self, X: Any, **options: Any) -> Matrix:
+        finite = True if self.solver == "scikit-learn" or sp.issparse(X) else "allow-nan"
+        sparse = "csr" if self.solver in ("auto", "scikit-learn") else False
+        return checked(self, X, accept_sparse=sparse, ensure_all_finite=finite, **options)
 
-    def _local(self, known: PartialMatrix, k: int, solver: str, seed: int) -> tuple[Array, int]:
+    def _known(self, given: Matrix, k: int) -> PartialMatrix | SparseMatrix:
+        if not sp.issparse(given):
+            return partial_matrix(given)
+        if self.bound not in ("eckart_young", "auto"):
+            raise DataTypeError(
+                f"X is sparse, and bound={self.bound!r} is proved by dense programs. Pass "
+                "bound='eckart_young', or X.toarray() if X is small."
+            )
+        known = SparseMatrix(given)
+        # So small that factors are polished, which takes a dense matrix.
+        return partial_matrix(given.toarray()) if sum(given.shape) * k <= _POLISH else known
+
+    def _coordinates(self, known: PartialMatrix | SparseMatrix) -> Array:
+        if isinstance(known, SparseMatrix):
+            return coordinates(known.values, self.components_)
+        return _coordinates(known.values, known.mask > 0.0, self.components_)
+
+    def _local(
+        self, known: PartialMatrix | SparseMatrix, k: int, solver: str, seed: int
+    ) -> tuple[Array, int]:
         """The components of the best of several starts, and how many were made."""
         best, error = None, np.inf
         for start in range(self.starts):
-            make = self._descent if solver == "scikit-learn" else self._polish
-            W, H = make(known, k, seed, start)
+            if solver == "scikit-learn":
+                W, H = self._descent(known, k, seed, start)
+            else:
+                assert isinstance(known, PartialMatrix)
+                W, H = self._polish(known, k, seed, start)
             now = known.error(W, H)
             if best is None or now < error:
                 best, error = H, now
@@ -188,7 +222,9 @@ class NMF(FactorTransformer):
         assert best is not None
         return best, start + 1
 
-    def _descent(self, known: PartialMatrix, k: int, seed: int, start: int) -> tuple[Array, Array]:
+    def _descent(
+        self, known: PartialMatrix | SparseMatrix, k: int, seed: int, start: int
+    ) -> tuple[Array, Array]:
         theirs = decomposition.NMF(
             k,
             init="random" if start else "nndsvda",
@@ -203,8 +239,10 @@ class NMF(FactorTransformer):
             W = theirs.fit_transform(known.values)
         if not (np.all(np.isfinite(W)) and np.all(np.isfinite(theirs.components_))):
             # "nndsvda" divides by zero where X has a rank below k.
+            if isinstance(known, SparseMatrix):
+                return self._descent(known, k, seed, self.starts)
             return self._polish(known, k, seed, start)
-        if W.size + theirs.components_.size > _POLISH:
+        if isinstance(known, SparseMatrix) or W.size + theirs.components_.size > _POLISH:
             return W, theirs.components_
         return _factors(polish_factors(known, W, theirs.components_, max_iter=self.max_iter))
 
@@ -212,7 +250,7 @@ class NMF(FactorTransformer):
         W, H = random_factors(known, k, [seed, start])
         return _factors(polish_factors(known, W, H, max_iter=self.max_iter))
 
-    def _grade(self, known: PartialMatrix, k: int, W: Array) -> None:
+    def _grade(self, known: PartialMatrix | SparseMatrix, k: int, W: Array) -> None:
         self.n_components_ = k
         share = known.error(W, self.components_)
         self.reconstruction_err_ = share * known.norm
@@ -222,13 +260,26 @@ class NMF(FactorTransformer):
             self.status_ = IterationStatus.SETTLED
         self.bound_, self.gap_ = 0.0, 1.0
         self.argument_ = "no bound is known where entries are missing"
-        if known.is_complete:
+        if isinstance(known, SparseMatrix):
+            self._bound_sparse(known, k)
+        elif known.is_complete:
             proof = nmf_bound(known.values, W, self.components_, method=self.bound)
             self.bound_, self.gap_, self.argument_ = proof.lower, proof.gap, proof.argument
+
+    def _bound_sparse(self, known: SparseMatrix, k: int) -> None:
+        upper = self.reconstruction_err_
+        self.bound_ = min(known.singular_tail(k), upper)
+        self.gap_ = (upper - self.bound_) / max(upper, np.finfo(float).tiny)
+        self.argument_ = (
+            "the singular values beyond the first k"
+            if self.bound_
+            else "no bound is known: singular values take a dense matrix of too large an order"
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.solver != "scikit-learn"
+        tags.input_tags.sparse = self.solver in ("auto", "scikit-learn")
         return tags
 
 

@@ -11,9 +11,9 @@ from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError
-from sdpdr.graphs import NeighborGraph, knn
-from sdpdr.graphs.space import Euclidean, Space, make_space, sqdist_to_all
+from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.graphs import NeighborGraph, edge_weights, knn
+from sdpdr.graphs.space import Euclidean, Space, Sparse, make_space, sqdist_to_all
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import short_indices
 
@@ -33,7 +33,7 @@ def classical_mds(
     ----------
     X : array_like of shape (n, D), or (n, n) for precomputed distances
     n_components : int, default 2
-    metric : {"euclidean", "precomputed"}, default "euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"`` X holds PLAIN distances.
     seed : int, default 0
         Of the start of the eigenvalue iteration.
@@ -190,18 +190,22 @@ def laplacian_eigenmaps(
     *,
     n_neighbors: int = 6,
     metric: str = "euclidean",
+    weights: str = "binary",
+    bandwidth: float | None = None,
     connect: str = "error",
     seed: int = 0,
 ) -> Array:
     """Laplacian eigenmaps: the slowest vibrations of the graph.
 
-    Edges have weight one, and the graph is exactly that of `sdpdr.graphs.knn`. The unit is
-    arbitrary.
+    The graph is exactly that of `sdpdr.graphs.knn`. The unit is arbitrary.
 
     Parameters
     ----------
     X, n_components, n_neighbors, metric, connect
         As for `isomap`.
+    weights : {"binary", "heat", "cosine"}, default "binary"
+    bandwidth : float, optional
+        Of the edges, as for `sdpdr.graphs.edge_weights`.
     seed : int, default 0
         Of the start of the eigenvalue iteration.
 
@@ -228,7 +232,7 @@ def laplacian_eigenmaps(
     """
     graph, _ = _graph(X, n_components, n_neighbors, metric, connect)
     # scikit-learn takes indices of 32 bits only.
-    near = short_indices(graph.adjacency())
+    near = short_indices(graph.adjacency(edge_weights(graph, weights, bandwidth)))
     embedding = SpectralEmbedding(n_components, affinity="precomputed", random_state=seed)
     return graph.of_samples(_fitted("Laplacian eigenmaps", embedding, near))
 
@@ -330,5 +334,10 @@ def _fitted(name: str, estimator: Any, data: Any) -> Array:
 
 
 def _points(space: Space) -> Array:
+    if isinstance(space, Sparse):
+        raise DataTypeError(
+            "X is sparse, and this method takes coordinates of dense points. Reduce X first, with "
+            "sklearn.decomposition.TruncatedSVD."
+        )
     assert isinstance(space, Euclidean)
     return space.X

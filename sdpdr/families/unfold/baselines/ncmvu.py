@@ -314,7 +314,7 @@ class NCMVU(Embedding):
 
     def fit(self, X: Any, y: Any = None) -> NCMVU:
         """Learn the embedding of the rows of X; y is not used."""
-        graph = knn(X, self.n_neighbors, connect=self.connect)
+        graph = knn(validate.points(X), self.n_neighbors, connect=self.connect)
         validate_data(self, X, skip_check_array=True)
         validate.choice("start", self.start, ("data", "random"))
         validate.positive_integer(
@@ -323,7 +323,7 @@ class NCMVU(Embedding):
             at_most=self.rank,
             why=f"as more exceeds rank={self.rank}",
         )
-        points = np.asarray(X, dtype=float)[graph.first_samples]
+        points = data[graph.first_samples]
         self.result_ = ncmvu(
             graph,
             self.rank,

@@ -13,7 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import Embedding, as_precise
-from sdpdr.graphs.space import Precomputed, make_space
+from sdpdr.graphs.space import Precomputed, Sparse, make_space, sqdist_to_all
 
 # Rate of the first and of the last cycle, and what keeps a step between coinciding points finite.
 RATES = (2.0, 0.1)
@@ -89,7 +89,7 @@ def spe(
     n_components : int, default 2
     cutoff : float, default inf
         Radius r_c of neighbourhoods.
-    metric : {"euclidean", "precomputed"}, default "euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
     cycles : int, default 100
         Numbers of rates.
     steps : int, optional
@@ -151,7 +151,7 @@ class SPE(Embedding):
     ----------
     n_components : int, default 2
     cutoff : float, default inf
-    metric : {"euclidean", "precomputed"}, default "euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
     cycles : int, default 100
     steps : int, optional
     random_state : int, default 0
@@ -197,6 +197,7 @@ class SPE(Embedding):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric != "precomputed"
         return tags
 
 
@@ -205,4 +206,6 @@ def _distances(X: ArrayLike, metric: str) -> Array:
     space = make_space(X, metric, at_least=2)
     if isinstance(space, Precomputed):
         return np.asarray(np.sqrt(space.matrix))
+    if isinstance(space, Sparse):
+        return np.asarray(np.sqrt(sqdist_to_all(space)))
     return np.linalg.norm(space.X[:, None] - space.X[None], axis=2)

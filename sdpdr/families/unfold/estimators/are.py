@@ -43,7 +43,7 @@ class ARE(GramEmbedding):
     hops : int, optional
         For many states: see `sdpdr.methods.are`. ``action_error_`` then tells whether the
         answer is one to the whole program.
-    metric : {"euclidean", "precomputed"}, default "euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
         Also join the neighbours of a state with each other.

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.metaestimators import available_if
@@ -19,6 +20,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
     DataError,
+    DataTypeError,
     FewPointsError,
     FewPointsWarning,
     LostLengthsWarning,
@@ -27,6 +29,7 @@ from sdpdr.base.errors import (
 from sdpdr.base.estimators import Named, as_precise, checked
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs.space import directions
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Factor, Solution, Status
@@ -113,7 +116,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
         Parameters
         ----------
-        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+        X : array_like or sparse array of shape (n, D), or distances (n, n)
+            Distances if ``metric="precomputed"``. An extension needs dense points.
         y : array_like, optional
             Side information, for methods that use any.
 
@@ -131,6 +135,11 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         columns = getattr(X, "columns", None)
         if columns is not None and all(isinstance(name, str) for name in columns):
             self.feature_names_in_ = np.asarray(columns, dtype=object)
+        if self.extension is not None and sp.issparse(X):
+            raise DataTypeError(
+                f"X is sparse, and extension={self.extension!r} is a map of dense points. Leave "
+                "the extension out, or reduce X first, with sklearn.decomposition.TruncatedSVD."
+            )
         shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
         if len(shape) == 2:
             self.n_features_in_ = int(shape[1])
@@ -224,6 +233,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         validate.choice("extension", self.extension, KINDS)
         precomputed = self.metric == "precomputed"
         points = np.asarray(X, dtype=float) if precomputed else validate.points(X)
+        if self.metric == "cosine":
+            points = directions(points)
         self.extension_ = fit_extension(
             points,
             self.embedding_,
@@ -285,11 +296,14 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     def _new(self, X: Any) -> Array:
         check_is_fitted(self, "embedding_")
         points = np.asarray(checked(self, X, reset=False))
+        if self.metric == "cosine":
+            points = directions(points)
         return points[:, self._placed] if self.extension_.precomputed else points
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric != "precomputed" and self.extension is None
         if self.extension is None:
             tags.transformer_tags = None
         return tags

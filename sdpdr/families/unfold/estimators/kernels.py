@@ -52,7 +52,7 @@ class ColoredMVU(LengthEmbedding):
         Two points are joined if either is among the other's nearest.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
         What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
-    metric : {"euclidean", "precomputed"}, default "euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
         Also join the neighbours of a point with each other, so that angles are kept.

@@ -1,0 +1,146 @@
+"""The ridge of least squares, chosen by exact leave-one-out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.regress.ridge import Centered, row_parts
+
+# The ridge where none is given or chosen.
+ALPHA = 0.1
+# Order up to which a decomposition for leaving out costs next to nothing, and entries, all of those
+# of dense data.
+DECOMPOSED = 2000
+_ENTRIES = 10**7
+
+
+def is_quickly_left_out(X: Matrix) -> bool:
+    """Whether `choose_ridge` costs next to nothing."""
+    entries = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
+    return bool(min(X.shape) <= DECOMPOSED and entries <= _ENTRIES)
+
+
+# Relative to the largest squared singular value of the centred data.
+RIDGES = tuple(10.0**p for p in range(-8, 1))
+# Of a sample that alone decides its own fit nothing is learned by leaving it out.
+_LEAST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeChoice:
+    """The ridge of the least leave-one-out error.
+
+    Attributes
+    ----------
+    alpha : float
+    error : float
+        Root of the mean squared leave-one-out residual.
+    residuals : array of shape (n, d)
+        At every sample, of the map fitted to all others.
+    tried : tuple of (alpha, error)
+    """
+
+    alpha: float
+    error: float
+    residuals: Array
+    tried: tuple[tuple[float, float], ...]
+
+
+def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> RidgeChoice:
+    r"""Ridge of a linear map with an intercept, by exact leave-one-out.
+
+    The residual of a sample left out is its residual over one less its own entry of the hat
+    matrix, so one singular value decomposition serves all samples and all ridges. Of sparse data
+    it is that of the smaller matrix of inner products.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, m)
+        Sparse data are never made dense; min(n, m) at most 4000 then.
+    Y : array of shape (n, d)
+    alphas : sequence of float, optional
+        Positive. By default nine powers of ten up to the largest squared singular value.
+
+    Raises
+    ------
+    DataError
+        An alpha is not positive, or sparse data have too many rows and columns.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 3))
+    >>> choose_ridge(X, X @ np.ones((3, 1)), [1e-6, 1.0, 100.0]).alpha
+    1e-06
+    """
+    Y = np.asarray(Y, dtype=float)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    n = X.shape[0]
+    if len(Y) != n:
+        raise ShapeError(f"X has {n} samples, Y {len(Y)}.")
+    data = Centered.of(X, Y, None, True)
+    basis = _LeftVectors.of(data)
+    largest = basis.squares.max()
+    grid = largest * np.array(RIDGES) if alphas is None else np.asarray(alphas, dtype=float)
+    if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
+        raise DataError(f"alphas must be positive numbers, at least one; they are {alphas}.")
+    shrinks = basis.shrinks(grid)
+    residuals = np.empty((grid.size, *Y.shape))
+    for part in row_parts(n, basis.squares.size):
+        Q = basis.rows(part)
+        fitted = Q @ (shrinks[:, :, None] * basis.projected)
+        left = np.maximum(1.0 - 1.0 / n - shrinks @ np.square(Q).T, _LEAST)
+        residuals[:, part] = (data.Y[part] - fitted) / left[:, :, None]
+    errors = np.sqrt(np.mean(residuals**2, axis=(1, 2)))
+    best = int(np.argmin(errors))
+    tried = tuple(zip(grid.tolist(), errors.tolist(), strict=True))
+    return RidgeChoice(float(grid[best]), float(errors[best]), residuals[best], tried)
+
+
+@dataclass(frozen=True, eq=False)
+class _LeftVectors:
+    """A basis of the rows, in which the hat matrix of every ridge is diagonal.
+
+    Attributes
+    ----------
+    squares : array of shape (r,)
+        Squared singular values s^2 of the centred data.
+    projected : array of shape (r, d)
+        The basis transposed times the responses.
+    vectors : array of shape (n, r), or (m, r) for data
+        Left singular vectors; or right ones, of which the data make left ones times s.
+    data : Centered or None
+        With right singular vectors.
+    """
+
+    squares: Array
+    projected: Array
+    vectors: Array
+    data: Centered | None = None
+
+    @classmethod
+    def of(cls, data: Centered) -> _LeftVectors:
+        if not sp.issparse(data.X):
+            U, s, _ = np.linalg.svd(data.dense(), full_matrices=False)
+            return cls(s**2, U.T @ data.Y, U)
+        squares, vectors = data.eigenvectors()
+        if data.is_wide:
+            return cls(squares, vectors.T @ data.Y, vectors)
+        return cls(squares, vectors.T @ data.transposed_times(data.Y), vectors, data)
+
+    def rows(self, part: slice) -> Array:
+        """Some rows of the basis."""
+        if self.data is None:
+            return self.vectors[part]
+        return np.asarray(self.data.X[part] @ self.vectors - self.data.x_mean @ self.vectors)
+
+    def shrinks(self, alphas: Array) -> Array:
+        """Diagonals of the hat matrices in this basis, shape (a, r)."""
+        top = self.squares if self.data is None else np.ones_like(self.squares)
+        return np.asarray(top / (self.squares + alphas[:, None]))

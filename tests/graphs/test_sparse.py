@@ -1,0 +1,156 @@
+"""Sparse points and angles: the same graphs as of dense points, and what weighs an edge."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.neighbors import NearestNeighbors
+
+from sdpdr import graphs
+from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
+
+METRICS = ("euclidean", "cosine")
+
+
+def words(n=150, m=400, density=0.05, seed=0):
+    """Rows of non-negative numbers, each with a first column of its own size: no two orthogonal."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((n, m), density=density, rng=rng, format="csr")
+    return sp.csr_array(sp.hstack([rng.uniform(0.2, 1.0, (n, 1)), X]))
+
+
+def same(one, other):
+    assert np.array_equal(one.edges, other.edges)
+    assert np.allclose(one.sqdist, other.sqdist, rtol=1e-10)
+    return True
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(
+    "options", [{}, {"symmetrize": "mutual"}, {"angles": True}, {"connect": "bridges"}]
+)
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
+def test_sparse_and_dense_points_have_the_same_neighbours(metric, options):
+    X = words()
+    options = {"metric": metric, "connect": "mst"} | options
+    assert same(graphs.knn(X, 4, **options), graphs.knn(X.toarray(), 4, **options))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_whatever_a_graph_is_made_by_sparse_and_dense_agree(metric):
+    X = words()
+    D, k = X.toarray(), graphs.smallest_connecting_k(X, metric=metric)
+    reach = graphs.smallest_connecting_radius(X, metric=metric)
+    assert k == graphs.smallest_connecting_k(D, metric=metric)
+    assert np.isclose(reach, graphs.smallest_connecting_radius(D, metric=metric))
+    wide = 1.001 * reach
+    assert same(graphs.radius(X, wide, metric=metric), graphs.radius(D, wide, metric=metric))
+    assert same(graphs.complete(X[:20], metric=metric), graphs.complete(D[:20], metric=metric))
+    one, other = (graphs.furthest_pairs(A, metric=metric) for A in (X, D))
+    assert np.array_equal(one.furthest, other.furthest)
+    assert graphs.choose_k(X, metric=metric).n_neighbors == (
+        graphs.choose_k(D, metric=metric).n_neighbors
+    )
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, np.asarray])
+def test_cosine_neighbours_are_those_of_scikit_learn(kind):
+    X = words(seed=1).toarray()
+    theirs = NearestNeighbors(n_neighbors=5, metric="cosine", algorithm="brute").fit(X)
+    near = theirs.kneighbors(return_distance=False)
+    found = graphs.knn(kind(X), 5, metric="cosine", connect="none").provenance.neighborhoods
+    assert all(set(found.indices[5 * i : 5 * i + 5]) == set(near[i]) for i in range(len(X)))
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, np.asarray])
+def test_the_size_of_a_row_does_not_matter_to_its_angles(kind):
+    X = words(seed=2).toarray()
+    sizes = 10.0 ** np.random.default_rng(0).uniform(-40.0, 40.0, len(X))
+    one = graphs.knn(kind(X), 4, metric="cosine", connect="none")
+    other = graphs.knn(kind(sizes[:, None] * X), 4, metric="cosine", connect="none")
+    assert same(one, other)
+
+
+def test_a_squared_length_on_the_sphere_is_twice_one_less_the_cosine():
+    X = words(seed=3)
+    graph = graphs.knn(X, 4, metric="cosine", connect="none")
+    D = X.toarray()
+    cosines = [a @ b / np.sqrt((a @ a) * (b @ b)) for a, b in D[graph.edges]]
+    assert np.allclose(graph.sqdist, 2.0 - 2.0 * np.array(cosines), atol=1e-13)
+    assert np.allclose(graphs.edge_weights(graph, "cosine"), cosines, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, np.asarray])
+def test_parallel_rows_are_one_point(kind):
+    X = words(40).toarray()
+    both = kind(np.vstack([X, X[:7] * np.linspace(0.3, 7.7, 7)[:, None]]))
+    with pytest.warns(DuplicatePointsWarning, match="7 of 47"):
+        graph = graphs.knn(both, 4, metric="cosine", connect="none")
+    assert np.array_equal(graph.index, np.r_[:40, :7])
+    assert graphs.knn(both, 4, connect="none").n == 47
+
+
+def test_sparse_rows_that_are_equal_are_one_point_stored_zeros_or_not():
+    X = words(20)
+    zeros = sp.csr_array((np.r_[X.data[:3], 0.0], (np.r_[0, 0, 0, 0], np.r_[X.indices[:3], 400])))
+    short = sp.csr_array((X.data[:3], (np.zeros(3, int), X.indices[:3])), shape=(1, 401))
+    with pytest.warns(DuplicatePointsWarning, match="1 of 22"):
+        graph = graphs.knn(sp.vstack([X, zeros, short]), 3, connect="none")
+    assert graph.index[-1] == 20
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, np.asarray])
+def test_rows_without_a_direction_are_named(kind):
+    X = words(20).toarray()
+    X[[3, 8]] = 0.0
+    with pytest.raises(DataError, match=r"rows of zeros have none: 3, 8\. Leave"):
+        graphs.knn(kind(X), 3, metric="cosine")
+    with pytest.raises(DataError, match="rows are parallel"):
+        graphs.knn(kind(np.outer([1.0, 2.0, 3.0, 4.0], [0.1, 0.7])), 2, metric="cosine")
+
+
+def test_faults_of_sparse_points_are_named():
+    X = words(20)
+    with pytest.raises(DataError, match="points are equal"):
+        graphs.knn(sp.csr_array(np.ones((5, 3))), 2)
+    X.data[-1] = np.nan
+    with pytest.raises(DataError, match=r"not finite: 19\."):
+        graphs.knn(X, 2)
+    with pytest.raises(DataError, match="squared=True"):
+        graphs.knn(words(20), 2, metric="cosine", squared=True)
+    with pytest.raises(UnknownNameError):
+        graphs.knn(words(20), 2, metric="cosines")
+
+
+# -- weights ---------------------------------------------------------------------------------------
+
+
+def test_heat_is_one_half_power_at_the_median_edge_in_any_unit():
+    X = words(seed=4)
+    one, other = (graphs.knn(u * X, 4, connect="none") for u in (1.0, 1e6))
+    heat = graphs.edge_weights(one, "heat")
+    assert np.allclose(heat, graphs.edge_weights(other, "heat"))
+    assert np.isclose(np.median(-np.log(heat)), 0.5)
+    wide = graphs.edge_weights(one, "heat", bandwidth=1e6)
+    assert np.allclose(wide, 1.0)
+    assert np.all(graphs.edge_weights(one) == 1.0)
+
+
+def test_rows_at_an_obtuse_angle_do_not_repel():
+    graph = graphs.complete([[1.0, 0.0], [-1.0, 0.1], [1.0, 1.0]])
+    weights = dict(zip(map(tuple, graph.edges), graphs.edge_weights(graph, "cosine"), strict=True))
+    assert weights[0, 1] == weights[1, 2] == 0.0
+    assert np.isclose(weights[0, 2], np.sqrt(0.5))
+
+
+def test_weights_that_cannot_be_had_are_refused():
+    graph = graphs.knn(words(30), 3, connect="none")
+    with pytest.raises(DataError, match="bandwidth=2.0 is that of heat"):
+        graphs.edge_weights(graph, "cosine", bandwidth=2.0)
+    with pytest.raises(DataError, match="bandwidth"):
+        graphs.edge_weights(graph, "heat", bandwidth=-1.0)
+    with pytest.raises(UnknownNameError):
+        graphs.edge_weights(graph, "hot")
+    with pytest.raises(DataError, match="leave angles open"):
+        graphs.edge_weights(graphs.path([1.0, 2.0]), "cosine")
+    with pytest.raises(DataError, match="rows of zeros"):
+        graphs.edge_weights(graphs.knn([[0.0, 0.0], [1.0, 2.0], [2.0, 1.0]], 1), "cosine")
