@@ -20,7 +20,9 @@ from sdpdr.families.unfold.baselines.classical import (
     laplacian_eigenmaps,
     lle,
 )
+from sdpdr.families.unfold.baselines.gplvm import GPLVM
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU
+from sdpdr.families.unfold.baselines.scaling import metric_mds, nonmetric_mds, sammon
 from sdpdr.families.unfold.baselines.spe import spe
 
 
@@ -45,6 +47,12 @@ def _ncmvu(
     return np.asarray(unfolding.fit_transform(X))
 
 
+def _gplvm(
+    X: ArrayLike, n_components: int = 2, *, kernel: str = "rbf", max_iter: int = 300
+) -> Array:
+    return GPLVM(n_components, kernel=kernel, max_iter=max_iter).fit_transform(X)
+
+
 BASELINES: Mapping[str, Callable[..., Array]] = MappingProxyType(
     {
         "classical_mds": classical_mds,
@@ -54,6 +62,10 @@ BASELINES: Mapping[str, Callable[..., Array]] = MappingProxyType(
         "kernel_pca": kernel_pca,
         "spe": spe,
         "ncmvu": _ncmvu,
+        "metric_mds": metric_mds,
+        "nonmetric_mds": nonmetric_mds,
+        "sammon": sammon,
+        "gplvm": _gplvm,
     }
 )
 

@@ -119,7 +119,7 @@ def spe(
     >>> spe_stress(distances, Y) < 1e-4
     True
     """
-    D = _distances(X, metric)
+    D = plain_distances(X, metric)
     n = len(D)
     if not cutoff > 0.0:
         raise DataError(f"cutoff must be positive; it is {cutoff}.")
@@ -178,7 +178,7 @@ class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def fit(self, X: Any, y: Any = None) -> SPE:
         """Learn the embedding of the rows of X; y is not used."""
-        D = _distances(X, self.metric)
+        D = plain_distances(X, self.metric)
         self.n_features_in_ = int(np.shape(X)[1])
         self.embedding_ = spe(
             D,
@@ -203,8 +203,8 @@ class SPE(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return tags
 
 
-def _distances(X: ArrayLike, metric: str) -> Array:
-    """Plain distances of all pairs."""
+def plain_distances(X: ArrayLike, metric: str) -> Array:
+    """Plain distances of all pairs, shape (n, n)."""
     space = make_space(X, metric, at_least=2)
     if isinstance(space, Precomputed):
         return np.asarray(np.sqrt(space.matrix))
