@@ -42,7 +42,7 @@ def test_slopes_are_those_of_the_objective(kernel):
 
 
 def test_the_objective_is_a_likelihood_and_a_divergence():
-    """(2.18) is minus the log-likelihood of each column; D times (2.19), up to what S alone says."""
+    """(2.18) is minus the log-likelihood of columns, and D times (2.19) up to a constant."""
     K = 0.8 * np.exp(-0.5 * np.sum((PLACES[:, None] - PLACES) ** 2, axis=2)) + 0.3 * np.eye(12)
     value = gplvm_objective(PLACES, 0.8, 0.3, CENTRED)[0]
     gauss = multivariate_normal(np.zeros(12), K)
@@ -88,7 +88,7 @@ def test_a_curve_is_unrolled_that_principal_components_fold():
 
 
 def test_the_ends_are_stationary_in_the_units_of_the_data():
-    model = GPLVM(2, tol=1e-7, max_iter=2000).fit(CURVE)
+    model = GPLVM(1, tol=1e-7, max_iter=2000).fit(CURVE)
     value, slope, pair = gplvm_objective(
         model.embedding_, model.signal_, model.noise_, CURVE - CURVE.mean(axis=0)
     )

@@ -48,7 +48,7 @@ def _ncmvu(
 
 
 def _gplvm(
-    X: ArrayLike, n_components: int = 2, *, kernel: str = "rbf", max_iter: int = 300
+    X: ArrayLike, n_components: int = 2, *, kernel: str = "rbf", max_iter: int = 500
 ) -> Array:
     return GPLVM(n_components, kernel=kernel, max_iter=max_iter).fit_transform(X)
 

@@ -119,13 +119,14 @@ class GPLVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     of the places. With the linear kernel :math:`x_i^T x_j` (and v = 1) the optimum is
     probabilistic principal component analysis; with the other one the problem is not convex, and
     the end is a stationary point. Far points of the data are kept apart; near ones need not stay
-    near. A step costs n^3.
+    near. With hardly fewer components than columns, places can make the data without noise, which
+    falls to its limit then. A step costs n^3.
 
     Parameters
     ----------
     n_components : int, default 2
     kernel : {"rbf", "linear"}, default "rbf"
-    max_iter : int, default 300
+    max_iter : int, default 500
     tol : float, default 1e-5
         Largest entry of the gradient at which to stop, of the objective over n D.
 
@@ -166,7 +167,7 @@ class GPLVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     n_components: int = 2
     _: KW_ONLY
     kernel: str = "rbf"
-    max_iter: int = 300
+    max_iter: int = 500
     tol: float = 1e-5
 
     def fit(self, X: Any, y: Any = None) -> GPLVM:
