@@ -1,7 +1,7 @@
 """Maps for new points: spectral regression and its family."""
 
 from sdpdr.families.regress.bags import BagIndex, MixtureWeights, mixture_weights, one_step_weights
-from sdpdr.families.regress.functional import BasisExpansion
+from sdpdr.families.regress.functional import BasisExpansion, basis_misfit
 from sdpdr.families.regress.kernel import (
     KernelChoice,
     KernelMapping,
@@ -49,6 +49,7 @@ __all__ = [
     "SparsePath",
     "TraceRatio",
     "barycentric_weights",
+    "basis_misfit",
     "choose_kernel",
     "choose_ridge",
     "class_pencil",

@@ -8,7 +8,7 @@ from sdpdr.families.unfold.baselines.classical import (
     lle,
 )
 from sdpdr.families.unfold.baselines.face import embed, names
-from sdpdr.families.unfold.baselines.gplvm import GPLVM, gplvm_objective
+from sdpdr.families.unfold.baselines.latent import GPLVM, gplvm, gplvm_objective
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU, NonConvexUnfolding, lagrangian, ncmvu
 from sdpdr.families.unfold.baselines.scaling import (
     Sammon,
@@ -28,6 +28,7 @@ __all__ = [
     "Sammon",
     "classical_mds",
     "embed",
+    "gplvm",
     "gplvm_objective",
     "isomap",
     "kernel_pca",

@@ -20,7 +20,7 @@ from sdpdr.families.unfold.baselines.classical import (
     laplacian_eigenmaps,
     lle,
 )
-from sdpdr.families.unfold.baselines.gplvm import GPLVM
+from sdpdr.families.unfold.baselines.latent import gplvm
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU
 from sdpdr.families.unfold.baselines.scaling import metric_mds, nonmetric_mds, sammon
 from sdpdr.families.unfold.baselines.spe import spe
@@ -47,12 +47,6 @@ def _ncmvu(
     return np.asarray(unfolding.fit_transform(X))
 
 
-def _gplvm(
-    X: ArrayLike, n_components: int = 2, *, kernel: str = "rbf", max_iter: int = 500
-) -> Array:
-    return GPLVM(n_components, kernel=kernel, max_iter=max_iter).fit_transform(X)
-
-
 BASELINES: Mapping[str, Callable[..., Array]] = MappingProxyType(
     {
         "classical_mds": classical_mds,
@@ -65,7 +59,7 @@ BASELINES: Mapping[str, Callable[..., Array]] = MappingProxyType(
         "metric_mds": metric_mds,
         "nonmetric_mds": nonmetric_mds,
         "sammon": sammon,
-        "gplvm": _gplvm,
+        "gplvm": gplvm,
     }
 )
 

@@ -29,10 +29,6 @@ def stress(distances: ArrayLike, embedding: ArrayLike) -> float:
         Plain, not squared.
     embedding : array_like of shape (n, r)
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     ShapeError
@@ -180,10 +176,8 @@ def nonmetric_mds(
 
     Raises
     ------
-    DataError
-        X cannot be used, or there are too many components.
-    UnknownNameError
-        For another metric or start.
+    DataError, UnknownNameError
+        As of `metric_mds`.
 
     References
     ----------
@@ -237,10 +231,8 @@ def sammon(
 
     Raises
     ------
-    DataError
-        X cannot be used, or there are too many components.
-    UnknownNameError
-        For another metric.
+    DataError, UnknownNameError
+        As of `metric_mds`.
 
     References
     ----------

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
@@ -100,6 +101,34 @@ def gplvm_objective(
     slope = 0.5 * (D * inverse - weights @ weights.T)
     by_parameter = [signal * np.sum(slope * bare), noise * np.trace(slope)]
     return float(value), signal * back(latent, bare, slope), np.array(by_parameter)
+
+
+def gplvm(
+    X: ArrayLike, n_components: int = 2, *, kernel: str = "rbf", max_iter: int = 500
+) -> Array:
+    """Places of a Gaussian process latent variable model; see `GPLVM`.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+    n_components : int, default 2
+    kernel : {"rbf", "linear"}, default "rbf"
+    max_iter : int, default 500
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+
+    Raises
+    ------
+    DataError, UnknownNameError
+
+    Examples
+    --------
+    >>> gplvm(np.random.default_rng(0).random((8, 3)), 1).shape
+    (8, 1)
+    """
+    return GPLVM(n_components, kernel=kernel, max_iter=max_iter).fit_transform(X)
 
 
 @dataclass(eq=False, repr=False)
