@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Index
 from sdpdr.base.errors import AddedEdgesWarning, DataError, NotAcceptedError, ShapeError
 from sdpdr.base.estimators import checked
 from sdpdr.families.regress.spectral_regression import SpectralRegression
@@ -52,21 +52,27 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     r"""Retrieval with relevance feedback, by semi-supervised spectral regression.
 
     Objects are ranked by their distance from a query q, at first :math:`|x_i - q|`. The user says
-    which of the first ones are relevant; labels are carried along the neighbour graph of the
-    objects ranked first and regressed on, and all objects are ranked by
+    which of the first ones are relevant. Labels, and the query as a relevant object, are carried
+    along the neighbour graph of the objects ranked first and regressed on by
+    `sdpdr.SpectralRegression`. Two classes have one response, so the map is one function
+    :math:`a^T x`, with which those objects are ranked anew:
 
-    .. math:: \operatorname{dist}(x_i, q) = |A^T (x_i - q)|
+    .. math:: a^T x_i \quad\text{(``"response"``), or}\quad |a^T (x_i - q)|
+              \quad\text{(``"distance"``)},
 
-    with the map A of `sdpdr.SpectralRegression`, and by their distance from q where that is equal.
-    Two classes have one response, so A is one direction.
+    the former with the sign that relevant objects have in the mean, largest first; the latter
+    smallest first, which ranks low what is more clearly relevant than the query. All others follow
+    in the order they had.
 
     Parameters
     ----------
     n_shown : int, default 10
         Objects that the user is shown in a round, none of them twice.
     n_pool : int, default 400
-        The best of the last ranking, from which, with all labelled objects, the map is learned.
+        The best of the last ranking, which with all labelled objects are learned from and ranked.
     max_rounds : int, default 4
+        After which a search is over.
+    by : {"response", "distance"}, default "response"
     n_neighbors : int, default 5
         Of the graph, whose parts are joined by shortest edges.
     smoothing : float, default 0.1
@@ -84,8 +90,8 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     rounds_ : int
         Rounds of labels in this search.
     map_ : SpectralRegression, or None
-        None before both kinds of labels are known: with one kind there is nothing to tell apart,
-        and the ranking stays.
+        None before there is an irrelevant object: there is nothing to tell apart, and the ranking
+        stays.
     satisfied_ : bool
         Whether all objects shown last were relevant.
     n_features_in_ : int
@@ -95,12 +101,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     DataError, DataTypeError, ShapeError
         Data, queries or labels that cannot be used.
     NotAcceptedError
-        Something is asked before `ask`, or labels are given after the end.
+        Something is asked before `ask`.
 
     References
     ----------
-    Cai thesis, section 3.5.3, which speaks of as many dimensions as classes, two; one of those
-    responses is the constant vector, which tells no objects apart.
+    Cai thesis, section 3.5.3, which ranks by the distance, in as many dimensions as there are
+    classes, two; one of those responses is the constant vector, which tells no objects apart.
+    It does not say whether the query is a labelled object, or where objects outside the pool go.
 
     Examples
     --------
@@ -120,6 +127,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     _: KW_ONLY
     n_pool: int = 400
     max_rounds: int = 4
+    by: str = "response"
     n_neighbors: int = 5
     smoothing: float = 0.1
     alpha: float | str = "auto"
@@ -133,6 +141,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         """
         for name in ("n_shown", "n_pool", "max_rounds", "n_neighbors"):
             validate.positive_integer(name, getattr(self, name))
+        validate.choice("by", self.by, ("response", "distance"))
         validate.positive_number("smoothing", self.smoothing)
         self._X = np.asarray(checked(self, X, ensure_min_samples=2))
         vars(self).pop("query_", None)
@@ -189,10 +198,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         -------
         self
         """
-        if self.is_over:
-            raise NotAcceptedError(
-                f"the search is over after {self.rounds_} rounds: ask anew, or raise max_rounds."
-            )
+        self._check_asked()
         numbers = validate.numbers("objects", objects, len(self._X), "numbers of objects")
         told = np.atleast_1d(np.asarray(relevant))
         if told.shape != numbers.shape or not np.isin(told, (0, 1)).all():
@@ -229,13 +235,15 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         return rankings
 
     def _rank(self) -> None:
-        labels = self.labels_
-        if not (np.any(labels == _RELEVANT) and np.any(labels == _IRRELEVANT)):
+        if not np.any(self.labels_ == _IRRELEVANT):
             return
-        pool = np.union1d(self.ranking_[: self.n_pool], np.flatnonzero(labels != _UNKNOWN))
+        known = np.flatnonzero(self.labels_ != _UNKNOWN)
+        pool = np.union1d(self.ranking_[: self.n_pool], known)
+        objects = np.vstack([self._X[pool], self.query_])
+        labels = np.append(self.labels_[pool], _RELEVANT)
         self.map_ = SpectralRegression(
             responses="semisupervised",
-            n_neighbors=min(self.n_neighbors, pool.size - 1),
+            n_neighbors=min(self.n_neighbors, pool.size),
             smoothing=self.smoothing,
             alpha=self.alpha,
             connect="mst",
@@ -243,13 +251,16 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         with warnings.catch_warnings():
             # Parts of the pool are joined in every round, as the class says.
             warnings.simplefilter("ignore", AddedEdgesWarning)
-            self.map_.fit(self._X[pool], labels[pool])
-        away = self._from_query(self.map_)
-        self.ranking_ = np.lexsort((self._apart, away))
-
-    def _from_query(self, learned: SpectralRegression) -> Array:
-        places = learned.transform(np.vstack([self._X, self.query_]))
-        return np.asarray(np.linalg.norm(places[:-1] - places[-1], axis=1))
+            self.map_.fit(objects, labels)
+        places = self.map_.transform(objects)[:, 0]
+        if self.by == "distance":
+            last = np.abs(places[:-1] - places[-1])
+        else:
+            ahead = places[labels == _RELEVANT].mean() - places[labels == _IRRELEVANT].mean()
+            last = -np.sign(ahead) * places[:-1]
+        # Equal ones by their distance, so that none is left to chance.
+        ranked = pool[np.lexsort((self._apart[pool], last))]
+        self.ranking_ = np.concatenate([ranked, self.ranking_[~np.isin(self.ranking_, pool)]])
 
     def _check_asked(self) -> None:
         check_is_fitted(self, "n_features_in_")
