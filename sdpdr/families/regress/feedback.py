@@ -144,7 +144,9 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         validate.choice("by", self.by, ("response", "distance"))
         validate.positive_number("smoothing", self.smoothing)
         self._X = np.asarray(checked(self, X, ensure_min_samples=2))
-        vars(self).pop("query_", None)
+        # A search among other objects is no search among these.
+        if hasattr(self, "query_"):
+            del self.query_
         return self
 
     def ask(self, query: ArrayLike) -> RelevanceFeedback:
@@ -168,7 +170,8 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self.query_ = query
         self._apart = np.linalg.norm(self._X - query, axis=1)
         self.labels_ = np.full(len(self._X), _UNKNOWN)
-        self.rounds_, self.satisfied_, self.map_ = 0, False, None
+        self.rounds_, self.satisfied_ = 0, False
+        self.map_: SpectralRegression | None = None
         self.ranking_ = np.argsort(self._apart, kind="stable")
         return self
 
@@ -241,7 +244,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         pool = np.union1d(self.ranking_[: self.n_pool], known)
         objects = np.vstack([self._X[pool], self.query_])
         labels = np.append(self.labels_[pool], _RELEVANT)
-        self.map_ = SpectralRegression(
+        learned = SpectralRegression(
             responses="semisupervised",
             n_neighbors=min(self.n_neighbors, pool.size),
             smoothing=self.smoothing,
@@ -251,8 +254,9 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         with warnings.catch_warnings():
             # Parts of the pool are joined in every round, as the class says.
             warnings.simplefilter("ignore", AddedEdgesWarning)
-            self.map_.fit(objects, labels)
-        places = self.map_.transform(objects)[:, 0]
+            learned.fit(objects, labels)
+        self.map_ = learned
+        places = learned.transform(objects)[:, 0]
         if self.by == "distance":
             last = np.abs(places[:-1] - places[-1])
         else:
