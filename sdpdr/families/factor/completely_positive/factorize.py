@@ -47,7 +47,8 @@ def completely_positive(
     2. Rank two at most, diagonal dominance, and dominance after scaling: B can be written down.
     3. No three places joined, and not dominant after scaling: not completely positive.
     4. ``draws`` random factors, polished by least squares.
-    5. A copositive certificate (`copositive_certificate`), up to order 15.
+    5. Five places that are not completely positive by Horn's matrix (`horn_certificate`), whatever
+       the order; then a copositive certificate (`copositive_certificate`), up to order 15.
     6. For each number k of columns, draws again and then ``starts`` runs of `cp_iteration`, every
        one polished; the best of either for longer.
 

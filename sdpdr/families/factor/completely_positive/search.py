@@ -26,6 +26,7 @@ from sdpdr.families.factor.nonnegative.dominant import (
     small_rank_factor,
     triangle_free_certificate,
 )
+from sdpdr.families.factor.nonnegative.five_cycles import horn_certificate
 from sdpdr.families.factor.nonnegative.symmetric import (
     at_unit_diagonal,
     cp_rank_bound,
@@ -116,15 +117,20 @@ class CpSearch:
                         return
                     tried.append(make(unit, root, k, number, rng))
                     yield tried[-1]
-                if ask and len(A) <= LARGEST_CUT and not self.deadline.is_over():
-                    left = self.deadline.left()
-                    found = copositive_certificate(A, tol=self.tol, time_limit=left)
-                    if found is not None:
-                        yield found
-                        return
+                found = self.refutation(A) if ask else None
+                if found is not None:
+                    yield found
+                    return
                 ask = False
                 if tried and not self.deadline.is_over():
                     yield self.longer(unit, root, min(tried, key=lambda a: a.residual))
+
+    def refutation(self, A: Array) -> Certificate | None:
+        """Five places that fail, or a matrix of level one."""
+        found = horn_certificate(A, tol=self.tol, seed=self.seed, deadline=self.deadline)
+        if found is not None or len(A) > LARGEST_CUT or self.deadline.is_over():
+            return found
+        return copositive_certificate(A, tol=self.tol, time_limit=self.deadline.left())
 
     def draw(
         self, unit: Array, root: Array, k: int, draw: int, rng: np.random.Generator

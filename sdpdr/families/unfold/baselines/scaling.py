@@ -105,8 +105,7 @@ def metric_mds(
 ) -> Array:
     r"""Metric multidimensional scaling: the `stress` of an embedding, lowered by majorization.
 
-    scikit-learn's ``smacof``, which lowers it in every step, and from the first of which it is
-    no higher than that of classical scaling if it starts there. The problem is not convex.
+    scikit-learn's ``smacof``, which never raises it from where it starts. It is not convex.
 
     Parameters
     ----------
