@@ -87,6 +87,10 @@ class CpSearch:
                 refuted = triangle_free_certificate(A)
                 if refuted is not None:
                     return CpFactorization.refuted(A, confirmed(refuted, A))
+        if self.certificate and not known:
+            failing = horn_certificate(A, tol=self.tol, seed=self.seed, deadline=self.deadline)
+            if failing is not None:
+                return CpFactorization.refuted(A, failing)
         return self.search(A, columns, True if known else None)
 
     def search(self, A: Array, columns: tuple[int, ...], holds: bool | None) -> CpFactorization:
@@ -117,20 +121,15 @@ class CpSearch:
                         return
                     tried.append(make(unit, root, k, number, rng))
                     yield tried[-1]
-                found = self.refutation(A) if ask else None
-                if found is not None:
-                    yield found
-                    return
+                if ask and len(A) <= LARGEST_CUT and not self.deadline.is_over():
+                    left = self.deadline.left()
+                    found = copositive_certificate(A, tol=self.tol, time_limit=left)
+                    if found is not None:
+                        yield found
+                        return
                 ask = False
                 if tried and not self.deadline.is_over():
                     yield self.longer(unit, root, min(tried, key=lambda a: a.residual))
-
-    def refutation(self, A: Array) -> Certificate | None:
-        """Five places that fail, or a matrix of level one."""
-        found = horn_certificate(A, tol=self.tol, seed=self.seed, deadline=self.deadline)
-        if found is not None or len(A) > LARGEST_CUT or self.deadline.is_over():
-            return found
-        return copositive_certificate(A, tol=self.tol, time_limit=self.deadline.left())
 
     def draw(
         self, unit: Array, root: Array, k: int, draw: int, rng: np.random.Generator

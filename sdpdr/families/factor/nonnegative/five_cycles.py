@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, islice, permutations
 from math import comb
 
@@ -83,10 +84,11 @@ def horn_certificate(
         part = unit[np.ix_(own, own)]
         clear = Certificate.of("five places", scaled, part)
         if clear.distance > tol * float(np.linalg.norm(part)):
+            clear = confirmed(clear, part)
+            M = clear.matrix / np.outer(root[own], root[own])
             there = kept[own]
-            M = scaled / np.outer(root[own], root[own])
             best = Certificate.of("five places", M, A[np.ix_(there, there)])
-            return confirmed(best, A[np.ix_(there, there)]).within(there, len(A))
+            return replace(best, kaplan=clear.kaplan).within(there, len(A))
     return None
 
 
