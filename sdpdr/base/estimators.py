@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from sdpdr.base.arrays import ALLOWED, Matrix, is_admissible, own_rows
+from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows
 from sdpdr.base.checks import numbered, warn_of_row_numbers
 from sdpdr.base.errors import DataError, DataTypeError
 

@@ -25,6 +25,7 @@ from sdpdr.families.factor.nonnegative.dominant import (
     small_rank_factor,
     triangle_free_certificate,
 )
+from sdpdr.families.factor.nonnegative.five_cycles import horn_certificate
 from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
     nonnegative_matrix,
@@ -83,6 +84,7 @@ __all__ = [
     "dominant_factor",
     "fooling_set",
     "has_triangle",
+    "horn_certificate",
     "horn_matrix",
     "hoyer",
     "is_doubly_nonnegative",

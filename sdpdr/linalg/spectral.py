@@ -42,6 +42,15 @@ def fix_signs(vectors: Array) -> Array:
     return np.asarray(vectors * np.where(signs == 0, 1.0, signs))
 
 
+def on_principal_axes(points: Array) -> Array:
+    """Points of shape (n, r), centred and turned so that columns are uncorrelated, widest first."""
+    centred = points - points.mean(axis=0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2]
+    turned = centred @ axes.T
+    missing = points.shape[1] - turned.shape[1]
+    return fix_signs(np.pad(turned, ((0, 0), (0, missing))))
+
+
 def gram_spectrum(gram: Array) -> tuple[Array, Array]:
     """Eigenvalues (descending) and eigenvectors (signs fixed) of a symmetric matrix."""
     values, vectors = np.linalg.eigh((gram + gram.T) / 2.0)

@@ -89,7 +89,8 @@ def test_one_face_repeats_itself_and_does_not_see_motions(name):
 
 
 def test_names_are_those_of_the_room():
-    assert set(baselines.names()) == {*CLASSICAL, "spe", "ncmvu"} <= set(baselines.__all__)
+    others = {"spe", "ncmvu", "metric_mds", "nonmetric_mds", "sammon", "gplvm"}
+    assert set(baselines.names()) == {*CLASSICAL, *others} <= set(baselines.__all__)
 
 
 @pytest.mark.parametrize(("name", "options"), [("spe", {"cycles": 10}), ("ncmvu", {"rank": 2})])

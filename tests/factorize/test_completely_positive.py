@@ -99,14 +99,36 @@ def test_parts_are_decided_one_by_one():
 
 
 @pytest.mark.parametrize("scale", [np.ones(5), np.array([1e3, 1.0, 1e-2, 1.0, 10.0])])
-def test_a_certificate_by_program(scale):
+def test_a_certificate_of_five_places(scale):
     A = scale[:, None] * HARD * scale
+    found = completely_positive(A, starts=0)
+    assert (found.status, found.proof) == (CpStatus.NOT_CP, "five places")
+    check(A, found)
+    assert found.certificate.value == pytest.approx(-0.9 / 1.82, abs=1e-5)
+
+
+def test_a_certificate_by_program():
+    """Seven places of which every three are joined and every five are completely positive."""
+    A = cycle(7, 1.85) + 0.02
     found = completely_positive(A, starts=0)
     assert (found.status, found.proof) == (CpStatus.NOT_CP, "multipliers")
     check(A, found)
-    assert found.certificate.value == pytest.approx(-0.9 / 1.82, abs=1e-5)
     # What was tried before is kept.
     assert {a.kind for a in found.attempts} == {"draw"}
+
+
+@pytest.mark.parametrize("order", [16, 40])
+def test_matrices_of_any_order_are_refuted_by_five_places(order):
+    A = np.full((order, order), 0.05) + np.eye(order)
+    places = np.sort(np.random.default_rng(order).choice(order, 5, replace=False))
+    A[np.ix_(places, places)] = cycle(5, 1.8)
+    found = completely_positive(A)
+    assert (found.status, found.proof) == (CpStatus.NOT_CP, "five places")
+    np.testing.assert_array_equal(np.flatnonzero(found.certificate.matrix.any(axis=0)), places)
+    assert found.certificate.kaplan
+    assert found.certificate.holds_against(A)
+    assert found.certificate.value == pytest.approx(5.0 * (1.8 - 2.0) / 1.8, abs=1e-9)
+    assert not found.certificate.holds_against(np.eye(order))
 
 
 @pytest.mark.parametrize("c", [PHI, 1.8, 1.95])

@@ -1,6 +1,6 @@
 """Copositive matrices, factors that can be written down, polishing, and the search by rotations."""
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from sdpdr.nonnegative import (
     cp_rank_bound,
     dominant_factor,
     has_triangle,
+    horn_certificate,
     horn_matrix,
     is_doubly_nonnegative,
     obvious_certificate,
@@ -407,3 +408,79 @@ def test_bound_of_indefinite_matrices():
     assert symmetric_nmf(-np.eye(2), 1).residual == pytest.approx(1.0)
     with pytest.raises(DataError, match="out of range"):
         symmetric_nmf(np.eye(2), 3)
+
+
+# -- five places ----------------------------------------------------------------------------------
+
+
+def doubly_nonnegative(seed: int) -> np.ndarray:
+    """A Gram matrix of five vectors without a negative entry, about half of them zero."""
+    rng = np.random.default_rng(seed)
+    part = cycle(5, 1.7) + 0.1 * rng.random((5, 5)) * (rng.random((5, 5)) < 0.5)
+    return (part + part.T) / 2.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_horns_matrix_in_any_scale_and_order_decides_on_five_places(seed):
+    """Against descent in the logarithms of the scales, from many starts."""
+    from scipy.optimize import minimize
+
+    A = doubly_nonnegative(seed)
+    if np.linalg.eigvalsh(A)[0] < 1e-9:
+        A += (1e-9 - np.linalg.eigvalsh(A)[0]) * np.eye(5)
+    unit = A / np.sqrt(np.outer(np.diag(A), np.diag(A)))
+    rng = np.random.default_rng(seed)
+    least = np.inf
+    for order in permutations(range(5)):
+        if order[0] or order[1] > order[4]:
+            continue
+        back = np.argsort(order)
+        form = horn_matrix()[np.ix_(back, back)] * unit
+        for start in rng.standard_normal((3, 5)):
+
+            def value(logs, form=form):
+                d = np.exp(logs - logs.max())
+                return d @ form @ d / (d @ d)
+
+            least = min(least, minimize(value, start).fun)
+    found = horn_certificate(A)
+    assert (found is not None) == (least < -1e-6)
+    if found is not None:
+        assert found.kaplan
+        assert found.holds_against(A)
+
+
+@pytest.mark.parametrize("n", [5, 9, 14])
+def test_products_are_never_refuted_by_five_places(n):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        B = rng.random((n, n)) * (rng.random((n, n)) < 0.5)
+        assert horn_certificate(B @ B.T) is None
+
+
+def test_places_and_scales_of_the_rest_do_not_matter():
+    A = np.full((12, 12), 0.05) + np.eye(12)
+    A[4:9, 4:9] = cycle(5, 1.8)
+    here = horn_certificate(A)
+    rng = np.random.default_rng(0)
+    order, scale = rng.permutation(12), 10.0 ** rng.uniform(-3.0, 3.0, 12)
+    there = horn_certificate((scale[:, None] * A * scale)[np.ix_(order, order)])
+    assert there.value == pytest.approx(here.value, rel=1e-6)
+    back = np.argsort(order)
+    moved = scale[:, None] * there.matrix[np.ix_(back, back)] * scale
+    np.testing.assert_allclose(moved, here.matrix, atol=1e-6)
+
+
+def test_the_second_matrix_is_refuted_by_a_scaled_horn_matrix():
+    """Unscaled, Horn's matrix has inner product +2 with it."""
+    assert np.sum(SECOND * horn_matrix()) == pytest.approx(2.0)
+    found = horn_certificate(SECOND)
+    assert found.distance > triangle_free_certificate(SECOND).distance / 10.0
+    assert found.holds_against(SECOND)
+
+
+def test_few_places_have_nothing_to_show_and_time_ends_the_search():
+    from sdpdr.base.progress import Deadline
+
+    assert horn_certificate(np.eye(4)) is None
+    assert horn_certificate(cycle(5, 1.8), deadline=Deadline(0.0)) is None

@@ -1,7 +1,9 @@
 """Maps for new points: spectral regression and its family."""
 
 from sdpdr.families.regress.bags import BagIndex, MixtureWeights, mixture_weights, one_step_weights
-from sdpdr.families.regress.functional import BasisExpansion
+from sdpdr.families.regress.eigenmaps import KernelEigenmaps
+from sdpdr.families.regress.feedback import RelevanceFeedback, precision_at
+from sdpdr.families.regress.functional import BasisExpansion, basis_misfit
 from sdpdr.families.regress.kernel import (
     KernelChoice,
     KernelMapping,
@@ -41,15 +43,18 @@ __all__ = [
     "Extension",
     "GraphEmbedding",
     "KernelChoice",
+    "KernelEigenmaps",
     "KernelMapping",
     "LinearEmbedding",
     "LinearMapping",
     "MixtureWeights",
     "Pencil",
+    "RelevanceFeedback",
     "RidgeChoice",
     "SparsePath",
     "TraceRatio",
     "barycentric_weights",
+    "basis_misfit",
     "choose_kernel",
     "choose_ridge",
     "class_pencil",
@@ -68,6 +73,7 @@ __all__ = [
     "linear_embedding",
     "mixture_weights",
     "one_step_weights",
+    "precision_at",
     "reconstruction_pencil",
     "ridge",
     "semisupervised_isomap",

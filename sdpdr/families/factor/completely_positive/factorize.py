@@ -46,8 +46,10 @@ def completely_positive(
     1. A negative entry or eigenvalue: not completely positive.
     2. Rank two at most, diagonal dominance, and dominance after scaling: B can be written down.
     3. No three places joined, and not dominant after scaling: not completely positive.
-    4. ``draws`` random factors, polished by least squares.
-    5. A copositive certificate (`copositive_certificate`), up to order 15.
+    4. Five places that are not completely positive by Horn's matrix, whatever the order
+       (`sdpdr.nonnegative.horn_certificate`).
+    5. ``draws`` random factors, polished by least squares, and a copositive certificate
+       (`copositive_certificate`), up to order 15.
     6. For each number k of columns, draws again and then ``starts`` runs of `cp_iteration`, every
        one polished; the best of either for longer.
 
@@ -66,7 +68,7 @@ def completely_positive(
     draws : int, default 10
         Random factors to polish for each k; 0 for none.
     certificate : bool, default True
-        Whether to ask for a copositive certificate.
+        Whether to look for failing places and ask for a copositive certificate.
     tol : float, default 1e-8
         A residual up to which B counts as a factor, :math:`|A - B B^T|_F / |A|_F` at unit diagonal;
         also the distance from A, in the same measure, that a certificate must prove.

@@ -26,6 +26,7 @@ from sdpdr.families.factor.nonnegative.dominant import (
     small_rank_factor,
     triangle_free_certificate,
 )
+from sdpdr.families.factor.nonnegative.five_cycles import horn_certificate
 from sdpdr.families.factor.nonnegative.symmetric import (
     at_unit_diagonal,
     cp_rank_bound,
@@ -86,6 +87,10 @@ class CpSearch:
                 refuted = triangle_free_certificate(A)
                 if refuted is not None:
                     return CpFactorization.refuted(A, confirmed(refuted, A))
+        if self.certificate and not known:
+            failing = horn_certificate(A, tol=self.tol, seed=self.seed, deadline=self.deadline)
+            if failing is not None:
+                return CpFactorization.refuted(A, failing)
         return self.search(A, columns, True if known else None)
 
     def search(self, A: Array, columns: tuple[int, ...], holds: bool | None) -> CpFactorization:

@@ -30,6 +30,7 @@ PROOFS: Mapping[str, str] = MappingProxyType(
         "entry": "an entry is negative",
         "eigenvalue": "an eigenvalue is negative",
         "no triangle": "no three places are joined, and the comparison matrix is indefinite",
+        "five places": "M is Horn's matrix, scaled, at five places",
         "multipliers": "M is copositive by the multipliers of level one",
     }
 )
@@ -188,18 +189,23 @@ class Certificate:
         """Compute everything again: M copositive by Kaplan's test, distance above ``tol`` times A.
 
         The test is about M plus a shift, so that is what is measured. It looks at D M D, which is
-        copositive if and only if M is, with D such that no row of A is too short to count.
+        copositive if and only if M is, with D such that no row of A is too short to count, and at
+        the places where M is not zero.
 
         Raises
         ------
         DataError
-            The order is too large for the test.
+            There are too many such places for the test.
         """
         matrix = np.asarray(A, dtype=float)
-        units = _units(self.matrix, matrix)
-        test = copositivity(self.matrix * np.outer(units, units))
-        proved = self.matrix + test.shift * np.diag(units**-2)
-        found = Certificate.of(self.proof, proved, matrix)
+        places = np.flatnonzero(self.matrix.any(axis=0))
+        where = np.ix_(places, places)
+        M, part = self.matrix[where], matrix[where]
+        if not places.size:
+            return False
+        units = _units(M, part)
+        test = copositivity(M * np.outer(units, units))
+        found = Certificate.of(self.proof, M + test.shift * np.diag(units**-2), part)
         return test.holds and found.distance > tol * float(np.linalg.norm(matrix))
 
     def __repr__(self) -> str:

@@ -8,22 +8,40 @@ from sdpdr.families.unfold.baselines.classical import (
     lle,
 )
 from sdpdr.families.unfold.baselines.face import embed, names
+from sdpdr.families.unfold.baselines.latent import GPLVM, gplvm, gplvm_objective
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU, NonConvexUnfolding, lagrangian, ncmvu
+from sdpdr.families.unfold.baselines.scaling import (
+    Sammon,
+    kruskal_stress,
+    metric_mds,
+    nonmetric_mds,
+    sammon,
+    stress,
+)
 from sdpdr.families.unfold.baselines.spe import SPE, spe, spe_stress
 
 __all__ = [
+    "GPLVM",
     "NCMVU",
     "SPE",
     "NonConvexUnfolding",
+    "Sammon",
     "classical_mds",
     "embed",
+    "gplvm",
+    "gplvm_objective",
     "isomap",
     "kernel_pca",
+    "kruskal_stress",
     "lagrangian",
     "laplacian_eigenmaps",
     "lle",
+    "metric_mds",
     "names",
     "ncmvu",
+    "nonmetric_mds",
+    "sammon",
     "spe",
     "spe_stress",
+    "stress",
 ]

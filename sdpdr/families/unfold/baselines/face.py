@@ -20,7 +20,9 @@ from sdpdr.families.unfold.baselines.classical import (
     laplacian_eigenmaps,
     lle,
 )
+from sdpdr.families.unfold.baselines.latent import gplvm
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU
+from sdpdr.families.unfold.baselines.scaling import metric_mds, nonmetric_mds, sammon
 from sdpdr.families.unfold.baselines.spe import spe
 
 
@@ -54,6 +56,10 @@ BASELINES: Mapping[str, Callable[..., Array]] = MappingProxyType(
         "kernel_pca": kernel_pca,
         "spe": spe,
         "ncmvu": _ncmvu,
+        "metric_mds": metric_mds,
+        "nonmetric_mds": nonmetric_mds,
+        "sammon": sammon,
+        "gplvm": gplvm,
     }
 )
 

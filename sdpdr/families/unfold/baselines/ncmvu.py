@@ -314,7 +314,8 @@ class NCMVU(Embedding):
 
     def fit(self, X: Any, y: Any = None) -> NCMVU:
         """Learn the embedding of the rows of X; y is not used."""
-        graph = knn(validate.points(X), self.n_neighbors, connect=self.connect)
+        data = validate.points(X)
+        graph = knn(data, self.n_neighbors, connect=self.connect)
         validate_data(self, X, skip_check_array=True)
         validate.choice("start", self.start, ("data", "random"))
         validate.positive_integer(

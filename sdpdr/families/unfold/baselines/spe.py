@@ -120,7 +120,7 @@ def spe(
     >>> spe_stress(distances, Y) < 1e-4
     True
     """
-    D = _distances(X, metric)
+    D = plain_distances(X, metric)
     n = len(D)
     if not cutoff > 0.0:
         raise DataError(f"cutoff must be positive; it is {cutoff}.")
@@ -179,7 +179,7 @@ class SPE(Embedding):
 
     def fit(self, X: Any, y: Any = None) -> SPE:
         """Learn the embedding of the rows of X; y is not used."""
-        D = _distances(X, self.metric)
+        D = plain_distances(X, self.metric)
         validate_data(self, X, skip_check_array=True)
         places = spe(
             D,
@@ -201,8 +201,8 @@ class SPE(Embedding):
         return tags
 
 
-def _distances(X: ArrayLike, metric: str) -> Array:
-    """Plain distances of all pairs."""
+def plain_distances(X: ArrayLike, metric: str) -> Array:
+    """Plain distances of all pairs, shape (n, n)."""
     space = make_space(X, metric, at_least=2)
     if isinstance(space, Precomputed):
         return np.asarray(np.sqrt(space.matrix))

@@ -1,0 +1,121 @@
+"""Five places that show that a matrix of any order is not completely positive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, islice, permutations
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.progress import Deadline
+from sdpdr.families.factor.nonnegative.copositive import Certificate, confirmed, horn_matrix
+from sdpdr.families.factor.nonnegative.symmetric import at_unit_diagonal, symmetric_matrix
+
+# Sets of five places that are looked at in one go, and in all, which are those of 40 places.
+_BLOCK, _SETS = 5_000, 700_000
+# A determinant that rounding may have made negative, at unit diagonal.
+_ROUNDING = 1e-13
+# The twelve cycles through five places.
+_ORDERS = np.array([(0, *rest) for rest in permutations(range(1, 5)) if rest[0] < rest[-1]])
+_SIGNS = np.array([horn_matrix()[np.ix_(back, back)] for back in np.argsort(_ORDERS, axis=1)])
+
+
+def horn_certificate(
+    X: ArrayLike, *, tol: float = 1e-8, seed: int = 0, deadline: Deadline | None = None
+) -> Certificate | None:
+    r"""A proof by five places that a doubly non-negative matrix is not completely positive.
+
+    With Horn's copositive matrix H, its rows and columns in any order, and any d > 0, every
+    completely positive A has :math:`d^T (H \circ A)\, d \ge 0` at any five places. Where fewer
+    places have no negative value, the least one over :math:`\sum d_i = 1` lies inside the simplex,
+    where :math:`(H \circ A)\, d` is constant: so there is a d of a negative value exactly if the
+    solution of :math:`(H \circ A)\, x = -\mathbf 1` is positive, and d = x then. Each set of five
+    places and each of the twelve orders is decided in this way; the certificate is zero at all
+    other places. Of more than 40 places, sets are drawn.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, n)
+        A, doubly non-negative.
+    tol : float, default 1e-8
+        A certificate counts if it proves this distance, relative to the norm of the part of A at
+        these places, at unit diagonal.
+    seed : int, default 0
+        Of the draws.
+    deadline : Deadline, optional
+        When to stop.
+
+    Returns
+    -------
+    Certificate or None
+        The best of the first block of sets that has one. None proves nothing: there are other
+        copositive matrices.
+
+    References
+    ----------
+    M. Hall and M. Newman, "Copositive and completely positive quadratic forms", Proceedings of the
+    Cambridge Philosophical Society 59, 1963.
+
+    Examples
+    --------
+    >>> cycle = np.roll(np.eye(5), 1, axis=0)
+    >>> A = np.full((16, 16), 0.05) + np.eye(16)
+    >>> A[3:8, 3:8] = 1.8 * np.eye(5) + cycle + cycle.T
+    >>> found = horn_certificate(A)
+    >>> found
+    Certificate(<M, A> = -0.555556: M is Horn's matrix, scaled, at five places, confirmed)
+    >>> np.flatnonzero(found.matrix.any(axis=0))
+    array([3, 4, 5, 6, 7])
+    """
+    A = symmetric_matrix(X)
+    unit, root, kept = at_unit_diagonal(A)
+    for places in _sets(len(unit), seed):
+        if deadline is not None and deadline.is_over():
+            return None
+        found = _best(unit, places)
+        if found is None:
+            continue
+        own, signs, d = found
+        scaled = d[:, None] * signs * d
+        part = unit[np.ix_(own, own)]
+        clear = Certificate.of("five places", scaled, part)
+        if clear.distance > tol * float(np.linalg.norm(part)):
+            clear = confirmed(clear, part)
+            M = clear.matrix / np.outer(root[own], root[own])
+            there = kept[own]
+            best = Certificate.of("five places", M, A[np.ix_(there, there)])
+            return replace(best, kaplan=clear.kaplan).within(there, len(A))
+    return None
+
+
+def _sets(n: int, seed: int) -> Iterator[Index]:
+    """Blocks of sets of five places: all there are, or drawn."""
+    if comb(n, 5) <= _SETS:
+        every = combinations(range(n), 5)
+        while block := list(islice(every, _BLOCK)):
+            yield np.array(block)
+        return
+    rng = np.random.default_rng(seed)
+    for _ in range(_SETS // _BLOCK):
+        yield np.argpartition(rng.random((_BLOCK, n)), 5, axis=1)[:, :5]
+
+
+def _best(unit: Array, places: Index) -> tuple[Index, Array, Array] | None:
+    """Five places, the signs and the scales of the least value relative to the matrix, if any."""
+    forms = _SIGNS * unit[places[:, :, None], places[:, None, :]][:, None]
+    # With its least value inside the simplex a form has exactly one negative eigenvalue.
+    which, order = np.nonzero(np.linalg.det(forms) < -_ROUNDING)
+    if not which.size:
+        return None
+    chosen = forms[which, order]
+    d = np.linalg.solve(chosen, -np.ones((len(chosen), 5, 1)))[:, :, 0]
+    good = np.flatnonzero(np.all(d > 0.0, axis=1))
+    if not good.size:
+        return None
+    values = -np.sum(d[good], axis=1) / np.sum(d[good] ** 2, axis=1)
+    best = good[np.argmin(values)]
+    return places[which[best]], _SIGNS[order[best]], d[best] / np.max(d[best])

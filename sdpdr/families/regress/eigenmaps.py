@@ -1,0 +1,225 @@
+"""Laplacian eigenmaps of a kernel: for objects without coordinates, and for new ones."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances
+from sklearn.metrics.pairwise import pairwise_kernels as kernels_of
+from sklearn.utils.validation import check_is_fitted
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, DisconnectedGraphError
+from sdpdr.base.estimators import Transformer, checked
+from sdpdr.families.regress.pencil import Pencil, graph_embedding
+
+# Values of a kernel computed in two ways that count as equal, relatively.
+_TIE = 1e-9
+
+
+@dataclass(eq=False, repr=False)
+class KernelEigenmaps(Transformer):
+    r"""Laplacian eigenmaps whose weights are a sparse kernel matrix.
+
+    .. math:: \min_X \sum_{ij} w_{ij} |x_i - x_j|^2 \quad\text{subject to}\quad
+              X^T D X = I,\ X^T D \mathbf 1 = 0, \qquad D = \operatorname{diag}(W \mathbf 1) .
+
+    Of the matrix :math:`k(y_i, y_j)`, its diagonal included, W keeps what is among the
+    ``n_neighbors`` + 1 largest values of either row. Objects are known by the kernel alone and
+    need not be vectors. Solutions satisfy :math:`W x = \lambda D x`, which places a new object:
+
+    .. math:: x(z) = \frac{\sum_j w_j(z)\, x_j}{\lambda \sum_j w_j(z)}
+
+    with the values w(z) of the kernel that the same rule keeps; at an object of the fit that is
+    its place, exactly.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+    n_neighbors : int, optional
+        From 1 to n - 1; by default the fewest with which all objects are joined.
+    kernel : str or callable, default "rbf"
+        As in scikit-learn, or ``"precomputed"``.
+    gamma : float, optional
+        Of the kernel. One over twice the median of the squared distances of ``"rbf"`` by default;
+        scikit-learn's own default for others.
+    random_state : int, default 0
+        Of the eigenvalue iteration.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        With :math:`X^T D X = I`.
+    eigenvalues_ : array of shape (n_components,)
+        :math:`\lambda`, largest first and below one: :math:`1 - \lambda` is the price of each
+        direction.
+    weights_ : sparse array of shape (n, n)
+    n_neighbors_ : int
+    gamma_ : float, or None
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError, DisconnectedGraphError, UnknownNameError
+        From `fit`: negative weights, objects that no neighbours join, another kernel, or more
+        components than have a positive eigenvalue.
+
+    References
+    ----------
+    Review of dimensionality reduction, section 2.5, where the constraint is printed
+    :math:`X^T D X = 1` and the solution to d + 1 columns; Bengio and others, "Out-of-sample
+    extensions for LLE, Isomap, MDS, eigenmaps, and spectral clustering", NIPS 16 (2003).
+
+    Examples
+    --------
+    >>> from sdpdr import datasets
+    >>> X, _ = datasets.s_curve(80)
+    >>> maps = KernelEigenmaps().fit(X)
+    >>> bool(np.allclose(maps.transform(X), maps.embedding_))
+    True
+    """
+
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    kernel: Any = "rbf"
+    gamma: float | None = None
+    random_state: int = 0
+
+    def fit(self, X: Any, y: Any = None) -> KernelEigenmaps:
+        """Find the places of objects; y is not used.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, m), or kernel matrix (n, n)
+        """
+        X = checked(self, X, ensure_min_samples=2)
+        if isinstance(self.kernel, str):
+            validate.choice("kernel", self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
+        self.gamma_ = self.gamma
+        if self.kernel == "rbf" and self.gamma is None:
+            squares = euclidean_distances(X, squared=True)[np.triu_indices(len(X), 1)]
+            apart = squares[squares > 0.0]
+            self.gamma_ = 0.5 / float(np.median(apart)) if apart.size else 1.0
+        self._X = X
+        kernel = self._kernel(X)
+        if self.kernel == "precomputed":
+            kernel = validate.symmetric("X", kernel)
+        self.n_neighbors_ = self._enough(kernel)
+        self._least = _rank_value(kernel, self.n_neighbors_)
+        self.weights_ = _kept(kernel, self._least, self._least)
+        self._refuse_parts()
+        pencil = Pencil(self.weights_, self.weights_.sum(axis=1), "kernel")
+        found = graph_embedding(pencil, self.n_components, self.random_state)
+        if found.eigenvalues[-1] <= _TIE:
+            raise DataError(
+                f"component {len(found.eigenvalues)} has the eigenvalue "
+                f"{found.eigenvalues[-1]:.3g}, and new objects are placed by its inverse: choose "
+                f"n_components <= {int(np.sum(found.eigenvalues > _TIE))}."
+            )
+        self.embedding_, self.eigenvalues_ = found.vectors, found.eigenvalues
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the places of objects and return them, shape (n, n_components)."""
+        return np.asarray(self.fit(X, y).embedding_)
+
+    def transform(self, X: Any) -> Array:
+        """Places of objects, shape (q, n_components).
+
+        Parameters
+        ----------
+        X : array_like of shape (q, m), or kernel values to the objects of the fit, (q, n)
+
+        Raises
+        ------
+        DataError
+            The kernel joins an object to none of the fit.
+        """
+        check_is_fitted(self, "embedding_")
+        kernel = self._kernel(checked(self, X, reset=False))
+        weights = _kept(kernel, _rank_value(kernel, self.n_neighbors_), self._least)
+        totals = np.asarray(weights.sum(axis=1))
+        lost = np.flatnonzero(~(totals > 0.0))
+        if lost.size:
+            raise DataError(
+                f"the kernel joins rows {validate.listed(lost)} to no object of the fit. Take a "
+                "wider kernel, or leave them out."
+            )
+        return np.asarray(weights @ self.embedding_ / (totals[:, None] * self.eigenvalues_))
+
+    def _kernel(self, X: Array) -> Array:
+        if self.kernel == "precomputed":
+            return X
+        options = {} if callable(self.kernel) else {"gamma": self.gamma_, "filter_params": True}
+        return np.asarray(kernels_of(X, self._X, metric=self.kernel, **options))
+
+    def _enough(self, kernel: Array) -> int:
+        """The number of neighbours asked for, or the fewest that join all objects."""
+        n = len(kernel)
+        if self.n_neighbors is not None:
+            return validate.n_neighbors(self.n_neighbors, n)
+        low, high = 1, n - 1
+        while low < high:
+            middle = (low + high) // 2
+            least = _rank_value(kernel, middle)
+            if _parts(sp.csr_array(_is_kept(kernel, least, least) & (kernel > 0.0))).any():
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _refuse_parts(self) -> None:
+        part = _parts(self.weights_)
+        if part.any():
+            nodes = [np.flatnonzero(part == p) for p in range(int(part.max()) + 1)]
+            nodes.sort(key=len, reverse=True)
+            raise DisconnectedGraphError(
+                f"the kernel joins {len(part)} objects in {len(nodes)} parts, of sizes "
+                f"{', '.join(str(len(p)) for p in nodes[:5])}, which eigenmaps tear apart. Take "
+                "more neighbours or a wider kernel, or embed each part by itself.",
+                nodes,
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def _rank_value(kernel: Array, n_neighbors: int) -> Array:
+    """The (k + 1)-th largest value of each row, the object itself counted."""
+    place = kernel.shape[1] - 1 - n_neighbors
+    return np.asarray(np.partition(kernel, place, axis=1)[:, place])
+
+
+def _is_kept(kernel: Array, of_rows: Array, of_columns: Array) -> NDArray[np.bool_]:
+    """Which values are as large as the least of their row or of their column, ties included."""
+    least = np.minimum(of_rows[:, None], of_columns)
+    return np.asarray(kernel >= least - _TIE * np.abs(least))
+
+
+def _kept(kernel: Array, of_rows: Array, of_columns: Array) -> sp.csr_array:
+    weights = np.where(_is_kept(kernel, of_rows, of_columns), kernel, 0.0)
+    if np.any(weights < 0.0):
+        i, j = np.argwhere(weights < 0.0)[0]
+        raise DataError(
+            f"the kernel is {weights[i, j]:.3g} between objects {i} and {j}, which would have to "
+            "attract each other less than not at all. Take fewer neighbours, or a kernel without "
+            "negative values."
+        )
+    return sp.csr_array(weights)
+
+
+def _parts(weights: sp.csr_array) -> Array:
+    return np.asarray(connected_components(weights, directed=False)[1])

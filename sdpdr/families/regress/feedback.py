@@ -1,0 +1,272 @@
+"""Retrieval that learns from its user: rank, show, hear what is relevant, rank again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Index
+from sdpdr.base.errors import AddedEdgesWarning, DataError, NotAcceptedError, ShapeError
+from sdpdr.base.estimators import checked
+from sdpdr.families.regress.spectral_regression import SpectralRegression
+
+_UNKNOWN, _IRRELEVANT, _RELEVANT = -1, 0, 1
+
+
+def precision_at(ranking: ArrayLike, relevant: ArrayLike, scope: int) -> float:
+    """Share of relevant objects among the first ones of a ranking.
+
+    Parameters
+    ----------
+    ranking : array_like of shape (n,)
+        Numbers of objects, best first.
+    relevant : array_like of bool, shape (n,)
+        By the number of the object.
+    scope : int
+        How many of the first ones, from 1 to n.
+
+    References
+    ----------
+    Cai thesis, section 3.5.3.
+
+    Examples
+    --------
+    >>> precision_at([2, 0, 1], [True, False, True], 2)
+    1.0
+    """
+    first = np.asarray(ranking)
+    scope = validate.positive_integer("scope", scope, at_most=first.size, why=" the ranking")
+    return float(np.mean(np.asarray(relevant, dtype=bool)[first[:scope]]))
+
+
+@dataclass(eq=False, repr=False)
+class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    r"""Retrieval with relevance feedback, by semi-supervised spectral regression.
+
+    Objects are ranked by their distance from a query q, at first :math:`|x_i - q|`. The user says
+    which of the first ones are relevant. Labels, and the query as a relevant object, are carried
+    along the neighbour graph of the objects ranked first and regressed on by
+    `sdpdr.SpectralRegression`. Two classes have one response, so the map is one function
+    :math:`a^T x`, with which those objects are ranked anew:
+
+    .. math:: a^T x_i \quad\text{(``"response"``), or}\quad |a^T (x_i - q)|
+              \quad\text{(``"distance"``)},
+
+    the former with the sign that relevant objects have in the mean, largest first; the latter
+    smallest first, which ranks low what is more clearly relevant than the query. All others follow
+    in the order they had.
+
+    Parameters
+    ----------
+    n_shown : int, default 10
+        Objects that the user is shown in a round, none of them twice.
+    n_pool : int, default 400
+        The best of the last ranking, which with all labelled objects are learned from and ranked.
+    max_rounds : int, default 4
+        After which a search is over.
+    by : {"response", "distance"}, default "response"
+    n_neighbors : int, default 5
+        Of the graph, whose parts are joined by shortest edges.
+    smoothing : float, default 0.1
+        Price of differing from neighbours.
+    alpha : float, "loo" or "auto", default "auto"
+        The ridge of the regression.
+
+    Attributes
+    ----------
+    query_ : array of shape (m,)
+    labels_ : array of int, shape (n,)
+        1 relevant, 0 not, -1 where not known.
+    ranking_ : array of int, shape (n,)
+        Best first.
+    rounds_ : int
+        Rounds of labels in this search.
+    map_ : SpectralRegression, or None
+        None before there is an irrelevant object: there is nothing to tell apart, and the ranking
+        stays.
+    satisfied_ : bool
+        Whether all objects shown last were relevant.
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError, DataTypeError, ShapeError
+        Data, queries or labels that cannot be used.
+    NotAcceptedError
+        Something is asked before `ask`.
+
+    References
+    ----------
+    Cai thesis, section 3.5.3, which ranks by the distance, in as many dimensions as there are
+    classes, two; one of those responses is the constant vector, which tells no objects apart.
+    It does not say whether the query is a labelled object, or where objects outside the pool go.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> search = RelevanceFeedback().fit(X[1:]).ask(X[0])
+    >>> relevant = digit[1:] == digit[0]
+    >>> before = precision_at(search.ranking_, relevant, 150)
+    >>> while not search.is_over:
+    ...     shown = search.shown()
+    ...     search = search.label(shown, relevant[shown])
+    >>> bool(precision_at(search.ranking_, relevant, 150) >= before)
+    True
+    """
+
+    n_shown: int = 10
+    _: KW_ONLY
+    n_pool: int = 400
+    max_rounds: int = 4
+    by: str = "response"
+    n_neighbors: int = 5
+    smoothing: float = 0.1
+    alpha: float | str = "auto"
+
+    def fit(self, X: Any, y: Any = None) -> RelevanceFeedback:
+        """Keep the objects; y is not used.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, m)
+        """
+        for name in ("n_shown", "n_pool", "max_rounds", "n_neighbors"):
+            validate.positive_integer(name, getattr(self, name))
+        validate.choice("by", self.by, ("response", "distance"))
+        validate.positive_number("smoothing", self.smoothing)
+        self._X = np.asarray(checked(self, X, ensure_min_samples=2))
+        # A search among other objects is no search among these.
+        if hasattr(self, "query_"):
+            del self.query_
+        return self
+
+    def ask(self, query: ArrayLike) -> RelevanceFeedback:
+        """Begin a search: no labels, and the ranking of plain distances.
+
+        Parameters
+        ----------
+        query : array_like of shape (m,)
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "n_features_in_")
+        query = np.asarray(query, dtype=float)
+        m = self._X.shape[1]
+        if query.shape != (m,):
+            raise ShapeError(f"the query must have shape ({m},), it has {query.shape}.")
+        if not np.isfinite(query).all():
+            raise DataError("the query has entries that are NaN or infinite. Fill them in.")
+        self.query_ = query
+        self._apart = np.linalg.norm(self._X - query, axis=1)
+        self.labels_ = np.full(len(self._X), _UNKNOWN)
+        self.rounds_, self.satisfied_ = 0, False
+        self.map_: SpectralRegression | None = None
+        self.ranking_ = np.argsort(self._apart, kind="stable")
+        return self
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the user is satisfied, the rounds are over, or nothing is left to show."""
+        self._check_asked()
+        known = bool(np.all(self.labels_ != _UNKNOWN))
+        return self.satisfied_ or self.rounds_ >= self.max_rounds or known
+
+    def shown(self) -> Index:
+        """Numbers of the best objects that have no label yet, at most ``n_shown``."""
+        self._check_asked()
+        new = self.ranking_[self.labels_[self.ranking_] == _UNKNOWN]
+        return np.asarray(new[: self.n_shown])
+
+    def label(self, objects: ArrayLike, relevant: ArrayLike) -> RelevanceFeedback:
+        """Hear which objects are relevant, and rank again.
+
+        Parameters
+        ----------
+        objects : array_like of int, shape (p,)
+            Those of `shown`, some of them, or others. A second label takes the place of the first.
+        relevant : array_like of bool, shape (p,)
+
+        Returns
+        -------
+        self
+        """
+        self._check_asked()
+        numbers = validate.numbers("objects", objects, len(self._X), "numbers of objects")
+        told = np.atleast_1d(np.asarray(relevant))
+        if told.shape != numbers.shape or not np.isin(told, (0, 1)).all():
+            raise DataError(
+                f"relevant must be {numbers.size} truth values, one for each object; got "
+                f"{relevant!r}."
+            )
+        self.labels_[numbers] = np.where(told.astype(bool), _RELEVANT, _IRRELEVANT)
+        self.rounds_ += 1
+        self.satisfied_ = bool(told.all())
+        self._rank()
+        return self
+
+    def search(self, query: ArrayLike, user: Callable[[Index], ArrayLike]) -> list[Index]:
+        """Ask, and let a user label what is shown until the search is over.
+
+        Parameters
+        ----------
+        query : array_like of shape (m,)
+        user : callable
+            Takes numbers of objects and tells which are relevant.
+
+        Returns
+        -------
+        list of arrays of int, shape (n,)
+            The ranking before any label, and after each round.
+        """
+        self.ask(query)
+        rankings = [self.ranking_]
+        while not self.is_over:
+            shown = self.shown()
+            self.label(shown, user(shown))
+            rankings.append(self.ranking_)
+        return rankings
+
+    def _rank(self) -> None:
+        if not np.any(self.labels_ == _IRRELEVANT):
+            return
+        known = np.flatnonzero(self.labels_ != _UNKNOWN)
+        pool = np.union1d(self.ranking_[: self.n_pool], known)
+        objects = np.vstack([self._X[pool], self.query_])
+        labels = np.append(self.labels_[pool], _RELEVANT)
+        learned = SpectralRegression(
+            responses="semisupervised",
+            n_neighbors=min(self.n_neighbors, pool.size),
+            smoothing=self.smoothing,
+            alpha=self.alpha,
+            connect="mst",
+        )
+        with warnings.catch_warnings():
+            # Parts of the pool are joined in every round, as the class says.
+            warnings.simplefilter("ignore", AddedEdgesWarning)
+            learned.fit(objects, labels)
+        self.map_ = learned
+        places = learned.transform(objects)[:, 0]
+        if self.by == "distance":
+            last = np.abs(places[:-1] - places[-1])
+        else:
+            ahead = places[labels == _RELEVANT].mean() - places[labels == _IRRELEVANT].mean()
+            last = -np.sign(ahead) * places[:-1]
+        # Equal ones by their distance, so that none is left to chance.
+        ranked = pool[np.lexsort((self._apart[pool], last))]
+        self.ranking_ = np.concatenate([ranked, self.ranking_[~np.isin(self.ranking_, pool)]])
+
+    def _check_asked(self) -> None:
+        check_is_fitted(self, "n_features_in_")
+        if not hasattr(self, "query_"):
+            raise NotAcceptedError("there is no search yet: call ask(query) first.")
