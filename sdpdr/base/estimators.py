@@ -28,8 +28,10 @@ _ADVICE = {
 _NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
 
 
-def dense(X: Any, *, at_least: int) -> Array:
+def dense(X: Any, *, at_least: int, finite: bool = True) -> Array:
     """Data as a C-ordered float array of two dimensions, all numbers finite.
+
+    Where ``finite`` is false, NaN and infinities stay as they are.
 
     Raises
     ------
@@ -38,13 +40,18 @@ def dense(X: Any, *, at_least: int) -> Array:
     """
     try:
         array = check_array(
-            X, dtype=np.float64, order="C", ensure_min_samples=at_least, input_name="X"
+            X,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=finite,
+            ensure_min_samples=at_least,
+            input_name="X",
         )
     except (TypeError, ValueError) as error:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         words = str(error)
         raise kind(f"{words.rstrip('.')}. {_advice(X, words)}") from error
-    largest = float(np.abs(array).max())
+    largest = float(np.abs(array).max(initial=0.0, where=np.isfinite(array)))
     if not is_admissible(largest**2 if largest < _SQUARABLE else np.inf):
         raise DataError(
             f"X holds {largest:g}, of which the square is beyond what is computed with "

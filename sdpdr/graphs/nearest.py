@@ -51,7 +51,9 @@ def knn(
         k, from 1 to the number of distinct points less one.
     symmetrize : {"union", "mutual"}, default "union"
     metric : {"euclidean", "precomputed"}, default "euclidean"
-        With ``"precomputed"`` X holds distances: symmetric, non-negative, zero diagonal.
+        With ``"precomputed"`` X holds distances: symmetric, non-negative, zero diagonal. NaN and
+        inf are distances that are not known: such a pair is no edge, neighbours are the nearest of
+        those known (fewer than k where fewer are), and D[i, j] or D[j, i] is enough.
     squared : bool, default False
         Whether precomputed distances are squared.
     angles : bool, default False
@@ -172,6 +174,7 @@ def smallest_connecting_k(
 
 def smallest_k(space: Space, symmetrize: str) -> int:
     """The same for a space of distinct points."""
+    space.require_joined()
     n, k = space.n, 1
     forest = csr_array((n, n))
     while True:
@@ -283,6 +286,7 @@ def smallest_connecting_radius(
 
 
 def _longest_link(space: Space) -> float:
+    space.require_joined()
     tree = shortest_links(space, np.arange(space.n))
     return float(np.sqrt(space.sqdist(*tree.T).max()))
 

@@ -115,6 +115,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         Parameters
         ----------
         X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+            NaN and inf among distances are not known: such a pair is no edge.
         y : array_like, optional
             Side information, for methods that use any.
 
@@ -216,6 +217,12 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         validate.choice("extension", self.extension, KINDS)
         precomputed = self.metric == "precomputed"
         points = np.asarray(X, dtype=float) if precomputed else validate.points(X)
+        if not np.isfinite(points).all():
+            raise DataError(
+                f"extension={self.extension!r} needs all distances between the points of the fit, "
+                "and some are not known. Complete them with sdpdr.DistanceCompletion, or fit "
+                "without an extension."
+            )
         self.extension_ = fit_extension(
             points,
             self.embedding_,
