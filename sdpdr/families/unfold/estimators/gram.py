@@ -179,22 +179,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         )
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        if not solution.values:
-            solution.raise_for_status()
-        if solution.status not in (Status.SOLVED, Status.OPTIMAL_NEARBY):
-            warnings.warn(
-                f"{solution.status.name}: {solution.advice} (gap {solution.gap:.1e})",
-                UncertifiedWarning,
-                stacklevel=3,
-            )
-        elif solution.status is Status.SOLVED and solution.bound is None:
-            warnings.warn(
-                f"{solution.status.name}, but no bound was found: nothing proves that no other "
-                "unfolding has a better value. Exact lengths often leave no interior, and so no "
-                "multipliers; isometry=Band(0.05) or 'inequality' does.",
-                UncertifiedWarning,
-                stacklevel=3,
-            )
+        warn_of_missing_proof(solution)
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places)
@@ -291,6 +276,26 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.transformer_tags = None if self.extension is None else TransformerTags()
         return tags
+
+
+def warn_of_missing_proof(solution: Solution) -> None:
+    """Raise if there is no point, and warn if it is not proved to be the best."""
+    if not solution.values:
+        solution.raise_for_status()
+    if solution.status not in (Status.SOLVED, Status.OPTIMAL_NEARBY):
+        warnings.warn(
+            f"{solution.status.name}: {solution.advice} (gap {solution.gap:.1e})",
+            UncertifiedWarning,
+            stacklevel=4,
+        )
+    elif solution.status is Status.SOLVED and solution.bound is None:
+        warnings.warn(
+            f"{solution.status.name}, but no bound was found: nothing proves that no other "
+            "unfolding has a better value. Exact lengths often leave no interior, and so no "
+            "multipliers; isometry=Band(0.05) or 'inequality' does.",
+            UncertifiedWarning,
+            stacklevel=4,
+        )
 
 
 @dataclass(eq=False, repr=False)
