@@ -31,24 +31,24 @@ def distance_completion(
     graph: NeighborGraph,
     anchors: ArrayLike | None = None,
     coordinates: ArrayLike | None = None,
-    misfit: Misfit = "absolute",
-    price: float = 100.0,
+    misfit: Misfit = "square",
+    price: float = 1000.0,
 ) -> Model:
     r"""Points from some of their distances, which may be noisy; some places may be known.
 
     .. math::
 
         \max_{K \succeq 0,\ K \mathbf 1 = 0}\ \operatorname{tr} K
-        - \nu \sum_e \Bigl| \frac{q_e(K)}{d_e} - 1 \Bigr|, \qquad
+        - \frac\nu2 \sum_e \Bigl( \frac{q_e(K)}{d_e} - 1 \Bigr)^2, \qquad
         q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij},
 
     with d the squared distances that are known; with anchors the same of `anchored_mvu`. The price
-    is in units of the sharp threshold below which points fly apart for ever: :math:`\nu = c /
-    \lambda_2(L(1/d))`, for which :math:`c \sum_e L_e / d_e \succeq \lambda_2 (I - \mathbf 1
-    \mathbf 1^T / n)`, and with anchors the smallest eigenvalue of the Laplacian grounded at them.
-    Absolute prices are exact: where the distances are those of points, and multipliers of
-    ``mvu(graph, "equality")`` do not exceed :math:`\nu / d_e`, no length changes at all. Least
-    squares, :math:`\tfrac\nu2 (q_e / d_e - 1)^2`, lengthen all of them a little, by 1/c on average.
+    is :math:`\nu = c / \lambda_2(L(1/d))`, and with anchors the smallest eigenvalue of the
+    Laplacian grounded at them, so that c has no unit: were all squared lengths to grow alike, it
+    would be by a share of 1/c. With absolute prices, :math:`\nu |q_e / d_e - 1|`, c = 1 is the
+    sharp threshold below which points fly apart for ever. They are exact: where the distances are
+    those of points, and multipliers of ``mvu(graph, "equality")`` do not exceed :math:`\nu / d_e`,
+    no length changes at all. With many noisy distances they take many times as long.
 
     The largest trace stands against noise: noisy lengths have no common place in few dimensions,
     and the least misfit alone, or the least trace, crumples points.
@@ -59,9 +59,9 @@ def distance_completion(
         Connected, or with an anchor in every part; an edge for every distance that is known.
     anchors, coordinates
         As for `sdpdr.methods.anchored_mvu`.
-    misfit : {"absolute", "square", "equality", "inequality"}, Band or Slack, default "absolute"
+    misfit : {"square", "absolute", "equality", "inequality"}, Band or Slack, default "square"
         What becomes of the lengths. The last four are those of `sdpdr.methods.mvu`.
-    price : float, default 100
+    price : float, default 1000
         c > 1, for ``"absolute"`` and ``"square"``.
 
     Returns
@@ -86,7 +86,7 @@ def distance_completion(
     >>> import sdpdr
     >>> from sdpdr import graphs
     >>> square = graphs.from_edges(4, [[0, 1], [1, 2], [2, 3], [0, 3], [0, 2]], [1, 1, 1, 1, 2.0])
-    >>> K = sdpdr.solve(distance_completion(square)).gram()
+    >>> K = sdpdr.solve(distance_completion(square, misfit="absolute")).gram()
     >>> round(float(K[1, 1] + K[3, 3] - 2 * K[1, 3]), 4)
     2.0
     """
@@ -111,7 +111,7 @@ def relation_of(
     """
     if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
         return misfit
-    validate.choice("misfit", misfit, ("absolute", "square", "equality", "inequality"))
+    validate.choice("misfit", misfit, ("square", "absolute", "equality", "inequality"))
     if validate.positive_number("price", price) <= 1.0:
         raise DataError(
             f"price={price} is too low: at 1 and below, points gain more by flying apart than "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
 from sdpdr.base.progress import Progress
 from sdpdr.families.unfold.anchored import place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
@@ -30,20 +31,19 @@ class DistanceCompletion(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     Two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points in any
     number of dimensions, from nowhere, and its answer is certified. These are projected to
     ``n_components`` dimensions, and moved to a local minimum of raw stress, `sdpdr.methods.refine`,
-    of which nothing is proved. Where the first step keeps all lengths in that many dimensions, the
-    second has nothing left to do. Without anchors places are found up to rotation, reflection and
+    of which nothing is proved. Without anchors places are found up to rotation, reflection and
     shift, see `scipy.spatial.procrustes`.
 
     Parameters
     ----------
     n_components : int, default 2
         Dimension, if no coordinates are known; else they say it.
-    misfit : {"absolute", "square", "equality", "inequality"}, Band or Slack, default "absolute"
-        How distances that fit no points are charged for: by the absolute relative change of the
-        squared distance, which changes none at all where that is possible; by its square; or
-        what else `sdpdr.methods.distance_completion` takes.
-    price : float, default 100
-        Of ``"absolute"`` and ``"square"``, in units of the least one.
+    misfit : {"square", "absolute", "equality", "inequality"}, Band or Slack, default "square"
+        How a distance that changes is charged for: by the square of the relative change of its
+        square; by its size, which changes none at all where that is possible, but takes longer
+        where it is not; or what else `sdpdr.methods.distance_completion` takes.
+    price : float, default 1000
+        Of ``"square"`` and ``"absolute"``: c, without a unit.
     refined : bool, default True
         Whether to take the second step.
     squared : bool, default False
@@ -113,8 +113,8 @@ class DistanceCompletion(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     n_components: int = 2
     _: KW_ONLY
-    misfit: Misfit = "absolute"
-    price: float = 100.0
+    misfit: Misfit = "square"
+    price: float = 1000.0
     refined: bool = True
     squared: bool = False
     solver: Any = "auto"
@@ -228,7 +228,10 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
                 "such triples."
             )
         return _listed(int(whole.max(initial=-1)) + 1, whole, array[:, 2], squared)
-    return complete(array, metric="precomputed", squared=squared)
+    with warnings.catch_warnings():
+        # Noisy distances break the triangle inequality, squared or not.
+        warnings.simplefilter("ignore", SquaredDistancesWarning)
+        return complete(array, metric="precomputed", squared=squared)
 
 
 def _listed(n: int, pairs: Index, lengths: Array, squared: bool) -> NeighborGraph:
