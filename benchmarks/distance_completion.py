@@ -67,19 +67,23 @@ def molecule(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
 
 KINDS = {
     "map": (towns, 150, (0.1, 0.3, 1.0), "towns on a map"),
-    "sensors": (sensors, 100, ("near", 0.1, 0.3, 1.0), "sensors in a square"),
-    "molecule": (molecule, 100, ("near", 0.3, 1.0), "points in a ball"),
+    "sensors": (sensors, 100, (20, 0.1, 0.3, 1.0), "sensors in a square"),
+    "molecule": (molecule, 100, (20, 0.3, 1.0), "points in a ball"),
 }
-# Neighbours of the median point within the radius of "near".
-NEAR = 20
 
 
-def partly(D: Array, share: float | str, noise: float, rng: np.random.Generator) -> Array:
-    """Some distances, with errors in proportion to them; NaN for the others."""
+def partly(D: Array, share: float, noise: float, rng: np.random.Generator) -> Array:
+    """Some distances, with errors in proportion to them; NaN for the others.
+
+    A share of all, or, a whole number, those within a radius that holds so many others of the
+    median point.
+    """
     chance = squareform(rng.uniform(size=len(D) * (len(D) - 1) // 2))
     errors = squareform(rng.standard_normal(len(D) * (len(D) - 1) // 2))
-    radius = float(np.median(np.sort(D, axis=1)[:, NEAR]))
-    known = (radius >= D) if isinstance(share, str) else (chance < share) | (D == 0.0)
+    if isinstance(share, int):
+        known = float(np.median(np.sort(D, axis=1)[:, share])) >= D
+    else:
+        known = (chance < share) | (D == 0.0)
     return np.where(known, D * np.abs(1.0 + noise * errors), np.nan)
 
 
@@ -113,7 +117,7 @@ def rivals(D: Array, graph: NeighborGraph, r: int) -> Iterator[tuple[str, Callab
     yield "stress", lambda: methods.refine(graph, start)
 
 
-def row(kind: str, share: float | str, noise: float) -> list[str]:
+def row(kind: str, share: float, noise: float) -> list[str]:
     """One line of the table."""
     make, n, _, words = KINDS[kind]
     rng = np.random.default_rng(0)
@@ -127,7 +131,7 @@ def row(kind: str, share: float | str, noise: float) -> list[str]:
     proof = f"{solution.gap:.0e}" if solution.certified(1e-5) else f"— ({solution.status.name})"
     cells = [away(X, found.relaxed_), away(X, found.embedding_)]
     cells += [away(X, fit()) for _, fit in rivals(known, graph, r)]
-    share_words = "near" if isinstance(share, str) else f"{share:.0%}"
+    share_words = "near" if isinstance(share, int) else f"{share:.0%}"
     return [
         f"{words}, {share_words}, {noise:.0%}",
         str(graph.m),
@@ -139,10 +143,10 @@ def row(kind: str, share: float | str, noise: float) -> list[str]:
 def goals() -> None:
     """What is maximised, beside the same misfit, and what becomes of the places."""
     rows = []
-    for kind, n, r in (("sensors", 60, 2), ("molecule", 60, 3)):
+    for kind, near in (("sensors", 10), ("sensors", 20), ("molecule", 20)):
         rng = np.random.default_rng(0)
-        X, D = KINDS[kind][0](n, rng)
-        graph = known_distances(partly(D, "near", 0.05, rng))
+        X, D = KINDS[kind][0](n := 80, rng)
+        graph, r = known_distances(partly(D, near, 0.05, rng)), X.shape[1]
         rows.append([f"{n} {KINDS[kind][3]}, {graph.m} distances"])
         for model in programs(graph):
             solution = sdpdr.solve(model, "lowrank", time_limit=LIMIT / 3.0)
@@ -207,7 +211,7 @@ def main() -> None:
             'estimator with ``solver="lowrank"``, and the gap is that of the program.',
             "150 towns, whose great circles fit no plane: where these lie is the plane nearest to "
             "all of them. 100 sensors and 100 points of a ball; near means within a radius that "
-            f"holds {NEAR} others of the median point. Errors are normal and in proportion to the "
+            "holds 20 others of the median point. Errors are normal and in proportion to the "
             "distance.",
         )
         write_table(

@@ -84,7 +84,7 @@ def test_anchors_are_met_and_say_where_the_others_are(as_rows):
     y = (known, X[known])
     if as_rows:
         y = np.where(np.arange(30)[:, None] < 4, X, np.nan)
-    found = sdpdr.DistanceCompletion(misfit="absolute").fit(D, y)
+    found = sdpdr.DistanceCompletion().fit(D, y)
     assert np.array_equal(found.anchors_, known)
     assert np.array_equal(found.embedding_[known], X[known])
     assert np.abs(found.embedding_ - X).max() < 1e-5

@@ -19,7 +19,10 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Band, Relation, Slack
 
-Misfit: TypeAlias = "Literal['absolute', 'square'] | Relation"
+Misfit: TypeAlias = "Literal['auto', 'square', 'absolute'] | Relation"
+
+# Of a change, in units of the price at which points fly apart.
+_PRICES = {"square": 1000.0, "absolute": 100.0}
 
 # Nodes up to which all eigenvalues of the Laplacian are computed.
 _DENSE = 500
@@ -31,8 +34,8 @@ def distance_completion(
     graph: NeighborGraph,
     anchors: ArrayLike | None = None,
     coordinates: ArrayLike | None = None,
-    misfit: Misfit = "square",
-    price: float = 1000.0,
+    misfit: Misfit = "auto",
+    price: float | None = None,
 ) -> Model:
     r"""Points from some of their distances, which may be noisy; some places may be known.
 
@@ -42,7 +45,8 @@ def distance_completion(
         - \frac\nu2 \sum_e \Bigl( \frac{q_e(K)}{d_e} - 1 \Bigr)^2, \qquad
         q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij},
 
-    with d the squared distances that are known; with anchors the same of `anchored_mvu`. The price
+    with d the squared distances that are known; with anchors the same of `anchored_mvu`, where the
+    first term is the squared distances from the mean of the anchors, with absolute prices. The price
     is :math:`\nu = c / \lambda_2(L(1/d))`, and with anchors the smallest eigenvalue of the
     Laplacian grounded at them, so that c has no unit: were all squared lengths to grow alike, it
     would be by a share of 1/c. With absolute prices, :math:`\nu |q_e / d_e - 1|`, c = 1 is the
@@ -59,10 +63,11 @@ def distance_completion(
         Connected, or with an anchor in every part; an edge for every distance that is known.
     anchors, coordinates
         As for `sdpdr.methods.anchored_mvu`.
-    misfit : {"square", "absolute", "equality", "inequality"}, Band or Slack, default "square"
-        What becomes of the lengths. The last four are those of `sdpdr.methods.mvu`.
-    price : float, default 1000
-        c > 1, for ``"absolute"`` and ``"square"``.
+    misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band or Slack
+        What becomes of the lengths; by default ``"square"``, with anchors ``"absolute"``, which
+        are proved soonest. The last four are those of `sdpdr.methods.mvu`.
+    price : float, optional
+        c > 1; by default 1000 for ``"square"`` and 100 for ``"absolute"``.
 
     Returns
     -------
@@ -94,12 +99,12 @@ def distance_completion(
     if anchors is None or not np.size(anchors):
         model = mvu(graph, relation)
     else:
-        model = anchored_mvu(graph, anchors, coordinates, relation)
+        model = anchored_mvu(graph, anchors, coordinates, relation, "anchors")
     return Model(model.blocks, name="distance_completion")
 
 
 def relation_of(
-    graph: NeighborGraph, anchors: ArrayLike | None, misfit: Misfit, price: float
+    graph: NeighborGraph, anchors: ArrayLike | None, misfit: Misfit, price: float | None
 ) -> Relation:
     """What ``misfit`` and ``price`` of `distance_completion` say of lengths.
 
@@ -111,14 +116,17 @@ def relation_of(
     """
     if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
         return misfit
-    validate.choice("misfit", misfit, ("square", "absolute", "equality", "inequality"))
+    validate.choice("misfit", misfit, ("auto", *_PRICES, "equality", "inequality"))
+    known = [] if anchors is None else anchors
+    if misfit == "auto":
+        misfit = "absolute" if np.size(known) else "square"
+    price = _PRICES[misfit] if price is None else price
     if validate.positive_number("price", price) <= 1.0:
         raise DataError(
             f"price={price} is too low: at 1 and below, points gain more by flying apart than "
             "their lengths cost. Take 10 to 1000."
         )
-    weight = price / stiffness(graph, [] if anchors is None else anchors)
-    return Slack(weight, "absolute" if misfit == "absolute" else "square", relative=True)
+    return Slack(price / stiffness(graph, known), misfit, relative=True)
 
 
 def stiffness(graph: NeighborGraph, anchors: ArrayLike) -> float:

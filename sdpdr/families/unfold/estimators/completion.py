@@ -38,12 +38,13 @@ class DistanceCompletion(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     ----------
     n_components : int, default 2
         Dimension, if no coordinates are known; else they say it.
-    misfit : {"square", "absolute", "equality", "inequality"}, Band or Slack, default "square"
+    misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band or Slack
         How a distance that changes is charged for: by the square of the relative change of its
-        square; by its size, which changes none at all where that is possible, but takes longer
-        where it is not; or what else `sdpdr.methods.distance_completion` takes.
-    price : float, default 1000
-        Of ``"square"`` and ``"absolute"``: c, without a unit.
+        square, the default without anchors; by its size, the default with anchors, which changes
+        none at all where that is possible, but takes longer where it is not; or what else
+        `sdpdr.methods.distance_completion` takes.
+    price : float, optional
+        Of ``"square"`` and ``"absolute"``, without a unit; by default 1000 and 100.
     refined : bool, default True
         Whether to take the second step.
     squared : bool, default False
@@ -113,8 +114,8 @@ class DistanceCompletion(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     n_components: int = 2
     _: KW_ONLY
-    misfit: Misfit = "square"
-    price: float = 1000.0
+    misfit: Misfit = "auto"
+    price: float | None = None
     refined: bool = True
     squared: bool = False
     solver: Any = "auto"
