@@ -45,8 +45,8 @@ def distance_completion(
         - \frac\nu2 \sum_e \Bigl( \frac{q_e(K)}{d_e} - 1 \Bigr)^2, \qquad
         q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij},
 
-    with d the squared distances that are known; with anchors the same of `anchored_mvu`, where the
-    first term is the squared distances from the mean of the anchors, with absolute prices. The price
+    with d the squared distances that are known; with anchors the same of `anchored_mvu`, the first
+    term being the squared distances from the mean of the anchors, with absolute prices. The price
     is :math:`\nu = c / \lambda_2(L(1/d))`, and with anchors the smallest eigenvalue of the
     Laplacian grounded at them, so that c has no unit: were all squared lengths to grow alike, it
     would be by a share of 1/c. With absolute prices, :math:`\nu |q_e / d_e - 1|`, c = 1 is the
