@@ -19,7 +19,8 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Band, Relation, Slack
 
-Misfit: TypeAlias = "Literal['auto', 'square', 'absolute'] | Relation"
+Penalty: TypeAlias = Literal["square", "absolute"]
+Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
 
 # Of a change, in units of the price at which points fly apart.
 _PRICES = {"square": 1000.0, "absolute": 100.0}
@@ -117,16 +118,16 @@ def relation_of(
     if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
         return misfit
     validate.choice("misfit", misfit, ("auto", *_PRICES, "equality", "inequality"))
-    known = [] if anchors is None else anchors
-    if misfit == "auto":
-        misfit = "absolute" if np.size(known) else "square"
-    price = _PRICES[misfit] if price is None else price
+    known: ArrayLike = [] if anchors is None else anchors
+    is_absolute = misfit == "absolute" or (misfit == "auto" and np.size(known) > 0)
+    penalty: Penalty = "absolute" if is_absolute else "square"
+    price = _PRICES[penalty] if price is None else price
     if validate.positive_number("price", price) <= 1.0:
         raise DataError(
             f"price={price} is too low: at 1 and below, points gain more by flying apart than "
             "their lengths cost. Take 10 to 1000."
         )
-    return Slack(price / stiffness(graph, known), misfit, relative=True)
+    return Slack(price / stiffness(graph, known), penalty, relative=True)
 
 
 def stiffness(graph: NeighborGraph, anchors: ArrayLike) -> float:
