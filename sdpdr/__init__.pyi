@@ -38,6 +38,7 @@ from .families.unfold import baselines as baselines
 from .families.unfold import density as density
 from .families.unfold.estimators.anchored import AnchoredMVU as AnchoredMVU
 from .families.unfold.estimators.are import ARE as ARE
+from .families.unfold.estimators.completion import DistanceCompletion as DistanceCompletion
 from .families.unfold.estimators.kernels import ColoredMVU as ColoredMVU
 from .families.unfold.estimators.kernels import DensityMap as DensityMap
 from .families.unfold.estimators.mvu import MFNU as MFNU

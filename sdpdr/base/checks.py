@@ -133,10 +133,13 @@ def warn_of_row_numbers(X: Any) -> None:
 def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Array:
     """Matrix of SQUARED distances of shape (n, n) from precomputed distances.
 
+    What is not known is infinite in the result, so that no search finds it.
+
     Parameters
     ----------
     D : array_like of shape (n, n)
-        Symmetric, non-negative, zero on the diagonal (up to rounding, which is removed).
+        Symmetric, non-negative, zero on the diagonal (up to rounding, which is removed). NaN and
+        inf stand for distances that are not known; one of D[i, j] and D[j, i] is enough.
     squared : bool
         Whether the entries are squared distances already.
     at_least : int, default 3
@@ -145,7 +148,8 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
     Raises
     ------
     DataError
-        D is not such a matrix; the message names the first entry at fault.
+        D is not such a matrix, or no distance of a point is known; the message names the first
+        entry at fault.
 
     Warns
     -----
@@ -156,29 +160,37 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
     --------
     >>> squared_distances([[0, 1, 2], [1, 0, 1], [2, 1, 0]], squared=False)[0]
     array([0., 1., 4.])
+    >>> squared_distances([[0, 1, np.nan], [np.nan, 0, 1], [np.nan, 1, 0]], squared=False)
+    array([[ 0.,  1., inf],
+           [ 1.,  0.,  1.],
+           [inf,  1.,  0.]])
     """
-    array = _numbers(D, at_least=at_least)
+    array = _numbers(D, at_least=at_least, finite=False)
     if array.shape[0] != array.shape[1]:
         raise DataError(
             f"metric='precomputed' needs a square matrix of distances, got shape {array.shape}. "
             "Pass the points themselves with metric='euclidean'."
         )
-    slack = ROUNDING * float(np.abs(array).max())
+    known = np.isfinite(array)
+    slack = ROUNDING * float(np.abs(array).max(initial=0.0, where=known))
     _refuse(array < -slack, array, "negative", "A distance cannot be: pass distances, not a kernel")
     _refuse(
-        np.diag(np.abs(np.diag(array)) > slack),
+        np.diag((np.abs(np.diag(array)) > slack) & np.diag(known)),
         array,
         "not zero on the diagonal",
         "A point has distance 0 to itself: pass distances, not similarities",
     )
-    _refuse(
-        np.abs(array - array.T) > slack,
-        array,
-        "not symmetric",
-        "If that is meant, pass (D + D.T) / 2",
-    )
+    array = np.where(known, array, np.where(known.T, array.T, np.inf))
+    with np.errstate(invalid="ignore"):  # of inf - inf, which is no difference
+        _refuse(
+            np.abs(array - array.T) > slack,
+            array,
+            "not symmetric",
+            "If that is meant, pass (D + D.T) / 2",
+        )
     distances: Array = np.maximum((array + array.T) / 2.0, 0.0)
     np.fill_diagonal(distances, 0.0)
+    _refuse_unknown(distances)
     if not distances.any():
         raise DataError(
             f"all {len(distances)} points are equal: every precomputed distance is 0. "
@@ -333,10 +345,10 @@ def _real(name: str, value: object) -> float:
     return float(value)
 
 
-def _numbers(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
+def _numbers(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True) -> Matrix:
     from sdpdr.base.estimators import numeric  # here, since programs alone need no scikit-learn
 
-    return numeric(X, at_least=at_least, sparse=sparse)
+    return numeric(X, at_least=at_least, sparse=sparse, finite=finite)
 
 
 def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:
@@ -348,14 +360,27 @@ def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:
         )
 
 
+def _refuse_unknown(distances: Array) -> None:
+    """Refuse points of which nothing is known, so that they could be anywhere."""
+    lost = np.flatnonzero(np.isfinite(distances).sum(axis=1) == 1)
+    if lost.size:
+        raise DataError(
+            f"no distance is known of {lost.size} of {len(distances)} points: {numbered(lost)}. "
+            "NaN and inf in precomputed distances stand for unknown ones. Leave these points out, "
+            "or give one distance of each."
+        )
+
+
 def _warn_if_squared(distances: Array) -> None:
     # Seen from the most central point about half of all pairs lie at an obtuse angle, and each
     # of them breaks the triangle inequality when lengths are squared: one pivot is enough.
-    pivot = int(distances.max(axis=1).argmin())
+    known = np.isfinite(distances)
+    unknown = known.shape[1] - known.sum(axis=1)
+    pivot = int(np.lexsort((distances.max(axis=1, initial=0.0, where=known), unknown))[0])
     detour = distances[pivot, :, None] + distances[pivot]
-    excess = distances - detour
+    excess = np.where(known, distances, 0.0) - detour
     i, j = np.unravel_index(int(excess.argmax()), excess.shape)
-    if excess[i, j] > ROUNDING * distances.max():
+    if excess[i, j] > ROUNDING * distances.max(where=known, initial=0.0):
         warn(
             f"the precomputed distances break the triangle inequality: D[{numbered([i, j])}] = "
             f"{distances[i, j]:.6g} exceeds {detour[i, j]:.6g}, the way through point "

@@ -30,11 +30,11 @@ _ADVICE = {
 _NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
 
 
-def numeric(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
+def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True) -> Matrix:
     """Data as a C-ordered float array of two dimensions, all numbers finite.
 
     Sparse data, where they are taken, become a csr_array of their own, every entry once and none
-    of them zero.
+    of them zero. Where ``finite`` is false, NaN and infinities of dense data stay as they are.
 
     Raises
     ------
@@ -47,6 +47,7 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
             accept_sparse="csr" if sparse else False,
             dtype=np.float64,
             order="C",
+            ensure_all_finite=finite,
             ensure_min_samples=at_least,
             input_name="X",
         )
@@ -57,7 +58,9 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
     if sp.issparse(array):
         array = own_rows(array)
         array.eliminate_zeros()
-    largest = float(abs(array).max())
+        largest = float(abs(array).max())
+    else:
+        largest = float(np.abs(array).max(initial=0.0, where=np.isfinite(array)))
     if not is_admissible(largest**2 if largest < _SQUARABLE else np.inf):
         raise DataError(
             f"X holds {largest:g}, of which the square is beyond what is computed with "

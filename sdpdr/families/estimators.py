@@ -23,6 +23,7 @@ from sdpdr.families.regress.spectral_regression import SpectralRegression
 from sdpdr.families.sopca.estimator import SOPCA
 from sdpdr.families.unfold.estimators.anchored import AnchoredMVU, insert
 from sdpdr.families.unfold.estimators.are import ARE
+from sdpdr.families.unfold.estimators.completion import DistanceCompletion
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.kernels import ColoredMVU, DensityMap
 from sdpdr.families.unfold.estimators.mvu import MFNU, MVE, MVU, LOOCVUnfolding
@@ -47,6 +48,7 @@ __all__ = [
     "ColoredMVU",
     "CompletelyPositive",
     "DensityMap",
+    "DistanceCompletion",
     "GhodsiMetric",
     "GramEmbedding",
     "GraphProjection",

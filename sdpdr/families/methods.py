@@ -19,6 +19,7 @@ from sdpdr.families.sopca.convex import sopca, sopca_dual
 from sdpdr.families.unfold.anchored import anchored_mvu, place
 from sdpdr.families.unfold.are import are
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
+from sdpdr.families.unfold.completion import distance_completion, refine
 from sdpdr.families.unfold.density_map import density_map, ellipsoid_of, kernel_sums, mvee
 from sdpdr.families.unfold.ism import ism, separation_margin
 from sdpdr.families.unfold.loocv import loocv
@@ -35,6 +36,7 @@ __all__ = [
     "cp_lift",
     "cut_of",
     "density_map",
+    "distance_completion",
     "ellipsoid_of",
     "fantope",
     "ghodsi",
@@ -65,6 +67,7 @@ __all__ = [
     "place",
     "polynomial_factorization",
     "polynomial_lift",
+    "refine",
     "regression",
     "separation_margin",
     "side_information",

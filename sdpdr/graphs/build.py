@@ -108,6 +108,8 @@ def connected(
     validate.choice("connect", connect, ("error", "bridges", "mst", "largest", "none"))
     if connect == "none" or graph.is_connected:
         return graph
+    if connect != "largest":
+        space.require_joined()
     if connect == "bridges":
         return _bridged(graph, space)
     if connect == "mst":

@@ -64,7 +64,7 @@ def from_edges(n: int, edges: ArrayLike, sqdist: ArrayLike) -> NeighborGraph:
 def complete(
     X: ArrayLike, *, metric: str = "euclidean", squared: bool = False, duplicates: str = "merge"
 ) -> NeighborGraph:
-    """Graph of all pairs of points.
+    """Graph of all pairs of points, or of all whose precomputed distance is known.
 
     Parameters
     ----------
@@ -78,6 +78,7 @@ def complete(
     """
     space, index = merge_duplicates(make_space(X, metric, squared=squared, at_least=2), duplicates)
     edges = np.column_stack(np.triu_indices(space.n, 1))
+    edges = edges[space.known(*edges.T)]
     return NeighborGraph(
         n=space.n,
         edges=edges,

@@ -55,6 +55,8 @@ def knn(
         With ``"cosine"`` rows are compared by their directions, and lengths are those of chords of
         the unit sphere, :math:`d^2 = 2 - 2\cos`; parallel rows coincide, and a row of zeros is
         refused. With ``"precomputed"`` X holds distances: symmetric, non-negative, zero diagonal.
+        NaN and inf are distances that are not known: such a pair is no edge, neighbours are the
+        nearest of those known (fewer than k where fewer are), and D[i, j] or D[j, i] is enough.
     squared : bool, default False
         Whether precomputed distances are squared.
     angles : bool, default False
@@ -176,6 +178,7 @@ def smallest_connecting_k(
 
 def smallest_k(space: Space, symmetrize: str) -> int:
     """The same for a space of distinct points."""
+    space.require_joined()
     n, k = space.n, 1
     forest = csr_array((n, n))
     while True:
@@ -287,6 +290,7 @@ def smallest_connecting_radius(
 
 
 def _longest_link(space: Space) -> float:
+    space.require_joined()
     tree = shortest_links(space, np.arange(space.n))
     return float(np.sqrt(space.sqdist(*tree.T).max()))
 

@@ -302,7 +302,8 @@ class NeighborGraph:
     def with_cliques(self) -> NeighborGraph:
         r"""Add an edge between any two points of one neighbourhood.
 
-        Keeping these lengths keeps the angles between the edges at each point. With A the
+        Keeping these lengths keeps the angles between the edges at each point. Pairs whose
+        precomputed distance is not known get none. With A the
         directed neighbourhood matrix the edges are the off-diagonal pattern of
         :math:`A^T A + A + A^T`; for a graph that was not made from directed neighbourhoods, A
         is its adjacency matrix.
@@ -318,9 +319,9 @@ class NeighborGraph:
         manifolds by semidefinite programming", IJCV 70 (2006).
         """
         near = self.provenance.neighborhoods
-        return self.with_edges(
-            clique_pairs(from_pairs(self.n, self.edges) if near is None else near)
-        )
+        pairs = clique_pairs(from_pairs(self.n, self.edges) if near is None else near)
+        space = self.provenance.space
+        return self.with_edges(pairs[space.known(*pairs.T)] if space is not None else pairs)
 
     def _parts(self) -> list[Index]:
         by_label = np.argsort(self.components, kind="stable")

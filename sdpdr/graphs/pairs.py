@@ -153,7 +153,9 @@ def bridges(space: Space, labels: Index, each: int) -> Index:
     for pair in pairs:
         near, far = sorted((members[p] for p in pair), key=len)
         ends = space.nearest_between(near, far)
-        first = np.argsort(space.sqdist(near, ends), kind="stable")[:each]
+        length = _away(space, near, ends)
+        first = np.argsort(length, kind="stable")[:each]
+        first = first[np.isfinite(length[first])]
         found.append(np.column_stack([near[first], ends[first]]))
     return sorted_pairs(np.concatenate(found))[0]
 
@@ -205,7 +207,15 @@ def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, A
             if here.size == 0:
                 continue
             found = space.nearest_between(rows[here], there)
-            length = space.sqdist(rows[here], found)
+            length = _away(space, rows[here], found)
             closer = (length < best[here]) | ((length == best[here]) & (found < end[here]))
             end[here[closer]], best[here[closer]] = found[closer], length[closer]
     return end, best
+
+
+def _away(space: Space, i: Index, j: Index) -> Array:
+    """Squared distances, infinite where they are not known."""
+    length = np.full(len(i), np.inf)
+    known = space.known(i, j)
+    length[known] = space.sqdist(i[known], j[known])
+    return length

@@ -152,7 +152,7 @@ def choose_k(
     labels = _checked_labels(y, everything.n) if rule == "label" else None
     nodes = np.unique(everything.representatives())
     space = everything.take(nodes)
-    limit = _checked_limit(k_max, space.n)
+    limit = min(_checked_limit(k_max, space.n), space.fewest)
     dimension = validate.positive_integer("dimension", dimension)
     factor = validate.positive_number("factor", factor)
 

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.progress import Count
 from sdpdr.graphs.extremes import furthest_points
 from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search_among
@@ -66,6 +66,18 @@ class Points(Coordinates):
         table = np.empty((self.n, k), dtype=np.int64)
         table[order] = neighbors.table(order, k, others=True, count=count)
         return table
+
+    @property
+    def fewest(self) -> int:
+        """Least number of other points to which a point has a known distance."""
+        return self.n - 1
+
+    def known(self, i: Index, j: Index) -> np.ndarray:
+        """Whether distances are known."""
+        return np.ones(np.broadcast(i, j).shape, dtype=bool)
+
+    def require_joined(self) -> None:
+        """Refuse points between which no chain of known distances leads; here all are known."""
 
     def nearest_between(self, sources: Index, targets: Index) -> Index:
         """Nearest target of each source, of equals the one with the smallest index.
@@ -179,12 +191,12 @@ class Sparse(Points):
 
 @dataclass(frozen=True, eq=False)
 class Precomputed:
-    """Points known only by a matrix of squared distances.
+    """Points known only by a matrix of squared distances, all of them or some.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, n)
-        Symmetric, SQUARED, zero on the diagonal.
+        Symmetric, SQUARED, zero on the diagonal; infinite where a distance is not known.
     """
 
     matrix: Array
@@ -195,8 +207,56 @@ class Precomputed:
         return len(self.matrix)
 
     def sqdist(self, i: Index, j: Index) -> Array:
-        """Entries of the matrix."""
-        return self.matrix[i, j]
+        """Entries of the matrix, which must be known.
+
+        Raises
+        ------
+        DataError
+            One is not.
+        """
+        found = np.asarray(self.matrix[i, j])
+        wrong = np.argwhere(np.isinf(found))
+        if wrong.size:
+            place = tuple(wrong[0])
+            ends = [int(np.broadcast_to(end, found.shape)[place]) for end in (i, j)]
+            raise DataError(
+                f"the distance of points {validate.numbered(ends)} is needed here, but it is not "
+                "known (NaN or inf in the precomputed distances). Complete the distances first, "
+                "with sdpdr.DistanceCompletion().fit(D).distances_."
+            )
+        return found
+
+    def known(self, i: Index, j: Index) -> np.ndarray:
+        """See `Euclidean.known`."""
+        return np.isfinite(self.matrix[i, j])
+
+    @property
+    def fewest(self) -> int:
+        """See `Euclidean.fewest`."""
+        return int(np.isfinite(self.matrix).sum(axis=1).min()) - 1
+
+    def require_joined(self) -> None:
+        """See `Euclidean.require_joined`.
+
+        Raises
+        ------
+        DisconnectedGraphError
+            With the points of each part, largest first.
+        """
+        _, labels = connected_components(csr_array(np.isfinite(self.matrix)))
+        if labels.max() == 0:
+            return
+        order = np.argsort(labels, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(labels))[:-1])
+        parts.sort(key=len, reverse=True)
+        sizes = validate.listed([len(part) for part in parts])
+        raise DisconnectedGraphError(
+            f"the known distances fall into {len(parts)} parts of {sizes} points, which no "
+            "distance joins; the smallest has the points "
+            f"{validate.numbered(np.sort(parts[-1]))}. Give distances between the parts, or "
+            "connect='largest' to keep the largest.",
+            parts,
+        )
 
     def nearest(
         self,
@@ -205,7 +265,10 @@ class Precomputed:
         count: Count | None = None,
         rows: Index | None = None,
     ) -> Index:
-        """See `Euclidean.nearest`. All entries are looked at: there is but one algorithm."""
+        """See `Euclidean.nearest`. All entries are looked at: there is but one algorithm.
+
+        A point with fewer than k known distances is its own neighbour in the places left over.
+        """
         rows = np.arange(self.n) if rows is None else rows
         found = [np.empty((0, k), dtype=np.int64)]
         for part in blocks(rows, max(1, BLOCK // self.n)):
@@ -222,7 +285,7 @@ class Precomputed:
 
     def furthest(self, count: Count | None = None) -> Index:
         """See `Euclidean.furthest`."""
-        return np.asarray(self.matrix.argmax(axis=1))
+        return np.asarray(np.where(np.isinf(self.matrix), -1.0, self.matrix).argmax(axis=1))
 
     def pairs_within(self, radius: float) -> Index:
         """See `Euclidean.pairs_within`."""
@@ -233,8 +296,9 @@ class Precomputed:
         _, labels = connected_components(csr_array(self.matrix == 0.0))
         _, first = np.unique(labels, return_index=True)
         same = first[labels]
-        error = np.abs(np.sqrt(self.matrix) - np.sqrt(self.matrix[same])).max(axis=1)
-        wrong = np.flatnonzero(error > validate.ROUNDING * np.sqrt(self.matrix.max()))
+        lengths = np.sqrt(np.where(np.isinf(self.matrix), np.nan, self.matrix))
+        error = _largest_difference(lengths, lengths[same])
+        wrong = np.flatnonzero(error > validate.ROUNDING * np.nanmax(lengths))
         if wrong.size:
             i, j, apart = self._torn(np.flatnonzero(same == same[wrong[0]]))
             raise DataError(
@@ -247,8 +311,8 @@ class Precomputed:
     def _torn(self, nodes: Index) -> tuple[int, int, float]:
         """Of points joined by distances of zero, the two at zero that differ most from others."""
         a, b = np.nonzero(np.triu(self.matrix[np.ix_(nodes, nodes)] == 0.0, 1))
-        lengths = np.sqrt(self.matrix[nodes])
-        apart = np.array([np.abs(lengths[i] - lengths[j]).max() for i, j in zip(a, b, strict=True)])
+        lengths = np.sqrt(np.where(np.isinf(self.matrix[nodes]), np.nan, self.matrix[nodes]))
+        apart = _largest_difference(lengths[a], lengths[b])
         worst = int(np.argmax(apart))
         return int(nodes[a[worst]]), int(nodes[b[worst]]), float(apart[worst])
 
@@ -268,7 +332,24 @@ class Precomputed:
         row, column = np.nonzero(block <= kth[:, None])
         order = np.lexsort((block[row, column], row))
         start = np.searchsorted(row, np.arange(len(rows)))
-        return np.asarray(column[order[start[:, None] + np.arange(k)]])
+        table = column[order[start[:, None] + np.arange(k)]]
+        unknown = np.isinf(np.take_along_axis(block, table, axis=1))
+        return np.asarray(np.where(unknown, rows[:, None], table))
+
+
+def _largest_difference(a: Array, b: Array) -> Array:
+    """Of rows, where neither is NaN."""
+    return np.asarray(np.fmax.reduce(np.abs(a - b), axis=1, initial=0.0))
+
+
+def _shared(matrix: Array) -> Array:
+    """Distances known of one of several points at distance zero are known of all."""
+    _, labels = connected_components(csr_array(matrix == 0.0))
+    for part in np.flatnonzero(np.bincount(labels) > 1):
+        same = np.flatnonzero(labels == part)
+        known = np.where(np.isinf(matrix[same]), matrix[same].min(axis=0), matrix[same])
+        matrix[same], matrix[:, same] = known, known.T
+    return matrix
 
 
 Space: TypeAlias = Euclidean | Sparse | Precomputed
@@ -297,7 +378,7 @@ def make_space(
     metric : {"euclidean", "cosine", "precomputed"}
         With ``"cosine"`` the points are the directions of the rows, none of them zero.
     squared : bool, default False
-        Whether precomputed distances are squared.
+        Whether precomputed distances are squared. NaN and inf among them are not known.
     at_least : int, default 3
         Fewest points allowed.
 
@@ -310,7 +391,8 @@ def make_space(
     """
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
-        return Precomputed(validate.squared_distances(X, squared=squared, at_least=at_least))
+        sqdist = validate.squared_distances(X, squared=squared, at_least=at_least)
+        return Precomputed(_shared(sqdist) if np.isinf(sqdist).any() else sqdist)
     if squared:
         raise DataError(
             f"squared=True describes precomputed distances, but metric={metric!r}. "

@@ -26,6 +26,8 @@ SIGNS = np.sign(np.random.default_rng(2).standard_normal((6, 5)))
 STACK = np.random.default_rng(3).standard_normal((10, 4, 3))
 PARTLY = np.where(np.arange(24) % 4 == 0, CLASSES, -1)
 PLACED = np.where(np.arange(30)[:, None] < 6, ROLL[:, :2], np.nan)
+DISTANCES = np.linalg.norm(PLANE[:, None] - PLANE[None], axis=2)
+DISTANCES[0, 5:] = np.nan
 
 # Estimator, data and labels, and what it is to have afterwards.
 EVERY = {
@@ -36,6 +38,7 @@ EVERY = {
         sdpdr.CompletelyPositive(affinity="precomputed"), (POSITIVE @ POSITIVE.T,), None,
     ),
     "DensityMap": (sdpdr.DensityMap(connect="mst"), (PLANE,), "embedding_"),
+    "DistanceCompletion": (sdpdr.DistanceCompletion(), (DISTANCES,), "embedding_"),
     "GhodsiMetric": (sdpdr.GhodsiMetric(), (PLANE, CLASSES), "components_"),
     "ISM": (sdpdr.ISM(connect="mst"), (PLANE, CLASSES), "embedding_"),
     "IsoNMF": (sdpdr.IsoNMF(2, n_neighbors=3, max_iter=5, connect="mst"), (POSITIVE,), None),

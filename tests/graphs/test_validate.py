@@ -104,7 +104,7 @@ def changed(i, j, value):
         (changed(2, 5, -1.0), r"negative: D\[2, 5\] = -1"),
         (changed(4, 4, 0.5), r"not zero on the diagonal: D\[4, 4\] = 0.5"),
         (changed(2, 5, 9.0), r"not symmetric: D\[2, 5\] = 9"),
-        (changed(2, 5, np.nan), "NaN"),
+        (changed(2, 5, -np.inf), r"negative: D\[2, 5\] = -inf"),
         (np.zeros((5, 5)), "all 5 points are equal"),
         (GOOD @ GOOD.T, "a kernel|diagonal"),
     ],

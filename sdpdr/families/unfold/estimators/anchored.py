@@ -124,7 +124,7 @@ class AnchoredMVU(LengthEmbedding):
         ).coordinates
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        self._known = _known_nodes(graph, y)
+        self._known = known_nodes(graph, y)
         self.anchors_, nodes, coordinates = self._known
         about: Any = self.about
         return anchored_mvu(graph, nodes, coordinates, self.isometry, about)
@@ -243,7 +243,7 @@ def _joined(known: Array, added: Array, k: int) -> tuple[NeighborGraph, Index]:
     return from_edges(nodes.size, rank, np.maximum(everything.sqdist(*edges.T), floor)), used
 
 
-def _known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
+def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
     """Samples of known coordinates, their nodes (each once), and the coordinates of these."""
     n = graph.index.size
     if y is None:

@@ -117,7 +117,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         Parameters
         ----------
         X : array_like or sparse array of shape (n, D), or distances (n, n)
-            Distances if ``metric="precomputed"``. An extension needs dense points.
+            Distances if ``metric="precomputed"``, of which NaN and inf are not known: such a pair
+            is no edge. An extension needs dense points.
         y : array_like, optional
             Side information, for methods that use any.
 
@@ -188,22 +189,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         )
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        if not solution.values:
-            solution.raise_for_status()
-        if solution.status not in (Status.SOLVED, Status.OPTIMAL_NEARBY):
-            warnings.warn(
-                f"{solution.status.name}: {solution.advice} (gap {solution.gap:.1e})",
-                UncertifiedWarning,
-                stacklevel=3,
-            )
-        elif solution.status is Status.SOLVED and solution.bound is None:
-            warnings.warn(
-                f"{solution.status.name}, but no bound was found: nothing proves that no other "
-                "unfolding has a better value. Exact lengths often leave no interior, and so no "
-                "multipliers; isometry=Band(0.05) or 'inequality' does.",
-                UncertifiedWarning,
-                stacklevel=3,
-            )
+        warn_of_missing_proof(solution)
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places).astype(self._dtype)
@@ -233,6 +219,12 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         validate.choice("extension", self.extension, KINDS)
         precomputed = self.metric == "precomputed"
         points = np.asarray(X, dtype=float) if precomputed else validate.points(X)
+        if not np.isfinite(points).all():
+            raise DataError(
+                f"extension={self.extension!r} needs all distances between the points of the fit, "
+                "and some are not known. Complete them with sdpdr.DistanceCompletion, or fit "
+                "without an extension."
+            )
         if self.metric == "cosine":
             points = directions(points)
         self.extension_ = fit_extension(
@@ -307,6 +299,26 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         if self.extension is None:
             tags.transformer_tags = None
         return tags
+
+
+def warn_of_missing_proof(solution: Solution) -> None:
+    """Raise if there is no point, and warn if it is not proved to be the best."""
+    if not solution.values:
+        solution.raise_for_status()
+    if solution.status not in (Status.SOLVED, Status.OPTIMAL_NEARBY):
+        warnings.warn(
+            f"{solution.status.name}: {solution.advice} (gap {solution.gap:.1e})",
+            UncertifiedWarning,
+            stacklevel=4,
+        )
+    elif solution.status is Status.SOLVED and solution.bound is None:
+        warnings.warn(
+            f"{solution.status.name}, but no bound was found: nothing proves that no other "
+            "unfolding has a better value. Exact lengths often leave no interior, and so no "
+            "multipliers; isometry=Band(0.05) or 'inequality' does.",
+            UncertifiedWarning,
+            stacklevel=4,
+        )
 
 
 @dataclass(eq=False, repr=False)

@@ -1,0 +1,236 @@
+"""Points from some of their distances: the program, its price, and a last step by stress."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.optimize import least_squares
+from scipy.sparse.linalg import eigsh
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.unfold.anchored import anchored_mvu
+from sdpdr.families.unfold.mvu import mvu
+from sdpdr.graphs import NeighborGraph
+from sdpdr.model import Model
+from sdpdr.model.blocks import Band, Relation, Slack
+
+Penalty: TypeAlias = Literal["square", "absolute"]
+Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
+
+# Of a change, in units of the price at which points fly apart.
+_PRICES = {"square": 1000.0, "absolute": 100.0}
+
+# Nodes up to which all eigenvalues of the Laplacian are computed.
+_DENSE = 500
+# Of the mean diagonal: what makes a Laplacian invertible.
+_SHIFT = 1e-9
+
+
+def distance_completion(
+    graph: NeighborGraph,
+    anchors: ArrayLike | None = None,
+    coordinates: ArrayLike | None = None,
+    misfit: Misfit = "auto",
+    price: float | None = None,
+) -> Model:
+    r"""Points from some of their distances, which may be noisy; some places may be known.
+
+    .. math::
+
+        \max_{K \succeq 0,\ K \mathbf 1 = 0}\ \operatorname{tr} K
+        - \frac\nu2 \sum_e \Bigl( \frac{q_e(K)}{d_e} - 1 \Bigr)^2, \qquad
+        q_{ij}(K) = K_{ii} + K_{jj} - 2 K_{ij},
+
+    with d the squared distances that are known; with anchors the same of `anchored_mvu`, the first
+    term being the squared distances from the mean of the anchors, with absolute prices. The price
+    is :math:`\nu = c / \lambda_2(L(1/d))`, and with anchors the smallest eigenvalue of the
+    Laplacian grounded at them, so that c has no unit: were all squared lengths to grow alike, it
+    would be by a share of 1/c. With absolute prices, :math:`\nu |q_e / d_e - 1|`, c = 1 is the
+    sharp threshold below which points fly apart for ever. They are exact: where the distances are
+    those of points, and multipliers of ``mvu(graph, "equality")`` do not exceed :math:`\nu / d_e`,
+    no length changes at all. With many noisy distances they take many times as long.
+
+    The largest trace stands against noise: noisy lengths have no common place in few dimensions,
+    and the least misfit alone, or the least trace, crumples points.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected, or with an anchor in every part; an edge for every distance that is known.
+    anchors, coordinates
+        As for `sdpdr.methods.anchored_mvu`.
+    misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band or Slack
+        What becomes of the lengths; by default ``"square"``, with anchors ``"absolute"``, which
+        are proved soonest. The last four are those of `sdpdr.methods.mvu`.
+    price : float, optional
+        c > 1; by default 1000 for ``"square"`` and 100 for ``"absolute"``.
+
+    Returns
+    -------
+    Model
+        Over K, or over Z with anchors.
+
+    Raises
+    ------
+    DisconnectedGraphError, DataError, ShapeError, InfeasibleError
+        As `sdpdr.methods.mvu` and `sdpdr.methods.anchored_mvu`; the price must exceed 1.
+
+    References
+    ----------
+    Biswas, Liang, Toh, Wang and Ye, "Semidefinite programming approaches for sensor network
+    localization with noisy distance measurements", IEEE Trans. Autom. Sci. Eng. 3 (2006), who
+    stretch noisy networks by a term as this one; Weinberger, Sha, Zhu and Saul, "Graph Laplacian
+    regularization for large-scale semidefinite programming", NIPS 2006.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs
+    >>> square = graphs.from_edges(4, [[0, 1], [1, 2], [2, 3], [0, 3], [0, 2]], [1, 1, 1, 1, 2.0])
+    >>> K = sdpdr.solve(distance_completion(square, misfit="absolute")).gram()
+    >>> round(float(K[1, 1] + K[3, 3] - 2 * K[1, 3]), 4)
+    2.0
+    """
+    relation = relation_of(graph, anchors, misfit, price)
+    if anchors is None or not np.size(anchors):
+        model = mvu(graph, relation)
+    else:
+        model = anchored_mvu(graph, anchors, coordinates, relation, "anchors")
+    return Model(model.blocks, name="distance_completion")
+
+
+def relation_of(
+    graph: NeighborGraph, anchors: ArrayLike | None, misfit: Misfit, price: float | None
+) -> Relation:
+    """What ``misfit`` and ``price`` of `distance_completion` say of lengths.
+
+    Raises
+    ------
+    DataError
+        The price is not above 1.
+    UnknownNameError
+    """
+    if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
+        return misfit
+    validate.choice("misfit", misfit, ("auto", *_PRICES, "equality", "inequality"))
+    known: ArrayLike = [] if anchors is None else anchors
+    is_absolute = misfit == "absolute" or (misfit == "auto" and np.size(known) > 0)
+    penalty: Penalty = "absolute" if is_absolute else "square"
+    price = _PRICES[penalty] if price is None else price
+    if validate.positive_number("price", price) <= 1.0:
+        raise DataError(
+            f"price={price} is too low: at 1 and below, points gain more by flying apart than "
+            "their lengths cost. Take 10 to 1000."
+        )
+    return Slack(price / stiffness(graph, known), penalty, relative=True)
+
+
+def stiffness(graph: NeighborGraph, anchors: ArrayLike) -> float:
+    r"""Least energy :math:`\sum_e q_e / d_e` of an arrangement of variance one.
+
+    The second eigenvalue of the Laplacian with weights 1/d, or the first of the one grounded at
+    anchors.
+    """
+    laplacian = graph.laplacian(1.0 / graph.sqdist)
+    free = np.setdiff1d(np.arange(graph.n), anchors)
+    which = 1 if free.size == graph.n else 0
+    matrix = laplacian[free][:, free]
+    if free.size <= _DENSE:
+        return float(np.linalg.eigvalsh(matrix.toarray())[which])
+    shift = _SHIFT * float(matrix.diagonal().mean())
+    start = np.cos(np.arange(free.size))
+    found = eigsh(
+        sp.csc_array(matrix), which + 1, sigma=-shift, v0=start, return_eigenvectors=False
+    )
+    return float(np.sort(found)[which])
+
+
+def refine(
+    graph: NeighborGraph,
+    places: ArrayLike,
+    anchors: ArrayLike | None = None,
+    max_iter: int = 100,
+) -> Array:
+    r"""Move points to a local minimum of raw stress, :math:`\sum_e (|y_i - y_j| - l_e)^2`.
+
+    Not a convex problem: what comes out depends on where the points begin, and nothing is proved
+    of it. SciPy's trust region with the sparse Jacobian, of which each row holds two unit vectors.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        With the lengths l, the roots of ``graph.sqdist``.
+    places : array_like of shape (n, r)
+    anchors : array_like of int, optional
+        Points that stay where they are.
+    max_iter : int, default 100
+        Evaluations at most.
+
+    Returns
+    -------
+    array of shape (n, r)
+
+    Raises
+    ------
+    ShapeError
+        There is not one place for each node.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> refine(graphs.path([1.0, 1.0]), [[0.0], [0.7], [2.0]], anchors=[0, 2]).ravel().round(6)
+    array([0., 1., 2.])
+    """
+    Y = np.array(places, dtype=float)
+    if Y.ndim != 2 or len(Y) != graph.n:
+        raise ShapeError(
+            f"places must have shape ({graph.n}, r), a row for each node; they have {Y.shape}."
+        )
+    free = np.setdiff1d(np.arange(graph.n), [] if anchors is None else anchors)
+    moving = np.flatnonzero(np.isin(graph.edges, free).any(axis=1))
+    if not moving.size:
+        return Y
+    i, j = graph.edges[moving].T
+    lengths = np.sqrt(graph.sqdist[moving])
+    columns = _columns(graph.n, free, Y.shape[1])
+
+    def at(x: Array) -> tuple[Array, Array]:
+        Y[free] = x.reshape(free.size, -1)
+        apart = Y[i] - Y[j]
+        return apart, np.linalg.norm(apart, axis=1)
+
+    def residuals(x: Array) -> Array:
+        return at(x)[1] - lengths
+
+    def jacobian(x: Array) -> sp.csr_matrix:
+        apart, norm = at(x)
+        units = apart / np.where(norm > 0.0, norm, 1.0)[:, None]
+        return _differences(units, columns[i], columns[j], free.size * Y.shape[1])
+
+    found = least_squares(
+        residuals, Y[free].ravel(), jacobian, tr_solver="lsmr", max_nfev=max_iter,
+        xtol=1e-12, ftol=1e-12, gtol=1e-12,
+    )  # fmt: skip
+    Y[free] = found.x.reshape(free.size, -1)
+    return Y
+
+
+def _columns(n: int, free: Index, r: int) -> Index:
+    """Where the coordinates of each point are among the unknowns, -1 where they are known."""
+    columns = np.full((n, r), -1, dtype=np.int64)
+    columns[free] = np.arange(free.size * r).reshape(free.size, r)
+    return columns
+
+
+def _differences(units: Array, first: Index, second: Index, width: int) -> sp.csr_matrix:
+    """Rows with u at the coordinates of one point and -u at those of another."""
+    row = np.broadcast_to(np.arange(len(units))[:, None], units.shape)
+    row, column = np.vstack([row, row]).ravel(), np.vstack([first, second]).ravel()
+    value, kept = np.vstack([units, -units]).ravel(), column >= 0
+    # SciPy's least_squares knows matrices, not arrays.
+    return sp.csr_matrix((value[kept], (row[kept], column[kept])), shape=(len(units), width))

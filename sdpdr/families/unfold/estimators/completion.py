@@ -1,0 +1,284 @@
+"""Distance completion with scikit-learn's face: some distances in, points and all distances out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
+from sdpdr.base.progress import Progress
+from sdpdr.families.unfold.anchored import place
+from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
+from sdpdr.families.unfold.estimators.anchored import known_nodes
+from sdpdr.families.unfold.estimators.gram import warn_of_missing_proof
+from sdpdr.graphs import NeighborGraph, complete, from_edges
+from sdpdr.solving.solve import solve
+
+
+@dataclass(eq=False, repr=False)
+class DistanceCompletion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    r"""Points, and all their distances, from some distances that may be noisy.
+
+    Two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points in any
+    number of dimensions, from nowhere, and its answer is certified. These are projected to
+    ``n_components`` dimensions, and moved to a local minimum of raw stress, `sdpdr.methods.refine`,
+    of which nothing is proved. Without anchors places are found up to rotation, reflection and
+    shift, see `scipy.spatial.procrustes`.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension, if no coordinates are known; else they say it.
+    misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band or Slack
+        How a distance that changes is charged for: by the square of the relative change of its
+        square, the default without anchors; by its size, the default with anchors, which changes
+        none at all where that is possible, but takes longer where it is not; or what else
+        `sdpdr.methods.distance_completion` takes.
+    price : float, optional
+        Of ``"square"`` and ``"absolute"``, without a unit; by default 1000 and 100.
+    refined : bool, default True
+        Whether to take the second step.
+    squared : bool, default False
+        Whether the distances given are squared.
+    solver : str or Solver, default "auto"
+    tol : float, optional
+    time_limit : float, optional
+        Seconds, of the first step.
+    random_state : int, optional
+    progress : bool or callable, optional
+        See `sdpdr.solve`.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, r)
+        Places after both steps; anchors where they were said to be.
+    relaxed_ : array of shape (n, r)
+        Places after the first.
+    rmse_, relaxed_rmse_ : float
+        Root mean square difference of known distances from those between the places.
+    distances_ : array of shape (n, n)
+        Those known, and those between the places where none was known. Not squared.
+    gram_ : array or Factor
+        The matrix K of the program; with anchors Z, bordered by their coordinates.
+    eigenvalues_ : array
+        Its spectrum. More than r that matter: the distances are noisy, or fit in no r dimensions.
+    trust_ : array of shape (n,)
+        With anchors: squared distance of each point of the program from the space of coordinates.
+        Zero where the place is exact.
+    anchors_ : array of int
+        Samples of known coordinates.
+    graph_ : NeighborGraph
+        Its edges are the distances that are known.
+    solution_ : Solution
+        Of the program, with its certificate.
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        From `fit`: contradicting distances, a point of which none is known, or coordinates that do
+        not fit the distances.
+    DisconnectedGraphError
+        Parts between which no distance is known, of which one has no anchor.
+
+    Warns
+    -----
+    UncertifiedWarning
+        The program was not solved, or not proved to be.
+
+    References
+    ----------
+    Biswas, Liang, Toh, Wang and Ye, IEEE Trans. Autom. Sci. Eng. 3 (2006); Alfakih, Khandani and
+    Wolkowicz, "Solving Euclidean distance matrix completion problems via semidefinite
+    programming", Comput. Optim. Appl. 12 (1999).
+
+    Examples
+    --------
+    >>> import numpy as np, sdpdr
+    >>> from scipy.spatial.distance import pdist, squareform
+    >>> D = squareform(pdist(np.random.default_rng(0).uniform(size=(30, 2))))
+    >>> partial = np.where(np.random.default_rng(1).uniform(size=D.shape) < 0.7, np.nan, D)
+    >>> completed = sdpdr.DistanceCompletion().fit(partial)
+    >>> completed.graph_.m, bool(np.abs(completed.distances_ - D).max() < 1e-5)
+    (230, True)
+    """
+
+    n_components: int = 2
+    _: KW_ONLY
+    misfit: Misfit = "auto"
+    price: float | None = None
+    refined: bool = True
+    squared: bool = False
+    solver: Any = "auto"
+    tol: float | None = None
+    time_limit: float | None = None
+    random_state: int | None = None
+    progress: Progress | bool | None = None
+
+    def fit(self, X: Any, y: Any = None) -> DistanceCompletion:
+        """Find the points.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n), sparse matrix, or triples (i, j, distance), shape (m, 3)
+            The distances. Of a dense matrix those that are not known are NaN or inf, of a sparse
+            one those that have no entry; either triangle will do. Three triples are told from a
+            matrix by its diagonal of zeros.
+        y : array_like of shape (n, r), or tuple (indices, positions), optional
+            Anchors: coordinates, with rows of nan where they are not known; or the points that
+            have known coordinates, and these.
+
+        Returns
+        -------
+        self
+        """
+        graph = known_distances(X, squared=self.squared)
+        self.n_features_in_ = graph.index.size
+        anchors, nodes, coordinates = known_nodes(graph, _in_rows(y, graph.index.size))
+        if not nodes.size:
+            graph.require_connected("give distances between them, or an anchor in each")
+            validate.positive_integer("n_components", self.n_components, at_most=graph.n)
+        solution = solve(
+            distance_completion(graph, nodes, coordinates, self.misfit, self.price),
+            self.solver,
+            tol=self.tol,
+            time_limit=self.time_limit,
+            seed=self.random_state,
+            progress=self.progress,
+        )
+        warn_of_missing_proof(solution)
+        self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
+        self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
+        relaxed = self._relaxed(nodes, coordinates)
+        places = refine(graph, relaxed, nodes) if self.refined else relaxed
+        self.relaxed_, self.embedding_ = graph.of_samples(relaxed), graph.of_samples(places)
+        self.relaxed_rmse_, self.rmse_ = _rmse(graph, relaxed), _rmse(graph, places)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the points and return their places, shape (n, r)."""
+        return self.fit(X, y).embedding_
+
+    @property
+    def distances_(self) -> Array:
+        """Those known, and those between the places elsewhere; shape (n, n)."""
+        check_is_fitted(self)
+        graph, places = self.graph_, self.embedding_[self.graph_.first_samples]
+        found = squareform(pdist(places))
+        i, j = graph.edges.T
+        found[i, j] = found[j, i] = np.sqrt(graph.sqdist)
+        return np.asarray(found[np.ix_(graph.index, graph.index)])
+
+    def _relaxed(self, nodes: Index, coordinates: Array) -> Array:
+        """Places of the nodes as the program has them, in as many dimensions as are asked for."""
+        graph, solution = self.graph_, self.solution_
+        if not nodes.size:
+            return solution.embedding(self.n_components)
+        placed = place(solution, graph, nodes, coordinates)
+        self.trust_ = graph.of_samples(placed.trust)
+        return placed.coordinates
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
+    """Graph of all distances that are known, in any of the forms of `DistanceCompletion.fit`.
+
+    Raises
+    ------
+    DataError, DataTypeError, ShapeError
+        The distances cannot be used.
+
+    Examples
+    --------
+    >>> known_distances([[0, 1, 3.0], [2, 1, 1.0], [3, 0, 2.0], [3, 1, 2.0]]).edges.tolist()
+    [[0, 1], [0, 3], [1, 2], [1, 3]]
+    """
+    if sp.issparse(D):
+        entries = sp.coo_array(D)
+        if entries.shape[0] != entries.shape[1]:
+            raise ShapeError(f"distances must be a square matrix; their shape is {entries.shape}.")
+        apart = entries.row != entries.col
+        pairs = np.column_stack([entries.row, entries.col])[apart]
+        return _listed(entries.shape[0], pairs, entries.data[apart], squared)
+    try:
+        array = np.asarray(D, dtype=float)
+    except (TypeError, ValueError):
+        raise DataTypeError(
+            "the distances are not all numbers; nan stands for those that are not known."
+        ) from None
+    if array.ndim == 2 and array.shape[1] == 3 and not (len(array) == 3 and _hollow(array)):
+        ends, whole = array[:, :2], np.rint(np.nan_to_num(array[:, :2])).astype(np.int64)
+        if (ends != whole).any() or (whole < 0).any():
+            raise DataError(
+                "rows of three columns are triples (i, j, distance), but not all of the first two "
+                "columns are numbers of points, 0 and up. Pass a square matrix of distances, or "
+                "such triples."
+            )
+        return _listed(int(whole.max(initial=-1)) + 1, whole, array[:, 2], squared)
+    with warnings.catch_warnings():
+        # Noisy distances break the triangle inequality, squared or not.
+        warnings.simplefilter("ignore", SquaredDistancesWarning)
+        return complete(array, metric="precomputed", squared=squared)
+
+
+def _listed(n: int, pairs: Index, lengths: Array, squared: bool) -> NeighborGraph:
+    """Graph of pairs and their lengths, those that are not known left out."""
+    known = np.isfinite(lengths)
+    pairs, lengths = pairs[known], np.asarray(lengths, dtype=float)[known]
+    wrong = np.flatnonzero(lengths <= 0.0)
+    if wrong.size:
+        raise DataError(
+            f"the distance of points {validate.numbered(pairs[wrong[0]])} is "
+            f"{lengths[wrong[0]]:g}; it must be positive. Points that coincide are to be one, and "
+            "what is not known is to be left out, or nan."
+        )
+    lost = np.setdiff1d(np.arange(n), pairs)
+    if lost.size or not n:
+        raise DataError(
+            f"no distance is known of {lost.size} of {n} points: {validate.numbered(lost)}. Leave "
+            "these points out, or give one distance of each."
+        )
+    return from_edges(n, pairs, lengths if squared else np.square(lengths))
+
+
+def _hollow(square: Array) -> bool:
+    return not np.nan_to_num(np.diag(square)).any()
+
+
+def _in_rows(y: Any, n: int) -> Any:
+    """Anchors as rows of coordinates, nan where there are none."""
+    if not isinstance(y, tuple):
+        return y
+    if len(y) != 2:
+        raise ShapeError(f"anchors are a tuple (indices, positions); this one has {len(y)} parts.")
+    nodes = validate.numbers("anchors", y[0], n, "numbers of points")
+    positions = np.asarray(y[1], dtype=float)
+    positions = positions[:, None] if positions.ndim == 1 else positions
+    if positions.ndim != 2 or len(positions) != nodes.size or not np.isfinite(positions).all():
+        raise ShapeError(
+            f"{nodes.size} anchors need positions of shape ({nodes.size}, r), all finite; these "
+            f"have shape {positions.shape}."
+        )
+    rows = np.full((n, positions.shape[1]), np.nan)
+    rows[nodes] = positions
+    return rows
+
+
+def _rmse(graph: NeighborGraph, places: Array) -> float:
+    i, j = graph.edges.T
+    found = np.linalg.norm(places[i] - places[j], axis=1)
+    return float(np.sqrt(np.mean(np.square(found - np.sqrt(graph.sqdist)))))

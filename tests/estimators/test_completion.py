@@ -1,0 +1,257 @@
+"""Points from some of their distances: recovery, anchors, noise, forms of input, and faults."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial import procrustes
+from scipy.spatial.distance import pdist, squareform
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.errors import DataError, DataTypeError, DisconnectedGraphError, ShapeError
+from sdpdr.families.unfold import completion
+from sdpdr.families.unfold.estimators.completion import known_distances
+
+
+def partial(n=30, r=2, share=0.4, noise=0.0, seed=0):
+    """Points, and some of their distances."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0.0, 1.0, (n, r))
+    D = squareform(pdist(X))
+    D *= 1.0 + noise * squareform(rng.standard_normal(n * (n - 1) // 2))
+    unknown = squareform(rng.uniform(size=n * (n - 1) // 2)) > share
+    return X, np.where(unknown, np.nan, D)
+
+
+def away(X, Y):
+    """Root mean square distance of Y from X, turned, mirrored and shifted to it."""
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    U, _, V = np.linalg.svd(Y.T @ X)
+    return float(np.sqrt(np.mean(np.square(Y @ U @ V - X)) * X.shape[1]))
+
+
+@pytest.mark.parametrize(("r", "share"), [(2, 0.4), (3, 0.5), (2, 1.0)])
+@pytest.mark.parametrize("misfit", ["square", "absolute"])
+def test_exact_distances_are_completed_and_certified(r, share, misfit):
+    X, D = partial(r=r, share=share)
+    found = sdpdr.DistanceCompletion(r, misfit=misfit).fit(D)
+    assert found.solution_.certified(1e-6)
+    assert np.abs(found.distances_ - squareform(pdist(X))).max() < 1e-5
+    assert found.rmse_ < 1e-6
+    # Squares are worth a little length; absolute prices are exact but for the tolerance.
+    assert away(X, found.relaxed_) < (1e-2 if misfit == "square" else 1e-4)
+    assert procrustes(X, found.embedding_)[2] < 1e-9
+
+
+@pytest.mark.parametrize("unit", [2.0**-12, 2.0**12])
+def test_the_unit_of_length_does_not_matter(unit):
+    _, D = partial(n=20, share=0.6, noise=0.05)
+    one = sdpdr.DistanceCompletion().fit(D)
+    other = sdpdr.DistanceCompletion().fit(unit * D)
+    assert other.distances_ == pytest.approx(unit * one.distances_, rel=1e-4)
+
+
+def test_every_form_of_input_says_the_same():
+    _, D = partial(n=12, share=0.7)
+    i, j = np.nonzero(np.triu(np.isfinite(D), 1))
+    entries = sp.coo_array((D[i, j], (i, j)), shape=D.shape)
+    graph = known_distances(D)
+    others = (
+        np.where(np.triu(np.ones_like(D)) > 0, D, np.nan),
+        np.where(np.isnan(D), np.inf, D),
+        entries,
+        sp.csc_matrix(entries + entries.T),
+        np.column_stack([j, i, D[i, j]]).tolist(),
+    )
+    for form in others:
+        same = known_distances(form)
+        assert np.array_equal(same.edges, graph.edges)
+        assert same.sqdist == pytest.approx(graph.sqdist, rel=1e-15)
+    assert known_distances(D**2, squared=True).sqdist == pytest.approx(graph.sqdist)
+
+
+def test_three_rows_are_a_matrix_if_its_diagonal_is_zero():
+    triangle = known_distances([[0, 1, 2], [1, 0, 2.5], [2, 2.5, 0]])
+    triples = known_distances([[0, 1, 1], [0, 2, 2], [1, 2, 2.5]])
+    assert np.array_equal(triangle.edges, triples.edges)
+    assert triangle.sqdist == pytest.approx(triples.sqdist)
+
+
+@pytest.mark.parametrize("as_rows", [False, True])
+def test_anchors_are_met_and_say_where_the_others_are(as_rows):
+    X, D = partial(share=0.5)
+    known = np.arange(4)
+    y = (known, X[known])
+    if as_rows:
+        y = np.where(np.arange(30)[:, None] < 4, X, np.nan)
+    found = sdpdr.DistanceCompletion().fit(D, y)
+    assert np.array_equal(found.anchors_, known)
+    assert np.array_equal(found.embedding_[known], X[known])
+    assert np.abs(found.embedding_ - X).max() < 1e-5
+    assert found.trust_.max() < 1e-4
+    assert found.solution_.certified(1e-5)
+
+
+def test_an_anchor_in_each_part_is_enough():
+    X, D = partial(n=16, share=1.0)
+    D[:8, 8:] = D[8:, :8] = np.nan
+    with pytest.raises(DisconnectedGraphError, match=r"2 components.*an anchor in each"):
+        sdpdr.DistanceCompletion().fit(D)
+    known = np.array([0, 1, 2, 8, 9, 10])
+    found = sdpdr.DistanceCompletion().fit(D, (known, X[known]))
+    assert np.abs(found.embedding_ - X).max() < 1e-5
+
+
+@pytest.mark.parametrize("misfit", ["absolute", "square"])
+def test_noise_is_averaged_out(misfit):
+    X, D = partial(n=30, share=0.6, noise=0.05)
+    found = sdpdr.DistanceCompletion(misfit=misfit).fit(D)
+    assert found.solution_.certified(1e-5)
+    i, j = found.graph_.edges.T
+    noise = np.linalg.norm(X[i] - X[j], axis=1) - np.sqrt(found.graph_.sqdist)
+    # The best places fit the noisy distances better than the true ones do.
+    assert found.rmse_ <= np.sqrt(np.mean(np.square(noise)))
+    assert found.rmse_ <= found.relaxed_rmse_
+    # A place is known from many distances, and better than each of them.
+    assert away(X, found.embedding_) < np.sqrt(np.mean(np.square(noise)))
+    # The minimum of stress is the one that the true places lead to.
+    assert away(methods.refine(found.graph_, X), found.embedding_) < 1e-4
+
+
+def test_known_distances_are_kept_and_others_are_those_of_the_places():
+    _, D = partial(noise=0.1)
+    found = sdpdr.DistanceCompletion(refined=False).fit(D)
+    known = np.isfinite(D)
+    places = squareform(pdist(found.embedding_))
+    assert found.distances_[known] == pytest.approx(D[known])
+    assert found.distances_[~known] == pytest.approx(places[~known])
+    assert np.array_equal(found.embedding_, found.relaxed_)
+
+
+def test_points_that_coincide_are_placed_together():
+    X, D = partial(n=15, share=1.0)
+    twice = np.append(np.arange(15), 3)
+    with pytest.warns(sdpdr.errors.DuplicatePointsWarning):
+        found = sdpdr.DistanceCompletion().fit(D[np.ix_(twice, twice)])
+    assert np.array_equal(found.embedding_[3], found.embedding_[15])
+    assert np.abs(found.distances_ - squareform(pdist(X[twice]))).max() < 1e-5
+
+
+# -- the price ---------------------------------------------------------------------------------
+
+
+def test_below_a_price_of_one_points_fly_apart():
+    graph = known_distances(partial(n=8, share=0.8)[1])
+    weight = 1.0 / completion.stiffness(graph, [])
+
+    def solved(price):
+        slack = sdpdr.blocks.Slack(price * weight, "absolute", relative=True)
+        return sdpdr.solve(methods.mvu(graph, slack), "clarabel")
+
+    assert solved(0.9).status is sdpdr.Status.UNBOUNDED
+    assert solved(1.1).certified(1e-5)
+    with pytest.raises(DataError, match=r"price=0.9 is too low"):
+        methods.distance_completion(graph, price=0.9)
+
+
+@pytest.mark.parametrize("anchors", [[], [0, 5, 9]])
+def test_stiffness_is_the_same_by_either_way(monkeypatch, anchors):
+    graph = known_distances(partial(n=60, share=0.2)[1])
+    dense = completion.stiffness(graph, anchors)
+    monkeypatch.setattr(completion, "_DENSE", 5)
+    assert completion.stiffness(graph, anchors) == pytest.approx(dense, rel=1e-6)
+
+
+# -- the last step -----------------------------------------------------------------------------
+
+
+def test_refining_ends_where_stress_is_least_nearby():
+    X, D = partial(noise=0.1)
+    graph = known_distances(D)
+    lengths = np.sqrt(graph.sqdist)
+    i, j = graph.edges.T
+    fixed = [0, 7]
+
+    def stress(Y):
+        return np.sum(np.square(np.linalg.norm(Y[i] - Y[j], axis=1) - lengths))
+
+    Y = methods.refine(graph, X, fixed)
+    assert np.array_equal(Y[fixed], X[fixed])
+    assert stress(Y) < stress(X)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        step = 1e-3 * rng.standard_normal(Y.shape)
+        step[fixed] = 0.0
+        assert stress(Y) <= stress(Y + step)
+        # No slope: what a step costs is of second order.
+        assert abs(stress(Y + step) - stress(Y - step)) < 1e-2 * (stress(Y + step) - stress(Y))
+
+
+def test_refining_leaves_points_alone_that_fit():
+    X, D = partial()
+    graph = known_distances(D)
+    assert methods.refine(graph, X) == pytest.approx(X, abs=1e-9)
+    assert np.array_equal(methods.refine(graph, X, np.arange(30)), X)
+    with pytest.raises(ShapeError, match=r"shape \(30, r\)"):
+        methods.refine(graph, X[:5])
+
+
+# -- faults ------------------------------------------------------------------------------------
+
+
+def contradicting():
+    D = squareform(pdist(partial(n=6)[0]))
+    D[2, 4] *= 2.0
+    return D
+
+
+@pytest.mark.parametrize(
+    ("D", "error", "message"),
+    [
+        (contradicting(), DataError, r"not symmetric: D\[2, 4\]"),
+        ([[0, 1, 2.0], [1, 0, 3.0], [1, 2, 1.0], [0, 3, 1.0]], DataError, r"edge \(.*given with"),
+        ([[0, 1, 2.0], [1, 3, 3.0]], DataError, "no distance is known of 1 of 4 points: 2"),
+        ([[0, 1, 2.0], [1, 2, 0.0]], DataError, "points 1, 2 is 0; it must be positive"),
+        ([[0, 1, 2.0], [1, 1.5, 1.0]], DataError, "triples"),
+        ([[0, 1, 2.0], [-1, 1, 1.0]], DataError, "triples"),
+        (np.zeros((2, 5)), DataError, "square matrix of distances"),
+        (sp.coo_array(np.ones((2, 5))), ShapeError, r"square matrix; their shape is \(2, 5\)"),
+        ([["a", "b"], ["c", "d"]], DataTypeError, "not all numbers"),
+    ],
+)
+def test_distances_that_cannot_be_used(D, error, message):
+    with pytest.raises(error, match=message):
+        sdpdr.DistanceCompletion().fit(D)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (([0, 1], [[0.0, 0.0]]), r"2 anchors need positions of shape \(2, r\)"),
+        (([0], [[np.nan, 0.0]]), "all finite"),
+        (([0, 99], np.zeros((2, 2))), "numbers of points, 0..29"),
+        (([0],), "this one has 1 parts"),
+        (np.zeros((7, 2)), "each of the 30 samples"),
+    ],
+)
+def test_anchors_that_cannot_be_used(y, message):
+    with pytest.raises((DataError, ShapeError), match=message):
+        sdpdr.DistanceCompletion().fit(partial()[1], y)
+
+
+def test_a_misfit_by_another_name_is_refused():
+    with pytest.raises(sdpdr.errors.UnknownNameError, match="absolute"):
+        sdpdr.DistanceCompletion(misfit="absolut").fit(partial()[1])
+    with pytest.raises(DataError, match="n_components"):
+        sdpdr.DistanceCompletion(31).fit(partial()[1])
+
+
+def test_other_relations_reach_the_program():
+    X, D = partial(n=20, share=0.6, noise=0.02)
+    found = sdpdr.DistanceCompletion(misfit=sdpdr.blocks.Band(0.2)).fit(D)
+    gram, graph = found.solution_.gram(), found.graph_
+    i, j = graph.edges.T
+    change = (gram[i, i] + gram[j, j] - 2.0 * gram[i, j]) / graph.sqdist - 1.0
+    assert np.abs(change).max() < 0.2 + 1e-4
+    assert away(X, found.embedding_) < 0.02
+    assert graphs.geodesics(graph).shape == (20, 20)

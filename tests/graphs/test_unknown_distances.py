@@ -1,0 +1,150 @@
+"""Precomputed distances of which some are not known: such a pair is no edge of any graph."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist, squareform
+
+import sdpdr
+from sdpdr import graphs
+from sdpdr.errors import DataError, DisconnectedGraphError, SquaredDistancesWarning
+
+X = np.random.default_rng(3).uniform(0.0, 1.0, (40, 2))
+D = squareform(pdist(X))
+
+
+def hidden(share, seed=0, D=D):
+    """Some distances are not known, half of these by NaN, half by inf."""
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(len(D), 1)
+    away = rng.uniform(size=i.size) < share
+    D = D.copy()
+    D[i[away], j[away]] = D[j[away], i[away]] = np.where(
+        rng.uniform(size=away.sum()) < 0.5, np.nan, np.inf
+    )
+    return D
+
+
+def test_neighbours_are_the_nearest_known_ones():
+    partial = hidden(0.5)
+    graph = graphs.knn(partial, 4, metric="precomputed")
+    expected = set()
+    for i, row in enumerate(partial):
+        known = [j for j in np.argsort(row, kind="stable") if np.isfinite(row[j]) and j != i]
+        expected |= {(min(i, j), max(i, j)) for j in known[:4]}
+    assert {tuple(edge) for edge in graph.edges.tolist()} == expected
+    assert graph.sqdist == pytest.approx(np.square(D[tuple(graph.edges.T)]))
+
+
+@pytest.mark.parametrize("angles", [False, True])
+@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
+def test_no_graph_has_an_unknown_pair(angles, symmetrize):
+    partial = hidden(0.6)
+    made = [
+        graphs.knn(
+            partial, 5, metric="precomputed", angles=angles, symmetrize=symmetrize, connect="mst"
+        ),
+        graphs.radius(partial, 0.5, metric="precomputed", angles=angles, connect="mst"),
+        graphs.complete(partial, metric="precomputed"),
+    ]
+    for graph in made:
+        assert np.isfinite(partial[tuple(graph.edges.T)]).all()
+    assert made[2].m == np.isfinite(partial[np.triu_indices(40, 1)]).sum()
+
+
+def test_one_triangle_is_enough():
+    partial = hidden(0.5)
+    half = np.where(np.triu(np.ones_like(D)) > 0, partial, np.nan)
+    whole, upper = (graphs.knn(E, 4, metric="precomputed") for E in (partial, half))
+    assert np.array_equal(whole.edges, upper.edges)
+    assert np.array_equal(whole.sqdist, upper.sqdist)
+
+
+def test_entries_that_contradict_each_other_are_named():
+    partial = hidden(0.5)
+    i, j = np.argwhere(np.triu(np.isfinite(partial), 1))[7]
+    partial[i, j] *= 1.1
+    with pytest.raises(DataError, match=rf"not symmetric: D\[{i}, {j}\]"):
+        graphs.knn(partial, 4, metric="precomputed")
+
+
+def test_a_point_of_which_nothing_is_known_is_named():
+    partial = D.copy()
+    partial[7, :], partial[:, 7] = np.nan, np.nan
+    with pytest.raises(DataError, match="no distance is known of 1 of 40 points: 7"):
+        sdpdr.MVU(metric="precomputed").fit(partial)
+
+
+def test_parts_that_no_known_distance_joins_are_named():
+    partial = D.copy()
+    partial[:5, 5:] = partial[5:, :5] = np.nan
+    for connect in ("error", "bridges", "mst"):
+        with pytest.raises(DisconnectedGraphError, match=r"2 parts of 35, 5 points.* 0, 1, 2, 3"):
+            graphs.knn(partial, 3, metric="precomputed", connect=connect)
+    for search in (graphs.smallest_connecting_k, graphs.smallest_connecting_radius):
+        with pytest.raises(DisconnectedGraphError, match="2 parts"):
+            search(partial, metric="precomputed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert graphs.knn(partial, 3, metric="precomputed", connect="largest").n <= 35
+
+
+def test_what_joins_parts_is_known():
+    """Two parts that are apart, of which a tenth of the distances are known."""
+    apart = X + 9.0 * (np.arange(40) < 20)[:, None]
+    partial = hidden(0.0, D=squareform(pdist(apart)))
+    between = np.random.default_rng(1).uniform(size=(20, 20)) < 0.9
+    partial[:20, 20:][between] = np.nan
+    partial[20:, :20][between.T] = np.nan
+    with pytest.warns(sdpdr.errors.AddedEdgesWarning):
+        graph = graphs.knn(partial, 3, metric="precomputed", connect="bridges")
+    assert graph.is_connected
+    assert np.isfinite(partial[tuple(graph.edges.T)]).all()
+
+
+def test_fewer_known_than_neighbours_asked_for_are_all_taken():
+    partial = hidden(0.0)
+    partial[0, 3:], partial[3:, 0] = np.nan, np.nan
+    graph = graphs.knn(partial, 10, metric="precomputed")
+    assert graph.edges[graph.edges[:, 0] == 0].tolist() == [[0, 1], [0, 2]]
+
+
+def test_points_that_coincide_share_what_is_known_of_either():
+    partial = D.copy()
+    partial = np.vstack([np.hstack([partial, partial[:, :1]]), np.append(partial[0], 0.0)[None]])
+    partial[40, 1:20] = partial[1:20, 40] = np.nan
+    partial[0, 20:40] = partial[20:40, 0] = np.nan
+    with pytest.warns(sdpdr.errors.DuplicatePointsWarning, match="40"):
+        graph = graphs.complete(partial, metric="precomputed")
+    assert graph.m == 40 * 39 // 2
+    assert graph.sqdist == pytest.approx(graphs.complete(X).sqdist)
+
+
+def test_squared_distances_are_noticed_among_known_ones():
+    with pytest.warns(SquaredDistancesWarning):
+        graphs.knn(hidden(0.1) ** 2, 4, metric="precomputed")
+
+
+def test_the_smallest_k_connects():
+    partial = hidden(0.8)
+    k = graphs.smallest_connecting_k(partial, metric="precomputed")
+    assert graphs.knn(partial, k, metric="precomputed", connect="none").is_connected
+    assert not graphs.knn(partial, k - 1, metric="precomputed", connect="none").is_connected
+
+
+def test_what_needs_all_distances_says_so():
+    partial = hidden(0.3)
+    with pytest.raises(DataError, match=r"distance of points .* not known"):
+        sdpdr.baselines.classical_mds(partial, metric="precomputed")
+    with pytest.raises(DataError, match="extension='kernel' needs all distances"):
+        sdpdr.MVU(metric="precomputed", extension="kernel").fit(partial)
+
+
+def test_estimators_take_unknown_distances():
+    partial = hidden(0.2)
+    learned = sdpdr.MVU(metric="precomputed").fit(partial)
+    graph = learned.graph_
+    assert np.isfinite(partial[tuple(graph.edges.T)]).all()
+    assert learned.solution_.certified(1e-5)
+    assert learned.fit_transform(partial).shape == (40, 2)
