@@ -51,7 +51,7 @@ def test_pictures(defaults, name, points):
 
 @pytest.mark.parametrize("name", ["moons", "iris", "wine", "cancer", "digits"])
 def test_clusters(defaults, name):
-    found = quality(defaults, "clusters", sdpdr.CompletelyPositive(affinity="knn"), name)
+    found = quality(defaults, "clusters", sdpdr.CompletelyPositive(), name)
     assert found > 0.25
 
 
