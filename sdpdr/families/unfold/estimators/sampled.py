@@ -85,7 +85,12 @@ class SampledEmbedding(LengthEmbedding):
     def _drawn(self, points: Array) -> Index | None:
         """Rows of a sample; None where all are taken."""
         order = np.random.default_rng(self.random_state or 0).permutation(len(points))
-        m = self._affordable(points[order]) if self.sample == "auto" else self.sample
+        wanted = self.sample
+        m = (
+            int(wanted)
+            if isinstance(wanted, (int, np.integer))
+            else self._affordable(points[order])
+        )
         return np.sort(order[:m]) if m < len(points) else None
 
     def _affordable(self, points: Array) -> int:
