@@ -293,10 +293,39 @@ def rows_of(kind: str) -> list[list[object]]:
     return rows
 
 
+def values(row: list[str]) -> dict[str, float]:
+    """Qualities of a row of the table, by data set."""
+    return {name: float(cell) for name, cell in zip(SETS, row[2:], strict=False) if cell}
+
+
+def near(value: float, other: float) -> bool:
+    """Whether a quality is within two points, or 5 %, of another one, or better."""
+    return value >= min(other - 0.02, 0.95 * other)
+
+
+def verdicts(kept: Mapping[str, list[list[str]]]) -> list[str]:
+    """Who loses to doing nothing, and who is seldom near the best rival, in words."""
+    worse, far = [], []
+    for kind, rows in kept.items():
+        found = {row[1]: values(row) for row in rows}
+        nothing = found.pop("nothing")
+        rivals = [row for name, row in found.items() if name.startswith("scikit-learn's")]
+        for name in TASKS[kind].ours:
+            lost = [s for s, q in found[name].items() if not q >= nothing[s] - 0.02]
+            close = sum(near(q, max(row[s] for row in rivals)) for s, q in found[name].items())
+            worse += [f"{name} as {kind} ({', '.join(lost)})"] if lost else []
+            far += [f"{name} as {kind} ({close})"] if close < 3 else []
+    return [
+        f"More than two points below doing nothing: {'; '.join(worse) or 'none'}.",
+        "Within two points or 5 % of the best rival on fewer than three sets (on how many): "
+        f"{'; '.join(far) or 'none'}.",
+    ]
+
+
 def main() -> None:
     """Measure, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
+    parser.add_argument("--tasks", nargs="*", choices=TASKS, default=list(TASKS))
     asked = parser.parse_args().tasks
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     for kind in asked:
@@ -321,6 +350,7 @@ def main() -> None:
             "by two non-negative factors of columns whose least entry is zero; nothing is the mean "
             "row. *clusters*: normalised mutual information with the classes, their number given; "
             "nothing is one cluster.",
+            *verdicts(kept),
         ],
     )
 
