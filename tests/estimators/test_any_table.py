@@ -117,3 +117,13 @@ def test_any_table(name):
 @pytest.mark.parametrize("name", LARGE)
 def test_large_tables(name):
     fits(*LARGE[name])
+
+
+@pytest.mark.parametrize("rows", [20, 30])
+def test_exact_lengths_that_are_not_proved_are_told(rows):
+    """Whether a solver gets there in the time or not."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learned = sdpdr.MVU(isometry="equality", time_limit=2.0).fit(noise(rows, 2))
+    told = any(issubclass(warning.category, UncertifiedWarning) for warning in caught)
+    assert learned.solution_.certified() != told
