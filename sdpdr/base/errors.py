@@ -178,6 +178,10 @@ class FewPointsWarning(SdpdrWarning):
     """Neighbours were asked for that there are not; all points were taken."""
 
 
+class SampledWarning(SdpdrWarning):
+    """Some points were unfolded and the others placed among them: all would take too long."""
+
+
 class LostLengthsWarning(SdpdrWarning):
     """Edges lost much of their length, in the unfolding or in the dimensions that are shown."""
 

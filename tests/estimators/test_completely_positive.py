@@ -13,16 +13,7 @@ from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.factorize import CpStatus
 
 
-def unfit(estimator):
-    """One check passes points to every clusterer, where this one wants an affinity."""
-    if estimator.affinity != "precomputed":
-        return {}
-    return {"check_clustering": "points are passed in place of an affinity"}
-
-
-@parametrize_with_checks(
-    [CompletelyPositive(2, affinity="rbf"), CompletelyPositive(1)], expected_failed_checks=unfit
-)
+@parametrize_with_checks([CompletelyPositive(2, affinity="rbf"), CompletelyPositive(3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -106,7 +97,8 @@ def test_rows_of_zeros_belong_nowhere():
 @pytest.mark.parametrize(
     ("estimator", "X", "error", "words"),
     [
-        (CompletelyPositive(2), np.ones((3, 2)), DataError, "square"),
+        (CompletelyPositive(2, affinity="precomputed"), np.ones((3, 2)), DataError, "square"),
+        (CompletelyPositive(2), np.triu(np.ones((3, 3))), DataError, "symmetric"),
         (CompletelyPositive(4), np.eye(3), DataError, "out of range"),
         (CompletelyPositive(0), np.eye(3), DataError, "at least 1"),
         (CompletelyPositive(affinity="rbff"), np.eye(3), UnknownNameError, "rbf"),
@@ -123,7 +115,7 @@ def test_affinities_of_neighbours_are_those_of_normalised_cuts():
     """Their largest eigenvalue is one, once for every part of the graph of neighbours."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.standard_normal((20, 2)), rng.standard_normal((15, 2)) + 50.0])
-    found = CompletelyPositive(2, affinity="knn").fit(X)
+    found = CompletelyPositive(2).fit(X)
     values = np.linalg.eigvalsh(found.affinity_matrix_)[::-1]
     np.testing.assert_allclose(values[:2], 1.0, atol=1e-12)
     assert values[2] < 0.999

@@ -51,8 +51,28 @@ def test_pictures(defaults, name, points):
 
 @pytest.mark.parametrize("name", ["moons", "iris", "wine", "cancer", "digits"])
 def test_clusters(defaults, name):
-    found = quality(defaults, "clusters", sdpdr.CompletelyPositive(affinity="knn"), name)
+    found = quality(defaults, "clusters", sdpdr.CompletelyPositive(), name)
     assert found > 0.25
+
+
+@pytest.mark.parametrize("name", ["moons", "iris", "wine", "cancer", "digits"])
+def test_metrics_of_pairs(defaults, name):
+    nothing = quality(defaults, "projection", defaults.TASKS["projection"].nothing, name)
+    assert quality(defaults, "projection", sdpdr.GhodsiMetric(), name) > nothing - MARGIN
+
+
+# Of one direction, where two classes meet along both: no linear map of one dimension keeps moons.
+@pytest.mark.parametrize("name", ["iris", "wine", "cancer"])
+def test_metrics_of_few_directions(defaults, name):
+    nothing = quality(defaults, "projection", defaults.TASKS["projection"].nothing, name)
+    assert quality(defaults, "projection", sdpdr.XingMetric(), name) > nothing - MARGIN
+
+
+@pytest.mark.parametrize("name", ["iris", "wine"])
+def test_pictures_with_labels(defaults, name):
+    task = defaults.TASKS["labelled picture"]
+    nothing = quality(defaults, "labelled picture", task.nothing, name)
+    assert quality(defaults, "labelled picture", sdpdr.ColoredMVU(), name) > nothing
 
 
 @pytest.mark.parametrize("name", ["iris"])

@@ -39,7 +39,13 @@ def pairs(iris):
     return X[index], sign
 
 
-LEARNERS = [XingMetric(), XingMetric(diagonal=True), GhodsiMetric(), GhodsiMetric(n_components=2)]
+LEARNERS = [
+    XingMetric(),
+    XingMetric(diagonal=True),
+    GhodsiMetric(),
+    GhodsiMetric(n_components=1),
+    GhodsiMetric(n_components=2),
+]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
@@ -107,7 +113,13 @@ def test_general_solvers_give_the_same_metric(pairs):
         fast.get_mahalanobis_matrix(),
         atol=1e-4 * np.abs(fast.get_mahalanobis_matrix()).max(),
     )
-    for options in ({}, {"n_components": 2}, {"ridge": 0.5}, {"scale": "frobenius"}):
+    for options in (
+        {},
+        {"n_components": 1},
+        {"n_components": 2},
+        {"ridge": 0.5},
+        {"scale": "frobenius"},
+    ):
         closed = GhodsiMetric(**options).fit(*pairs)
         solved = GhodsiMetric(**options, solver="clarabel").fit(*pairs)
         assert solved.value_ == pytest.approx(closed.value_, rel=1e-6)
@@ -132,10 +144,27 @@ def test_the_sums_reward_scatter_within_classes():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 20)
     X = np.column_stack([y + 0.05 * rng.standard_normal(60), 3.0 * rng.standard_normal(60)])
-    kept = np.abs(GhodsiMetric(normalize=False).fit(X, y).components_[0])
+    kept = np.abs(GhodsiMetric(1, normalize=False).fit(X, y).components_[0])
     assert kept[1] > 0.99
-    kept = np.abs(GhodsiMetric().fit(X, y).components_[0])
+    kept = np.abs(GhodsiMetric(1).fit(X, y).components_[0])
     assert kept[0] > 0.95
+
+
+def test_by_default_directions_weigh_by_their_contrast(iris):
+    """Weights are linear in the contrast of their directions, and change with no unit."""
+    X, y = iris
+    learned = GhodsiMetric().fit(X, y)
+    steps = X[:, None] - X
+    same = np.triu(y[:, None] == y, 1)
+    other = np.triu(y[:, None] != y, 1)
+    C = [np.einsum("ijk,ijl,ij->kl", steps, steps, which) / which.sum() for which in (same, other)]
+    contrast = C[0] - C[1]
+    values, vectors = np.linalg.eigh(contrast)
+    weights = np.diag(vectors.T @ learned.get_mahalanobis_matrix() @ vectors)
+    expected = (1.0 - (values - values.mean()) / (3.0 * values.std())) / 4.0
+    np.testing.assert_allclose(weights, expected, rtol=1e-9)
+    scaled = GhodsiMetric().fit(1e3 * X, y)
+    np.testing.assert_allclose(scaled.components_, learned.components_, rtol=1e-8, atol=1e-12)
 
 
 # Without the diagonal one: the features of a kernel are its principal coordinates.
@@ -194,7 +223,7 @@ def test_a_hasty_answer_warns(iris):
 def test_ties_warn():
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     with pytest.warns(NonUniqueWarning, match="tied"):
-        learned = GhodsiMetric().fit(X, [0, 0, 1, 1])
+        learned = GhodsiMetric(1).fit(X, [0, 0, 1, 1])
     assert learned.components_.shape == (1, 2)
 
 

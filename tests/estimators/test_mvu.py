@@ -1,6 +1,9 @@
 """The MVU estimator: scikit-learn's checks, what it learns, what it refuses."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
@@ -18,9 +21,11 @@ from sdpdr.errors import (
     DuplicatePointsWarning,
     FewPointsWarning,
     LostLengthsWarning,
+    SampledWarning,
     UncertifiedWarning,
     UnknownNameError,
 )
+from sdpdr.families.unfold.estimators import sampled
 
 
 # The checks feed clusters, few points, rounded data and noise.
@@ -52,7 +57,6 @@ def test_learns_what_the_recipe_solves(roll):
 
 
 def test_embeddings_are_frames_where_that_is_asked_for(roll):
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(roll, columns=list("xyz"), index=[f"r{k}" for k in range(60)])
     learner = sdpdr.MVU(n_neighbors=5).set_output(transform="pandas")
     assert not hasattr(learner, "transform")
@@ -154,11 +158,56 @@ def test_pixels_with_constant_columns_and_several_parts_return():
     assert learned.embedding_.shape == (225, 2)
 
 
+def test_too_many_points_are_sampled_and_the_others_placed(monkeypatch):
+    monkeypatch.setattr(sampled, "FEW", 100)
+    monkeypatch.setattr(sampled, "PATIENCE", 0.0)
+    X, t = sdpdr.datasets.s_curve(300, seed=0)
+    with pytest.warns(SampledWarning, match="100 of 300 points"):
+        found = sdpdr.MVU(n_neighbors=5).fit(X)
+    rows = found.sample_
+    assert rows.size == 100
+    assert found.graph_.n == 100
+    assert found.embedding_.shape == (300, 2)
+    alone = sdpdr.MVU(n_neighbors=5, sample=None).fit(X[rows])
+    np.testing.assert_array_equal(found.embedding_[rows], alone.embedding_)
+    others = np.setdiff1d(np.arange(300), rows)
+    np.testing.assert_array_equal(found.embedding_[others], found.extension_(X[others]))
+    # Those placed lie along the curve that the others unfold to.
+    along = np.corrcoef(found.embedding_[others, 0], t[others])[0, 1]
+    assert abs(along) > 0.95
+    assert not hasattr(found, "transform")
+
+
+def test_all_points_are_taken_where_there_is_time(monkeypatch):
+    monkeypatch.setattr(sampled, "FEW", 30)
+    X = sdpdr.datasets.swiss_roll(100, seed=0)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SampledWarning)
+        found = sdpdr.MVU(n_neighbors=4).fit(X)
+    np.testing.assert_array_equal(found.sample_, np.arange(100))
+    whole = sdpdr.MVU(n_neighbors=4, sample=None).fit(X)
+    np.testing.assert_array_equal(found.embedding_, whole.embedding_)
+
+
+def test_a_sample_of_a_size_and_a_map(roll):
+    frame = pd.DataFrame(roll, columns=list("xyz"))
+    found = sdpdr.MVU(n_neighbors=4, sample=40, extension="kernel", random_state=1).fit(frame)
+    assert found.sample_.size == 40
+    assert list(found.feature_names_in_) == list("xyz")
+    others = np.setdiff1d(np.arange(60), found.sample_)
+    np.testing.assert_allclose(found.embedding_[others], found.transform(frame)[others])
+    again = sdpdr.MVU(n_neighbors=4, sample=40, random_state=2).fit(roll)
+    assert set(again.sample_) != set(found.sample_)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"n_components": 61}, "n_components"),
+        ({"sample": 0}, "sample"),
+        ({"sample": "some"}, "sample"),
+        ({"sample": 10, "metric": "precomputed"}, "known by distances"),
         ({"n_components": 1.5}, "n_components"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.families.metric.estimators import MetricLearner
 from sdpdr.families.metric.fantope import (
@@ -22,6 +23,9 @@ from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.metric.recipes import SCALES, contrast, ghodsi
 from sdpdr.program import as_dense
 
+# Standard deviations of the contrast that the default ridge weighs as much as the mean direction.
+_DEVIATIONS = 3.0
+
 
 @dataclass(eq=False, repr=False)
 class GhodsiMetric(MetricLearner):
@@ -35,13 +39,18 @@ class GhodsiMetric(MetricLearner):
 
     Parameters
     ----------
-    n_components : int or None, default 1
-        k, the dimension of the metric; None for no cap on A, which matters with a ridge or
-        entropy.
+    n_components : int, optional
+        k, the dimension of the metric. By default there is no cap on A, and a ridge keeps all
+        directions.
     normalize : bool, default True
         Means over pairs; False for the sums as printed.
-    ridge, entropy : float, default 0
-        :math:`\mu` of either price; at most one of them.
+    ridge : float, optional
+        :math:`\mu` of the square. By default 0 with ``n_components``, an entropy, or another scale;
+        else :math:`3 n \sigma`, with :math:`\sigma` the standard deviation of the n eigenvalues of
+        C: a direction whose contrast is by so much better than the mean weighs a third more, and
+        none vanishes whose contrast is by less than three of them worse.
+    entropy : float, default 0
+        :math:`\mu` of the entropy, without ridge.
     scale : {"trace", "frobenius"}, default "trace"
         ``"frobenius"`` asks for :math:`|A|_F \le 1` instead, without cap or price.
     n_pairs, kernel, kernel_params, kernel_components
@@ -82,10 +91,10 @@ class GhodsiMetric(MetricLearner):
     (150, 2)
     """
 
-    n_components: int | None = 1
+    n_components: int | None = None
     _: KW_ONLY
     normalize: bool = True
-    ridge: float = 0.0
+    ridge: float | None = None
     entropy: float = 0.0
     scale: str = "trace"
     solver: Any = "closed"
@@ -95,11 +104,12 @@ class GhodsiMetric(MetricLearner):
         if self.scale == "frobenius" and (self.ridge or self.entropy):
             raise DataError("ridge and entropy go with scale='trace'; leave them 0.")
         cap = self._cap(pairs.n_features)
-        if not (isinstance(self.solver, str) and self.solver == "closed"):
-            return self._by_solver(pairs, cap)
         scatter = contrast(pairs, self.normalize)
+        ridge = self._ridge(scatter)
+        if not (isinstance(self.solver, str) and self.solver == "closed"):
+            return self._by_solver(pairs, cap, ridge)
         if self.scale == "trace":
-            return closed_form(scatter, cap=cap, ridge=self.ridge, entropy=self.entropy)
+            return closed_form(scatter, cap=cap, ridge=ridge, entropy=self.entropy)
         answer = frobenius_form(scatter)
         if not len(answer.components):
             raise DataError(
@@ -108,7 +118,15 @@ class GhodsiMetric(MetricLearner):
             )
         return answer
 
-    def _by_solver(self, pairs: Pairs, cap: float) -> MetricAnswer:
+    def _ridge(self, scatter: Array) -> float:
+        if self.ridge is not None:
+            return self.ridge
+        if self.n_components is not None or self.entropy or self.scale == "frobenius":
+            return 0.0
+        values = np.linalg.eigvalsh(scatter)
+        return _DEVIATIONS * values.size * float(np.std(values))
+
+    def _by_solver(self, pairs: Pairs, cap: float, ridge: float) -> MetricAnswer:
         if self.entropy:
             raise DataError("the entropy has no semidefinite form; use solver='closed'.")
         model = ghodsi(
@@ -117,7 +135,7 @@ class GhodsiMetric(MetricLearner):
             dissimilar=pairs.dissimilar,
             normalize=self.normalize,
             cap=cap,
-            ridge=self.ridge,
+            ridge=ridge,
             scale=self.scale,
         )
         solution = self._solved(model)

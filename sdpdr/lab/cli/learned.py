@@ -15,7 +15,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import foretell, working
 from sdpdr.graphs import choose_k
-from sdpdr.graphs.search import TREE_FEATURES
+from sdpdr.graphs.search import seconds_of_search
 from sdpdr.lab.cli.console import grid
 from sdpdr.lab.cli.methods import Method, find_method
 from sdpdr.lab.cli.options import Exit, of_status
@@ -23,10 +23,6 @@ from sdpdr.program import Status
 from sdpdr.program.report import facts
 from sdpdr.program.run import shown
 from sdpdr.solving.iterate.records import IterationStatus
-
-# Seconds of a processor for a pair of points, and for each of their features besides, by brute
-# force: 16,000 points of 20 and of 100 features, 8,000 of 784.
-_PAIR, _FEATURE = 2e-9, 5e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +88,8 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
         chosen = (f"{choice.n_neighbors} neighbours: {choice.reason}",)
     if hasattr(estimator, "n_neighbors") and args.metric != "precomputed":
         _foretell_neighbours(len(rows), X.shape[1])
+    if args.sample is not None and hasattr(estimator, "sample"):
+        estimator.sample = None
     working(f"embedding {len(rows)} rows")
     learned = estimator.fit(X[rows], **beside)
     if not hasattr(learned, "embedding_"):
@@ -102,13 +100,13 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
     if others.size:
         working(f"placing {len(others)} rows")
         Y[others] = learned.transform(X[others])
-    return Fit(learned, Y, rows, chosen)
+    return Fit(learned, Y, rows[getattr(learned, "sample_", slice(None))], chosen)
 
 
 def _foretell_neighbours(n: int, D: int) -> None:
-    """Say what a search among all pairs takes; in few dimensions a tree looks at few of them."""
-    if D > TREE_FEATURES:
-        seconds = n**2 * (_PAIR + D * _FEATURE)
+    """Say what a search among all pairs takes."""
+    seconds = seconds_of_search(n, D)
+    if seconds > 0.0:
         foretell(f"neighbours of {n} points", seconds, f"at most {seconds:.0f} s")
 
 

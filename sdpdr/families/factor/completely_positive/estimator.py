@@ -41,11 +41,12 @@ class CompletelyPositive(
     ----------
     n_components : int, optional
         Columns of B, the number of clusters.
-    affinity : str or callable, default "precomputed"
+    affinity : str or callable, default "auto"
         How A is made of X: ``"precomputed"`` if X is A, ``"knn"`` for clusters of points, else a
         kernel of scikit-learn such as ``"rbf"``, ``"linear"`` or ``"cosine"``, or a function of two
         rows. ``"knn"``: neighbours weigh one, both ways half, rows and columns are divided by the
-        roots of their sums, as for normalised cuts.
+        roots of their sums, as for normalised cuts. ``"auto"``: ``"precomputed"`` if X
+        has as many columns as rows, else ``"knn"``.
     n_neighbors : int, default 10
         For ``"knn"``; the point itself is the first.
     gamma : float, optional
@@ -107,7 +108,7 @@ class CompletelyPositive(
 
     n_components: int | None = None
     _: KW_ONLY
-    affinity: Any = "precomputed"
+    affinity: Any = "auto"
     n_neighbors: int = 10
     gamma: float | None = None
     starts: int = 5
@@ -153,26 +154,29 @@ class CompletelyPositive(
     def _affinity(self, X: Any) -> Array:
         named = isinstance(self.affinity, str)
         if named:
-            known = ("precomputed", "knn", *PAIRWISE_KERNEL_FUNCTIONS)
+            known = ("auto", "precomputed", "knn", *PAIRWISE_KERNEL_FUNCTIONS)
             validate.choice("affinity", self.affinity, known)
         elif not callable(self.affinity):
             raise DataError(
                 f"affinity must be a name or a function of two rows; it is {self.affinity!r}."
             )
-        if named and self.affinity == "precomputed":
+        chosen = self.affinity
+        if named and chosen == "auto":
+            chosen = "precomputed" if _is_square(X) else "knn"
+        if named and chosen == "precomputed":
             A = symmetric_matrix(X)
             validate_data(self, X, skip_check_array=True)
             return A
         points = validate.points(X, at_least=2)
         validate_data(self, X, skip_check_array=True)
-        if named and self.affinity == "knn":
+        if named and chosen == "knn":
             k = min(self.n_neighbors, len(points))
             directed = kneighbors_graph(points, k, include_self=True).toarray()
             joined = (directed + directed.T) / 2.0
             root = np.sqrt(joined.sum(axis=1))
             return symmetric_matrix(joined / np.outer(root, root))
         options = {"gamma": self.gamma, "filter_params": True} if named else {}
-        return symmetric_matrix(pairwise_kernels(points, metric=self.affinity, **options))
+        return symmetric_matrix(pairwise_kernels(points, metric=chosen, **options))
 
     def _decide(self, A: Array) -> None:
         found = completely_positive(
@@ -198,3 +202,8 @@ class CompletelyPositive(
             self.status_ = CpStatus.NOT_CP
         else:
             self.status_ = CpStatus.UNDECIDED
+
+
+def _is_square(X: Any) -> bool:
+    shape = np.shape(X)
+    return len(shape) == 2 and shape[0] == shape[1]

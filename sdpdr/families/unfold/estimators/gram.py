@@ -214,9 +214,10 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _extend(self, X: Any) -> None:
         """The last step of a fit."""
-        if self.extension is None:
+        kind = self._map()
+        if kind is None:
             return
-        validate.choice("extension", self.extension, KINDS)
+        validate.choice("extension", kind, KINDS)
         precomputed = self.metric == "precomputed"
         points = np.asarray(X, dtype=float) if precomputed else validate.points(X)
         if not np.isfinite(points).all():
@@ -230,13 +231,17 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         self.extension_ = fit_extension(
             points,
             self.embedding_,
-            self.extension,
+            kind,
             precomputed=precomputed,
             n_neighbors=self.n_neighbors_,
             seed=self.random_state or 0,
         )
         # Columns of distances to samples that were left out of the graph.
         self._placed = np.flatnonzero(np.isfinite(self.embedding_).all(axis=1))
+
+    def _map(self) -> str | None:
+        """The kind of map that is learned, if any."""
+        return self.extension
 
     def _returned(self, X: Any) -> Array:
         """What ``fit_transform`` gives."""

@@ -11,6 +11,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.kernels import KernelEmbedding
+from sdpdr.families.unfold.estimators.sampled import SampledEmbedding
 from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.loocv import loocv
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
@@ -22,7 +23,7 @@ from sdpdr.program import Solution
 from sdpdr.solving.iterate.records import IterationStatus
 
 
-class MVU(LengthEmbedding):
+class MVU(SampledEmbedding):
     r"""Maximum Variance Unfolding: pull points apart while neighbours keep their distance.
 
     Solves :math:`\max \operatorname{tr} K` over centred Gram matrices whose squared lengths
@@ -53,6 +54,12 @@ class MVU(LengthEmbedding):
         See `sdpdr.solve`; ``"landmark"`` for a million points.
     landmarks : int, optional
         Of the landmark form: how many.
+    sample : int, "auto" or None, default "auto"
+        How many points are unfolded; None for all. The others are placed among them, by the
+        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
+        default all, unless that is predicted to take longer than ``time_limit``, or than 100
+        seconds where none is given: then so many as will not, 2000 at least. Distances, and
+        solvers and forms chosen by name, are not sampled unless asked.
     tol : float, optional
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
     time_limit : float, optional
@@ -63,7 +70,10 @@ class MVU(LengthEmbedding):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
-        Centred; column signs are such that the entry of largest size is positive.
+        Of those unfolded, centred; column signs are such that the entry of largest size is
+        positive.
+    sample_ : array of int
+        The rows that were unfolded, of which alone ``gram_``, ``graph_`` and ``solution_`` speak.
     gram_ : array of shape (nodes, nodes) or Factor
         The Gram matrix of the distinct points.
     eigenvalues_ : array
@@ -77,7 +87,8 @@ class MVU(LengthEmbedding):
     n_neighbors_ : int
         As used; less than asked for where there are fewer points.
     extension_ : Extension
-        The map of all points, if one was asked for; ``extension_.error`` is what it misses.
+        The map of all points, if one was asked for or a sample was taken; ``extension_.error`` is
+        what it misses.
     solution_ : Solution
         With ``value``, ``bound``, ``gap``, multipliers and residuals.
     n_features_in_ : int
@@ -99,6 +110,8 @@ class MVU(LengthEmbedding):
         The embedding keeps less than half of the squared length of edges.
     FewPointsWarning
         There are no more than ``n_neighbors`` distinct points.
+    SampledWarning
+        Not all points were unfolded.
     DuplicatePointsWarning, UncertifiedWarning
 
     References

@@ -1,0 +1,130 @@
+"""Unfolding as many points as there is time for, and placing the others among them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, SampledWarning
+from sdpdr.families.unfold.estimators.gram import LengthEmbedding
+from sdpdr.graphs import knn
+from sdpdr.graphs.search import seconds_of_search
+from sdpdr.solving.plan import plan
+
+# So many points are unfolded always: some 75 seconds, of noise in ten dimensions.
+FEW = 2000
+# Predicted seconds up to which all points are unfolded, where no time limit is given.
+PATIENCE = 100.0
+# The map that places points where none was asked for: it needs no choice and no smoothness.
+_PLACING = "barycentric"
+
+
+@dataclass(eq=False, repr=False)
+class SampledEmbedding(LengthEmbedding):
+    """Base of embeddings of a sample, where all points would take too long.
+
+    A sample is drawn at random, so that it is as dense where the data are. Its size is doubled as
+    long as search and plan are predicted to end in time.
+    """
+
+    _: KW_ONLY
+    sample: int | str | None = "auto"
+
+    def fit(self, X: Any, y: Any = None) -> SampledEmbedding:
+        """Learn the embedding of the rows of X.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self.sample_ = None
+        points = self._points_to_sample(X)
+        rows = None if points is None else self._drawn(points)
+        if points is None or rows is None:
+            super().fit(X, y)
+            self.sample_ = np.arange(self.graph_.index.size)
+            return self
+        self.sample_ = rows
+        super().fit(points[rows])
+        validate_data(self, X, skip_check_array=True)
+        places = self.extension_(points)
+        places[rows] = self.embedding_
+        self.embedding_ = places
+        return self
+
+    def _points_to_sample(self, X: Any) -> Array | None:
+        """The points, checked, if they might not all be unfolded."""
+        if self.sample is None:
+            return None
+        if isinstance(self.sample, str):
+            validate.choice("sample", self.sample, ("auto",))
+            by_name = not (isinstance(self.solver, str) and self.solver == self.form == "auto")
+            if by_name or self.metric == "precomputed" or sp.issparse(X) or len(X) <= FEW:
+                return None
+        else:
+            validate.positive_integer("sample", self.sample)
+            if self.metric == "precomputed":
+                raise DataError(
+                    f"sample={self.sample} places points by their coordinates, and these are known "
+                    "by distances. Pass sample=None, or distances of fewer points."
+                )
+        return validate.points(X)
+
+    def _drawn(self, points: Array) -> Index | None:
+        """Rows of a sample; None where all are taken."""
+        order = np.random.default_rng(self.random_state or 0).permutation(len(points))
+        wanted = self.sample
+        m = (
+            int(wanted)
+            if isinstance(wanted, (int, np.integer))
+            else self._affordable(points[order])
+        )
+        return np.sort(order[:m]) if m < len(points) else None
+
+    def _affordable(self, points: Array) -> int:
+        """How many of the first points to unfold."""
+        n, m = len(points), FEW
+        limit = PATIENCE if self.time_limit is None else self.time_limit
+        while m < n:
+            more = min(2 * m, n)
+            seconds = self._predicted(points[:more], limit)
+            if seconds > limit:
+                warnings.warn(
+                    f"{m} of {n} points, drawn at random, are unfolded, and the others placed "
+                    f"among them: {more} are predicted to take {seconds:.0f} s, more than "
+                    f"{limit:g}. Nothing is proved of points that were placed. sample=None unfolds "
+                    "all, a number so many; a larger time_limit allows for more.",
+                    SampledWarning,
+                    stacklevel=5,
+                )
+                return m
+            m = more
+        return n
+
+    def _predicted(self, points: Array, limit: float) -> float:
+        """Seconds for a search for neighbours and for the unfolding."""
+        search = seconds_of_search(*points.shape)
+        if search > limit:
+            return search
+        with warnings.catch_warnings():
+            # What is true of the graph of a trial need not be of that which is unfolded.
+            warnings.simplefilter("ignore")
+            graph = knn(points, self.n_neighbors, angles=self.angles, connect="bridges")
+            cost = plan(self._model(graph, points, None)).cost
+        return search if cost is None else search + cost.seconds
+
+    def _map(self) -> str | None:
+        placed = self.sample_ is not None and self.extension is None
+        return _PLACING if placed else self.extension
