@@ -19,6 +19,7 @@ version = release = sdpdr.__version__
 
 extensions = [
     "mathml",
+    "moving",
     "backlinks",
     "facts",
     "problems",
@@ -60,13 +61,14 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "github-dark",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {
     page: []
     for page in (
         "index",
+        "moving",
         "concepts",
         "methods/*",
         "guide/*",
