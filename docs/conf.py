@@ -52,6 +52,8 @@ html_title = "sdpdr"
 html_static_path = ["_static"]
 html_css_files = ["sdpdr.css"]
 html_copy_source = False
+# Without it the theme complains in the console of every reader.
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",

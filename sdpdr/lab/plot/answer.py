@@ -126,7 +126,13 @@ def _draw_points(axes: Axes, plane: Array, colour: ArrayLike | None, edges: Inde
     if edges is not None:
         draw_edges(axes, plane, edges, colors=FAINT, linewidths=0.5, alpha=0.45)
     axes.scatter(
-        *plane.T, s=12.0, c=colouring.colours, linewidths=0, rasterized=len(plane) > MANY, zorder=2
+        plane[:, 0],
+        plane[:, 1],
+        s=12.0,
+        c=colouring.colours,
+        linewidths=0,
+        rasterized=len(plane) > MANY,
+        zorder=2,
     )
     frame(axes, plane)
     explain(colouring, "", [axes], axes, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -90,7 +90,7 @@ def _springs(at: Array, edges: Index, weights: Array) -> Iterator[str]:
     load = np.abs(weights) / (np.max(np.abs(weights), initial=0.0) or 1.0)
     for (i, j), weight, share in zip(edges.tolist(), weights.tolist(), load.tolist(), strict=True):
         (x1, y1), (x2, y2) = at[i], at[j]
-        colour = to_hex(SPRINGS.to_rgba(share)) if share > SLACK else FAINT
+        colour = to_hex(SPRINGS.to_rgba([share])[0]) if share > SLACK else FAINT
         yield (
             f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
             f'stroke-width="{0.7 + 3.0 * share**0.5:.2f}"><title>edge {i} – {j}: multiplier '
