@@ -88,9 +88,11 @@ def _picture(solution: Solution) -> str:
 def _springs(at: Array, edges: Index, weights: Array) -> Iterator[str]:
     """Edges in the colours of their multipliers, relative to the largest."""
     load = np.abs(weights) / (np.max(np.abs(weights), initial=0.0) or 1.0)
-    for (i, j), weight, share in zip(edges.tolist(), weights.tolist(), load.tolist(), strict=True):
+    colours = SPRINGS.to_rgba(np.maximum(load, SLACK))
+    told = zip(edges.tolist(), weights.tolist(), load.tolist(), colours, strict=True)
+    for (i, j), weight, share, of in told:
         (x1, y1), (x2, y2) = at[i], at[j]
-        colour = to_hex(SPRINGS.to_rgba([share])[0]) if share > SLACK else FAINT
+        colour = to_hex(of) if share > SLACK else FAINT
         yield (
             f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
             f'stroke-width="{0.7 + 3.0 * share**0.5:.2f}"><title>edge {i} – {j}: multiplier '
