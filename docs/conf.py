@@ -19,6 +19,7 @@ version = release = sdpdr.__version__
 
 extensions = [
     "mathml",
+    "moving",
     "backlinks",
     "facts",
     "problems",
@@ -51,6 +52,8 @@ html_title = "sdpdr"
 html_static_path = ["_static"]
 html_css_files = ["sdpdr.css"]
 html_copy_source = False
+# Without it the theme complains in the console of every reader.
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
@@ -60,13 +63,14 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "github-dark",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {
     page: []
     for page in (
         "index",
+        "moving",
         "concepts",
         "methods/*",
         "guide/*",

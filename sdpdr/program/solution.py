@@ -13,8 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, SolveFailedError, UnknownNameError
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import (
+    DataError,
+    PackageMissingError,
+    SolveFailedError,
+    UnknownNameError,
+)
 from sdpdr.base.files import write_text
 from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.program.point import Value, leading_factor, spectrum_of
@@ -24,6 +29,9 @@ from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run, shown
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
     from sdpdr.reduce import Exposure
 
 T = TypeVar("T")
@@ -193,6 +201,8 @@ class Solution:
         about zero where a row binds, negative where it is missed. Of a matrix inequality, the
         eigenvalues of its matrix relative to the largest
         (`sdpdr.program.backward.relative_slacks`).
+    edges : mapping from row label to array of shape (m, 2)
+        Of rows that are squared lengths of edges, which points they join.
 
     Examples
     --------
@@ -232,6 +242,7 @@ class Solution:
     runs: tuple[Run, ...] = ()
     of_model: bool = False
     slacks: Mapping[str, Array] = field(default_factory=dict)
+    edges: Mapping[str, Index] = field(default_factory=dict)
 
     @property
     def advice(self) -> str:
@@ -388,6 +399,54 @@ class Solution:
 
         return report(self)
 
+    def plot(self, colour: ArrayLike | None = None, *, title: str = "") -> Figure:
+        """Draw what there is: the embedding, its spectrum, its springs, and the solver's history.
+
+        Parameters
+        ----------
+        colour : array_like of shape (n,), optional
+            As for `sdpdr.plot.embedding`.
+        title : str, optional
+            By default the status and the proven gap.
+
+        Returns
+        -------
+        Figure
+            A panel each for the embedding in the plane, for the shares of the leading
+            eigenvalues, for the multipliers of edges where lengths of edges have rows, and for
+            values and bounds where the solver reports them; see `sdpdr.plot.answer`.
+
+        Raises
+        ------
+        SolveFailedError
+            There is no point.
+        DataError
+            There is nothing to draw: no matrix and no history.
+        ShapeError
+            There is not one colour for each point.
+        PackageMissingError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import sdpdr
+        >>> from sdpdr import graphs, methods
+        >>> figure = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))).plot()
+        >>> [axes.get_title("left") for axes in figure.axes if axes.get_title("left")]
+        ['embedding', 'spectrum', 'springs', 'history']
+        """
+        try:
+            from sdpdr.lab.plot.answer import answer
+        except ModuleNotFoundError as error:
+            raise _without_matplotlib(error) from error
+        return answer(self, colour, title=title)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: the certificate, and a picture that tells what is what."""
+        from sdpdr.lab.plot.notebook import card
+
+        return card(self)
+
     def record(self) -> dict[str, Any]:
         """Everything but the point and multipliers of large programs, ready for JSON."""
         return {
@@ -438,6 +497,12 @@ class Solution:
             f"value {shown(self.value, '.8g')}, {attained}bound {shown(self.bound, '.8g')}, "
             f"gap {shown(self.gap, '.1e')})"
         )
+
+
+def _without_matplotlib(error: ModuleNotFoundError) -> ModuleNotFoundError | PackageMissingError:
+    if (error.name or "").partition(".")[0] != "matplotlib":
+        return error
+    return PackageMissingError("a picture needs package 'matplotlib': pip install matplotlib")
 
 
 def _named(kind: str, name: str, known: Mapping[str, T]) -> T:

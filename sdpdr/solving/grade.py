@@ -12,7 +12,8 @@ from importlib.metadata import version
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.attain import Attained, attain, made_psd
 from sdpdr.program.backward import backward_error, dual_backward_error, relative_slacks
@@ -269,7 +270,18 @@ def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
         residuals=dimacs_errors(sdp, point),
         slacks=slacks,
         backward_error=backward_error(sdp, point.values, slacks),
+        edges=_edges(sdp),
     )
+
+
+def _edges(sdp: SDP) -> dict[str, Index]:
+    """Of rows that are squared lengths of edges alone, the edges."""
+    return {
+        rows.label: lengths.edges
+        for rows in sdp.rows
+        for lengths in rows.lhs.values()
+        if isinstance(lengths, SquaredEdgeLengths)
+    }
 
 
 def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: float | None) -> Solution:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sdpdr import graphs
+import sdpdr
+from sdpdr import graphs, methods
 from sdpdr.lab.cli import main
 from sdpdr.lab.study.demo import demonstrate, representatives
+from sdpdr.lab.study.report import verdict_on
 from sdpdr.program import Solution
 
 
@@ -33,6 +37,28 @@ def test_it_succeeds_and_writes_report_figures_and_records(finished):
         assert record["certified"]
         assert record["solver"] == "lowrank"
     assert not [name for name in names if name.startswith(".")]
+
+
+def test_what_became_of_lengths_stands_beside_certified(finished):
+    out, _ = finished
+    html = (out / "report.html").read_text(encoding="utf-8")
+    box = html[html.index('aria-label="The answer"') :]
+    sentences = re.findall(r"<p>(.*?)</p>", box[: box.index("</div>")])
+    for name, sentence in zip(("Swiss roll, 120", "Handwritten digits, "), sentences, strict=True):
+        assert sentence.startswith(name)
+        assert re.search(
+            r": certified, (and|but) lengths were (not )?kept: edges have \d+%", sentence
+        )
+
+
+@pytest.mark.parametrize(("far", "words"), [(1.0, "and lengths were kept"), (0.1, "not kept")])
+def test_lengths_that_are_lost_are_called_so(far, words):
+    graph = graphs.path([1.0, 1.0])
+    whole = sdpdr.solve(methods.mvu(graph))
+    shrunk = {"K": far * np.asarray(whole["K"])}
+    said = verdict_on(graph, replace(whole, values=shrunk))
+    assert words in said
+    assert f"edges have {far:.0%}" in said
 
 
 def test_all_compared_solvers_have_a_row(finished):

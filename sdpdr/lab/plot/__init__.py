@@ -4,6 +4,7 @@ Nothing here touches pyplot or global settings: save a figure with ``figure.save
 return it from a notebook's cell.
 """
 
+from sdpdr.lab.plot.answer import answer
 from sdpdr.lab.plot.dimensions import choice_of_k, spectrum
 from sdpdr.lab.plot.edges import dual_weights, edge_changes
 from sdpdr.lab.plot.history import convergence, rounds
@@ -15,6 +16,7 @@ from sdpdr.lab.plot.runs import runs
 from sdpdr.lab.plot.studies import growth, outcome_map, performance_profile
 
 __all__ = [
+    "answer",
     "bases",
     "choice_of_k",
     "cloud",

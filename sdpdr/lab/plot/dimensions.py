@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.graphs import ChoiceOfK
 from sdpdr.lab.plot.style import (
@@ -53,24 +55,11 @@ def spectrum(eigenvalues: ArrayLike, *, n_max: int = 20, title: str = "") -> Fig
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['share of variance', 'cumulative share']
     """
-    values = np.sort(np.asarray(eigenvalues, dtype=float).ravel())[::-1]
-    if not values.size or not np.isfinite(values).all() or values[0] <= 0.0:
-        raise DataError("a spectrum needs finite eigenvalues, at least one of them positive.")
-    positive = np.maximum(values, 0.0)
-    share = (positive / positive.sum())[:n_max]
-    order = np.arange(1, share.size + 1)
     figure, upper, lower = two_panels()
-
-    seen = share > FLOOR
-    floor = 10.0 ** (np.floor(np.log10(share[seen].min())) - 0.5)
-    upper.vlines(order[seen], floor, share[seen], color=ACCENT, linewidth=2.5)
-    upper.plot(order[seen], share[seen], "o", color=ACCENT, markersize=6)
-    rings = np.full(np.count_nonzero(~seen), floor)
-    upper.plot(order[~seen], rings, "o", markersize=5, mfc="none", color=FAINT, clip_on=False)
-    upper.set_yscale("log")
-    upper.set_ylim(floor, 2.0)
+    share = draw_shares(upper, eigenvalues, n_max)
     tidy(upper, title=title, y="share of variance")
 
+    order = np.arange(1, share.size + 1)
     total = np.cumsum(share)
     lower.plot(order, total, "-o", color=SECOND, markersize=5, linewidth=1.6)
     lower.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=":")
@@ -81,6 +70,25 @@ def spectrum(eigenvalues: ArrayLike, *, n_max: int = 20, title: str = "") -> Fig
     for k in range(min(2, share.size)):
         note(lower, f"{100 * total[k]:.1f} %", (order[k], total[k]), (7, -11), fontsize=9)
     return figure
+
+
+def draw_shares(axes: Axes, eigenvalues: ArrayLike, n_max: int) -> Array:
+    """Draw the shares of the largest eigenvalues on a logarithmic scale, and return them."""
+    values = np.sort(np.asarray(eigenvalues, dtype=float).ravel())[::-1]
+    if not values.size or not np.isfinite(values).all() or values[0] <= 0.0:
+        raise DataError("a spectrum needs finite eigenvalues, at least one of them positive.")
+    positive = np.maximum(values, 0.0)
+    share: Array = (positive / positive.sum())[:n_max]
+    order = np.arange(1, share.size + 1)
+    seen = share > FLOOR
+    floor = 10.0 ** (np.floor(np.log10(share[seen].min())) - 0.5)
+    axes.vlines(order[seen], floor, share[seen], color=ACCENT, linewidth=2.5)
+    axes.plot(order[seen], share[seen], "o", color=ACCENT, markersize=6)
+    rings = np.full(np.count_nonzero(~seen), floor)
+    axes.plot(order[~seen], rings, "o", markersize=5, mfc="none", color=FAINT, clip_on=False)
+    axes.set_yscale("log")
+    axes.set_ylim(floor, 2.0)
+    return share
 
 
 def choice_of_k(choice: ChoiceOfK, *, title: str = "") -> Figure:

@@ -70,6 +70,8 @@ def edge_changes(Y: ArrayLike, edges: ArrayLike, changes: ArrayLike, *, title: s
 MOST = 0.99
 # Edges that carry less than this part of it hardly hold anything.
 SLACK = 1e-3
+SPRINGS = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
+SPRINGS_LABEL = "dual weight / its 99th percentile"
 
 
 def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: str = "") -> Figure:
@@ -107,19 +109,23 @@ def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: s
     """
     plane = plane_of(Y)
     pairs, weight = _one_each("weights", edges, weights)
+    figure, axes = _new(plane, SPRINGS, SPRINGS_LABEL, title)
+    draw_springs(axes, plane, pairs, weight)
+    return figure
+
+
+def draw_springs(axes: Axes, plane: Array, pairs: np.ndarray, weight: Array) -> None:
+    """Draw edges in the colour and width of their dual weight, the heaviest on top."""
     load = np.abs(weight)
     top = float(np.quantile(load, MOST)) if load.size else 0.0
     load = np.minimum(load / (top or float(np.max(load, initial=0.0)) or 1.0), 1.0)
     carries = load > SLACK
     order = np.flatnonzero(carries)[np.argsort(load[carries])]
-    scale = ScalarMappable(LogNorm(SLACK, 1.0), SEQUENCE)
-    figure, axes = _new(plane, scale, "dual weight / its 99th percentile", title)
     draw_edges(axes, plane, pairs[~carries], colors=FAINT, linewidths=0.4, alpha=0.5)
     draw_edges(
-        axes, plane, pairs[order], colors=scale.to_rgba(load[order]),
+        axes, plane, pairs[order], colors=SPRINGS.to_rgba(load[order]),
         linewidths=0.5 + 3.0 * np.sqrt(load[order]),
     )  # fmt: skip
-    return figure
 
 
 def _one_each(name: str, edges: ArrayLike, values: ArrayLike) -> tuple[np.ndarray, Array]:

@@ -124,19 +124,13 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
     """
     if not history:
         raise DataError("the history is empty: this solver does not report its iterations.")
-    steps, values, bounds = (_column(history, name) for name in ("iteration", "value", "bound"))
-    known = np.isfinite(bounds)
-    goal = bounds[known][-1] if known.any() else values[-1]
     figure, upper, lower = two_panels()
-
-    upper.plot(steps, values, "-o", color=ACCENT, markersize=3, linewidth=1.4, label="value")
-    if known.any():
-        upper.axhline(goal, color=FAINT, linewidth=0.9, linestyle="--", label="proven bound")
-        upper.plot(steps[known], bounds[known], "v", color=FAINT, markersize=5)
+    goal = draw_sides(upper, history)
     tidy(upper, title=title, y="value")
     draw_legend(upper)
 
-    distance = np.abs(values - goal) / max(abs(float(goal)), TINY)
+    steps, values = _column(history, "iteration"), _column(history, "value")
+    distance = np.abs(values - goal) / max(abs(goal), TINY)
     _draw_error(lower, steps, distance, ACCENT, "|value − bound| / |bound|")
     for name, colour in ERRORS.items():
         _draw_error(lower, steps, np.abs(_column(history, name)), colour, name)
@@ -144,6 +138,18 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
     tidy(lower, x="iteration", y="relative error")
     draw_legend(lower)
     return figure
+
+
+def draw_sides(axes: Axes, history: Sequence[Mapping[str, Any]]) -> float:
+    """Draw values and proven bounds over iterations; what they came to is returned."""
+    steps, values, bounds = (_column(history, name) for name in ("iteration", "value", "bound"))
+    known = np.isfinite(bounds)
+    goal = float(bounds[known][-1] if known.any() else values[-1])
+    axes.plot(steps, values, "-o", color=ACCENT, markersize=3, linewidth=1.4, label="value")
+    if known.any():
+        axes.axhline(goal, color=FAINT, linewidth=0.9, linestyle="--", label="proven bound")
+        axes.plot(steps[known], bounds[known], "v", color=FAINT, markersize=5)
+    return goal
 
 
 def _column(history: Sequence[Mapping[str, Any]], name: str) -> Array:

@@ -93,17 +93,18 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
 
     with said.status("unfolding the swiss roll"):
         roll, roll_solution = unfold_roll(sizes.roll)
-    said.print(f"swiss roll: {roll_solution!r}")
+    said.print(f"swiss roll: {roll_solution!r}\n            {roll.facts['answer']}")
     with said.status("unfolding the digits"):
         digits, digits_solution = unfold_digits(sizes.digits)
-    said.print(f"digits:     {digits_solution!r}")
+    said.print(f"digits:     {digits_solution!r}\n            {digits.facts['answer']}")
     compared, comparison = compare_all(sizes)
     Console(width=None if has_terminal(sys.stdout) else 160).print(comparison.table())
 
     unfoldings = {"swiss-roll": roll_solution, "digits": digits_solution}
     summary = summarize(unfoldings.values(), comparison)
     with said.status("writing the report"):
-        page = report(TITLE, summary, (roll, digits, compared), LIMITATIONS)
+        verdict = [f"{section.title}: {section.facts['answer']}." for section in (roll, digits)]
+        page = report(TITLE, summary, (roll, digits, compared), LIMITATIONS, verdict)
         save(out, page, unfoldings, comparison)
     seconds = time.perf_counter() - start
     said.print(f"{summary} All of it took {seconds:.0f} s.")

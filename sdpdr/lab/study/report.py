@@ -6,8 +6,10 @@ import os
 import platform
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 
+from sdpdr.base.arrays import Array
 from sdpdr.families.unfold.quality import quality
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import plot
@@ -18,9 +20,16 @@ from sdpdr.model import Model
 from sdpdr.program import Solution
 from sdpdr.program.report import facts as solution_facts
 
+# Below this part of their squared length, lengths were not kept.
+_KEPT = 0.5
+
 
 def report(
-    title: str, summary: str, sections: Sequence[Section], limitations: Sequence[str] = ()
+    title: str,
+    summary: str,
+    sections: Sequence[Section],
+    limitations: Sequence[str] = (),
+    verdict: Sequence[str] = (),
 ) -> Page:
     """A page of sections, with what a reader should not conclude, and the versions.
 
@@ -28,7 +37,7 @@ def report(
     ----------
     title, summary : str
     sections : sequence of Section
-    limitations : sequence of str
+    limitations, verdict : sequence of str, optional
 
     Returns
     -------
@@ -44,7 +53,7 @@ def report(
     """
     last = [Section("limitations", "Limitations", points=limitations)] if limitations else []
     made = Section("versions", "Versions and machine", facts=versions())
-    return Page(title, summary, (), [*sections, *last, made], is_live=False)
+    return Page(title, summary, verdict, [*sections, *last, made], is_live=False)
 
 
 def picture(name: str, figure: Figure, words: str) -> Chart:
@@ -117,7 +126,8 @@ def unfolding(
             )
         )
     measured = quality(graph, solution.embedding(2), spectrum=spectrum)
-    facts = graph_facts(graph) | solution_facts(solution) | measured.facts()
+    answer = {"answer": verdict_on(graph, solution)}
+    facts = answer | graph_facts(graph) | solution_facts(solution) | measured.facts()
     code = {"The program": model.describe()}
     return Section(name, title, (text,), (*pictures, *own), facts=facts, code=code)
 
@@ -145,6 +155,44 @@ def comparing(
     tables = [Table(f"{name}-table", comparison.frame())]
     code = {"The program": model.describe()}
     return Section(name, title, (text,), pictures, tables, facts, code=code)
+
+
+def verdict_on(graph: NeighborGraph, solution: Solution) -> str:
+    """Whether an unfolding is certified, and how far it and its picture keep lengths.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    solution : Solution
+        Of an unfolding of that graph.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> graph = graphs.path([1.0, 2.0])
+    >>> print(verdict_on(graph, sdpdr.solve(methods.mvu(graph))))
+    certified, and lengths were kept: edges have 100% of their squared length in the two dimensions
+    of the picture, and 100% in all dimensions of the unfolding
+    """
+    drawn = _length_kept(graph, solution.embedding(2))
+    in_all = _length_kept(graph, solution.embedding(len(solution.spectrum())))
+    grade, kept = solution.certified(), drawn >= _KEPT
+    return (
+        f"{'certified' if grade else 'not certified'}, {'and' if grade == kept else 'but'} lengths "
+        f"were {'kept' if kept else 'not kept'}: edges have {drawn:.0%} of their squared length in "
+        f"the two dimensions of the picture, and {in_all:.0%} in all dimensions of the unfolding"
+    )
+
+
+def _length_kept(graph: NeighborGraph, Y: Array) -> float:
+    """The squared lengths of edges as a part of those of the data."""
+    i, j = graph.edges.T
+    return float(np.sum(np.square(Y[i] - Y[j])) / graph.sqdist.sum())
 
 
 def graph_facts(graph: NeighborGraph) -> dict[str, str]:

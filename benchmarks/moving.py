@@ -1,0 +1,255 @@
+"""What moves in the documentation: solutions of real programs, written as small files of JSON.
+
+    python benchmarks/moving.py                 all files of docs/moving
+    python benchmarks/moving.py unfolding race  some of them
+
+Each file is made of whole solves with their proofs. A step of the unfolding is a solve that was
+told to stop after so many steps, so that its point is proved feasible and its bound is proved, as
+every other answer's. Only the seconds of the race differ from run to run; they are of the
+processor, of the solver alone, and the least of three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sdpdr
+from sdpdr import graphs, maximize, methods, psd
+from sdpdr.base.files import write_text
+from sdpdr.blocks import Band, Slack
+from sdpdr.families.unfold.quality import align
+from sdpdr.graphs import NeighborGraph
+from sdpdr.lab.study.rows import installed
+from sdpdr.program import Solution
+from sdpdr.reduce import Composed
+
+FOLDER = Path(__file__).parents[1] / "docs" / "moving"
+Array = NDArray[np.float64]
+Json = dict[str, Any]
+
+NEIGHBOURS, PRICES, WIDTHS = range(4, 11), (0.1, 0.3, 1, 3, 10, 30), (0.01, 0.03, 0.1, 0.3, 0.6)
+# Below -π/4 the tip of the cone is best.
+TURNS, LIFT = 36, 1.2
+RACERS = (("lowrank", "factor"), ("clarabel", "lmi"), ("scs", "lmi"))
+STOPS = (1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+
+
+def unfolding(n: int = 250) -> Json:
+    """The data, and where the solver stands after each of its steps."""
+    X, along, graph = _roll(n, 5)
+    model = methods.mvu(graph)
+    last = sdpdr.solve(model, "lowrank")
+    steps = last.claimed.iterations or 0
+    stopped = [sdpdr.solve(model, "lowrank", max_iter=k) for k in range(1, steps)]
+    Y = last.embedding(2)
+    centred = X - X.mean(axis=0)
+    # The spiral is seen along its axis, where it is a spiral.
+    first = {
+        "label": "the data",
+        "Y": _places(_turned(Y, centred[:, [0, 2]])),
+        "value": float(np.sum(centred**2)),
+        "bound": None,
+        "words": "The data are a feasible point, all lengths kept. Nothing bounds the optimum yet.",
+    }
+    frames = [_frame(f"step {k}", s, Y, graph) for k, s in enumerate([*stopped, last], 1)]
+    return {
+        "title": f"Swiss roll of {n} points, unfolded",
+        "slider": "Step of the solver",
+        "edges": graph.edges.tolist(),
+        "colour": _shares(along),
+        "frames": [first, *frames],
+    }
+
+
+def choices() -> list[Json]:
+    """The same roll under other numbers of neighbours, prices and widths."""
+    X, along, graph = _roll(150, 4)
+    truth = sdpdr.solve(methods.mvu(graph)).embedding(2)
+    shared = {"colour": _shares(along)}
+
+    def solved(label: str, graph: NeighborGraph, relation: Any = "inequality") -> Json:
+        solution = sdpdr.solve(methods.mvu(graph, relation), "lowrank")
+        return {**_frame(label, solution, truth, graph), "edges": graph.edges.tolist()}
+
+    return [
+        {
+            **shared,
+            "title": "How many neighbours",
+            "slider": "Neighbours k",
+            "start": 0,
+            "frames": [solved(f"k = {k}", graphs.knn(X, n_neighbors=k)) for k in NEIGHBOURS],
+        },
+        {
+            **shared,
+            "title": "What a change of length costs",
+            "slider": "Price of slack",
+            "frames": [solved(f"price {nu:g}", graph, Slack(nu)) for nu in PRICES],
+        },
+        {
+            **shared,
+            "title": "How much a length may change",
+            "slider": "Width of the band",
+            "start": 0,
+            "frames": [solved(f"width {width:g}", graph, Band(width)) for width in WIDTHS],
+        },
+    ]
+
+
+def springs(n: int = 150) -> Json:
+    """An unfolding with the multipliers of its edges."""
+    _, along, graph = _roll(n, 4)
+    solution = sdpdr.solve(methods.mvu(graph))
+    weights = solution.dual("isometry")
+    frame = _frame("unfolded", solution, solution.embedding(2), graph)
+    return {
+        "title": f"The springs that hold {n} points",
+        "slider": "Spring, the strongest first",
+        "edges": graph.edges.tolist(),
+        "weights": [float(f"{w:.4g}") for w in weights],
+        "lengths": [float(f"{x:.4g}") for x in np.sqrt(graph.sqdist)],
+        "colour": _shares(along),
+        "frames": [frame],
+    }
+
+
+def shapes() -> list[Json]:
+    """Linear goals over matrices of order two with trace one at most, and correlation matrices."""
+    angles = 2 * np.pi * np.arange(TURNS) / TURNS
+    heights = LIFT * np.sin(angles)
+    cone = [
+        _optimum(
+            np.sin(h) * np.eye(2)
+            + np.cos(h) * np.array([[np.cos(t), np.sin(t)], [np.sin(t), -np.cos(t)]]),
+            lambda K: (K.trace() <= 1).named("trace"),
+        )
+        for t, h in zip(angles, heights, strict=True)
+    ]
+    # The product of the three decides whether a corner or a point of a face is best.
+    goals = zip(np.cos(angles), np.sin(angles), 0.8 * np.sin(3 * angles), strict=True)
+    elliptope = [
+        _optimum([[0, a, b], [a, 0, c], [b, c, 0]], lambda K: (K.diagonal() == 1).named("diagonal"))
+        for a, b, c in goals
+    ]
+    return [
+        {"title": "Matrices of order two, of trace at most one", "shape": "cone", "goals": cone},
+        {"title": "Correlation matrices of order three", "shape": "elliptope", "goals": elliptope},
+    ]
+
+
+def race(n: int = 60) -> Json:
+    """What is proved of one program by the time that each solver has spent."""
+    _, _, graph = _roll(n, 4)
+    model = methods.mvu(graph)
+    return {
+        "title": f"One unfolding of {n} points, three solvers",
+        "slider": "Processor seconds",
+        "tol": 1e-6,
+        "versions": {k: v for k, v in installed().items() if k in ("sdpdr", "clarabel", "scs")},
+        "runs": [
+            {"name": f"{name}, {form} form", "stops": _stops(model, name, form)}
+            for name, form in RACERS
+        ],
+    }
+
+
+def _stops(model: sdpdr.Model, name: str, form: str) -> list[list[float | int]]:
+    """Steps, seconds of the solver alone, and the gap that is proved, until it is certified."""
+    found: list[list[float | int]] = []
+    for steps in STOPS:
+        solution = sdpdr.solve(model, name, form, max_iter=steps)
+        seconds = min(_seconds(model, name, form, steps) for _ in range(3))
+        taken = solution.claimed.iterations or steps
+        found.append([taken, float(f"{seconds:.3g}"), float(f"{solution.gap:.3g}")])
+        if solution.certified() or taken < steps:
+            break
+    return found
+
+
+def _seconds(model: sdpdr.Model, name: str, form: str, steps: int) -> float:
+    plan = sdpdr.plan(model, name, form, max_iter=steps)
+    reduced = Composed(plan.reductions).apply(plan.sdp)
+    before = time.process_time()
+    plan.solver.run(reduced.sdp)
+    return time.process_time() - before
+
+
+def _roll(n: int, k: int) -> tuple[Array, Array, NeighborGraph]:
+    X, along = sdpdr.datasets.swiss_roll(n, seed=0)
+    return X, along, graphs.knn(X, n_neighbors=k)
+
+
+def _frame(label: str, solution: Solution, like: Array, graph: NeighborGraph) -> Json:
+    """Places, both sides of the proof, and what became of the lengths."""
+    Y = solution.embedding(2)
+    i, j = graph.edges.T
+    kept = float(np.sum((Y[i] - Y[j]) ** 2) / graph.sqdist.sum())
+    spectrum = solution.spectrum()
+    grade = "certified" if solution.certified() else "not certified"
+    return {
+        "label": label,
+        "Y": _places(_turned(like, Y)),
+        "value": solution.attained,
+        "bound": solution.bound,
+        "words": (
+            f"{grade.capitalize()}, gap {solution.gap:.1e}. Two dimensions hold "
+            f"{spectrum[:2].sum() / spectrum.sum():.0%} of the variance and {kept:.0%} of the "
+            "squared lengths."
+        ),
+    }
+
+
+def _optimum(C: Any, limit: Callable[[Any], Any]) -> Json:
+    """The best point of a shape in a direction; of a face of such points, any."""
+    C = np.asarray(C, dtype=float).round(4) + 0.0
+    K = psd("K", len(C))
+    solution = sdpdr.solve(maximize((C * K).sum()) + limit(K), "clarabel", gap_scale=1.0)
+    spectrum = solution.spectrum()
+    return {
+        "C": C.tolist(),
+        "K": np.asarray(solution["K"]).round(4).tolist(),
+        "value": solution.attained,
+        "bound": solution.bound,
+        "rank": int(np.count_nonzero(spectrum > 1e-4)),
+        "certified": solution.certified(),
+    }
+
+
+def _turned(like: Array, Y: Array) -> Array:
+    return align(like, Y, scaling=False)[:, :2]
+
+
+def _places(Y: Array) -> list[list[float]]:
+    return [[float(f"{x:.2f}") for x in row] for row in Y]
+
+
+def _shares(values: Array) -> list[float]:
+    """Between 0 and 1."""
+    return ((values - values.min()) / np.ptp(values)).round(3).tolist()
+
+
+FILES: Mapping[str, Callable[[], Any]] = {
+    made.__name__: made for made in (unfolding, choices, springs, shapes, race)
+}
+
+
+def main(names: Iterable[str]) -> None:
+    """Write the files."""
+    for name in names:
+        text = json.dumps(FILES[name](), separators=(",", ":"))
+        write_text(FOLDER / f"{name}.json", text + "\n")
+        print(f"{name}.json: {len(text) / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", choices=["all", *FILES], default="all")
+    given = parser.parse_args().names
+    main(FILES if "all" in given else given)

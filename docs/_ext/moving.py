@@ -1,0 +1,175 @@
+"""Figures that move: ``moving:: KIND FILE.json`` draws one, still, from ``docs/moving``.
+
+What is drawn here is the whole picture, with words, for readers without scripts. The data stand
+beside it in the page, so that ``moving.js`` needs neither a server nor the network to move it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+FOLDER = Path(__file__).parents[1] / "moving"
+WIDTH, MARGIN = 640.0, 16.0
+# Beyond it a picture does not fit a window.
+TALLEST = 420.0
+_numbers = count(1)
+
+Json = dict[str, Any]
+
+
+def points_svg(data: Json, words: str) -> str:
+    """The frame to start with: edges below points, the same scale along both axes."""
+    frames = data["frames"]
+    xs = [x for frame in frames for x, _ in frame["Y"]]
+    ys = [y for frame in frames for _, y in frame["Y"]]
+    left, top = min(xs), max(ys)
+    scale = min((WIDTH - 2 * MARGIN) / (max(xs) - left), (TALLEST - 2 * MARGIN) / (top - min(ys)))
+    height = (top - min(ys)) * scale + 2 * MARGIN
+    first = frames[data.get("start", -1)]
+    at = [
+        (f"{MARGIN + (x - left) * scale:.1f}", f"{MARGIN + (top - y) * scale:.1f}")
+        for x, y in first["Y"]
+    ]
+    edges = first.get("edges") or data["edges"]
+    lines = "".join(
+        '<line x1="{}" y1="{}" x2="{}" y2="{}"/>'.format(*at[i], *at[j]) for i, j in edges
+    )
+    hues = "".join(
+        f'<circle cx="{x}" cy="{y}" r="3.2" style="--share:{share}"/>'
+        for (x, y), share in zip(at, data["colour"], strict=True)
+    )
+    frame = f"{left},{top},{scale:.6g},{MARGIN:g}"
+    body = f'<g class="edges">{lines}</g><g class="points">{hues}</g>'
+    return _svg(WIDTH, height, words, body, f' data-frame="{frame}"')
+
+
+def nothing(data: Json, words: str) -> str:
+    """What only a script can draw; without one the words and the table say the same."""
+    return ""
+
+
+def _svg(width: float, height: float, words: str, body: str, more: str = "") -> str:
+    return (
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        f'aria-label="{escape(words)}"{more}>{body}</svg>'
+    )
+
+
+def film_table(data: Json) -> str:
+    """What every frame says."""
+    head = ("", "value attained", "proved bound", "")
+    rows = [
+        (f["label"], _number(f["value"]), _number(f["bound"]), f["words"]) for f in data["frames"]
+    ]
+    return _table(head, rows)
+
+
+def springs_table(data: Json) -> str:
+    """The strongest springs."""
+    order = sorted(range(len(data["edges"])), key=lambda e: -data["weights"][e])[:10]
+    rows = [
+        ("{} – {}".format(*data["edges"][e]), f"{data['weights'][e]:g}", f"{data['lengths'][e]:g}")
+        for e in order
+    ]
+    return _table(("edge", "multiplier", "length"), rows)
+
+
+def shape_table(data: Json) -> str:
+    """The optimum in some directions."""
+    rows = [
+        (f"{k}", _number(goal["value"]), _number(goal["bound"]), str(goal["rank"]))
+        for k, goal in enumerate(data["goals"])
+        if k % 6 == 0
+    ]
+    return _table(("direction", "value attained", "proved bound", "rank of the optimum"), rows)
+
+
+def race_table(data: Json) -> str:
+    """Where every solver ended."""
+    rows = [
+        (run["name"], *map("{:g}".format, run["stops"][-1][:2]), _gap(run["stops"][-1][2]))
+        for run in data["runs"]
+    ]
+    return _table(("solver", "steps", "processor seconds", "proved gap at the end"), rows)
+
+
+KINDS = {
+    "film": (points_svg, film_table),
+    "springs": (points_svg, springs_table),
+    "shape": (nothing, shape_table),
+    "race": (nothing, race_table),
+}
+
+
+class Moving(SphinxDirective):
+    """One figure; a third argument picks one of a file that holds several."""
+
+    required_arguments = 2
+    optional_arguments = 1
+    has_content = True
+    option_spec: ClassVar = {"autoplay": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        kind, name = self.arguments[:2]
+        path = FOLDER / name
+        self.env.note_dependency(str(path))
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if len(self.arguments) > 2:
+            data = data[int(self.arguments[2])]
+        words = " ".join(" ".join(self.content).split())
+        return [nodes.raw("", figure(kind, data, words, "autoplay" in self.options), format="html")]
+
+
+def figure(kind: str, data: Json, words: str, autoplay: bool = False) -> str:
+    """The picture, the words, a table, and the data."""
+    picture, table = KINDS[kind]
+    label = f"moving-{next(_numbers)}"
+    text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    plays = " data-autoplay" if autoplay else ""
+    return (
+        f'<figure class="moving" data-kind="{kind}"{plays} aria-labelledby="{label}">'
+        f'<p class="moving-title" id="{label}">{escape(data["title"])}</p>'
+        f'<div class="moving-picture">{picture(data, words)}</div>'
+        f"<figcaption>{escape(words)}</figcaption>"
+        f"<details><summary>The same in numbers</summary>{table(data)}</details>"
+        f'<script type="application/json">{text}</script></figure>'
+    )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    heads = "".join(f'<th scope="col">{escape(h)}</th>' if h else "<td></td>" for h in head)
+    lines = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+        + "</tr>"
+        for first, *rest in rows
+    )
+    return (
+        '<div class="moving-table" tabindex="0" role="group" aria-label="numbers">'
+        f'<table class="table facts"><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody>'
+        "</table></div>"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "none yet" if value is None else f"{value:.8g}"
+
+
+def _gap(gap: float) -> str:
+    return f"{gap:.1e}"
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register the directive and its script."""
+    app.add_directive("moving", Moving)
+    app.add_js_file("moving.js", loading_method="defer")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,129 @@
+"""Figures that move show what was solved: their data obey the programs that they come from."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sdpdr import datasets, graphs
+from sdpdr.linalg import SquaredEdgeLengths
+
+pytest.importorskip("sphinx", reason="Sphinx is not installed")
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def read(name):
+    return json.loads((DOCS / "moving" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def figures():
+    text = (DOCS / "moving.rst").read_text(encoding="utf-8")
+    return re.findall(r"^\.\. moving:: (\w+) (\w+)\.json ?(\d?)$", text, re.MULTILINE)
+
+
+def graph_of(n, k):
+    return graphs.knn(datasets.swiss_roll(n, seed=0)[0], n_neighbors=k)
+
+
+def test_values_lie_below_bounds_and_meet_them_in_the_end():
+    films = [read("unfolding"), *read("choices")]
+    for film in films:
+        for frame in film["frames"]:
+            assert frame["bound"] is None or frame["value"] <= frame["bound"] * (1 + 1e-9)
+        last = film["frames"][-1]
+        assert last["bound"] - last["value"] <= 1e-6 * last["value"]
+        assert last["words"].startswith("Certified")
+    bounds = [frame["bound"] for frame in films[0]["frames"][1:]]
+    assert bounds[0] > 1.2 * bounds[-1]
+
+
+def test_no_step_of_the_unfolding_draws_an_edge_longer_than_it_is():
+    film, graph = read("unfolding"), graph_of(250, 5)
+    assert film["edges"] == graph.edges.tolist()
+    lengths = SquaredEdgeLengths(graph.n, graph.edges)
+    for frame in film["frames"]:
+        drawn = np.sqrt(lengths.apply_factor(np.array(frame["Y"])))
+        # Places are rounded to hundredths.
+        assert np.all(drawn <= np.sqrt(graph.sqdist) + 0.015)
+
+
+def test_the_springs_prove_the_bound():
+    film, graph = read("springs"), graph_of(150, 4)
+    w = np.array(film["weights"])
+    second = np.linalg.eigvalsh(graph.laplacian(w).toarray())[1]
+    bound = graph.sqdist @ w / second
+    assert bound == pytest.approx(film["frames"][0]["bound"], rel=1e-3)
+    assert np.array(film["lengths"]) == pytest.approx(np.sqrt(graph.sqdist), rel=1e-3)
+
+
+def test_optima_lie_in_their_sets_and_have_the_values_told():
+    for shape in read("shapes"):
+        for goal in shape["goals"]:
+            C, K = np.array(goal["C"]), np.array(goal["K"])
+            assert np.linalg.eigvalsh(K)[0] >= -2e-4
+            if shape["shape"] == "cone":
+                assert np.trace(K) <= 1 + 2e-4
+                best = max(np.linalg.eigvalsh(C)[-1], 0.0)
+                assert goal["bound"] == pytest.approx(best, abs=1e-6)
+            else:
+                np.testing.assert_allclose(np.diag(K), 1.0, atol=2e-4)
+            assert np.sum(C * K) == pytest.approx(goal["value"], abs=2e-3)
+            assert goal["certified"]
+            assert goal["rank"] == np.linalg.matrix_rank(K, tol=1e-2)
+
+
+def test_the_race_ends_certified_or_out_of_steps():
+    race = read("race")
+    for run in race["runs"]:
+        steps = [stop[0] for stop in run["stops"]]
+        assert steps == sorted(set(steps))
+        assert all(gap > race["tol"] for _, _, gap in run["stops"][:-1])
+        assert all(seconds > 0 for _, seconds, _ in run["stops"])
+    assert any(run["stops"][-1][2] <= race["tol"] for run in race["runs"])
+
+
+class Parts(HTMLParser):
+    """Names of elements, their attributes, and whether all that were opened are closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize(("kind", "name", "entry"), figures())
+def test_a_figure_without_scripts_has_words_and_numbers(kind, name, entry, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    moving = importlib.import_module("moving")
+    data = read(name)[int(entry)] if entry else read(name)
+    parts = Parts(moving.figure(kind, data, 'A & "B"'))
+    assert parts.open == []
+    tags = [tag for tag, _ in parts.seen]
+    assert {"figure", "figcaption", "table", "script"} <= set(tags)
+    pictures = [given["aria-label"] for tag, given in parts.seen if tag == "svg"]
+    assert pictures == (['A & "B"'] if kind in ("film", "springs") else [])
+    if pictures:
+        assert tags.count("circle") == len(data["colour"])
+        frame = data["frames"][data.get("start", -1)]
+        assert tags.count("line") == len(frame.get("edges") or data["edges"])
+
+
+def test_every_file_of_data_is_on_the_page():
+    assert {name for _, name, _ in figures()} == {path.stem for path in (DOCS / "moving").iterdir()}

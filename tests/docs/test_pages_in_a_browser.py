@@ -1,0 +1,246 @@
+"""Pages in a real browser: they move by keyboard, fit a telephone, and can be read by everyone.
+
+Two pages are built here, without the rest of the documentation; ``SDPDR_PAGES`` names a folder of
+pages that were built before, all of which are looked at (``make pages``). Needs `playwright` and a
+Chromium, found on the path or named by ``SDPDR_BROWSER``; accessibility is checked by axe-core,
+whose script ``SDPDR_AXE`` names.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytest.importorskip("pydata_sphinx_theme", reason="the documentation's packages are not installed")
+
+DOCS = Path(__file__).parents[2] / "docs"
+BROWSER = os.environ.get("SDPDR_BROWSER") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+AXE = os.environ.get("SDPDR_AXE")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium found; set SDPDR_BROWSER"),
+]
+
+HEAVIEST = 2_000_000
+ELSEWHERE = (
+    "_build", "gallery", "tables", "api", "guide", "howto", "methods", "problems", "studies",
+    "gallery_output", "course", "references.rst", "concepts.rst", "changelog.md", "contributing.md",
+)  # fmt: skip
+# The theme's button for searching says more than its name does.
+NOT_OURS = [[".search-button__button"]]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    built = os.environ.get("SDPDR_PAGES")
+    if built:
+        return Path(built).resolve()
+    out = tmp_path_factory.mktemp("site")
+    settings = {
+        "extensions": "mathml,moving,sphinx_design",
+        "exclude_patterns": ",".join(ELSEWHERE),
+    }
+    words = [word for name, value in settings.items() for word in ("-D", f"{name}={value}")]
+    command = [sys.executable, "-m", "sphinx", "-Q", "-b", "html", *words, str(DOCS), str(out)]
+    subprocess.run(command, check=True)
+    return out
+
+
+def pages(site):
+    """Pages that were written, rather than made from sources of programs or for searching."""
+    made = {"_modules", "_static", "api"}
+    found = (path for path in sorted(site.rglob("*.html")) if not made & set(path.parts))
+    return [path for path in found if path.stem not in ("genindex", "search", "py-modindex")]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        # A sandbox inside a container that runs as root cannot be had.
+        started = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser, site):
+    """Open a page without the network; what went wrong lies in its `trouble`."""
+    contexts = []
+
+    def open_page(page="moving.html", **options):
+        calm = {"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce"}
+        context = browser.new_context(offline=True, **(calm | options))
+        contexts.append(context)
+        opened = context.new_page()
+        opened.trouble, opened.asked_for = [], []
+        opened.on("console", lambda said: said.type == "error" and opened.trouble.append(said.text))
+        opened.on("pageerror", lambda error: opened.trouble.append(str(error)))
+        opened.on("request", lambda request: opened.asked_for.append(request.url))
+        opened.goto((site / page).as_uri())
+        opened.wait_for_load_state("networkidle")
+        return opened
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def figure(page, title):
+    return page.locator("figure.moving", has=page.get_by_text(title, exact=False)).first
+
+
+def status(part):
+    return part.locator("[role=status]").inner_text()
+
+
+def test_no_script_fails_nothing_is_fetched_and_no_page_is_heavy(visit, site):
+    for path in pages(site):
+        page = visit(path)
+        page.evaluate(
+            "scrollTo(0, document.body.scrollHeight)"
+        )  # for pictures that are loaded when seen
+        page.wait_for_load_state("networkidle")
+        assert page.trouble == [], path
+        files = {Path(unquote(urlparse(url).path)) for url in page.asked_for if url[:5] == "file:"}
+        others = [url for url in page.asked_for if not url.startswith(("file:", "data:", "blob:"))]
+        assert others == [], path
+        assert sum(file.stat().st_size for file in files) < HEAVIEST, path
+        page.context.close()
+
+
+def test_no_page_scrolls_sideways_on_a_telephone(visit, site):
+    for path in pages(site):
+        page = visit(path, viewport={"width": 400, "height": 800})
+        width = page.evaluate("document.documentElement.scrollWidth")
+        page.context.close()
+        assert width <= 400, path
+
+
+@pytest.mark.skipif(AXE is None, reason="SDPDR_AXE does not name axe.min.js of axe-core")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_accessibility_checker_has_no_serious_complaint(visit, site, scheme):
+    script = Path(AXE).read_text(encoding="utf-8")
+    complaints = {}
+    for path in pages(site):
+        page = visit(path, color_scheme=scheme)
+        page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+        page.evaluate(script)
+        asked = {"exclude": NOT_OURS}
+        found = page.evaluate("asked => axe.run(asked, {preload: false})", asked)
+        page.context.close()
+        assert found["passes"], path
+        grave = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+        if grave:
+            complaints[path.name] = [(one["id"], one["nodes"][0]["html"]) for one in grave]
+    assert complaints == {}
+
+
+@pytest.mark.parametrize("title", ["Swiss roll of 250", "How many neighbours", "One unfolding of"])
+def test_arrow_keys_move_a_slider_and_the_picture(visit, title):
+    part = figure(visit(), title)
+    slider, picture = part.get_by_role("slider"), part.locator(".moving-picture")
+    slider.focus()
+    slider.press("Home")
+    first = slider.get_attribute("aria-valuetext"), status(part), picture.inner_html()
+    slider.press("End")
+    last = slider.get_attribute("aria-valuetext"), status(part), picture.inner_html()
+    assert all(one != other for one, other in zip(first, last, strict=True))
+    slider.press("ArrowLeft")
+    assert status(part) != last[1]
+    assert part.locator("[role=status]").get_attribute("aria-live") == "polite"
+
+
+def test_a_status_tells_the_value_and_the_bound_of_the_frame(visit):
+    part = figure(visit(), "Swiss roll of 250")
+    slider = part.get_by_role("slider")
+    slider.focus()
+    slider.press("Home")
+    assert "proved bound none yet" in status(part)
+    slider.press("ArrowRight")
+    assert status(part).startswith("step 1: value ")
+    slider.press("End")
+    assert "Certified" in status(part)
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+@pytest.mark.parametrize("title", ["Swiss roll of 250", "Correlation", "One unfolding of"])
+def test_it_plays_and_pauses_by_keyboard(visit, title, motion):
+    page = visit(reduced_motion=motion)
+    part = figure(page, title)
+    button, slider = part.get_by_role("button"), part.get_by_role("slider").first
+    button.focus()
+    before = slider.input_value()
+    button.press("Space")
+    assert button.inner_text() == "Pause"
+    assert part.locator("[role=status]").get_attribute("aria-live") == "off"
+    sync_api.expect(slider).not_to_have_value(before)
+    button.press("Enter")
+    assert button.inner_text() == "Play"
+    held = slider.input_value()
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert slider.input_value() == held
+
+
+def test_nothing_moves_by_itself_for_readers_who_want_no_motion(visit):
+    calm, lively = (
+        figure(visit("index.html", reduced_motion=motion), "Swiss roll of 250")
+        for motion in ("reduce", "no-preference")
+    )
+    assert calm.get_by_role("button").inner_text() == "Play"
+    assert lively.get_by_role("button").inner_text() == "Pause"
+
+
+def test_the_nearest_spring_tells_its_edge_and_multiplier(visit):
+    part = figure(visit(), "The springs that hold")
+    part.scroll_into_view_if_needed()
+    strongest = status(part)
+    line = part.locator("line").nth(7)
+    middle = line.evaluate(
+        "l => { const m = l.getScreenCTM(), v = n => l[n].baseVal.value;"
+        " const p = new DOMPoint((v('x1') + v('x2')) / 2, (v('y1') + v('y2')) / 2)"
+        ".matrixTransform(m); return [p.x, p.y]; }"
+    )
+    part.page.mouse.move(*middle)
+    assert status(part).startswith("edge ")
+    assert status(part) != strongest
+    assert part.locator("line.chosen").count() == 1
+    slider = part.get_by_role("slider")
+    slider.focus()
+    slider.press("Home")
+    assert status(part) == strongest
+    slider.press("End")
+    assert "holds nothing" in status(part)
+
+
+def test_a_shape_turns_under_the_pointer_and_by_keys(visit):
+    part = figure(visit(), "Correlation matrices")
+    turn, way = part.get_by_role("slider").all()
+    part.scroll_into_view_if_needed()
+    box = part.locator("svg").bounding_box()
+    page, before = part.page, turn.input_value()
+    page.mouse.move(box["x"] + 100, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 180, box["y"] + 100)
+    page.mouse.up()
+    assert turn.input_value() != before
+    said = status(part)
+    way.focus()
+    way.press("ArrowRight")
+    assert status(part) != said
+
+
+def test_pages_say_the_same_without_scripts(visit):
+    page = visit(java_script_enabled=False)
+    part = figure(page, "Swiss roll of 250")
+    assert part.locator("svg[role=img] circle").count() == 250
+    assert part.locator("svg").get_attribute("aria-label")
+    assert page.locator("figure.moving figcaption").count() == page.locator("figure.moving").count()

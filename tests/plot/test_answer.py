@@ -1,0 +1,130 @@
+"""An answer draws what it has, and shows itself in notebooks."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import datasets, graphs, maximize, methods, psd, scalar
+from sdpdr.blocks import Band
+from sdpdr.errors import DataError, PackageMissingError, ShapeError, SolveFailedError
+
+ROLL, ALONG = datasets.swiss_roll(30, seed=0)
+GRAPH = graphs.knn(ROLL, n_neighbors=4)
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return sdpdr.solve(methods.mvu(GRAPH), "lowrank")
+
+
+def panels(figure):
+    return {axes.get_title("left"): axes for axes in figure.axes if axes.get_title("left")}
+
+
+def test_edges_are_those_of_the_graph(solution):
+    np.testing.assert_array_equal(solution.edges["isometry"], GRAPH.edges)
+
+
+def test_every_panel_draws_its_own_numbers(solution):
+    drawn = panels(solution.plot(ALONG))
+    assert list(drawn) == ["embedding", "spectrum", "springs", "history"]
+    Y = solution.embedding(2)
+    np.testing.assert_allclose(drawn["embedding"].collections[-1].get_offsets(), Y)
+    assert len(drawn["embedding"].collections[0].get_segments()) == GRAPH.m
+    top = drawn["spectrum"].lines[0].get_ydata()
+    spectrum = solution.spectrum()
+    np.testing.assert_allclose(top, (spectrum / spectrum.sum())[: len(top)])
+    springs = drawn["springs"].collections
+    assert sum(len(lines.get_segments()) for lines in springs) == GRAPH.m
+    # The heaviest edge lies on top, in the brightest colour.
+    i, j = GRAPH.edges[np.argmax(solution.dual("isometry"))]
+    np.testing.assert_allclose(springs[1].get_segments()[-1], Y[[i, j]])
+    values = [entry["value"] for entry in solution.history]
+    np.testing.assert_allclose(drawn["history"].lines[0].get_ydata(), values)
+
+
+def test_the_title_is_the_grade_or_what_is_asked_for(solution):
+    assert re.match(r"SOLVED, proven gap \d", solution.plot()._suptitle.get_text())
+    assert solution.plot(title="mine")._suptitle.get_text() == "mine"
+
+
+def test_what_is_not_there_is_not_drawn():
+    K = psd("K", 3)
+    plain = sdpdr.solve(maximize(K.trace()) + (K.diagonal() <= 1).named("unit"), "clarabel")
+    assert list(panels(plain.plot())) == ["embedding", "spectrum"]
+    assert "<line" not in plain._repr_html_()
+
+
+def test_limits_on_both_sides_draw_without_springs_of_the_wrong_number():
+    banded = sdpdr.solve(methods.mvu(GRAPH, Band(0.1)), "lowrank")
+    assert {"embedding", "spectrum"} <= set(panels(banded.plot()))
+
+
+def test_matrices_of_order_one_and_of_zeros_are_drawn(solution):
+    one = replace(solution, values={"K": np.ones((1, 1))}, edges={}, history=())
+    assert list(panels(one.plot())) == ["embedding", "spectrum"]
+    zero = replace(one, values={"K": np.zeros((3, 3))})
+    assert list(panels(zero.plot())) == ["embedding"]
+    assert zero._repr_html_().count("<circle") == 3
+
+
+def test_nothing_to_draw_is_said(solution):
+    with pytest.raises(SolveFailedError, match="no point"):
+        replace(solution, values={}).plot()
+    t = scalar("t")
+    number = sdpdr.solve(maximize(t) + (t <= 1).named("limit"), "clarabel")
+    with pytest.raises(DataError, match="nothing to draw"):
+        number.plot()
+    assert "<svg" not in number._repr_html_()
+    with pytest.raises(ShapeError, match="30 points"):
+        solution.plot(ALONG[:7])
+
+
+def test_a_missing_matplotlib_says_what_to_install(solution, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("sdpdr.lab.plot")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(PackageMissingError, match="pip install matplotlib"):
+        solution.plot()
+
+
+def test_a_notebook_sees_certificate_points_and_springs(solution):
+    text = solution._repr_html_()
+    page = ElementTree.fromstring(text)
+    assert "Solution, certified" in text
+    assert len(page.findall(".//circle")) == GRAPH.n
+    told = [line.find("title").text for line in page.findall(".//line")]
+    weights = solution.dual("isometry")
+    assert told == [
+        f"edge {i} – {j}: multiplier {w:.4g}"
+        for (i, j), w in zip(GRAPH.edges, weights, strict=True)
+    ]
+    width, height = map(float, page.find(".//svg").get("viewBox").split()[2:])
+    at = np.array([[float(dot.get(key)) for key in ("cx", "cy")] for dot in page.iter("circle")])
+    assert (at >= 0).all()
+    assert (at <= [width, height]).all()
+    # Distances on the page are those of the embedding, in one unit.
+    Y = solution.embedding(2)
+    ratio = np.linalg.norm(at[1:] - at[:-1], axis=1) / np.linalg.norm(Y[1:] - Y[:-1], axis=1)
+    np.testing.assert_allclose(ratio, np.median(ratio), rtol=0.1)
+
+
+def test_the_words_of_a_solver_are_text(solution):
+    hostile = replace(solution, argument="<script>alert(1)</script>", solver="<b>")
+    assert "<script" not in hostile._repr_html_()
+    assert "<b>" not in hostile._repr_html_()
+
+
+def test_pictures_of_many_points_stay_small(solution):
+    spiral = np.linspace(0, 9, 5000)
+    factor = sdpdr.program.Factor(np.column_stack([np.cos(spiral), np.sin(spiral)]))
+    many = replace(solution, values={"K": factor}, edges={})
+    assert many._repr_html_().count("<circle") == 3000
