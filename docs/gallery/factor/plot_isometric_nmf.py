@@ -1,6 +1,6 @@
 """
-Isometric NMF (IsoNMF) keeps distances, for a little of the fit
-===============================================================
+Isometric NMF (IsoNMF) keeps distances, and fits these pictures as well
+=======================================================================
 
 Non-negative factorization writes pictures as sums of parts and leaves neighbours anywhere.
 Isometric factorization asks that neighbours keep their distance in the coefficients. The baseline

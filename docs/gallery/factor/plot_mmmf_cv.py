@@ -2,8 +2,8 @@
 MMMFCV chooses the price of slack by what it predicts
 =====================================================
 
-The price c of maximum-margin factorization decides how many observed signs are met. Cross-validation
-over observed entries chooses it, with the fraction of held-back signs that are right. The baseline
+The price c of maximum-margin factorization decides how many observed signs are met.
+Cross-validation over observed entries chooses it, with the fraction of held-back signs that are right. The baseline
 is the default, c = 1.
 """
 
