@@ -3,8 +3,8 @@ MMMFCV chooses the price of slack by what it predicts
 =====================================================
 
 The price c of maximum-margin factorization decides how many observed signs are met.
-Cross-validation over observed entries chooses it, with the fraction of held-back signs that are right. The baseline
-is the default, c = 1.
+Cross-validation over observed entries chooses it, with the share of held-back signs that are
+right. The baseline is the default, c = 1.
 """
 
 import matplotlib.pyplot as plt

@@ -15,7 +15,7 @@ import sdpdr
 X, _ = sdpdr.datasets.random_nonnegative(4, 3, rank=2)
 rng = np.random.default_rng(0)
 prices = {"no price": (0.0, 0.0), "equal prices": (1.0, 1.0)}
-prices["random prices"] = rng.random((4, 2)), rng.random((3, 2))
+prices["random prices"] = rng.random((4, 2)), rng.random((2, 3))
 figure, axes = plt.subplots(1, 3, figsize=(7, 2.6), layout="constrained")
 for axis, (name, (left, right)) in zip(axes, prices.items(), strict=True):
     solution = sdpdr.solve(sdpdr.methods.nmf_products(X, 2, left=left, right=right), "clarabel")
