@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import runpy
 from pathlib import Path
@@ -96,7 +97,7 @@ def test_a_page_runs_and_draws(page, capsys):
 
 def test_ink_becomes_chalk_and_colours_stay(monkeypatch):
     monkeypatch.syspath_prepend(str(GALLERY.parent / "_ext"))
-    import figures
+    figures = importlib.import_module("figures")
 
     figure = Figure()
     axes = figure.subplots()
@@ -108,3 +109,14 @@ def test_ink_becomes_chalk_and_colours_stay(monkeypatch):
     assert to_rgb(blue.get_color()) == to_rgb("#3f90da")
     assert to_rgb(title.get_color()) == (1.0, 1.0, 1.0)
     assert figures.described(figure, "none") == "words"
+
+
+def test_the_script_that_searches_problems_knows_the_columns_of_their_tables(monkeypatch):
+    monkeypatch.syspath_prepend(str(GALLERY.parent / "_ext"))
+    head = importlib.import_module("problems").Index.head
+    script = (GALLERY.parent / "_static" / "problems.js").read_text(encoding="utf-8")
+    columns = re.search(r"const columns = \[(.+)\];", script)[1]
+    assert re.findall(r'"(\w+)"', columns) == [word.lower() for word in head]
+    page = (GALLERY.parent / "problems" / "index.rst").read_text(encoding="utf-8")
+    assert 'section#all-problems"' in script
+    assert "\nAll problems\n============\n" in page

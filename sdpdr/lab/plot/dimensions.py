@@ -65,8 +65,9 @@ def spectrum(eigenvalues: ArrayLike, *, n_max: int = 20, title: str = "") -> Fig
     floor = 10.0 ** (np.floor(np.log10(share[seen].min())) - 0.5)
     upper.vlines(order[seen], floor, share[seen], color=ACCENT, linewidth=2.5)
     upper.plot(order[seen], share[seen], "o", color=ACCENT, markersize=6)
-    rings = np.full(np.count_nonzero(~seen), floor)
-    upper.plot(order[~seen], rings, "o", markersize=5, mfc="none", color=FAINT, clip_on=False)
+    if not seen.all():
+        rings = np.full(np.count_nonzero(~seen), floor)
+        upper.plot(order[~seen], rings, "o", markersize=5, mfc="none", color=FAINT, clip_on=False)
     upper.set_yscale("log")
     upper.set_ylim(floor, 2.0)
     tidy(upper, title=title, y="share of variance")
