@@ -50,7 +50,7 @@ class FigureScraper:
             figure.savefig(light, dpi=DPI)
             darken(figure)
             figure.savefig(dark, dpi=DPI, transparent=True)
-            alt = described(figure, Path(block_vars["src_file"]).stem)
+            alt = described(figure)
             for path, only in ((light, "only-light"), (dark, "only-dark")):
                 place = path.relative_to(gallery_conf["src_dir"]).as_posix()
                 text += IMAGE.format(path=place, alt=alt, only=only)
@@ -69,10 +69,12 @@ def darken(figure: Figure) -> None:
                     getattr(artist, f"set_{name}")(colours if len(colours) > 1 else colours[0])
 
 
-def described(figure: Figure, fallback: str) -> str:
-    """The titles of the panels, for those who do not see them."""
-    titles = (axes.get_title(loc) for axes in figure.axes for loc in ("left", "center"))
-    return "; ".join(" ".join(title.split()) for title in titles if title) or fallback
+def described(figure: Figure) -> str:
+    """The titles of the panels, or what they draw, for those who do not see them."""
+    titles = [axes.get_title(loc) for axes in figure.axes for loc in ("left", "center")]
+    if not any(titles):
+        titles = [f"{axes.get_ylabel()} by {axes.get_xlabel()}" for axes in figure.axes]
+    return "; ".join(" ".join(title.split()) for title in titles if title)
 
 
 def _is_figure(value: Any) -> bool:

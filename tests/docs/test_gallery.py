@@ -108,7 +108,9 @@ def test_ink_becomes_chalk_and_colours_stay(monkeypatch):
     assert min(to_rgb(ink.get_color())) > 0.75
     assert to_rgb(blue.get_color()) == to_rgb("#3f90da")
     assert to_rgb(title.get_color()) == (1.0, 1.0, 1.0)
-    assert figures.described(figure, "none") == "words"
+    assert figures.described(figure) == "words"
+    axes.set(title="", xlabel="seed", ylabel="error")
+    assert figures.described(figure) == "error by seed"
 
 
 def test_the_script_that_searches_problems_knows_the_columns_of_their_tables(monkeypatch):
