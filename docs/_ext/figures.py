@@ -16,6 +16,7 @@ from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 
 DPI = 120
+SAVED = "saved"
 # Ink and faint ink are slightly blue.
 COLOURLESS = 0.11
 PROPERTIES = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
@@ -27,10 +28,10 @@ IMAGE = """
 
 
 class FigureScraper:
-    """Saves every figure that a block has drawn, once."""
+    """Saves every figure that a block has drawn, once.
 
-    def __init__(self) -> None:
-        self._kept: list[Figure] = []
+    It keeps none of them: what the configuration holds is written beside every page.
+    """
 
     def __repr__(self) -> str:
         # The configuration is compared between builds; an address would change every time.
@@ -42,9 +43,9 @@ class FigureScraper:
         drawn += [pyplot.figure(number) for number in pyplot.get_fignums()]
         text = ""
         for figure in drawn:
-            if figure in self._kept:
+            if figure.get_gid() == SAVED:
                 continue
-            self._kept.append(figure)
+            figure.set_gid(SAVED)
             light = Path(next(block_vars["image_path_iterator"]))
             dark = light.with_name(f"{light.stem}_dark.png")
             figure.savefig(light, dpi=DPI)
