@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 from figures import FigureScraper
-from names import REFERENCE, filenames, listed
+from names import filenames, listed, reference
 
 import sdpdr
 
@@ -40,7 +40,7 @@ pygments_style = "tango"
 
 autosummary_generate = True
 # Classes beside functions (Plan, plan) would overwrite their pages where case does not count.
-autosummary_filename_map = filenames(listed(REFERENCE.read_text(encoding="utf-8")))
+autosummary_filename_map = filenames(listed(reference()))
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -77,21 +77,24 @@ html_sidebars = {
         "howto/*",
         "problems/*",
         "gallery_output/*",
+        "gallery_output/*/*",
         "references",
         "changelog",
         "contributing",
     )
 }
 
+FAMILIES = ("unfold", "labels", "metric", "regress", "factor")
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "gallery_output",
     "filename_pattern": r"/plot_",
+    "subsection_order": [f"gallery/{name}" for name in FAMILIES],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_signature": False,
     "plot_gallery": True,
     "abort_on_example_error": True,
     "write_computation_times": False,
-    "image_scrapers": ("matplotlib", FigureScraper()),
+    "image_scrapers": (FigureScraper(),),
 }

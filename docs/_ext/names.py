@@ -6,8 +6,14 @@ import re
 from collections import Counter
 from pathlib import Path
 
-REFERENCE = Path(__file__).parents[1] / "api" / "index.rst"
+REFERENCE = Path(__file__).parents[1] / "api"
 _LINE = re.compile(r"^   (?P<entry>[A-Za-z_][\w.]*)$|^\.\. currentmodule:: (?P<room>\S+)$", re.M)
+
+
+def reference() -> str:
+    """The pages of the reference, one after the other."""
+    pages = sorted(REFERENCE.glob("*.rst"))
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
 def listed(text: str) -> list[str]:

@@ -204,7 +204,8 @@ def _plain(text: str) -> str:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the directives."""
+    """Register the directives, and the script that searches the page."""
+    app.add_js_file("problems.js", loading_method="defer")
     app.add_directive("problem-counts", Counts)
     app.add_directive("problem-finder", Finder)
     app.add_directive("problem-index", Index)

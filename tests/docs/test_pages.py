@@ -164,8 +164,16 @@ EXPLAINED = {
 
 
 def entries() -> set[str]:
-    text = read(DOCS / "api" / "index.rst")
+    text = "\n".join(map(read, sorted((DOCS / "api").glob("*.rst"))))
     return set(re.findall(r"^   ([\w.]+)$", text, re.MULTILINE))
+
+
+def test_the_index_by_task_leads_to_names_of_the_reference_and_to_every_estimator():
+    shown = set(re.findall(r"`~sdpdr\.([\w.]+)`", read(DOCS / "api" / "index.rst")))
+    assert shown - entries() == set()
+    estimators = {name for name in sdpdr.estimators.__all__ if hasattr(sdpdr, name)}
+    assert len(estimators) > 25
+    assert estimators - shown == set()
 
 
 @pytest.mark.parametrize("room", ["", *ROOMS])
@@ -179,7 +187,7 @@ def test_every_public_name_is_in_the_reference(room):
 def test_no_two_pages_of_the_reference_share_a_file_where_case_does_not_count(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     names = importlib.import_module("names")
-    every = names.listed(read(names.REFERENCE))
+    every = names.listed(names.reference())
     assert {"sdpdr.plan", "sdpdr.Plan", "sdpdr.graphs.knn"} <= set(every)
     files = [names.filenames(every).get(name, name).lower() for name in every]
     assert [name for name, often in Counter(files).items() if often > 1] == []

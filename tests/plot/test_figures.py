@@ -187,6 +187,13 @@ def test_shares_of_a_spectrum_add_up():
     np.testing.assert_allclose(upper.lines[0].get_ydata(), [0.75, 0.25])
 
 
+@pytest.mark.parametrize("shares", [[3.0, 1.0], [3.0, 1.0, 1e-20], [1.0]])
+def test_the_panels_of_a_spectrum_have_room(shares, tmp_path):
+    figure = plot.spectrum(shares)
+    figure.savefig(tmp_path / "spectrum.png")
+    assert min(axes.get_position().height for axes in figure.axes) > 0.3
+
+
 def test_heavy_edges_are_drawn_wider_and_idle_ones_faint():
     weights = np.linspace(0.0, 1.0, 29)
     idle, loaded = plot.dual_weights(Y, CHAIN, weights).axes[0].collections[:2]

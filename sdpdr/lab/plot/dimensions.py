@@ -84,8 +84,9 @@ def draw_shares(axes: Axes, eigenvalues: ArrayLike, n_max: int) -> Array:
     floor = 10.0 ** (np.floor(np.log10(share[seen].min())) - 0.5)
     axes.vlines(order[seen], floor, share[seen], color=ACCENT, linewidth=2.5)
     axes.plot(order[seen], share[seen], "o", color=ACCENT, markersize=6)
-    rings = np.full(np.count_nonzero(~seen), floor)
-    axes.plot(order[~seen], rings, "o", markersize=5, mfc="none", color=FAINT, clip_on=False)
+    if not seen.all():
+        rings = np.full(np.count_nonzero(~seen), floor)
+        axes.plot(order[~seen], rings, "o", markersize=5, mfc="none", color=FAINT, clip_on=False)
     axes.set_yscale("log")
     axes.set_ylim(floor, 2.0)
     return share

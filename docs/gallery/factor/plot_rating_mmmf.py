@@ -1,0 +1,28 @@
+"""
+Ratings (RatingMMMF): margins for five stars, beside means of users and items
+=============================================================================
+
+Ratings are offsets of users and items and a matrix of small trace norm. The baseline is the offsets
+alone: the mean of a user and of an item. Tastes have two dimensions here, and a quarter is seen.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import sdpdr
+
+rng = np.random.default_rng(0)
+taste = rng.standard_normal((80, 2)) @ rng.standard_normal((2, 50))
+stars = np.clip(np.round(3.0 + taste + 0.3 * rng.standard_normal((80, 50))), 1, 5)
+seen = rng.random(stars.shape) < 0.25
+users, items = np.nonzero(seen)
+model = sdpdr.RatingMMMF(c=2.0).fit(np.column_stack([users, items, stars[seen]]))
+hidden = np.nonzero(~seen)
+ours = model.predict(*hidden)
+offsets = model.mean_ + model.user_offsets_[hidden[0]] + model.item_offsets_[hidden[1]]
+figure, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained", sharey=True)
+for axis, (name, guess) in zip(axes, {"means": offsets, "RatingMMMF": ours}.items(), strict=True):
+    error = np.sqrt(np.mean((guess - stars[~seen]) ** 2))
+    print(f"{name}: off by {error:.2f} stars")
+    axis.violinplot([guess[stars[~seen] == k] for k in range(1, 6)], showmedians=True)
+    axis.set(title=f"{name}: off by {error:.2f}", xlabel="true stars")

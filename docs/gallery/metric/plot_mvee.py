@@ -1,0 +1,30 @@
+"""
+The minimum volume ellipsoid (mvee) hears of the boundary, the covariance of the bulk
+=====================================================================================
+
+The smallest ellipsoid that holds all points, with a proof of how small it is. The baseline is the
+ellipse of the covariance, blown up until it holds them all: larger, and leaning to where points are
+many.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import sdpdr
+
+rng = np.random.default_rng(0)
+X = np.vstack([rng.normal(size=(40, 2)) * [0.3, 0.3] + [1, 0.5], rng.uniform(-1, 1, (15, 2))])
+least = sdpdr.density.minimum_ellipsoid(X)
+centre, inverse = X.mean(axis=0), np.linalg.inv(np.cov(X.T))
+inverse /= np.einsum("ni,ij,nj->n", X - centre, inverse, X - centre).max()
+turn = np.linspace(0.0, 2.0 * np.pi, 200)
+figure, axis = plt.subplots(figsize=(4, 4), layout="constrained")
+axis.plot(*X.T, "o", markersize=3, color="grey")
+pairs = {"mvee": (least.center, least.shape), "covariance": (centre, inverse)}
+for name, (c, D) in pairs.items():
+    edge = np.linalg.solve(np.linalg.cholesky(D).T, [np.cos(turn), np.sin(turn)])
+    print(f"{name}: area {np.pi / np.sqrt(np.linalg.det(D)):.3f}")
+    axis.plot(*(c[:, None] + edge), label=name)
+axis.set_aspect("equal")
+legend = axis.legend(frameon=False)
+print(f"no ellipse is smaller by more than a factor of 1 + {np.expm1(least.gap):.0e}")

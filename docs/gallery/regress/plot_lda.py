@@ -1,0 +1,30 @@
+"""
+Discriminant analysis (LDA) by regression does not overfit few samples
+======================================================================
+
+The discriminants of labelled points as a ridge regression; leaving one out chooses its price. The
+baseline is scikit-learn's, by singular values and with its own shrinkage. From six digits of
+each kind in 64 dimensions; shrinkage is as good a cure.
+"""
+
+from sklearn.datasets import load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+
+import sdpdr
+
+X, y = load_digits(return_X_y=True)
+A, B, a, b = train_test_split(X, y, train_size=60, stratify=y, random_state=0)
+methods = {
+    "scikit-learn, svd": LinearDiscriminantAnalysis(),
+    "scikit-learn, shrinkage": LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
+    "sdpdr.LDA": sdpdr.LDA(),
+}
+maps, notes = {}, {}
+for name, method in methods.items():
+    Y = method.fit(A, a).transform(B)
+    right = KNeighborsClassifier(1).fit(method.transform(A), a).score(Y, b)
+    maps[name], notes[name] = Y[:, :2], f"{right:.1%} right"
+print(notes)
+figure = sdpdr.plot.embeddings(maps, b.astype(str), notes=notes, label="digit")

@@ -1,0 +1,20 @@
+"""
+Maximum Variance Unfolding (MVU) keeps a hole that Isomap widens
+================================================================
+
+Maximum Variance Unfolding pulls points apart while no neighbours get further from each other. A
+grid with a hole is flat already: nothing can be gained, and the program says so. Isomap, the
+baseline, has only shortest paths, which go around the hole.
+"""
+
+import sdpdr
+from sdpdr.baselines import isomap
+from sdpdr.families.unfold.quality import align, procrustes
+
+X, colour = sdpdr.datasets.grid_with_hole(14, 14, 6)
+unfolding = sdpdr.MVU(n_neighbors=4, angles=True).fit(X)
+maps = {"MVU": align(X, unfolding.embedding_), "Isomap": align(X, isomap(X, n_neighbors=4))}
+notes = {name: f"distance from the truth {procrustes(X, Y):.4f}" for name, Y in maps.items()}
+print(unfolding.solution_)
+print(notes)
+figure = sdpdr.plot.embeddings({"truth": X, **maps}, colour, notes=notes)

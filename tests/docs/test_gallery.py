@@ -1,0 +1,124 @@
+"""Every method has a page of the gallery: short, named by its title, and running."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import runpy
+from pathlib import Path
+
+import matplotlib
+import pytest
+from matplotlib import pyplot
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from sdpdr import baselines, estimators, methods
+
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+PAGES = sorted(GALLERY.glob("*/plot_*.py"))
+MOST_LINES = 25
+# Not methods: bases, steps and bounds within one, and what reads an answer.
+HELPERS = {
+    "GramEmbedding", "GraphProjection", "LengthEmbedding", "insert",
+    "Side", "Signs", "contrast", "cut_of", "ellipsoid_of", "isometric", "kernel_sums",
+    "labelling_of", "mixed_label_bound", "mixed_label_step", "mixed_scale_step", "observed_signs",
+    "place", "polynomial_lift", "side_information",
+}  # fmt: skip
+# Recipes behind an estimator or a function that a page calls.
+BEHIND = {
+    "anchored_mvu": "AnchoredMVU", "are": "ARE", "colored_mvu": "ColoredMVU",
+    "copositive_cut": "CompletelyPositive", "cp_lift": "CompletelyPositive",
+    "density_map": "DensityMap", "ghodsi": "GhodsiMetric", "ism": "ISM",
+    "isometric_nmf": "IsoNMF", "isometric_nmf_lift": "IsoNMF", "loocv": "LOOCVUnfolding",
+    "mfnu": "MFNU", "mixed_label_propagation": "MixedLabelPropagation", "mmmf_dual": "MMMF",
+    "mvee": "minimum_ellipsoid", "polynomial_factorization": "PolynomialFactorization",
+    "separation_margin": "ISM", "sopca_dual": "SOPCA", "xing": "XingMetric",
+    "mmmf": "MMMF", "sopca": "SOPCA",
+    "nmf_lift": "factorize.nmf", "NCMVU": "ncmvu", "nmf_overlap": 'method="overlap"',
+}  # fmt: skip
+
+
+def parts(page: Path) -> tuple[str, str, list[str]]:
+    """Title, words and lines of code of a page."""
+    text = page.read_text(encoding="utf-8")
+    head = ast.parse(text).body[0]
+    _, title, _, *words = ast.get_docstring(ast.parse(text), clean=False).splitlines()
+    lines = [line for line in text.splitlines()[head.end_lineno :] if line.strip()]
+    return title, " ".join(words), [line for line in lines if not line.startswith("#")]
+
+
+def every_method() -> list[str]:
+    named = {*estimators.__all__, *methods.__all__, "NCMVU", "SPE"} - HELPERS
+    assert hasattr(baselines, "NCMVU")
+    assert hasattr(baselines, "SPE")
+    return sorted(named)
+
+
+@pytest.mark.parametrize("method", every_method())
+def test_every_method_has_a_page(method):
+    word = BEHIND.get(method, method)
+    called = re.compile(rf"(?<![\w]){re.escape(word)}(?!\w)")
+    assert any(called.search("\n".join(parts(page)[2])) for page in PAGES)
+
+
+def test_nothing_is_excused_that_is_gone():
+    known = {*estimators.__all__, *methods.__all__, *baselines.__all__}
+    assert HELPERS | set(BEHIND) <= known
+    assert HELPERS.isdisjoint(BEHIND)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_is_short_and_names_its_method_and_its_baseline(page):
+    title, words, code = parts(page)
+    assert len(code) <= MOST_LINES
+    assert title.strip()[-1] not in ".:"
+    assert "baseline" in words
+    assert {*every_method(), "nmf_bound"} & set(re.findall(r"\w+", title))
+
+
+def test_every_folder_of_pages_has_a_heading():
+    for folder in {page.parent for page in PAGES}:
+        assert (folder / "GALLERY_HEADER.rst").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.filterwarnings("error::sdpdr.errors.SdpdrWarning")
+def test_a_page_runs_and_draws(page, capsys):
+    matplotlib.use("Agg")
+    names = runpy.run_path(str(page))
+    drawn = [value for value in names.values() if isinstance(value, Figure)]
+    pyplot.close("all")
+    assert drawn
+    assert capsys.readouterr().out
+
+
+def test_ink_becomes_chalk_and_colours_stay(monkeypatch):
+    monkeypatch.syspath_prepend(str(GALLERY.parent / "_ext"))
+    figures = importlib.import_module("figures")
+
+    figure = Figure()
+    axes = figure.subplots()
+    (ink,) = axes.plot([0, 1], color="#1f2430")
+    (blue,) = axes.plot([1, 0], color="#3f90da")
+    title = axes.set_title("words")
+    figures.darken(figure)
+    assert min(to_rgb(ink.get_color())) > 0.75
+    assert to_rgb(blue.get_color()) == to_rgb("#3f90da")
+    assert to_rgb(title.get_color()) == (1.0, 1.0, 1.0)
+    assert figures.described(figure) == "words"
+    axes.set(title="", xlabel="seed", ylabel="error")
+    assert figures.described(figure) == "error by seed"
+
+
+def test_the_script_that_searches_problems_knows_the_columns_of_their_tables(monkeypatch):
+    monkeypatch.syspath_prepend(str(GALLERY.parent / "_ext"))
+    head = importlib.import_module("problems").Index.head
+    script = (GALLERY.parent / "_static" / "problems.js").read_text(encoding="utf-8")
+    columns = re.search(r"const columns = \[(.+)\];", script)[1]
+    assert re.findall(r'"(\w+)"', columns) == [word.lower() for word in head]
+    page = (GALLERY.parent / "problems" / "index.rst").read_text(encoding="utf-8")
+    assert 'section#all-problems"' in script
+    assert "\nAll problems\n============\n" in page

@@ -1,0 +1,102 @@
+"""Tables of words run on both sides; the page of documents names what there is."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from operator import attrgetter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn import covariance, decomposition, discriminant_analysis, manifold, neighbors
+from sklearn.semi_supervised import LabelPropagation
+
+import sdpdr
+from sdpdr import matrix, maximize, psd, scalar, symmetric
+from sdpdr.lab.library.vocabulary import METHODS
+from sdpdr.model import language
+
+DOCS = Path(__file__).parents[2] / "docs"
+ROWS = re.compile(r"   \* - ``(.+)``\n     - ``(.+)``\n")
+X, T = sdpdr.datasets.swiss_roll(60, seed=0)
+POINTS = {"np": np, "sdpdr": sdpdr, "X": X, "Y": (T > 9).astype(int)}
+POINTS |= {"V": sdpdr.datasets.random_nonnegative(6, 5, rank=2)[0]}
+THEIRS = {
+    name: getattr(room, name)
+    for room in (covariance, decomposition, discriminant_analysis, manifold, neighbors)
+    for name in room.__all__
+} | {"LabelPropagation": LabelPropagation}
+
+
+def rows(page: str) -> list[tuple[str, str]]:
+    return ROWS.findall((DOCS / "guide" / page).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("theirs", "ours"), rows("from_sklearn.rst"))
+def test_the_words_of_scikit_learn_and_ours_answer_alike(theirs, ours):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, found = (np.asarray(eval(words, THEIRS | POINTS)) for words in (theirs, ours))
+    assert len(expected) == len(found) or "sparse" in ours
+    assert np.isfinite(found).all()
+
+
+DRTOOLBOX = ("compute_mapping", "out_of_sample", "intrinsic_dim")
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@pytest.mark.parametrize(
+    "ours", [ours for theirs, ours in rows("from_matlab.rst") if theirs.startswith(DRTOOLBOX)]
+)
+def test_our_words_for_drtoolbox_run(ours):
+    found = np.asarray(eval(ours, POINTS | {"X_new": X[:3]}))
+    assert np.isfinite(found).all()
+    assert found.ndim == 0 or len(found) in (3, len(X))
+
+
+@pytest.fixture(scope="module")
+def words():
+    """Variables, and a solved model, as the page about YALMIP has them."""
+    X5 = psd("X", 5)
+    model = maximize(X5.sum()) + (X5.trace() == 1.0).named("unit")
+    model += [X5[i, (i + 1) % 5] == 0.0 for i in range(5)]
+    own = {"X": X5, "x": scalar("x", 3), "A": np.eye(2), "b": np.ones((5, 1)), "model": model}
+    named = {"psd": psd, "symmetric": symmetric, "matrix": matrix, "scalar": scalar}
+    named |= {"maximize": maximize, "sdpdr": sdpdr, "np": np, "solution": model.solve()}
+    return vars(language) | vars(sdpdr) | named | own
+
+
+@pytest.mark.parametrize(
+    "ours", [ours for theirs, ours in rows("from_matlab.rst") if not theirs.startswith(DRTOOLBOX)]
+)
+def test_our_words_for_yalmip_run(ours, words):
+    assert eval(ours, words) is not None
+
+
+def test_the_tables_are_read():
+    assert len(rows("from_sklearn.rst")) > 10
+    assert len(rows("from_matlab.rst")) > 25
+
+
+def documents() -> str:
+    return (DOCS / "guide" / "documents.rst").read_text(encoding="utf-8")
+
+
+def test_the_page_of_documents_names_what_there_is():
+    for name in re.findall(r"`~sdpdr\.([\w.]+)`", documents()):
+        assert attrgetter(name)(sdpdr) is not None
+    for page in re.findall(r"<../methods/(\w+)>", documents()):
+        assert (DOCS / "methods" / f"{page}.rst").is_file(), page
+    for page in re.findall(r"<../gallery_output/(\S+)>", documents()):
+        assert (DOCS / "gallery" / f"{page}.py").is_file(), page
+
+
+def test_the_page_of_documents_leaves_out_no_method_and_no_picture():
+    parts = {"contrast", "fantope", "mixed_label_bound", "mixed_label_step", "sopca_dual"}
+    assert {name for name in METHODS if f"methods.{name}`" not in documents()} <= parts
+    pictures = {f"{p.parent.name}/{p.stem}" for p in (DOCS / "gallery").glob("*/plot_*.py")}
+    assert len(pictures) > 30
+    assert {name for name in pictures if f"/{name}>" not in documents()} == set()
+    pages = {p.stem for p in (DOCS / "methods").glob("*.rst")} - {"index"}
+    assert {name for name in pages if f"/{name}>" not in documents()} == set()
