@@ -21,6 +21,7 @@ extensions = [
     "mathml",
     "backlinks",
     "facts",
+    "lessons",
     "problems",
     "studies",
     "sphinx.ext.autodoc",
@@ -32,7 +33,7 @@ extensions = [
     "myst_parser",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "gallery", "tables"]
+exclude_patterns = ["_build", "gallery", "course", "tables"]
 default_role = "py:obj"
 highlight_language = "python"
 pygments_style = "tango"
@@ -73,6 +74,7 @@ html_sidebars = {
         "howto/*",
         "problems/*",
         "gallery_output/*",
+        "course_output/*",
         "references",
         "changelog",
         "contributing",
@@ -80,9 +82,9 @@ html_sidebars = {
 }
 
 sphinx_gallery_conf = {
-    "examples_dirs": "gallery",
-    "gallery_dirs": "gallery_output",
-    "filename_pattern": r"/plot_",
+    "examples_dirs": ["gallery", "course"],
+    "gallery_dirs": ["gallery_output", "course_output"],
+    "filename_pattern": r"/(plot|lesson)_",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_signature": False,
