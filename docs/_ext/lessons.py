@@ -12,32 +12,41 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-_DROPDOWN = re.compile(r"^\.\. dropdown:: (?P<title>.+)\n(?P<body>(?:(?!\.\. )[\s\S])*)", re.M)
-_ADMONITION = re.compile(
-    r"^\.\. admonition:: (?P<title>.+)\n(?P<body>(?:\n|[ ]{3}.*(?:\n|$))+)", re.M
-)
+_CODE = re.compile(r"(^```[\s\S]*?^```$)", re.M)
+_MATH = re.compile(r"^ *\.\. math::(?P<formula>.*\n(?:\n| {6}.*(?:\n|$))*)", re.M)
+_ADMONITION = re.compile(r"^\.\. admonition:: (?P<title>.+)\n(?P<body>(?:\n|\$\$.*| {3}.*)+)", re.M)
+_DROPDOWN = re.compile(r"^\.\. dropdown:: (?P<title>.+)\n(?P<body>[\s\S]*)", re.M)
 _TITLED_ROLE = re.compile(r":\w+:`(?P<words>[^`<]+?)\s*<[^`>]+>`")
 _ROLE = re.compile(r":\w+:`/?(?P<words>[^`]+)`")
 _CITATION = re.compile(r"\[(\w+\d{4})\]_")
 
 
 def readable(markdown: str) -> str:
-    """The text of a cell with folded solutions, and without roles."""
-    text = _DROPDOWN.sub(_folded, markdown)
+    """The text of a cell with folded solutions, and without roles.
+
+    A solution is the last thing in its cell.
+    """
+    pieces = _CODE.split(markdown)
+    # What the regular expression captures, the code, is at the odd places.
+    text = "".join(piece if k % 2 else _words(piece) for k, piece in enumerate(pieces))
+    return _DROPDOWN.sub(
+        lambda m: f"<details><summary>{m['title']}</summary>\n\n{m['body'].strip()}\n\n</details>",
+        text,
+    )
+
+
+def _words(text: str) -> str:
+    text = _MATH.sub(lambda m: f"$$ {' '.join(m['formula'].split())} $$\n\n", text)
     text = _ADMONITION.sub(_quoted, text)
+    text = re.sub(r"^ {3}(?! *[-\d])", "", text, flags=re.M)
     text = _TITLED_ROLE.sub(r"*\g<words>*", text)
     text = _ROLE.sub(r"`\g<words>`", text)
     return _CITATION.sub(r"[\1]", text)
 
 
-def _folded(match: re.Match[str]) -> str:
-    body = re.sub(r"^ {3}", "", match["body"], flags=re.M).strip()
-    return f"<details><summary>{match['title']}</summary>\n\n{body}\n\n</details>"
-
-
 def _quoted(match: re.Match[str]) -> str:
-    body = textwrap.indent(textwrap.dedent(match["body"]).strip(), "> ", lambda line: True)
-    return f"> **{match['title']}.**\n>\n{body}\n\n"
+    body = re.sub(r"^ {3}", "", match["body"], flags=re.M).strip()
+    return f"> **{match['title']}.**\n>\n{textwrap.indent(body, '> ', lambda line: True)}\n\n"
 
 
 def mend_notebooks(app: Any) -> None:

@@ -27,8 +27,8 @@ import numpy as np
 import sdpdr
 from sdpdr import graphs, maximize, methods, plot, psd
 
-roll, along = sdpdr.datasets.swiss_roll(200, seed=0)
-graph = graphs.knn(roll, n_neighbors=5)
+roll, along = sdpdr.datasets.swiss_roll(400, seed=0)
+graph = graphs.knn(roll, n_neighbors=6)
 pairs = graph.n * (graph.n - 1) // 2
 print(f"{graph.n} points, {graph.m} edges; {pairs - graph.m} other distances are let go")
 
@@ -197,7 +197,7 @@ print("push minus pull, at most:", np.abs(L @ Y - Y).max().round(5))
 # The roll
 # --------
 # Now for the real thing. *What do you expect* of the forces: will all threads carry a load? Where
-# will it be large?
+# along the sheet is the pull strongest?
 
 model = methods.mvu(graph)
 solution = sdpdr.solve(model)
@@ -206,7 +206,7 @@ print(f"variance of the roll      {np.sum((roll - roll.mean(axis=0)) ** 2):12.2f
 print(f"variance of the unfolding {solution.attained:12.2f}")
 print(f"proved bound              {solution.bound:12.2f}")
 
-fig, axis = plt.subplots(figsize=(8, 3))
+fig, axis = plt.subplots(figsize=(8, 1.8))
 axis.scatter(*Y.T, c=along, s=18)
 axis.set_aspect("equal")
 axis.set_title("unrolled")
@@ -220,10 +220,22 @@ print(f"{loaded.sum()} of {graph.m} threads carry a load")
 springs = plot.dual_weights(Y, graph.edges, w)
 
 # %%
-# The load is largest in the middle, where the push of everything further out has to be held. Many
-# threads carry none. Cut them, and nothing changes. They tell which distances were *not* what
-# shaped the picture.
+# Most threads carry none. Cut them, and nothing changes: what shaped the picture are the others.
 #
+# Now cut the sheet across, at some place. The threads that cross the cut have to hold everything
+# beyond it. So the sum of their pulls, along the sheet, is the sum of all pushes on one side, and
+# it is largest in the middle.
+
+order = np.argsort(Y[:, 0])
+i, j = graph.edges.T
+for share in (0.1, 0.3, 0.5, 0.7, 0.9):
+    beyond = np.zeros(graph.n, dtype=bool)
+    beyond[order[int(share * graph.n) :]] = True
+    towards = np.where(beyond[i], 1.0, -1.0) * (beyond[i] != beyond[j])
+    hold = np.sum(w * towards * (Y[i, 0] - Y[j, 0]))
+    print(f"cut after {share:.0%}: pull {hold:8.1f}, push {Y[beyond, 0].sum():8.1f}")
+
+# %%
 # How many dimensions does the unfolding have?
 
 spectrum = solution.spectrum()

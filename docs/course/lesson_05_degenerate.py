@@ -202,7 +202,7 @@ for long in (2.0, 2.0 - 1e-6, 2.0 + 1e-6):
 
 from sdpdr.lab.library.lies import find_lie
 
-for name in ("hidden-face-1e6", "gap", "weakly", "hair-inside-2^-20", "beside-large"):
+for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
     told = find_lie(name)
     answer = sdpdr.solve(told.build())
     print(f"{name:18s} {told.truth.verdict:11s} {answer.status.name:15s}", end="")
@@ -242,7 +242,6 @@ for name in ("hidden-face-1e6", "gap", "weakly", "hair-inside-2^-20", "beside-la
 #    The optimum is 1, as above. For a bound, :math:`S = C - y_1 A_1 - y_2 A_2 \succeq 0` with
 #
 #    .. math:: S = \begin{pmatrix} -y_1 & -y_2 & 0 \\ -y_2 & 0 & 0 \\ 0 & 0 & 1 - y_2 \end{pmatrix}
-#    .
 #
 #    The zero on the diagonal demands :math:`y_2 = 0`, and the bound :math:`b^\top y = y_2` is zero:
 #    a gap of one that no solver can close. With :math:`y_1 = -10^6` and :math:`y_2 = 0.999` the

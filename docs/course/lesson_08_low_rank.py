@@ -81,8 +81,8 @@ print("variance on the way:", np.round(variances, 3))
 # -------------
 # That was no accident. For a program :math:`\max \langle C, X \rangle` subject to
 # :math:`\langle A_i, X \rangle = b_i`, a factor Y is stationary if some multipliers satisfy
-# :math:`S Y = 0` with :math:`S = \sum_i y_i A_i - C`. This is complementarity, :math:`SX = 0`. What
-# is missing to optimality is exactly one thing, :math:`S \succeq 0`.
+# :math:`S Y = 0` with :math:`S = \sum_i \mu_i A_i - C`. This is complementarity, :math:`SX = 0`.
+# What is missing to optimality is exactly one thing, :math:`S \succeq 0`.
 #
 # - If :math:`S \succeq 0`, then X is optimal among *all* positive semidefinite matrices, of all
 #   ranks. That is the certificate of lesson 3.
@@ -164,7 +164,7 @@ for r, several in found.items():
 # Below the rank of the optimum it is out of reach, and with one column (all :math:`y_i = \pm 1`, a
 # hard problem) the starts end at many different heights. From that rank on nearly all of them end
 # at the optimum, earlier than the theorem promises. And nobody needs to count, for the multipliers
-# tell. At a stationary point, :math:`S Y = 0` determines them: :math:`y_i = |g_i|`.
+# tell. At a stationary point, :math:`S Y = 0` determines them: :math:`\mu_i = |g_i|`.
 
 
 def gap(Y: np.ndarray) -> float:
@@ -187,7 +187,7 @@ for r in (1, 2, enough):
 # ``lowrank`` follows this recipe, with Newton steps in the place of ours. The triangle in the upper
 # panel is a local optimum that was not proved; a column was added there.
 
-roll, _ = sdpdr.datasets.swiss_roll(300, seed=0)
+roll, _ = sdpdr.datasets.swiss_roll(1000, seed=0)
 solution = sdpdr.solve(methods.mvu(graphs.knn(roll, n_neighbors=6)), "lowrank")
 print(solution)
 history = plot.convergence(solution.history)
@@ -226,8 +226,8 @@ history = plot.convergence(solution.history)
 #
 # .. dropdown:: Solution
 #
-#    For feasible Z, :math:`\langle C, Z \rangle = \sum_i y_i - \langle S, Z \rangle \le \sum_i
-#    y_i`, with equality for :math:`Z = Y Y^\top`, as :math:`S Y = 0`.
+#    For feasible Z, :math:`\langle C, Z \rangle = \sum_i \mu_i - \langle S, Z \rangle \le \sum_i
+#    \mu_i`, with equality for :math:`Z = Y Y^\top`, as :math:`S Y = 0`.
 #
 #    .. code-block:: python
 #

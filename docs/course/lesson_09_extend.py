@@ -185,7 +185,7 @@ known, new = slice(0, 200), slice(200, 300)
 unfolding = sdpdr.MVU(n_neighbors=5, extension="kernel").fit(X[known])
 places = unfolding.transform(X[new])
 
-fig, axis = plt.subplots(figsize=(7, 2.8))
+fig, axis = plt.subplots(figsize=(8, 1.9))
 axis.scatter(*unfolding.embedding_.T, c=along[known], s=14, vmin=along.min(), vmax=along.max())
 shown = {"c": along[new], "vmin": along.min(), "vmax": along.max(), "edgecolors": "black"}
 axis.scatter(*places.T, s=34, **shown)

@@ -109,12 +109,14 @@ def test_notebooks_fold_solutions_and_leave_no_roles(monkeypatch):
     readable = importlib.import_module("lessons").readable
     cell = (
         "**Exercise 1.** See :doc:`/guide/language`, :doc:`cones <lesson_02>` and [WS2004]_.\n\n"
-        ".. dropdown:: Solution\n\n   As $x$ is.\n\n```python\nassert True\n```\n"
+        ".. dropdown:: Solution\n\n   As $x$ is:\n\n   .. math:: x = 1\n\n   So\n\n"
+        "```python\nif x:\n    assert True\n```\n"
     )
     assert readable(cell) == (
         "**Exercise 1.** See `guide/language`, *cones* and [WS2004].\n\n"
         "<details><summary>Solution</summary>\n\n"
-        "As $x$ is.\n\n```python\nassert True\n```\n\n</details>"
+        "As $x$ is:\n\n$$ x = 1 $$\n\nSo\n\n"
+        "```python\nif x:\n    assert True\n```\n\n</details>"
     )
     theorem = ".. admonition:: Fact\n\n   It is\n   so.\n\n*Proof.* Clear.\n"
     assert readable(theorem) == "> **Fact.**\n>\n> It is\n> so.\n\n*Proof.* Clear.\n"
