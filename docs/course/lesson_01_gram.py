@@ -81,9 +81,12 @@ print("largest difference from the table, squared:", np.abs(D - distance**2).max
 # Back again: put the origin in the middle
 # ----------------------------------------
 # Shifting the map changes K, but not D. So K cannot be had from D before we say where the origin
-# is. We put it at the centre of mass: :math:`\sum_i y_i = 0`. In terms of K this says :math:`K
-# \mathbf 1 = Y\,(Y^\top \mathbf 1) = 0`: *every row of K sums to zero*. Such a K is called
-# **centred**. The matrix that subtracts the mean from whatever it is applied to is
+# is.
+# We put it at the centre of mass: :math:`\sum_i y_i = Y^\top \mathbf 1 = 0`. In terms of K this
+# says :math:`K \mathbf 1 = Y\,(Y^\top \mathbf 1) = 0`: *every row of K sums to zero*. (Conversely,
+# if it does, then :math:`|Y^\top \mathbf 1|^2 = \mathbf 1^\top K \mathbf 1 = 0`, so the points are
+# centred.) Such a K is called **centred**, too. The matrix that subtracts from each column its mean
+# is
 #
 # .. math:: J = I - \tfrac1n \mathbf 1 \mathbf 1^\top, \qquad J \mathbf 1 = 0 .
 #
@@ -116,7 +119,7 @@ print(eigenvalues[::-1].round(6))
 # eigenvalues is the dimension of the map**, and nobody told the table that it was drawn on paper.
 # We keep two columns and draw.
 
-leading = [-1, -2]
+leading = [-1, -2]  # eigh sorts eigenvalues from small to large
 Y = vectors[:, leading] * np.sqrt(eigenvalues[leading])
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.4))

@@ -44,9 +44,10 @@ Which matrices hold inner products? A round cone of them, cut out by infinitely 
 #
 # .. math:: \langle v v^\top, K \rangle \ge 0 \quad\text{for every } v .
 #
-# Each v gives *one linear inequality*, a half-space of matrices. The set of all positive
-# semidefinite matrices is what infinitely many half-spaces have in common. Three facts follow at
-# once:
+# Each v gives *one linear inequality*. The matrices that satisfy it are a **half-space**: what lies
+# on one side of a plane through the zero matrix. The set of all positive semidefinite matrices is
+# what infinitely many half-spaces have in common. Half-spaces have the following three properties,
+# and what they have in common inherits them:
 #
 # - it is **convex**: with two matrices it contains the segment between them;
 # - it is a **cone**: with K it contains tK for every :math:`t \ge 0`;
@@ -89,9 +90,10 @@ axis.view_init(18, -52)
 # the tip is the zero matrix, the only one of rank zero.
 #
 # So rank is where you are: **the boundary consists of the singular matrices**. This holds for every
-# order. A positive definite matrix can be changed a little in every direction and stays positive
-# definite; a singular one has a v with :math:`v^\top K v = 0`, and subtracting a bit of
-# :math:`v v^\top` leads out.
+# order.
+# Eigenvalues change continuously, so a positive definite matrix can be changed a little in every
+# direction and stays positive definite. A singular one has a :math:`v \ne 0` with
+# :math:`v^\top K v = 0`, and subtracting a bit of :math:`v v^\top` makes that negative.
 #
 # A slice
 # -------

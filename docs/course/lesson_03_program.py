@@ -105,7 +105,7 @@ print("multiplier of the trace:", solution.dual("trace").round(6))
 # small as possible. Their Gram matrix has ones on the diagonal, it is the inflated tetrahedron of
 # lesson 2. *What do you expect?* In space, can three vectors do better than in the plane?
 #
-# We maximise the negative sum over all entries of X, each pair counted once:
+# We maximise the negative sum over the three pairs:
 
 X = psd("X", 3)
 pairs = X[0, 1] + X[0, 2] + X[1, 2]
@@ -151,9 +151,10 @@ axis.set_axis_off()
 #
 # and to find it is a semidefinite program, too, the **dual**. Its variables are the multipliers.
 #
-# For the three vectors, equation i says :math:`X_{ii} = 1`, so :math:`\sum_i y_i A_i` is a diagonal
-# matrix with y on it, and C has :math:`-\tfrac12` at each place off the diagonal. Let us build S
-# from the solver's multipliers.
+# For the three vectors, equation i says :math:`X_{ii} = 1`, so :math:`A_i` has a single one on its
+# diagonal, and :math:`\sum_i y_i A_i` is the diagonal matrix of y. As :math:`\langle C, X \rangle`
+# runs over all entries and so meets every pair twice, C has :math:`-\tfrac12` at each place off the
+# diagonal. Let us build S from the solver's multipliers.
 
 y = solution.dual("length")
 C = -0.5 * (np.ones((3, 3)) - np.eye(3))
@@ -175,8 +176,9 @@ print("largest entry of S X:", np.abs(S @ solution["X"]).max().round(6))
 # %%
 # *Multipliers are prices.* The bound :math:`b^\top y` holds with the same y for other right sides b
 # as well, since b does not occur in S. Make the first vector a little longer, :math:`X_{11} = 1.1`:
-# the bound rises by :math:`0.1\, y_1`. The true optimum moves at this rate, too, as long as the
-# change is small.
+# the bound rises by :math:`0.1\, y_1`. It stays a bound, so the optimum cannot rise faster; and if
+# the multipliers are unique, the optimum moves at exactly this rate for small changes up and down
+# [BV2004]_ (section 5.6).
 
 
 def optimum(first: float) -> float:

@@ -106,9 +106,12 @@ print(f"{sdpdr.solve(methods.mvu(path)).value:.6f}")
 # .. math:: v^\top L(w)\, v = \sum_{ij} w_{ij} (v_i - v_j)^2 ,
 #
 # so it is positive semidefinite, and :math:`L(w) \mathbf 1 = 0`: its smallest eigenvalue is zero.
-# Call the second smallest :math:`\lambda_2`. *Suppose that* :math:`\lambda_2 \ge 1`. Then
-# :math:`v^\top L(w) v \ge v^\top v` for all v orthogonal to :math:`\mathbf 1`. A centred K is a sum
-# of :math:`v v^\top` with such v, the columns of Y, and therefore
+# Call the second smallest :math:`\lambda_2`. *Suppose that* :math:`\lambda_2 \ge 1`. A vector v
+# orthogonal to :math:`\mathbf 1` is made of the other eigenvectors, whose eigenvalues are all at
+# least one, so :math:`v^\top L(w) v \ge v^\top v`. Now take the columns of Y for v. They are
+# orthogonal to :math:`\mathbf 1`, since the points are centred. The sum of their :math:`v^\top v`
+# is the variance, and the sum of their :math:`v^\top L(w) v` is :math:`\langle L(w), Y Y^\top
+# \rangle`. Therefore
 #
 # .. math:: \operatorname{tr} K \le \langle L(w), K \rangle \le d^\top w .
 #
@@ -131,12 +134,13 @@ print("eigenvalues:", np.linalg.eigvalsh(L).round(6))
 # .. math:: \min\ d^\top w \quad\text{subject to}\quad \lambda_2(L(w)) \ge 1, \quad w \ge 0 .
 #
 # It has a meaning of its own [SBXD2006]_. Think of every edge as a *spring* of stiffness
-# :math:`w_{ij}`. Then :math:`v^\top L(w) v` is (twice) the energy of moving the points by v along a
+# :math:`w_{ij}`, which pulls its ends together with a force of :math:`w_{ij}` times its length.
+# Then :math:`v^\top L(w) v` is (twice) the energy that it takes to move the points by v along a
 # line, and :math:`\lambda_2` says how stiff the network is against its softest movement other than
 # moving as a whole. *Make the network stiff with as little stiffness as possible, where a spring on
 # a long edge costs more.* Nothing about unfolding is left in these words, and yet both programs
-# have the same optimum: there is no gap between them whenever the graph is connected. (Exercise 5
-# finds the positive definite matrix that Slater's condition asks for.)
+# have the same optimum: there is no gap between them whenever the graph is connected. (By Slater's
+# condition of lesson 3; exercise 5 finds the points that it asks for.)
 #
 # Forces
 # ------
@@ -147,9 +151,12 @@ print("eigenvalues:", np.linalg.eigvalsh(L).round(6))
 # *The second:* :math:`w_{ij} > 0` only where :math:`K_{ii} + K_{jj} - 2 K_{ij} = d_{ij}`. Only
 # threads that are fully stretched carry a weight.
 #
-# *The first:* :math:`\langle L(w) - I, K \rangle = 0`. On vectors orthogonal to :math:`\mathbf 1`
-# both matrices are positive semidefinite, so the fact of lesson 2 says :math:`(L(w) - I) K = 0`,
-# and since :math:`K = Y Y^\top`, also :math:`L(w) Y = Y`. Read this row by row:
+# *The first:* :math:`\operatorname{tr} K = \langle L(w), K \rangle`. With the matrix J of lesson 1,
+# which leaves centred points as they are, :math:`\operatorname{tr} K = \langle J, K \rangle`, so
+# this says :math:`\langle L(w) - J, K \rangle = 0`. Both matrices are positive semidefinite: the
+# first has the eigenvalue zero for :math:`\mathbf 1`, and :math:`\lambda_2 - 1` or more for all
+# others. The fact of lesson 2 says :math:`(L(w) - J) K = 0`. As in its proof, Y may stand in the
+# place of :math:`K = YY^\top`; and :math:`JY = Y`. So :math:`L(w) Y = Y`. Read this row by row:
 #
 # .. math:: \sum_j w_{ij} (y_i - y_j) = y_i \quad\text{for every point } i .
 #
@@ -162,7 +169,7 @@ print("eigenvalues:", np.linalg.eigvalsh(L).round(6))
 # ------
 # Ten points in a ring, each thread of length one. *What do you expect?* And which weights?
 
-ring = graphs.cycle(10)
+ring = graphs.cycle(10)  # methods.mvu calls the conditions on lengths "isometry"
 solution = sdpdr.solve(methods.mvu(ring))
 Y, w = solution.embedding(2), solution.dual("isometry")
 print("weights:", w.round(5))
@@ -180,8 +187,9 @@ axis.set(xlim=(-2.3, 2.3), ylim=(-2.3, 2.3), aspect="equal", title="push outward
 axis.set_axis_off()
 
 # %%
-# A regular polygon, and equal weights: turning the ring changes nothing, so no edge is special. The
-# size of the weights follows: :math:`\lambda_2` has to be one. Does the balance hold?
+# A regular polygon, and equal weights: turn optimal weights round the ring, and they are optimal
+# again; so is the mean of all turned ones, and in it no edge is special. The size follows, as
+# :math:`\lambda_2` has to be one. Does the balance hold?
 
 L = ring.laplacian(w).toarray()
 print("λ₂ =", np.linalg.eigvalsh(L)[1].round(6))
@@ -217,7 +225,7 @@ fig.tight_layout()
 
 loaded = w > 1e-3 * w.max()
 print(f"{loaded.sum()} of {graph.m} threads carry a load")
-springs = plot.dual_weights(Y, graph.edges, w)
+springs = plot.dual_weights(Y, graph.edges, w)  # colours on a logarithmic scale
 
 # %%
 # Most threads carry none. Cut them, and nothing changes: what shaped the picture are the others.
