@@ -65,4 +65,4 @@ bench: $(VENV)/.ready  ## speed beside cvxpy's solvers; rewrites benchmarks/RESU
 	$(BIN)/python benchmarks/mvu_speed.py
 
 clean:  ## remove everything that the goals made
-	rm -rf $(VENV) $(VENV)-lowest $(VENV)-newest out docs/_build docs/gallery_output docs/api/generated docs/studies/generated
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-newest out docs/_build docs/gallery_output docs/course_output docs/api/generated docs/studies/generated

@@ -22,6 +22,7 @@ extensions = [
     "moving",
     "backlinks",
     "facts",
+    "lessons",
     "problems",
     "studies",
     "sphinx.ext.autodoc",
@@ -33,7 +34,7 @@ extensions = [
     "myst_parser",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "gallery", "tables"]
+exclude_patterns = ["_build", "gallery", "course", "tables"]
 default_role = "py:obj"
 highlight_language = "python"
 pygments_style = "tango"
@@ -78,6 +79,7 @@ html_sidebars = {
         "problems/*",
         "gallery_output/*",
         "gallery_output/*/*",
+        "course_output/*",
         "references",
         "changelog",
         "contributing",
@@ -86,9 +88,9 @@ html_sidebars = {
 
 FAMILIES = ("unfold", "labels", "metric", "regress", "factor")
 sphinx_gallery_conf = {
-    "examples_dirs": "gallery",
-    "gallery_dirs": "gallery_output",
-    "filename_pattern": r"/plot_",
+    "examples_dirs": ["gallery", "course"],
+    "gallery_dirs": ["gallery_output", "course_output"],
+    "filename_pattern": r"/(plot|lesson)_",
     "subsection_order": [f"gallery/{name}" for name in FAMILIES],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,

@@ -24,7 +24,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 WRITTEN = [
     path
     for path in sorted(DOCS.rglob("*.rst"))
-    if not {"_build", "gallery_output", "generated", "_templates"} & set(path.parts)
+    if not {"_build", "gallery_output", "course_output", "generated", "_templates"}
+    & set(path.parts)
 ]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 CODE = re.compile(
