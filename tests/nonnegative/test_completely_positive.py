@@ -484,3 +484,17 @@ def test_few_places_have_nothing_to_show_and_time_ends_the_search():
 
     assert horn_certificate(np.eye(4)) is None
     assert horn_certificate(cycle(5, 1.8), deadline=Deadline(0.0)) is None
+
+
+def test_polishing_stops_when_told():
+    A = cycle(6, 2.5)
+    asked = []
+
+    def stop():
+        asked.append(None)
+        return len(asked) > 3
+
+    start = np.random.default_rng(0).random((6, 6))
+    halted = polish_square(A, start, stop=stop)
+    assert halted.steps == 3
+    assert polish_square(A, start).residual < halted.residual <= halted.before

@@ -136,7 +136,7 @@ class CpSearch:
     ) -> CpAttempt:
         """Polish a random factor."""
         attempt = CpAttempt(
-            k, "draw", draw, *_polished(unit, root, random_factor(unit, k, rng), _USUAL)
+            k, "draw", draw, *self.polished(unit, root, random_factor(unit, k, rng), _USUAL)
         )
         self._tell(k, attempt.residual)
         return attempt
@@ -144,7 +144,7 @@ class CpSearch:
     def longer(self, unit: Array, root: Array, attempt: CpAttempt) -> CpAttempt:
         """Polish on from the end of an attempt; its programs are not listed again."""
         steps = int(max(_USUAL, min(_LONG, _OPERATIONS / attempt.factor.size**3)))
-        factor, residual = _polished(unit, root, attempt.factor / root[:, None], steps)
+        factor, residual = self.polished(unit, root, attempt.factor / root[:, None], steps)
         self._tell(attempt.n_components, residual)
         return replace(attempt, factor=factor, residual=residual, history=())
 
@@ -165,11 +165,16 @@ class CpSearch:
             near = 1.0 - float(np.sum(B**2)) / len(unit) <= _NEAR
             if near and polish_square(unit, B, max_iter=_BRIEF).residual <= self.tol:
                 break
-        factor, residual = _polished(unit, root, B, _USUAL)
+        factor, residual = self.polished(unit, root, B, _USUAL)
         missing = float(np.sum(root**2) - np.sum((root[:, None] * B) ** 2))
         return CpAttempt(
             k, "iteration", start, factor, residual, missing, state.status, tuple(state.rows())
         )
+
+    def polished(self, unit: Array, root: Array, B: Array, steps: int) -> tuple[Array, float]:
+        """A factor of the matrix itself from one of it at unit diagonal, as far as time allows."""
+        found = polish_square(unit, B, max_iter=steps, stop=self.deadline.is_over)
+        return root[:, None] * found.factor, found.residual
 
     def _tell(self, k: int, residual: float) -> None:
         if self.report is not None:
@@ -208,9 +213,3 @@ def _written(A: Array) -> Iterator[tuple[str, Array]]:
     scaled = scaled_dominant_factor(A)
     if scaled is not None:
         yield "scaled dominant", scaled
-
-
-def _polished(unit: Array, root: Array, B: Array, steps: int) -> tuple[Array, float]:
-    """A factor of the matrix itself from one of it at unit diagonal."""
-    found = polish_square(unit, B, max_iter=steps)
-    return root[:, None] * found.factor, found.residual

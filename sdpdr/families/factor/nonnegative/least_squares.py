@@ -11,6 +11,7 @@ Applied Mathematics 172, 2004.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -98,7 +99,13 @@ class Residuals(Protocol):
         """The matrix J^T J."""
 
 
-def descend(problem: Residuals, x: Array, least: float, max_iter: int) -> tuple[Array, int, float]:
+def descend(
+    problem: Residuals,
+    x: Array,
+    least: float,
+    max_iter: int,
+    stop: Callable[[], bool] | None = None,
+) -> tuple[Array, int, float]:
     """Go down until the residuals are small or nothing is left to win.
 
     Parameters
@@ -110,6 +117,8 @@ def descend(problem: Residuals, x: Array, least: float, max_iter: int) -> tuple[
         Norm of the residuals that ends it.
     max_iter : int
         Linear systems.
+    stop : callable, optional
+        Asked before each of them whether to stop.
 
     Returns
     -------
@@ -136,6 +145,8 @@ def descend(problem: Residuals, x: Array, least: float, max_iter: int) -> tuple[
     damping, steps, fresh = _FIRST, 0, True
     slope = np.inf
     while steps < max_iter and size > least**2 and damping < _MOST:
+        if stop is not None and stop():
+            break
         if fresh:
             gradient, squares = problem.gradient(x, away), problem.squares(x)
             scale = float(np.max(np.diag(squares)))

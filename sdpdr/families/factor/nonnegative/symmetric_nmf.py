@@ -2,6 +2,7 @@ r"""Symmetric non-negative factorization, :math:`A \approx B B^T` with few colum
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +66,14 @@ def unit_residual(A: Array, B: Array) -> float:
     return square_residual(A / np.outer(root, root), B / root[:, None])
 
 
-def polish_square(A: Array, B: Array, *, tol: float = 1e-14, max_iter: int = 100) -> PolishedSquare:
+def polish_square(
+    A: Array,
+    B: Array,
+    *,
+    tol: float = 1e-14,
+    max_iter: int = 100,
+    stop: Callable[[], bool] | None = None,
+) -> PolishedSquare:
     r"""A non-negative factor nearby whose square fits a symmetric matrix best.
 
     .. math:: \min_{B \ge 0}\ \tfrac14 |B B^T - A|_F^2
@@ -84,6 +92,8 @@ def polish_square(A: Array, B: Array, *, tol: float = 1e-14, max_iter: int = 100
         Residual at which to stop.
     max_iter : int, default 100
         Linear systems of order n k at most.
+    stop : callable, optional
+        Asked before each of them whether to stop.
 
     Returns
     -------
@@ -98,7 +108,7 @@ def polish_square(A: Array, B: Array, *, tol: float = 1e-14, max_iter: int = 100
     size = float(np.linalg.norm(A))
     B = np.maximum(B, 0.0)
     before = square_residual(A, B)
-    x, steps, _ = descend(_Square(A, B.shape[1]), B.ravel(), tol * size, max_iter)
+    x, steps, _ = descend(_Square(A, B.shape[1]), B.ravel(), tol * size, max_iter, stop)
     factor = x.reshape(B.shape)
     return PolishedSquare(factor, square_residual(A, factor), before, steps)
 
