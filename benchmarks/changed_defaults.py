@@ -224,7 +224,7 @@ ROWS: dict[str, tuple[str, Callable[[Path], str], str]] = {
     "MVU, roll of 1000": (
         "edges off by .28 rms, width 13.5 of 20.9, 0.5 s",
         unfolded_roll,
-        "Band(0.05): .13, 19.9, 3.3 s; see above",
+        "Band(0.05): .13, 19.9, 3.3 s; see below",
     ),
     "MVU, 50,000 x 784": ("nothing in 170 s", large_table, "five minutes"),
     "MVU, exact lengths, roll of 60": ("SOLVED, bound None, no warning", without_interior, ""),

@@ -206,7 +206,6 @@ def test_a_sample_of_a_size_and_a_map(roll):
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"n_components": 61}, "n_components"),
         ({"sample": 0}, "sample"),
-        ({"sample": "some"}, "sample"),
         ({"sample": 10, "metric": "precomputed"}, "known by distances"),
         ({"n_components": 1.5}, "n_components"),
     ],
@@ -219,6 +218,8 @@ def test_bad_hyperparameters_are_named(roll, options, message):
 def test_unknown_solver_offers_the_nearest(roll):
     with pytest.raises(UnknownNameError, match="Did you mean 'clarabel'"):
         sdpdr.MVU(solver="clarabell").fit(roll)
+    with pytest.raises(UnknownNameError, match="sample"):
+        sdpdr.MVU(sample="some").fit(roll)
 
 
 def spoiled(X, value):
