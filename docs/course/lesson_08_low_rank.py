@@ -184,8 +184,9 @@ for r in (1, 2, enough):
 #
 # What the solver does
 # --------------------
-# ``lowrank`` follows this recipe, with Newton steps in the place of ours. The triangle in the upper
-# panel is a local optimum that was not proved; a column was added there.
+# ``lowrank`` follows this recipe, with Newton steps in the place of ours. A triangle in the upper
+# panel is a bound that the multipliers of that step prove. Where it lies far above the value, a
+# column is added; where both meet, the answer is optimal among all ranks.
 
 roll, _ = sdpdr.datasets.swiss_roll(1000, seed=0)
 solution = sdpdr.solve(methods.mvu(graphs.knn(roll, n_neighbors=6)), "lowrank")

@@ -42,7 +42,7 @@ def exercises(path: Path) -> list[Solved]:
 
 
 # Five seconds of the processor and more, with the solutions.
-LONG = ("lesson_05_degenerate", "lesson_07_forms", "lesson_08_low_rank")
+LONG = ("lesson_07_forms", "lesson_08_low_rank", "lesson_10_factorization")
 
 
 @pytest.mark.parametrize(
