@@ -1,7 +1,6 @@
 """From data to geometry: neighbour graphs, furthest pairs, landmarks, geodesics. No models."""
 
 from sdpdr.graphs.constructors import complete, cycle, from_edges, grid, path
-from sdpdr.graphs.edge_weights import edge_weights
 from sdpdr.graphs.motions import Motion, action_error, motions, position_fit, step_variation
 from sdpdr.graphs.nearest import (
     FurthestPairs,
@@ -22,6 +21,7 @@ from sdpdr.graphs.rigidity import Rigidity, rigidity
 from sdpdr.graphs.selection import ChoiceOfK, choose_k
 from sdpdr.graphs.shortest_paths import geodesics, landmarks, routing_weights
 from sdpdr.graphs.transitions import Transitions, sequences, transitions
+from sdpdr.graphs.weighing import edge_weights
 
 __all__ = [
     "ChoiceOfK",

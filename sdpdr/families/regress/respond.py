@@ -35,7 +35,7 @@ from sdpdr.families.regress.weights import (
     shares_of,
 )
 from sdpdr.graphs import NeighborGraph, edge_weights, knn
-from sdpdr.graphs.edge_weights import WEIGHTS
+from sdpdr.graphs.weighing import WEIGHTS
 from sdpdr.linalg.inertia import Factorization
 from sdpdr.linalg.walks import connected_components
 

@@ -36,6 +36,7 @@ class SparseMatrix:
 
     Examples
     --------
+    >>> import scipy.sparse as sp
     >>> known = SparseMatrix(sp.csr_array(np.diag([3.0, 4.0])))
     >>> known.norm, known.error(np.array([[1.0], [0.0]]), np.array([[3.0, 0.0]]))
     (5.0, 0.8)
@@ -89,6 +90,7 @@ def coordinates(X: Any, components: Array) -> Array:
 
     Examples
     --------
+    >>> import scipy.sparse as sp
     >>> X = sp.csr_array([[2.0, 2.0], [0.0, 3.0]])
     >>> coordinates(X, np.array([[1.0, 1.0]])).round(6)
     array([[2. ],
