@@ -218,11 +218,7 @@ def main() -> None:
             "had not ended in its time (``--seconds``), of which nothing is said. "
             "*AnchoredMVU without y* and *MMMF of signs* are the same estimators on data that "
             "suit them.",
-            *(
-                [f"Not measured, since a check takes minutes: {', '.join(missing)}."]
-                if missing
-                else []
-            ),
+            *([f"Not measured here: {', '.join(missing)}."] if missing else []),
         ],
     )
     unexplained = sum(row[-2] for row in rows)
