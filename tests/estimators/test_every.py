@@ -96,7 +96,7 @@ def framed(name):
     learned = clone(estimator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if not hasattr(learned, "fit_transform"):
+        if not hasattr(learned, "set_output"):
             return frame, learned.fit(frame, *others), None
         return frame, learned, learned.set_output(transform="pandas").fit_transform(frame, *others)
 

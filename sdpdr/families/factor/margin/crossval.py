@@ -131,6 +131,11 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """As the estimator does."""
         return self._fitted().transform(X)
 
+    @available_if(_is_map)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """``fit(X).transform(X)``."""
+        return self.fit(X, y).transform(X)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
