@@ -68,7 +68,7 @@ _SPARSE = (
 )  # fmt: skip
 
 EXPECTED: Mapping[str, Mapping[str, str]] = {
-    "AnchoredMVU": dict.fromkeys((*_FITS, "check_estimators_nan_inf"), PLACED),
+    "AnchoredMVU": dict.fromkeys((*_FITS, *_SPARSE[:3], "check_estimators_nan_inf"), PLACED),
     "CompletelyPositive": {"check_clustering": AFFINITY},
     "ISM": {"check_classifiers_classes": UNKNOWN},
     "MMMF": dict.fromkeys((*_FITS, *_SPARSE), SIGNS),

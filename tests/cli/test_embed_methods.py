@@ -124,7 +124,7 @@ def test_help_tells_every_method_with_what_it_takes(sdpdr):
         assert f"\n  {name:<14}{method.summary}\n" in out
         assert all(f"{key}=" in out for key in own(method.estimator))
     assert "default: --isometry equality" in out
-    assert "default: --n-components 1, --solver closed" in out
+    assert "default: --n-components all, --solver closed" in out
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -202,7 +202,7 @@ def test_neighbours_of_many_points_are_foretold(sdpdr, tmp_path, monkeypatch):
     np.save(tmp_path / "wide.npy", np.random.default_rng(0).standard_normal((40, 12)))
     np.save(tmp_path / "narrow.npy", datasets.swiss_roll(40, seed=0)[0])
     assert "predicted" not in sdpdr("embed wide.npy --connect mst").err
-    monkeypatch.setattr("sdpdr.lab.cli.learned._PAIR", 0.1)
+    monkeypatch.setattr("sdpdr.graphs.search._PAIR", 0.1)
     ran = sdpdr("embed wide.npy --connect mst")
     assert "neighbours of 40 points: predicted to take at most 160 s; of a table, " in ran.err
     assert "predicted" not in sdpdr("embed narrow.npy --connect mst").err

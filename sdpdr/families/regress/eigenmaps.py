@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances
 from sklearn.metrics.pairwise import pairwise_kernels as kernels_of
 from sklearn.utils.validation import check_is_fitted
@@ -16,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DisconnectedGraphError
-from sdpdr.base.estimators import Transformer, checked
+from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.families.regress.pencil import Pencil, graph_embedding
+from sdpdr.linalg.walks import connected_components
 
 # Values of a kernel computed in two ways that count as equal, relatively.
 _TIE = 1e-9
@@ -128,7 +128,7 @@ class KernelEigenmaps(Transformer):
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the places of objects and return them, shape (n, n_components)."""
-        return np.asarray(self.fit(X, y).embedding_)
+        return as_precise(self.fit(X, y).embedding_, X)
 
     def transform(self, X: Any) -> Array:
         """Places of objects, shape (q, n_components).
@@ -152,7 +152,7 @@ class KernelEigenmaps(Transformer):
                 f"the kernel joins rows {validate.listed(lost)} to no object of the fit. Take a "
                 "wider kernel, or leave them out."
             )
-        return np.asarray(weights @ self.embedding_ / (totals[:, None] * self.eigenvalues_))
+        return as_precise(weights @ self.embedding_ / (totals[:, None] * self.eigenvalues_), X)
 
     def _kernel(self, X: Array) -> Array:
         if self.kernel == "precomputed":
@@ -222,4 +222,4 @@ def _kept(kernel: Array, of_rows: Array, of_columns: Array) -> sp.csr_array:
 
 
 def _parts(weights: sp.csr_array) -> Array:
-    return np.asarray(connected_components(weights, directed=False)[1])
+    return np.asarray(connected_components(weights)[1])

@@ -22,6 +22,9 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 )
 """Hyperparameters that have an option of their own."""
 
+# ``--sample`` draws rows for every method, also for those that do not themselves.
+_DRAWN = "sample"
+
 _HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=('[^']*'|\d+(?:\.\d+)?)")
 # What a graph knows, and the call that made it, nobody at a command line can look up.
 _OF_THE_GRAPH = re.compile(r"[.;] graph\.\w+ .*$", re.DOTALL)
@@ -54,7 +57,7 @@ def assignment(text: str) -> tuple[str, str]:
 def own(estimator: type) -> dict[str, Parameter]:
     """Hyperparameters of an estimator that have no option of their own."""
     parameters = signature(estimator).parameters
-    return {name: p for name, p in parameters.items() if name not in FLAGS}
+    return {name: p for name, p in parameters.items() if name not in (*FLAGS, _DRAWN)}
 
 
 def defaults(parameters: Mapping[str, Parameter]) -> str:

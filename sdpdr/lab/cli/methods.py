@@ -130,7 +130,8 @@ def _other_defaults(method: Method) -> str:
     """Defaults of options of their own that are not those of the first method."""
     first, here = (signature(m.estimator).parameters for m in (METHODS["mvu"], method))
     other = [key for key in here if key in FLAGS and here[key].default != first[key].default]
-    return ", ".join(f"{FLAGS[key]} {here[key].default}" for key in other)
+    told = {key: here[key].default for key in other}
+    return ", ".join(f"{FLAGS[key]} {'all' if v is None else v}" for key, v in told.items())
 
 
 def _wrapped(head: str, words: str) -> list[str]:

@@ -320,6 +320,7 @@ class Sammon(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric != "precomputed"
         tags.transformer_tags = None
         return tags
 

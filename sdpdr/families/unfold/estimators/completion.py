@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
+from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.base.progress import Progress
 from sdpdr.families.unfold.anchored import place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
@@ -25,7 +25,7 @@ from sdpdr.solving.solve import solve
 
 
 @dataclass(eq=False, repr=False)
-class DistanceCompletion(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class DistanceCompletion(Embedding):
     r"""Points, and all their distances, from some distances that may be noisy.
 
     Two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points in any
@@ -142,7 +142,10 @@ class DistanceCompletion(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         self
         """
         graph = known_distances(X, squared=self.squared)
-        self.n_features_in_ = graph.index.size
+        if getattr(X, "shape", ()) == (graph.index.size,) * 2:
+            validate_data(self, X, skip_check_array=True)
+        else:
+            self.n_features_in_ = graph.index.size
         anchors, nodes, coordinates = known_nodes(graph, _in_rows(y, graph.index.size))
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
@@ -160,13 +163,10 @@ class DistanceCompletion(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         relaxed = self._relaxed(nodes, coordinates)
         places = refine(graph, relaxed, nodes) if self.refined else relaxed
-        self.relaxed_, self.embedding_ = graph.of_samples(relaxed), graph.of_samples(places)
+        self.relaxed_ = graph.of_samples(relaxed)
+        self.embedding_ = as_precise(graph.of_samples(places), X)
         self.relaxed_rmse_, self.rmse_ = _rmse(graph, relaxed), _rmse(graph, places)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find the points and return their places, shape (n, r)."""
-        return self.fit(X, y).embedding_
 
     @property
     def distances_(self) -> Array:

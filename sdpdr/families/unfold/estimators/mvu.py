@@ -77,9 +77,8 @@ class MVU(SampledEmbedding):
     gram_ : array of shape (nodes, nodes) or Factor
         The Gram matrix of the distinct points.
     eigenvalues_ : array
-        Its spectrum, descending (of a factor, as many as it has columns).
-    explained_variance_ratio_ : array of shape (n_components,)
-        Share of each column of the embedding in the sum of the spectrum.
+        Its spectrum, descending (of a factor, as many as it has columns). Of its sum,
+        ``explained_variance_ratio_`` has the share of each column of the embedding.
     length_kept_ : float
         Squared lengths of edges in the embedding over those in the data, sums of both: 1 where
         all are kept.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
@@ -71,7 +71,7 @@ class SampledEmbedding(LengthEmbedding):
         if isinstance(self.sample, str):
             validate.choice("sample", self.sample, ("auto",))
             by_name = not (isinstance(self.solver, str) and self.solver == self.form == "auto")
-            if by_name or self.metric == "precomputed" or sp.issparse(X) or len(X) <= FEW:
+            if by_name or self.metric == "precomputed" or sp.issparse(X) or _num_samples(X) <= FEW:
                 return None
         else:
             validate.positive_integer("sample", self.sample)
