@@ -27,6 +27,8 @@ _WIDE = 12.0
 # Share of the range of coefficients within their rows that may be left. Where units explain less,
 # coefficients are small by chance, as those that are zero but for rounding, and not by units.
 _ALIKE = 0.5
+# Beside the largest of its row, what may be rounding of zero, of which no unit is to be learned.
+_ROUNDING = 2.0**-50
 # Order beyond which coefficients are not looked at one by one.
 _LARGEST = 300
 
@@ -66,7 +68,7 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     if not maps:
         return None
     entries = sp.coo_array(sp.vstack([a.matrix() for a in maps]))
-    known = entries.data != 0.0
+    known = np.abs(entries.data) > _ROUNDING * _largest(entries)[entries.row]
     sizes = np.log2(np.abs(entries.data[known]))
     if sizes.size == 0 or np.ptp(sizes) < _WIDE:
         return None
@@ -86,3 +88,10 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     if np.ptp(sizes - design @ fitted) > _ALIKE * np.ptp(sizes - mean[rows]):
         return None
     return np.asarray(np.exp2(-np.round(exponents)))
+
+
+def _largest(entries: sp.coo_array) -> Array:
+    """Of every row."""
+    found = np.zeros(entries.shape[0])
+    np.maximum.at(found, entries.row, np.abs(entries.data))
+    return found

@@ -79,3 +79,14 @@ def test_small_rows_do_not_drown_in_large_ones():
     assert Plain().is_positive(sdp, "X", {}, {})
     indefinite = SDP((PsdVariable("X", 2),), {"X": InnerProduct(matrix - np.outer(units, units))})
     assert not Plain().is_positive(indefinite, "X", {}, {})
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi"])
+def test_a_goal_with_an_entry_of_rounding_is_solved(form):
+    """The best correlations put three points on a line: 2 (1 + 0.8)."""
+    goal = np.array([[0.0, 6e-17, 1.0], [6e-17, 0.0, -0.8], [1.0, -0.8, 0.0]])
+    K = sdpdr.psd("K", 3)
+    model = sdpdr.maximize(K.inner(goal)) + (K.diagonal() == 1.0)
+    solution = sdpdr.solve(model, "clarabel", form=form)
+    assert solution.certified(1e-6)
+    assert solution.value == pytest.approx(3.6, rel=1e-6)

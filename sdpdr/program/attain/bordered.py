@@ -15,7 +15,6 @@ takes a small Cholesky factorization for each block, and one of the order of Q a
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -156,7 +155,7 @@ class Bordered:
             half = block.half(right[block.own])
             reduced[block.at] -= block.border.T @ half
             halves.append(half)
-        found = _least_squares(self._core, reduced)
+        found = least_squares(self._core, reduced)
         w = np.zeros(self._m)
         w[self._pattern.rest] = found[: self._pattern.rest.size]
         for block, half in zip(self._blocks, halves, strict=True):
@@ -194,17 +193,20 @@ class _Block:
         return np.asarray(self.scale * sl.solve_triangular(self.root.T, half))
 
 
-def _least_squares(core: Array, right: Array) -> Array:
-    """The solution of an indefinite system; the shortest where rows depend on each other."""
+def least_squares(core: Array, right: Array) -> Array:
+    """The solution of an indefinite system; the shortest where rows depend on each other.
+
+    That takes several times as long, and is left to systems that a factorization fails on.
+    """
     if not right.size:
         return right
     size = np.max(np.abs(core), axis=1)
     scale = 1.0 / np.sqrt(np.where(size > 1e-300, size, 1.0))
     scaled, aim = core * scale[:, None] * scale[None, :], scale * right
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", sl.LinAlgWarning)
-            found = sl.solve(scaled, aim, assume_a="sym")
-    except (np.linalg.LinAlgError, sl.LinAlgWarning):
-        found = np.linalg.lstsq(scaled, aim, rcond=1e-15)[0]
+    factor, pivots, singular = sl.lapack.dgetrf(scaled)
+    norm = float(np.max(np.sum(np.abs(scaled), axis=0)))
+    if singular or sl.lapack.dgecon(factor, norm)[0] < np.finfo(float).eps:
+        return np.asarray(scale * np.linalg.lstsq(scaled, aim, rcond=1e-15)[0])
+    found = sl.lapack.dgetrs(factor, pivots, aim)[0]
+    found += sl.lapack.dgetrs(factor, pivots, aim - scaled @ found)[0]
     return np.asarray(scale * found)

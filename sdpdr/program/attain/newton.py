@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs
 from sdpdr.program.attain.basis import LIMIT, EffortSpentError
-from sdpdr.program.attain.bordered import Bordered, Pattern
+from sdpdr.program.attain.bordered import Bordered, Pattern, least_squares
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 
 # Pairs of coefficients, for every row, up to which all products are formed at once: a row of its
@@ -147,8 +147,8 @@ class Schur:
         columns = self.free.toarray()
         held = np.diag(corner - _HELD * np.max(np.diagonal(matrix), initial=0.0))
         joint = finite(np.block([[matrix, columns], [columns.T, held]]))
-        found = np.linalg.lstsq(joint, right, rcond=_HELD)[0]
-        return np.asarray(found[: self.m]), np.asarray(found[self.m :])
+        found = least_squares(joint, right)
+        return found[: self.m], found[self.m :]
 
     def _eliminated(self, matrix: Array, corner: Array, right: Array) -> tuple[Array, Array] | None:
         """The solution where free scalars cost enough to be solved for first, or there are none."""
