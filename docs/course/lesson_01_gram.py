@@ -283,8 +283,8 @@ fig.tight_layout()
 #    Three, since the points are in space. Rounding spoils the table: nearly all eigenvalues become
 #    different from zero, many of them negative, and no points have exactly these distances in any
 #    dimension. But the three large eigenvalues hardly move. An error of D moves no eigenvalue of K
-#    by more than half the largest eigenvalue of the error, in absolute value (Weyl), and rounding
-#    makes small errors.
+#    by more than half the largest eigenvalue of the error, in absolute value (a theorem of Weyl's,
+#    taken on trust here), and rounding makes small errors.
 #
 #    .. code-block:: python
 #

@@ -194,8 +194,9 @@ print(f"rate of the optimum {rate:.4f}, multiplier {y[0]:.4f}")
 # Is it always possible to find a proof that is tight? For linear programs, always. For semidefinite
 # programs, whenever some feasible X is positive *definite* and the optimum is finite: then the dual
 # has a solution, and its bound is the optimum. (This is Slater's condition; [BV2004]_ proves it in
-# section 5.3.2.) The identity is feasible in the second program, half of it in the first. What
-# happens without such a point is the subject of lesson 5.
+# section 5.3.2. An inequality counts as an equation with a slack, a number that has to be positive
+# then.) The identity is feasible in the second program, half of it in the first. What happens
+# without such a point is the subject of lesson 5.
 #
 # Two numbers
 # -----------

@@ -140,7 +140,7 @@ print("eigenvalues:", np.linalg.eigvalsh(L).round(6))
 # moving as a whole. *Make the network stiff with as little stiffness as possible, where a spring on
 # a long edge costs more.* Nothing about unfolding is left in these words, and yet both programs
 # have the same optimum: there is no gap between them whenever the graph is connected. (By Slater's
-# condition of lesson 3; exercise 5 finds the points that it asks for.)
+# condition of lesson 3, for what :math:`K \mathbf 1 = 0` leaves of K; exercise 5 has the points.)
 #
 # Forces
 # ------
@@ -223,7 +223,7 @@ fig.tight_layout()
 # %%
 # The colours are in order: the sheet lies flat. The springs:
 
-loaded = w > 1e-3 * w.max()
+loaded = w > 1e-6 * w.max()
 print(f"{loaded.sum()} of {graph.m} threads carry a load")
 springs = plot.dual_weights(Y, graph.edges, w)  # colours on a logarithmic scale
 
@@ -352,9 +352,12 @@ print(f"bound by hand {graph.sqdist @ w / lambda_2:.2f}")
 #           assert np.allclose(np.sum(points[1:] ** 2, axis=1), 1)
 
 # %%
-# **Exercise 5.** Slater's condition asks for a feasible K that is as far inside as can be: of rank
-# :math:`n - 1` (never n, since :math:`K \mathbf 1 = 0`), with all threads loose. Find one. And
-# find weights with :math:`\lambda_2(L(w)) > 1` for any connected graph.
+# **Exercise 5.** No feasible K is positive definite, since :math:`K \mathbf 1 = 0`. But with the
+# columns of V an orthonormal basis of what is orthogonal to :math:`\mathbf 1`, the feasible K are
+# :math:`V M V^\top` with M of order :math:`n - 1`, and of M nothing of the kind is asked. With a
+# slack for each thread, Slater's condition asks for a positive definite M, so for a K of rank
+# :math:`n - 1`, with all threads loose. Find one. And find weights with
+# :math:`\lambda_2(L(w)) > 1` for any connected graph.
 #
 # .. dropdown:: Solution
 #
@@ -362,7 +365,7 @@ print(f"bound by hand {graph.sqdist @ w / lambda_2:.2f}")
 #    twice the multiple. As to the weights, :math:`v^\top L(\mathbf 1) v = 0` means that v is equal
 #    at both ends of every edge, so it is constant if the graph is connected. Hence
 #    :math:`\lambda_2(L(\mathbf 1)) > 0`, and a large multiple of :math:`\mathbf 1` will do. So both
-#    programs have optima, and the optima are equal.
+#    programs, in M and in w, satisfy Slater's condition: both have optima, and these are equal.
 #
 #    .. code-block:: python
 #

@@ -150,7 +150,8 @@ fig.tight_layout()
 # :math:`VX = 0` by the fact of lesson 2, and X lives on the kernel of V. This is a smaller cone, a
 # **face**, and the step is called *facial reduction* [BorweinWolkowicz1981]_. Here V has a single
 # one, at place 11. The centring :math:`K \mathbf 1 = 0` of unfolding is of the same kind, with
-# :math:`V = \mathbf 1 \mathbf 1^\top`.
+# :math:`V = \mathbf 1 \mathbf 1^\top`; there the face can be read off the program, and on it
+# Slater's condition holds, as exercise 5 of lesson 4 has shown.
 #
 # sdpdr looks for faces before it calls a solver, and says which it has found.
 
@@ -306,7 +307,7 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 # %%
 # References
 # ----------
-# :doc:`/guide/gallery_of_lies` has the mathematics of this lesson with proofs, and fifty programs.
+# :doc:`/guide/gallery_of_lies` has the mathematics of this lesson with proofs, and all programs.
 # The power of the residual is [Sturm2000]_, facial reduction [BorweinWolkowicz1981]_ and [DW2017]_,
 # the distance to the nearest bad program [Renegar1995]_. :doc:`/guide/facial_reduction` says how
 # faces are found and proved. Of unfolding with equations, see "When it degenerates" in

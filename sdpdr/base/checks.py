@@ -354,9 +354,10 @@ def _numbers(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True
 def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
+        other = f", D[{numbered([j, i])}] = {matrix[j, i]:.6g}" if i != j else ""
         raise DataError(
-            f"the precomputed distances are {fault}: D[{numbered([i, j])}] = {matrix[i, j]:.6g}, "
-            f"D[{numbered([j, i])}] = {matrix[j, i]:.6g}. {advice}."
+            f"the precomputed distances are {fault}: D[{numbered([i, j])}] = {matrix[i, j]:.6g}"
+            f"{other}. {advice}."
         )
 
 

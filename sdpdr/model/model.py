@@ -76,7 +76,7 @@ class Model:
                 "maximize(...) of it, limit it, or add each price with a positive weight by itself."
             )
         raise ModelError(
-            f"a model adds blocks and models; it was given a {type(other).__name__}. "
+            f"a model adds blocks and models; it was given {type(other).__name__}. "
             "Use from_cvxpy(function) to admit raw cvxpy."
         )
 

@@ -202,7 +202,7 @@ class Solution:
         eigenvalues of its matrix relative to the largest
         (`sdpdr.program.backward.relative_slacks`).
     edges : mapping from row label to array of shape (m, 2)
-        Of rows that are squared lengths of edges, which points they join.
+        Of rows that are squared lengths of edges, which points of the first matrix they join.
 
     Examples
     --------

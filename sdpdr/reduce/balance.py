@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.svec import svec_pairs
@@ -27,8 +28,9 @@ _WIDE = 12.0
 # Share of the range of coefficients within their rows that may be left. Where units explain less,
 # coefficients are small by chance, as those that are zero but for rounding, and not by units.
 _ALIKE = 0.5
-# Beside the largest of its row, what may be rounding of zero, of which no unit is to be learned.
-_ROUNDING = 2.0**-50
+# Beside the largest of its row, what may be rounding of zero. Units are learned of it only where
+# there are more coefficients than unknowns, and units explain them all but for this share.
+_ROUNDING, _EXPLAINED = 2.0**-50, 0.1
 # Order beyond which coefficients are not looked at one by one.
 _LARGEST = 300
 
@@ -68,7 +70,17 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     if not maps:
         return None
     entries = sp.coo_array(sp.vstack([a.matrix() for a in maps]))
-    known = np.abs(entries.data) > _ROUNDING * _largest(entries)[entries.row]
+    entries.eliminate_zeros()
+    solid = np.abs(entries.data) > _ROUNDING * _largest(entries)[entries.row]
+    if not solid.all() and entries.data.size > entries.shape[0] + variable.n:
+        units = _fitted(entries, np.ones(entries.data.size, dtype=bool), variable.n, _EXPLAINED)
+        if units is not None:
+            return units
+    return _fitted(entries, solid, variable.n, _ALIKE)
+
+
+def _fitted(entries: sp.coo_array, known: NDArray[np.bool_], n: int, left: float) -> Array | None:
+    """Units learned of some coefficients, where they leave no more than a share of the range."""
     sizes = np.log2(np.abs(entries.data[known]))
     if sizes.size == 0 or np.ptp(sizes) < _WIDE:
         return None
@@ -76,7 +88,7 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     count, m = np.arange(sizes.size), entries.shape[0]
     place = np.concatenate([entries.row[known], m + i, m + j])
     design = sp.csr_array(
-        (np.ones(3 * sizes.size), (np.tile(count, 3), place)), shape=(sizes.size, m + variable.n)
+        (np.ones(3 * sizes.size), (np.tile(count, 3), place)), shape=(sizes.size, m + n)
     )
     fitted = spl.lsqr(design, sizes, atol=1e-6, btol=1e-6)[0]
     exponents = fitted[m:]
@@ -85,7 +97,7 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
         return None
     rows = entries.row[known]
     mean = np.bincount(rows, sizes, m) / np.maximum(np.bincount(rows, minlength=m), 1)
-    if np.ptp(sizes - design @ fitted) > _ALIKE * np.ptp(sizes - mean[rows]):
+    if np.ptp(sizes - design @ fitted) > left * np.ptp(sizes - mean[rows]):
         return None
     return np.asarray(np.exp2(-np.round(exponents)))
 

@@ -275,12 +275,13 @@ def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
 
 
 def _edges(sdp: SDP) -> dict[str, Index]:
-    """Of rows that are squared lengths of edges alone, the edges."""
+    """Of rows that are squared lengths of edges alone, of the first matrix, the edges."""
+    first = next((v.name for v in sdp.psd_variables), None)
     return {
         rows.label: lengths.edges
         for rows in sdp.rows
-        for lengths in rows.lhs.values()
-        if isinstance(lengths, SquaredEdgeLengths)
+        for name, lengths in rows.lhs.items()
+        if name == first and isinstance(lengths, SquaredEdgeLengths)
     }
 
 

@@ -151,3 +151,12 @@ def test_data_that_are_not_finite_are_named(name):
 def test_only_one_kernel_takes_distances():
     with pytest.raises(DataError, match="needs points"):
         baselines.kernel_pca(np.sqrt(SQDIST), kernel="poly", metric="precomputed")
+
+
+@pytest.mark.parametrize("method", [baselines.spe, baselines.sammon, baselines.metric_mds])
+def test_scalings_want_all_distances(method):
+    points = np.random.default_rng(0).uniform(size=(8, 2))
+    D = np.linalg.norm(points[:, None] - points[None], axis=2)
+    D[0, 5] = D[5, 0] = np.nan
+    with pytest.raises(DataError, match="not known"):
+        method(D, 2, metric="precomputed")

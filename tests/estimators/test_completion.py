@@ -8,9 +8,18 @@ from scipy.spatial.distance import pdist, squareform
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.errors import DataError, DataTypeError, DisconnectedGraphError, ShapeError
+from sdpdr.errors import (
+    DataError,
+    DataTypeError,
+    DisconnectedGraphError,
+    FewAnchorsWarning,
+    ShapeError,
+)
 from sdpdr.families.unfold import completion
 from sdpdr.families.unfold.estimators.completion import known_distances
+
+# Of the points 0, 3 and 1.
+LINE = np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
 
 
 def partial(n=30, r=2, share=0.4, noise=0.0, seed=0):
@@ -214,7 +223,7 @@ def contradicting():
         ([[0, 1, 2.0], [1, 2, 0.0]], DataError, "points 1, 2 is 0; it must be positive"),
         ([[0, 1, 2.0], [1, 1.5, 1.0]], DataError, "triples"),
         ([[0, 1, 2.0], [-1, 1, 1.0]], DataError, "triples"),
-        (np.zeros((2, 5)), DataError, "square matrix of distances"),
+        (np.zeros((2, 5)), ShapeError, r"square matrix or triples.*\(2, 5\)"),
         (sp.coo_array(np.ones((2, 5))), ShapeError, r"square matrix; their shape is \(2, 5\)"),
         ([["a", "b"], ["c", "d"]], DataTypeError, "not all numbers"),
     ],
@@ -255,3 +264,29 @@ def test_other_relations_reach_the_program():
     assert np.abs(change).max() < 0.2 + 1e-4
     assert away(X, found.embedding_) < 0.02
     assert graphs.geodesics(graph).shape == (20, 20)
+
+
+@pytest.mark.parametrize(("count", "flat"), [(1, False), (2, False), (3, True)])
+def test_anchors_that_do_not_span_the_plane_hold_the_others_as_far_as_they_can(count, flat):
+    points = np.random.default_rng(0).uniform(size=(10, 2))
+    if flat:
+        points[:count, 1] = 0.3
+    D = squareform(pdist(points))
+    with pytest.warns(FewAnchorsWarning):
+        found = sdpdr.DistanceCompletion().fit(D, (np.arange(count), points[:count]))
+    assert found.rmse_ < 1e-6
+    np.testing.assert_allclose(found.embedding_[:count], points[:count])
+
+
+@pytest.mark.parametrize(
+    ("D", "y", "words"),
+    [
+        (LINE, ([0, 0, 1], [[0.0], [5.0], [3.0]]), "more than once"),
+        (LINE, ([0, 1, 2], [[0.0], [3.0], [1.0]]), "nothing to find"),
+        (LINE * 1e-170, None, "too small"),
+        (sp.csr_array([[1, 0.9, 0.1], [0.9, 1, 0.2], [0.1, 0.2, 1]]), None, "not similarities"),
+    ],
+)
+def test_what_would_be_read_otherwise_than_meant_is_refused(D, y, words):
+    with pytest.raises(DataError, match=words):
+        sdpdr.DistanceCompletion(1).fit(D, y)

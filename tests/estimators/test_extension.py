@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -183,3 +184,14 @@ def test_what_cannot_be_is_named(options, error, words):
 def test_too_few_places_are_named():
     with pytest.raises(DataError, match="three"):
         extend.fit_extension(np.zeros((2, 2)), np.zeros((2, 1)))
+
+
+def test_an_extension_that_is_not_known_is_refused_before_the_solve(monkeypatch):
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.gram.solve", None)
+    with pytest.raises(UnknownNameError, match="kernel"):
+        sdpdr.MVU(extension="kernal").fit(strip(40, 0)[0])
+
+
+def test_what_is_not_fitted_places_nobody():
+    with pytest.raises(NotFittedError):
+        sdpdr.MVU(extension="kernel").transform(np.eye(3))

@@ -255,3 +255,11 @@ def test_time_limit_gives_the_best_point_and_a_warning():
         learned = sdpdr.MVU(time_limit=1e-3).fit(X)
     assert learned.embedding_.shape == (800, 2)
     assert np.isfinite(learned.embedding_).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_points_of_a_sample_that_its_graph_dropped_are_placed_as_all_others():
+    X = np.vstack([sdpdr.datasets.swiss_roll(100, seed=0)[0], 500.0 + np.eye(3)]).astype(np.float32)
+    found = sdpdr.MVU(2, n_neighbors=3, sample=50, connect="largest").fit(X)
+    assert np.isfinite(found.embedding_).all()
+    assert found.embedding_.dtype == np.float32

@@ -241,7 +241,7 @@ def test_items_that_are_not_known_cannot_be_folded_in():
 
 def test_names_that_are_not_known_are_predicted_from_the_other_side():
     model = RatingMMMF(0.6).fit(SMALL)
-    with pytest.warns(UnobservedWarning, match="1 have a user and 0 an item"):
+    with pytest.warns(UnobservedWarning, match="the users of 1 and the items of 0"):
         found = model.predict([8, 0], [3, 3])
     np.testing.assert_allclose(found[0], np.clip(model.mean_ + model.item_offsets_[3], 1, 4))
     np.testing.assert_allclose(found[1], model.predict()[0, 3])
@@ -367,3 +367,19 @@ def test_clones():
     assert clone(model).get_params() == model.get_params()
     assert not hasattr(clone(model.fit(SMALL)), "U_")
     assert clone(MMMFCV(model)).estimator.get_params() == model.get_params()
+
+
+def test_a_frame_with_named_rows_is_a_table_whose_names_are_kept():
+    table = pd.DataFrame(
+        [[5.0, 1.0, 4.0], [4.0, 2.0, 5.0], [1.0, 5.0, 2.0], [2.0, 4.0, 1.0]],
+        index=["ann", "bob", "cy", "di"],
+        columns=["Alien", "Brazil", "Casablanca"],
+    )
+    learned = sdpdr.RatingMMMF().fit(table)
+    assert learned.users_.tolist() == list(table.index)
+    assert learned.items_.tolist() == list(table.columns)
+    by_name = learned.predict(["ann", "di"], ["Brazil", "Alien"])
+    triples = table.stack().reset_index()
+    triples.columns = ["user", "item", "rating"]
+    named = sdpdr.RatingMMMF().fit(triples)
+    np.testing.assert_allclose(by_name, named.predict(["ann", "di"], ["Brazil", "Alien"]))

@@ -249,3 +249,14 @@ def test_what_cannot_be_is_named(learner, y, error, words):
         X = X @ X.T
     with pytest.raises(error, match=words):
         learner.fit(X, given)
+
+
+@pytest.mark.parametrize("unknown", [np.nan, None])
+def test_beside_nan_and_none_minus_one_is_not_known_either(unknown):
+    X, y = clouds()
+    given = y.astype(object)
+    given[::4] = -1
+    given[1] = unknown
+    learned = SDA(n_neighbors=15).fit(X, given)
+    assert learned.classes_.tolist() == np.unique(y).tolist()
+    assert learned.score(X, y) > 0.9

@@ -128,3 +128,15 @@ def test_pictures_of_many_points_stay_small(solution):
     factor = sdpdr.program.Factor(np.column_stack([np.cos(spiral), np.sin(spiral)]))
     many = replace(solution, values={"K": factor}, edges={})
     assert many._repr_html_().count("<circle") == 3000
+
+
+def test_edges_of_another_matrix_are_not_drawn():
+    K, L = sdpdr.psd("K", 4), sdpdr.psd("L", 4)
+    edges = np.array([[0, 1], [1, 2], [2, 3]])
+    model = (
+        sdpdr.maximize(K[0, 1] + L.trace())
+        + (K.trace() == 1)
+        + (L.sum(axis=1) == 0)
+        + (L.distance2(edges) <= np.ones(3))
+    )
+    assert not sdpdr.solve(model).edges

@@ -6,12 +6,14 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import minimize, norm, scalar
 from sdpdr.program.attain.bordered import Bordered, Pattern
+from sdpdr.program.attain.box import _System
+from sdpdr.program.attain.cone import Scaled
 
 
 def positive(rng, n):
@@ -73,3 +75,17 @@ def test_a_long_cone_of_cvxpy_is_certified():
     exact = np.linalg.norm(np.linalg.lstsq(A, b - A.sum(axis=1))[0])
     assert solution.certified(1e-6)
     assert solution.value == pytest.approx(exact, rel=1e-6)
+
+
+@given(seed=st.integers(0, 10_000))
+def test_the_departure_is_a_bound_for_every_matrix_within_the_radius(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(3, 5)) * (rng.random((3, 5)) < 0.8) + 0.5 * np.eye(3, 5)
+    radius = 1e-3 * rng.random((3, 5)) * (rng.random((3, 5)) < 0.5)
+    scaled = Scaled(sp.csr_array(A), sp.csr_array(radius), np.zeros(3), np.ones(5), np.ones(3))
+    nothing = np.zeros(0, dtype=np.int64)
+    system = _System(scaled, nothing, nothing)
+    assume(system.rows.size == 3)
+    moved = A + radius * rng.choice([-1.0, 1.0], size=A.shape)
+    left = np.eye(3) - moved @ moved.T @ system._inverse
+    assert np.linalg.norm(left, np.inf) <= system._alpha * (1.0 + 1e-9)

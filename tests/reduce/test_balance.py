@@ -90,3 +90,14 @@ def test_a_goal_with_an_entry_of_rounding_is_solved(form):
     solution = sdpdr.solve(model, "clarabel", form=form)
     assert solution.certified(1e-6)
     assert solution.value == pytest.approx(3.6, rel=1e-6)
+
+
+@pytest.mark.parametrize("units", [(1.0, 1e-12, 1e12), (1e-20, 1.0, 1e20), (1.0, 1e-8, 1e8)])
+def test_units_of_any_size_are_undone(units):
+    d = np.outer(units, units)
+    K = sdpdr.psd("K", 3)
+    row = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    model = sdpdr.minimize(K.inner(np.diag([1.0, 2.0, 3.0]) / d)) + (K.inner(row / d) >= 1.0)
+    solution = sdpdr.solve(model)
+    assert solution.certified(1e-6)
+    assert solution.value == pytest.approx(0.4188611699, rel=1e-6)

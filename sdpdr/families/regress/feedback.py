@@ -246,7 +246,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         labels = np.append(self.labels_[pool], _RELEVANT)
         learned = SpectralRegression(
             responses="semisupervised",
-            n_neighbors=min(self.n_neighbors, pool.size),
+            n_neighbors=min(self.n_neighbors, len(np.unique(objects, axis=0)) - 1),
             smoothing=self.smoothing,
             alpha=self.alpha,
             connect="mst",

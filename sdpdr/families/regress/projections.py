@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.leave_out import ALPHA, choose_ridge, is_quickly_left_out
 from sdpdr.families.regress.linear import linear_embedding
@@ -31,6 +32,17 @@ from sdpdr.families.regress.ridge import ridge
 WAYS = ("regression", "direct")
 # Share of the variance that the spread within classes has at least, where lengths are told by it.
 _SPREAD = 1e-9
+
+
+def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of labels, and what each stands for; unknown are nan, None and, beside these, -1."""
+    known = np.array([not (pd.isna(label) or label == UNKNOWN) for label in y], dtype=bool)
+    codes = np.full(y.size, UNKNOWN)
+    codes[known], found = pd.factorize(y[known], sort=True)
+    names = np.array(found.tolist())  # of the type of what is known
+    if names.size < 2:
+        raise DataError(f"labels of {names.size} class are known; it takes two to tell them apart.")
+    return codes, names
 
 
 @dataclass(eq=False, repr=False)
@@ -181,7 +193,7 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         """
         names = None
         if self.kind == "semisupervised" and pd.isna(np.asarray(y, dtype=object)).any():
-            y, names = (None, None) if y is None else pd.factorize(np.ravel(y), sort=True)
+            y, names = (None, None) if y is None else _coded(np.ravel(y))
         if y is not None:
             check_classification_targets(y)
         super().fit(X, y)

@@ -112,11 +112,9 @@ def panels_of(solution: Solution, colour: ArrayLike | None) -> dict[str, _Draw]:
 
 def weights_of(solution: Solution) -> tuple[Index, Array] | None:
     """Edges and the multipliers of their lengths, of the first rows that have both."""
-    n = len(solution.gram())
     for label, edges in solution.edges.items():
         weights = solution.duals.get(label)
-        # Edges of another matrix join other points.
-        if weights is not None and len(edges) and np.max(edges) < n:
+        if weights is not None and len(edges):
             return edges, weights
     return None
 

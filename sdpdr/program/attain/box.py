@@ -155,8 +155,9 @@ class _System:
             return 0.0
         size = abs(self._A)
         terms = int(np.max(np.diff(self._A.indptr), initial=0)) + 4
-        off = (size @ size.T) * float(gamma(terms)) + (self._radius @ size.T) * 1.01
-        off = (off + (self._radius @ (size + self._radius).T)).toarray()
+        crossed = self._radius @ size.T
+        off = (size @ size.T) * float(gamma(terms)) + (crossed + crossed.T) * 1.01
+        off = (off + self._radius @ self._radius.T).toarray()
         inverse = np.abs(self._inverse)
         residual = np.abs(np.eye(m) - product @ self._inverse)
         rounding = gamma(m + 2) * (np.abs(product) @ inverse + np.eye(m))

@@ -29,7 +29,7 @@ class Entries:
         Row by row.
     values : array of shape (m,)
     users, items : arrays of shape (p,) and (q,)
-        What rows and columns are called, ascending; their numbers by default.
+        What rows and columns are called; their numbers by default.
     named : bool
         Whether they came with names, in triples, rather than as a matrix.
     """
@@ -72,7 +72,8 @@ def is_triples(X: Any) -> bool:
     """Whether X is a list of users, items and ratings rather than a matrix.
 
     It is if it has three columns without gaps, of which the first two hold names or whole
-    numbers from zero on: as a matrix of ratings it would have nothing to complete.
+    numbers from zero on: as a matrix of ratings it would have nothing to complete. A frame whose
+    rows have names is a matrix.
 
     Raises
     ------
@@ -87,14 +88,16 @@ def is_triples(X: Any) -> bool:
     if sp.issparse(X) or isinstance(X, Entries):
         return False
     table = _table(X) if validate.n_dimensions(X) == 2 else pd.DataFrame()
+    if _has_named_rows(X):
+        return False
     if table.shape[1] != 3 or not all(_holds_names(table.iloc[:, k]) for k in (0, 1)):
         return False
     if table.iloc[:, 2].isna().any():
         row = int(np.flatnonzero(table.iloc[:, 2].isna())[0])
         raise DataError(
             f"row {row} of three columns has no third number, which is either a triple without "
-            "rating or a gap in a matrix of three items. Drop the former; pass the latter as a "
-            "sparse array of what was observed."
+            "rating or a gap in a matrix of three items. Drop the former; give the rows of the "
+            "latter names (a frame's index), or pass a sparse array of what was observed."
         )
     return True
 
@@ -102,6 +105,10 @@ def is_triples(X: Any) -> bool:
 def _table(X: Any) -> pd.DataFrame:
     """Columns with types of their own, where X has such."""
     return pd.DataFrame(X if isinstance(X, (list, pd.DataFrame)) else np.asarray(X))
+
+
+def _has_named_rows(X: Any) -> bool:
+    return isinstance(X, pd.DataFrame) and X.index.dtype.kind == "O" and X.index.is_unique
 
 
 def _holds_names(column: Any) -> bool:
@@ -121,7 +128,8 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     X : array_like or data frame of shape (m, 3), sparse array or array_like of shape (p, q)
         Triples are told by `is_triples`; their users and items may have any names that can be
         sorted. The entries stored in a sparse array were observed, zeros as well; of a dense
-        one, those that are not NaN.
+        one, those that are not NaN. A frame whose rows have names, words rather than numbers,
+        keeps these and its columns for users and items.
     name : str, default "X"
         What messages call it.
 
@@ -149,7 +157,8 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     else:
         matrix = dense_matrix(X, name, gaps=True)
         places = np.argwhere(~np.isnan(matrix))
-        entries = Entries((len(matrix), matrix.shape[1]), places, matrix[tuple(places.T)])
+        names = (X.index.to_numpy(), X.columns.to_numpy()) if _has_named_rows(X) else ()
+        entries = Entries((len(matrix), matrix.shape[1]), places, matrix[tuple(places.T)], *names)
     if not entries.values.size:
         raise DataError(f"no rating was given: all entries of {name} are missing.")
     return entries

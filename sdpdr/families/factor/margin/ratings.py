@@ -316,9 +316,9 @@ class RatingMMMF(Transformer):
         unknown = int(np.sum(i < 0)), int(np.sum(a < 0))
         if any(unknown):
             warnings.warn(
-                f"of {i.size} pairs, {unknown[0]} have a user and {unknown[1]} an item that was "
-                "not in the fit, and are predicted from what is known of the other. New users "
-                "with ratings can be folded in.",
+                f"of {i.size} pairs, the users of {unknown[0]} and the items of {unknown[1]} were "
+                "not in the fit. What is known of the other predicts these, and the mean where "
+                "neither is known. New users with ratings can be folded in.",
                 UnobservedWarning,
                 stacklevel=4,
             )

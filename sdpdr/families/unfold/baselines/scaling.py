@@ -15,7 +15,7 @@ from sklearn.manifold import smacof
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import ShapeError
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.unfold.baselines.spe import plain_distances, spe_stress
 from sdpdr.linalg.spectral import gram_spectrum, on_principal_axes
 
@@ -351,6 +351,11 @@ def _scaled(
     if by_order and metric == "precomputed":
         # Dissimilarities need not be distances, so none is said to be too long for one.
         D = validate.squared_distances(X, squared=True, at_least=2)
+        if np.isinf(D).any():
+            raise DataError(
+                "scaling needs all dissimilarities, and some are not known. Complete distances "
+                "with sdpdr.DistanceCompletion."
+            )
     else:
         D = plain_distances(X, metric)
     first = _classical(D, n_components)

@@ -204,8 +204,6 @@ class SPE(Embedding):
 def plain_distances(X: ArrayLike, metric: str) -> Array:
     """Plain distances of all pairs, shape (n, n)."""
     space = make_space(X, metric, at_least=2)
-    if isinstance(space, Precomputed):
-        return np.asarray(np.sqrt(space.matrix))
-    if isinstance(space, Sparse):
+    if isinstance(space, (Precomputed, Sparse)):
         return np.asarray(np.sqrt(sqdist_to_all(space)))
     return np.linalg.norm(space.X[:, None] - space.X[None], axis=2)

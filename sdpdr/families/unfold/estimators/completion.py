@@ -16,12 +16,17 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
 from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.base.progress import Progress
-from sdpdr.families.unfold.anchored import place
+from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.gram import warn_of_missing_proof
 from sdpdr.graphs import NeighborGraph, complete, from_edges
+from sdpdr.program import Solution
+from sdpdr.program.point import as_dense
 from sdpdr.solving.solve import solve
+
+# Extents of anchors beside the largest that are none.
+_FLAT = 1e-9
 
 
 @dataclass(eq=False, repr=False)
@@ -147,6 +152,8 @@ class DistanceCompletion(Embedding):
         else:
             self.n_features_in_ = graph.index.size
         anchors, nodes, coordinates = known_nodes(graph, _in_rows(y, graph.index.size))
+        if nodes.size == graph.n:
+            raise DataError("all points are anchors, so that there is nothing to find.")
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
             validate.positive_integer("n_components", self.n_components, at_most=graph.n)
@@ -185,13 +192,35 @@ class DistanceCompletion(Embedding):
             return solution.embedding(self.n_components)
         placed = place(solution, graph, nodes, coordinates)
         self.trust_ = graph.of_samples(placed.trust)
-        return placed.coordinates
+        return placed.coordinates + _beside_anchors(
+            solution, known_points(graph, nodes, coordinates)
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def _beside_anchors(solution: Solution, known: KnownPoints) -> Array:
+    """What the program says of the directions that anchors in special position do not span.
+
+    Along these all points stand still in its coordinates, and are apart in the rest of its matrix.
+    """
+    r = known.centred.shape[1]
+    moved = np.zeros((known.nodes.size + known.unknown.size, r))
+    _, sizes, directions = np.linalg.svd(known.centred)
+    rank = int(np.sum(sizes > _FLAT * np.max(sizes, initial=0.0)))
+    if rank == r:
+        return moved
+    bordered = as_dense(solution.gram("Z"))
+    shadows = bordered[r:, :r]
+    values, vectors = np.linalg.eigh(bordered[r:, r:] - shadows @ shadows.T)
+    free = min(r - rank, values.size)
+    beside = vectors[:, -free:] * np.sqrt(np.maximum(values[-free:], 0.0))
+    moved[known.unknown] = beside @ directions[r - free :]
+    return moved
 
 
 def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
@@ -212,13 +241,20 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
         if entries.shape[0] != entries.shape[1]:
             raise ShapeError(f"distances must be a square matrix; their shape is {entries.shape}.")
         apart = entries.row != entries.col
+        own = entries.row[~apart & (entries.data != 0.0)]
+        if own.size:
+            raise DataError(
+                f"points {validate.numbered(np.unique(own))} have a distance to themselves that is "
+                "not zero. Pass distances, not similarities."
+            )
         pairs = np.column_stack([entries.row, entries.col])[apart]
         return _listed(entries.shape[0], pairs, entries.data[apart], squared)
     try:
         array = np.asarray(D, dtype=float)
     except (TypeError, ValueError):
         raise DataTypeError(
-            "the distances are not all numbers; nan stands for those that are not known."
+            "the distances are not all numbers; nan stands for those that are not known, and "
+            "columns of names have to be dropped (or read as index: index_col=0)."
         ) from None
     if array.ndim == 2 and array.shape[1] == 3 and not (len(array) == 3 and _hollow(array)):
         ends, whole = array[:, :2], np.rint(np.nan_to_num(array[:, :2])).astype(np.int64)
@@ -229,6 +265,13 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
                 "such triples."
             )
         return _listed(int(whole.max(initial=-1)) + 1, whole, array[:, 2], squared)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise ShapeError(
+            f"distances must be a square matrix or triples (i, j, distance); their shape is "
+            f"{array.shape}."
+        )
+    if np.any((array > 0.0) & (np.square(array) == 0.0)):
+        raise DataError("some distances have squares too small for a number. Take another unit.")
     with warnings.catch_warnings():
         # Noisy distances break the triangle inequality, squared or not.
         warnings.simplefilter("ignore", SquaredDistancesWarning)
@@ -272,6 +315,11 @@ def _in_rows(y: Any, n: int) -> Any:
         raise ShapeError(
             f"{nodes.size} anchors need positions of shape ({nodes.size}, r), all finite; these "
             f"have shape {positions.shape}."
+        )
+    twice = np.flatnonzero(np.bincount(nodes, minlength=n) > 1)
+    if twice.size:
+        raise DataError(
+            f"points {validate.numbered(twice)} are anchors more than once. Give each one position."
         )
     rows = np.full((n, positions.shape[1]), np.nan)
     rows[nodes] = positions

@@ -67,6 +67,7 @@ class _Places(Named):
         """Coordinates of points, by the map learned beside the embedding.
 
         Points of the fit are not looked up: the map smooths, and ``embedding_`` has their places.
+        Points far from all of the fit are placed by little; ``extension_.trust`` says by how much.
 
         Parameters
         ----------
@@ -76,6 +77,7 @@ class _Places(Named):
         -------
         array of shape (m, n_components)
         """
+        check_is_fitted(self, "extension_")
         return as_precise(self.extension_(self._new(X)), X)
 
 
@@ -126,6 +128,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         -------
         self
         """
+        if self.extension is not None:
+            validate.choice("extension", self.extension, KINDS)
         graph = self._graph(X)
         self._keep(graph, self._answer(graph, X, y))
         self._extend(X)

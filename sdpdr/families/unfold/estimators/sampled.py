@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, SampledWarning
+from sdpdr.base.estimators import as_precise
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.graphs import knn
 from sdpdr.graphs.search import seconds_of_search
@@ -60,8 +61,10 @@ class SampledEmbedding(LengthEmbedding):
         super().fit(points[rows])
         validate_data(self, X, skip_check_array=True)
         places = self.extension_(points)
-        places[rows] = self.embedding_
-        self.embedding_ = places
+        # Points of the sample that the graph dropped are placed as those outside of it.
+        kept = np.isfinite(self.embedding_).all(axis=1)
+        places[rows[kept]] = self.embedding_[kept]
+        self.embedding_ = as_precise(places, X)
         return self
 
     def _points_to_sample(self, X: Any) -> Array | None:
