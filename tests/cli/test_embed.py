@@ -293,7 +293,7 @@ def test_arrays_that_are_not_points(sdpdr, tmp_path, name, content, words):
         ("both.csv", b"x;y\n1,5;2.5\n3,5;4\n", "found '1,5' beside '2.5', which may be read"),
         ("thousands.tsv", b"x\ty\n1,500\t2\n3,250\t4\n", "--decimal . or --decimal ,"),
         ("late.csv", b"x;y\n" + b"1.5;2.5\n" * 120 + b"1,5;2\n", "--decimal ,"),
-        ("cut.csv.gz", gzip.compress(b"x,y\n1,2\n" * 99)[:-12], "not a text table"),
+        ("cut.csv.gz", gzip.compress(b"x,y\n1,2\n" * 99, mtime=0)[:-12], "not a text table"),
         ("plain.csv.gz", b"x,y\n1,2\n", "not a text table"),
         ("data.gz", b"x,y\n1,2\n", "files called without a suffix cannot be read"),
         ("header.csv", b"x,y\n", "names columns (x, y) and has no row"),
