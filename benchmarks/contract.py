@@ -43,6 +43,7 @@ PLACED = (
     "y holds coordinates, and the check gives those of all points, so that nothing is left to find"
 )
 UNKNOWN = "-1 is a class in that check; here it is a label that is not known"
+EMPTY = "no unfolding keeps the exact lengths of the check's data, which is proved (INFEASIBLE)"
 DISTANCES = "X holds distances between the points, and the check passes points"
 AFFINITY = "X is an affinity by default, and the check passes points"
 
@@ -68,11 +69,19 @@ _SPARSE = (
     "check_fit2d_1sample",
 )  # fmt: skip
 
+_EXACT = (
+    "check_fit_score_takes_y", "check_dont_overwrite_parameters",
+    "check_f_contiguous_array_estimator", "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance", "check_fit2d_1feature", "check_dict_unchanged",
+    "check_fit2d_predict1d",
+)  # fmt: skip
+
 EXPECTED: Mapping[str, Mapping[str, str]] = {
     "AnchoredMVU": dict.fromkeys((*_FITS, *_SPARSE[:3], "check_estimators_nan_inf"), PLACED),
     "CompletelyPositive": {"check_clustering": AFFINITY},
     "DistanceCompletion": dict.fromkeys((*_FITS, *_SPARSE[:3], "check_complex_data"), DISTANCES),
     "ISM": {"check_classifiers_classes": UNKNOWN},
+    "LOOCVUnfolding": dict.fromkeys(_EXACT, EMPTY),
     "MMMF": dict.fromkeys((*_FITS, *_SPARSE), SIGNS),
     "MMMFCV": dict.fromkeys(_PREDICTS, PAIRS),
     "MMMF of signs": dict.fromkeys((*_PREDICTS, "check_fit_idempotent"), PAIRS),
