@@ -76,8 +76,8 @@ class Model:
                 "maximize(...) of it, limit it, or add each price with a positive weight by itself."
             )
         raise ModelError(
-            f"a model adds blocks and models; it was given {type(other).__name__}. "
-            "Use from_cvxpy(function) to admit raw cvxpy."
+            "a model adds blocks and models; it was given an object of type "
+            f"{type(other).__name__}. Use from_cvxpy(function) to admit raw cvxpy."
         )
 
     @cached_property

@@ -49,7 +49,11 @@ MISTAKES = [
         ModelError,
         "'isometry' speaks of variable 'G', which no block declares; declared are K",
     ),
-    (lambda: Gram(3) + 1.0, ModelError, "adds blocks and models; it was given a float.*from_cvxpy"),
+    (
+        lambda: Gram(3) + 1.0,
+        ModelError,
+        "adds blocks and models; it was given an object of type float.*from_cvxpy",
+    ),
     (
         lambda: (Gram(3) + RAW).to_sdp(),
         CompileError,

@@ -110,7 +110,11 @@ MISTAKES = {
     "a vector of two axes": (lambda: scalar("y", (2, 3)), ShapeError, r"matrix\('y', \(2, 3\)\)"),
     "psd products of two": (lambda: K @ K, ModelError, "one side of @ must be"),
     "a function in a model": (lambda: minimize(t) + norm(w), ModelError, r"write minimize\("),
-    "a number in a model": (lambda: minimize(t) + 3, ModelError, "blocks and models; .*a int"),
+    "a number in a model": (
+        lambda: minimize(t) + 3,
+        ModelError,
+        "blocks and models; .*of type int",
+    ),
     "a sum by Python": (lambda: sum(abs(w)), DataTypeError, r"\.sum\(\)"),
     "a mean of sizes": (lambda: np.mean(abs(w)), ModelError, r"numpy\.mean of a convex"),
     "no name": (lambda: psd("", 3), DataTypeError, "needs a name"),

@@ -304,5 +304,8 @@ def square(expression: Any) -> Priced:
 
 def _expression(function: str, value: Any) -> Affine:
     if not isinstance(value, Arithmetic):
-        raise ModelError(f"{function} takes an expression; it was given {type(value).__name__}.")
+        raise ModelError(
+            f"{function} takes an expression; it was given an object of type "
+            f"{type(value).__name__}."
+        )
     return value.affine()
