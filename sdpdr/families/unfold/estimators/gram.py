@@ -311,7 +311,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
 
 def warn_of_missing_proof(solution: Solution) -> None:
-    """Raise if there is no point, and warn if it is not proved to be the best."""
+    """Raise if there is no point; warn unless one is proved best, here or for data nearby."""
     if not solution.values:
         solution.raise_for_status()
     if solution.status not in (Status.SOLVED, Status.OPTIMAL_NEARBY):
