@@ -301,7 +301,6 @@ print("proved by:", solution.argument)
 # %%
 # References
 # ----------
-# Semidefinite programs and their duals: [BV2004]_, sections 4.6.2 and 5.9, and the Vasiloglou
-# thesis, section 2.2.1. Exercise 1 is a theorem of Ky Fan; [OW1992]_ has more about it. How to
-# write programs in sdpdr is told in :doc:`/guide/language`, and what is proved of an answer in
-# :doc:`/guide/certificates`.
+# Semidefinite programs and their duals: [BV2004]_, sections 4.6.2 and 5.9. Exercise 1 is a theorem
+# of Ky Fan; [OW1992]_ has more about it. How to write programs in sdpdr is told in
+# :doc:`/guide/language`, and what is proved of an answer in :doc:`/guide/certificates`.

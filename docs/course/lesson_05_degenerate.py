@@ -103,20 +103,22 @@ axis.legend(frameon=False)
 fig.tight_layout()
 
 # %%
-# At the red line, a usual tolerance, the error is two ten-thousandths in the best case, and
-# everything in the worst. No accuracy that doubles can give would help much: the curve falls like a
-# root. *The point that a solver returns is always a feasible point of a neighbouring program.* In a
-# good program neighbours have similar optima. In this one they do not.
+# At the red line, a usual tolerance, the error is two ten-thousandths in the best case, and a fifth
+# in the worst. For a thousandth e has to be :math:`10^{-12}`: every digit of the optimum costs two
+# of the residual. *The point that a solver returns is always a feasible point of a neighbouring
+# program.* In a good program neighbours have similar optima. In this one they do not.
 #
 # The reason
 # ----------
 # In lesson 3 a condition was mentioned, Slater's: some feasible X is positive *definite*. Here
 # every feasible X has a zero on its diagonal. The slice does not meet the interior of the cone, it
 # only touches the boundary, and the slightest shift of the slice makes it miss the cone or cut
-# right into it. Where Slater's condition fails, each of the following may happen.
+# right into it. Where Slater's condition fails, for the program or for its dual, each of the
+# following may happen.
 #
 # *No point attains the optimum.* Minimise :math:`X_{11}` subject to :math:`X_{12} = 1`, of order
-# two: :math:`X_{11} X_{22} \ge 1` allows every positive number, and not zero.
+# two: :math:`X_{11} X_{22} \ge 1` allows every positive number, and not zero. Here the program has
+# an interior, and it is the dual that has none: its only slack is :math:`e_1 e_1^\top`.
 #
 # *There is no point, and nothing proves it.* :math:`X_{11} = 0` and :math:`X_{12} = 1`: infeasible,
 # and yet there are matrices that miss the equations by as little as you like (exercise 1).

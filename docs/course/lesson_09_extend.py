@@ -283,7 +283,8 @@ print("left out and predicted, error:  ", round(float(unfolding.extension_.error
 #
 #    Two circles meet in two points, symmetric to the line of the anchors, and the program may
 #    return any mixture of the two. Their midpoint lies on the line, and the missing half distance,
-#    here one, shows as height. So a height of zero says that the place is determined.
+#    here one, shows as height. The mixture of highest rank, which interior points tend to, has no
+#    height only where the place is determined.
 #
 #    .. code-block:: python
 #

@@ -150,8 +150,8 @@ print(factorize.nonnegative_rank_bound(square))
 # [FP2015]_, where the trace norm would give the ordinary rank:
 
 for name, nonnegative in (("trace norm", False), ("with non-negative entries", True)):
-    norm = 2.0 * sdpdr.solve(methods.nmf_dnn(square, nonnegative=nonnegative)).value
-    print(f"{name:26s} {norm:8.4f}   k ≥ {(norm / 2) ** 2 / np.sum(square**2):.4f}")
+    norm = sdpdr.solve(methods.nmf_dnn(square, nonnegative=nonnegative)).value
+    print(f"{name:26s} {norm:8.4f}   k ≥ {norm**2 / np.sum(square**2):.4f}")
 
 # %%
 # Symmetric factors

@@ -273,3 +273,14 @@ def test_the_factorization_is_no_worse_than_that_of_scikit_learn():
     theirs = NMF(4, init="nndsvda", max_iter=500)
     error = np.linalg.norm(V - theirs.fit_transform(V) @ theirs.components_)
     assert sdpdr.nmf_bound(V, k=4, method="eckart_young").upper <= error * (1.0 + 1e-3)
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (5, 3), (3, 3)])
+@pytest.mark.parametrize("padding", [0, 2])
+def test_as_many_components_as_rows_or_columns_leave_no_error(shape, padding):
+    V = np.pad(np.random.default_rng(8).random(shape), ((0, padding), (0, padding)))
+    for k in (min(shape), min(V.shape)):
+        found = sdpdr.nmf_bound(V, k=k)
+        assert found.upper == 0.0
+        assert found.lower == 0.0
+        assert found.gap == 0.0

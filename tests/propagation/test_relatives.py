@@ -292,3 +292,24 @@ def test_opposite_tastes_are_heard():
 def test_every_public_name_is_there():
     for name in propagation.__all__:
         assert hasattr(propagation, name)
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_a_user_without_ratings_is_taken_for_the_mean_of_all(centred):
+    R = np.array([[5.0, 1.0, 4.0], [4.0, 1.0, NAN], [1.0, 5.0, 2.0], [NAN, NAN, NAN]])
+    found = spread_ratings(R, similarity=np.ones((4, 4)), centred=centred)
+    # Everybody is like everybody: the mean of all, and what others rate above their own.
+    known = ~np.isnan(R)
+    means = np.array(
+        [np.nanmean(r) if k.any() else np.nanmean(R) for r, k in zip(R, known, strict=True)]
+    )
+    given = np.where(known, R - means[:, None] * centred, NAN)
+    expected = np.nanmean(given, axis=0) + means[3] * centred
+    np.testing.assert_allclose(found.ratings[3], expected)
+
+
+def test_an_item_and_a_user_without_ratings_meet_at_the_mean_of_all():
+    R = np.array([[5.0, 1.0, NAN], [1.0, 4.0, NAN], [NAN, NAN, NAN]])
+    for centred in (True, False):
+        found = spread_ratings(R, similarity=np.ones((3, 3)), centred=centred)
+        assert found.ratings[2, 2] == pytest.approx(np.nanmean(R))

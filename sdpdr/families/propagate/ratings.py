@@ -248,8 +248,8 @@ def spread_ratings(
     """Estimate unknown ratings, item by item, from the similarity of users.
 
     One problem for each item: users that rated it are labelled, by how far they rated it above
-    their own mean. Users who similar pairs join to none of them, and items with no rating or equal
-    ones, get means.
+    their own mean, that of all ratings for a user without any. Users who similar pairs join to none
+    of them, and items with no rating or equal ones, get means.
 
     Parameters
     ----------
@@ -296,7 +296,9 @@ def spread_ratings(
     known = ~np.isnan(ratings)
     if not known.any():
         raise DataError("no rating is known.")
-    means = np.nanmean(ratings, axis=1)
+    overall, counts = np.nanmean(ratings), known.sum(axis=1)
+    rated = np.where(known, ratings - overall, 0.0).sum(axis=1)
+    means = overall + rated / np.maximum(counts, 1)
     if centred:
         ratings -= means[:, None]
     found: dict[int, Propagation] = {}

@@ -72,9 +72,10 @@ class KernelEigenmaps(Transformer):
 
     References
     ----------
-    Review of dimensionality reduction, section 2.5, where the constraint is printed
-    :math:`X^T D X = 1` and the solution to d + 1 columns; Bengio and others, "Out-of-sample
-    extensions for LLE, Isomap, MDS, eigenmaps, and spectral clustering", NIPS 16 (2003).
+    Review of dimensionality reduction, section 2.5, where the text after the program has
+    :math:`X^T D X = 1` for its constraint, and the solution d + 1 columns; Bengio and others,
+    "Out-of-sample extensions for LLE, Isomap, MDS, eigenmaps, and spectral clustering", NIPS 16
+    (2003).
 
     Examples
     --------

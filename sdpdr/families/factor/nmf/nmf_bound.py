@@ -242,6 +242,8 @@ class _Bounding:
         self.offer(*(known or core.lifted(*_quick(core.V, core.k))))
         if not known:
             self.offer(*core.lifted(*_iterated(core.V, core.k)))
+            if core.k == self.side:
+                self.offer(*core.lifted(*_itself(core.V)))
 
     def offer(self, W: Array, H: Array) -> None:
         error = float(np.linalg.norm(self.V - W @ H))
@@ -284,6 +286,12 @@ def _quick(V: Array, k: int, near: Array | None = None) -> tuple[Array, Array]:
     near = V if near is None else near
     W, _ = closed_form(near, k) or clipped_svd(near, k)
     return alternate(V, W, _ROUNDS if V.size <= _SMALL else 0)
+
+
+def _itself(V: Array) -> tuple[Array, Array]:
+    """V = I V or V I: as many components as rows or columns leave no error."""
+    n, m = V.shape
+    return (np.eye(n), V) if n <= m else (V, np.eye(m))
 
 
 def _iterated(V: Array, k: int) -> tuple[Array, Array]:

@@ -26,7 +26,7 @@ _FIRST_NOISE = 0.1
 
 
 def linear_kernel(latent: Array, others: Array) -> Array:
-    r""":math:`x^T x'`, with which the model is probabilistic principal component analysis."""
+    r""":math:`x^T x'`, with which the model is dual probabilistic principal component analysis."""
     return latent @ others.T
 
 
@@ -145,11 +145,11 @@ class GPLVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         K_{ij} = v\, e^{-|x_i - x_j|^2/2} + \sigma^2 \delta_{ij},
 
     by L-BFGS with exact gradients, from principal components. The width of the kernel is the unit
-    of the places. With the linear kernel :math:`x_i^T x_j` (and v = 1) the optimum is
-    probabilistic principal component analysis; with the other one the problem is not convex, and
-    the end is a stationary point. Far points of the data are kept apart; near ones need not stay
-    near. With hardly fewer components than columns, places can make the data without noise, which
-    falls to its limit then. A step costs n^3.
+    of the places. With the linear kernel :math:`x_i^T x_j` (and v = 1) the optimum is dual
+    probabilistic principal component analysis, in which samples and columns change places; with the
+    other one the problem is not convex, and the end is a stationary point. Far points of the data
+    are kept apart; near ones need not stay near. With hardly fewer components than columns, places
+    can make the data without noise, which falls to its limit then. A step costs n^3.
 
     Parameters
     ----------

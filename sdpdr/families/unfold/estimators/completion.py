@@ -78,7 +78,7 @@ class DistanceCompletion(Embedding):
         Its spectrum. More than r that matter: the distances are noisy, or fit in no r dimensions.
     trust_ : array of shape (n,)
         With anchors: squared distance of each point of the program from the space of coordinates.
-        Zero where the place is exact.
+        Zero where the place is exact, if the anchors span that space.
     anchors_ : array of int
         Samples of known coordinates.
     graph_ : NeighborGraph
