@@ -18,7 +18,7 @@ from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.model import language
 
 DOCS = Path(__file__).parents[2] / "docs"
-ROWS = re.compile(r"   \* - ``(.+)``\n     - ``(.+)``\n")
+ROWS = re.compile(r"   \* - ``(.+?)``.*\n     - ``(.+)``\n")
 X, T = sdpdr.datasets.swiss_roll(60, seed=0)
 POINTS = {"np": np, "sdpdr": sdpdr, "X": X, "Y": (T > 9).astype(int)}
 POINTS |= {"V": sdpdr.datasets.random_nonnegative(6, 5, rank=2)[0]}
@@ -90,6 +90,20 @@ def test_the_page_of_documents_names_what_there_is():
         assert (DOCS / "methods" / f"{page}.rst").is_file(), page
     for page in re.findall(r"<../gallery_output/(\S+)>", documents()):
         assert (DOCS / "gallery" / f"{page}.py").is_file(), page
+
+
+def test_every_system_of_the_documents_has_a_lesson_or_a_dash_and_every_lesson_is_named():
+    page = documents()
+    rows = re.findall(r"^   \* - (.+)\n((?:     - .+\n)+)", page, re.M)
+    systems = [cells.splitlines() for title, cells in rows if title != "in print"]
+    assert len(systems) > 50
+    for cells in systems:
+        assert len(cells) == 6, cells
+        assert re.fullmatch(r"     - (–|:doc:`\d+ <../course_output/\w+>`(, )?)+", cells[4]), cells
+    lessons = {path.stem for path in (DOCS / "course").glob("lesson_*.py")}
+    named = re.findall(r":doc:`(\d+) <../course_output/(lesson_(\d+)_\w+)>`", page)
+    assert {stem for _, stem, _ in named} == lessons
+    assert all(int(number) == int(told) for told, _, number in named)
 
 
 def test_the_page_of_documents_leaves_out_no_method_and_no_picture():

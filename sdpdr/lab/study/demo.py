@@ -119,12 +119,15 @@ def unfold_roll(n: int) -> tuple[Section, Solution]:
     model = methods.mvu(graph)
     solution = solve(model, "lowrank")
     label, order = "position along the roll", np.argsort(t)
+    spectrum = solution.spectrum()
+    flat = spectrum[:2].sum() / spectrum.sum()
     section = unfolding(
         "swiss-roll",
         f"Swiss roll, {n} points",
         "A rectangle rolled up in space. Only the distances between near neighbours are kept, and "
         "may shrink but not grow, while all points are pulled as far apart as they allow: the "
-        "roll opens. The best embedding in any number of dimensions turns out to be nearly flat.",
+        "roll opens. Of the variance of the best embedding in any number of dimensions two hold "
+        f"{flat:.0%}.",
         graph=graph,
         model=model,
         solution=solution,

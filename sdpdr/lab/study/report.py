@@ -20,8 +20,8 @@ from sdpdr.model import Model
 from sdpdr.program import Solution
 from sdpdr.program.report import facts as solution_facts
 
-# Below this part of their squared length, lengths were not kept.
-_KEPT = 0.5
+# From these parts of their squared length on, lengths were kept, or kept in part.
+_KEPT, _IN_PART = 0.9, 0.5
 
 
 def report(
@@ -182,9 +182,10 @@ def verdict_on(graph: NeighborGraph, solution: Solution) -> str:
     drawn = _length_kept(graph, solution.embedding(2))
     in_all = _length_kept(graph, solution.embedding(len(solution.spectrum())))
     grade, kept = solution.certified(), drawn >= _KEPT
+    words = "kept" if kept else "kept in part" if drawn >= _IN_PART else "not kept"
     return (
         f"{'certified' if grade else 'not certified'}, {'and' if grade == kept else 'but'} lengths "
-        f"were {'kept' if kept else 'not kept'}: edges have {drawn:.0%} of their squared length in "
+        f"were {words}: edges have {drawn:.0%} of their squared length in "
         f"the two dimensions of the picture, and {in_all:.0%} in all dimensions of the unfolding"
     )
 
