@@ -21,6 +21,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.progress import Count
+from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs.extremes import furthest_points
 from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search_among
 from sdpdr.linalg.walks import connected_components
@@ -220,7 +221,7 @@ class Precomputed:
             place = tuple(wrong[0])
             ends = [int(np.broadcast_to(end, found.shape)[place]) for end in (i, j)]
             raise DataError(
-                f"the distance of points {validate.numbered(ends)} is needed here, but it is not "
+                f"the distance of points {numbered(ends)} is needed here, but it is not "
                 "known (NaN or inf in the precomputed distances). Complete the distances first, "
                 "with sdpdr.DistanceCompletion().fit(D).distances_."
             )
@@ -249,11 +250,11 @@ class Precomputed:
         order = np.argsort(labels, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(labels))[:-1])
         parts.sort(key=len, reverse=True)
-        sizes = validate.listed([len(part) for part in parts])
+        sizes = listed([len(part) for part in parts])
         raise DisconnectedGraphError(
             f"the known distances fall into {len(parts)} parts of {sizes} points, which no "
             "distance joins; the smallest has the points "
-            f"{validate.numbered(np.sort(parts[-1]))}. Give distances between the parts, or "
+            f"{numbered(np.sort(parts[-1]))}. Give distances between the parts, or "
             "connect='largest' to keep the largest.",
             parts,
         )
@@ -302,8 +303,8 @@ class Precomputed:
         if wrong.size:
             i, j, apart = self._torn(np.flatnonzero(same == same[wrong[0]]))
             raise DataError(
-                f"the precomputed distances contradict themselves: points {validate.numbered(i)} "
-                f"and {validate.numbered(j)} are at distance 0 but differ by {apart:.3g} in their "
+                f"the precomputed distances contradict themselves: points {numbered(i)} "
+                f"and {numbered(j)} are at distance 0 but differ by {apart:.3g} in their "
                 "distance to another point. Give distinct points a positive distance."
             )
         return np.asarray(same, dtype=np.int64)
@@ -425,7 +426,7 @@ def directions(X: Matrix) -> Matrix:
     if empty.size:
         raise DataError(
             f"metric='cosine' compares directions, and rows of zeros have none: "
-            f"{validate.numbered(empty)}. Leave those rows out."
+            f"{numbered(empty)}. Leave those rows out."
         )
     # Squares of entries of any size stay in range.
     scaled = diags_array(1.0 / largest) @ X
