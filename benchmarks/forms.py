@@ -36,7 +36,8 @@ from sdpdr.errors import NotAcceptedError, SdpdrError
 from sdpdr.lab.library.problem import library
 from sdpdr.model import Model
 from sdpdr.program import SDP, read_sdpa
-from sdpdr.program.solution import Solution, Status
+from sdpdr.program.run import Status
+from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS

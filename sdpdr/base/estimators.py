@@ -11,8 +11,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows
-from sdpdr.base.checks import numbered, warn_of_row_numbers
 from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.base.rows import numbered, warn_of_row_numbers
 
 # Beyond, squares overflow.
 _SQUARABLE = 1e150

@@ -15,6 +15,7 @@ from sdpdr.base.errors import (
     DroppedPointsWarning,
     DuplicatePointsWarning,
 )
+from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import bridges, shortest_links, upper_pairs
 from sdpdr.graphs.space import Space
@@ -52,7 +53,7 @@ def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
     if len(nodes) == space.n:
         return space, index
     copies = np.flatnonzero(same != np.arange(space.n))
-    found = f"{len(copies)} of {space.n} points repeat an earlier one: {validate.numbered(copies)}."
+    found = f"{len(copies)} of {space.n} points repeat an earlier one: {numbered(copies)}."
     if duplicates == "error":
         raise DataError(f"{found} Drop them, or pass duplicates='merge' to merge and count them.")
     warn(
@@ -125,7 +126,7 @@ def connected(
     dropped = np.flatnonzero(largest.index < 0)
     warn(
         f"kept the largest of {graph.n_components} components and dropped {len(dropped)} of "
-        f"{len(graph.index)} points: {validate.numbered(dropped)}. graph.index is -1 there.",
+        f"{len(graph.index)} points: {numbered(dropped)}. graph.index is -1 there.",
         DroppedPointsWarning,
         stacklevel=4,
     )
@@ -139,7 +140,7 @@ def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
     added = bridges(space, graph.components, each)
     sizes = np.sort(np.bincount(graph.components))[::-1]
     warn(
-        f"the graph has {graph.n_components} components, of sizes {validate.listed(sizes)}; "
+        f"the graph has {graph.n_components} components, of sizes {listed(sizes)}; "
         f"{len(added)} edges were added to join them, up to {each} between two. What lies between "
         "the components is known by these edges alone. Take more neighbours if parts should not "
         "be apart, or connect='largest' if the rest is stray.",

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, diags_array
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import LARGEST, SMALLEST, Array, Index, is_admissible
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
+from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
 from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import connected_components
@@ -210,11 +211,11 @@ class NeighborGraph:
         if self.is_connected:
             return self
         parts = self._parts()
-        sizes = validate.listed([len(part) for part in parts])
+        sizes = listed([len(part) for part in parts])
         strays = np.flatnonzero(np.isin(self.index, np.concatenate(parts[1:])))
         raise DisconnectedGraphError(
             f"the graph made by {self.provenance} has {len(parts)} components, of sizes {sizes}. "
-            f"Points outside the largest: {validate.numbered(strays)}. "
+            f"Points outside the largest: {numbered(strays)}. "
             f"Methods that spread points apart need a connected graph: {advice}.",
             parts,
         )
@@ -254,7 +255,7 @@ class NeighborGraph:
         if not nodes.size or not inside or len(np.unique(nodes)) < len(nodes):
             raise DataError(
                 f"nodes must be distinct numbers from 0 to {self.n - 1}, at least one of them, "
-                f"got {validate.listed(nodes)}."
+                f"got {listed(nodes)}."
             )
         # One place more than there are nodes, so that the mark -1 finds itself at the end.
         place = np.full(self.n + 1, -1)

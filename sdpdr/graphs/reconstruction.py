@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
+from sdpdr.base.rows import listed
 from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import from_pairs
@@ -92,7 +93,7 @@ def reconstruction_weights(
     regularization = validate.positive_number("regularization", regularization)
     iterations = validate.positive_integer("iterations", iterations)
     if (graph.degree == 0).any():
-        alone = validate.listed(np.flatnonzero(graph.degree == 0))
+        alone = listed(np.flatnonzero(graph.degree == 0))
         raise DataError(f"nodes without neighbours cannot be reconstructed: {alone}.")
     pattern = _followed(graph) if directed else graph.adjacency(np.sqrt(graph.sqdist))
     weights = pattern.copy()
@@ -265,7 +266,7 @@ def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
     if not chosen.size or not inside or len(np.unique(chosen)) < len(chosen):
         raise DataError(
             f"landmarks must be distinct nodes from 0 to {graph.n - 1}, at least one of them; "
-            f"got {validate.listed(chosen)}."
+            f"got {listed(chosen)}."
         )
     empty = np.setdiff1d(graph.components, graph.components[chosen])
     if empty.size:

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.rows import listed
 from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks
@@ -217,7 +218,7 @@ def _checked_labels(y: ArrayLike | None, n: int) -> np.ndarray:
             f"y has shape {given.shape} but there are {n} points: pass one label each."
         )
     if given.dtype.kind == "f" and not np.isfinite(given).all():
-        unknown = validate.listed(np.flatnonzero(~np.isfinite(given)))
+        unknown = listed(np.flatnonzero(~np.isfinite(given)))
         raise DataError(f"y is not known for points {unknown}: leave them out of X and y.")
     return np.unique(given.astype(str), return_inverse=True)[1]
 

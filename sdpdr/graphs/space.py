@@ -19,11 +19,12 @@ from scipy.sparse import csr_array, diags_array, issparse
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.base.errors import DataError, DisconnectedGraphError
+from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Count
+from sdpdr.base.rows import numbered
 from sdpdr.graphs.extremes import furthest_points
+from sdpdr.graphs.precomputed import Precomputed, shared
 from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search_among
-from sdpdr.linalg.walks import connected_components
 
 METRICS = ("euclidean", "cosine", "precomputed")
 # Directions of parallel rows differ by rounding; so near to each other they are one.
@@ -189,169 +190,6 @@ class Sparse(Points):
         return sqdist.reshape(shape)
 
 
-@dataclass(frozen=True, eq=False)
-class Precomputed:
-    """Points known only by a matrix of squared distances, all of them or some.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        Symmetric, SQUARED, zero on the diagonal; infinite where a distance is not known.
-    """
-
-    matrix: Array
-
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        return len(self.matrix)
-
-    def sqdist(self, i: Index, j: Index) -> Array:
-        """Entries of the matrix, which must be known.
-
-        Raises
-        ------
-        DataError
-            One is not.
-        """
-        found = np.asarray(self.matrix[i, j])
-        wrong = np.argwhere(np.isinf(found))
-        if wrong.size:
-            place = tuple(wrong[0])
-            ends = [int(np.broadcast_to(end, found.shape)[place]) for end in (i, j)]
-            raise DataError(
-                f"the distance of points {validate.numbered(ends)} is needed here, but it is not "
-                "known (NaN or inf in the precomputed distances). Complete the distances first, "
-                "with sdpdr.DistanceCompletion().fit(D).distances_."
-            )
-        return found
-
-    def known(self, i: Index, j: Index) -> np.ndarray:
-        """See `Euclidean.known`."""
-        return np.isfinite(self.matrix[i, j])
-
-    @property
-    def fewest(self) -> int:
-        """See `Euclidean.fewest`."""
-        return int(np.isfinite(self.matrix).sum(axis=1).min()) - 1
-
-    def require_joined(self) -> None:
-        """See `Euclidean.require_joined`.
-
-        Raises
-        ------
-        DisconnectedGraphError
-            With the points of each part, largest first.
-        """
-        _, labels = connected_components(csr_array(np.isfinite(self.matrix)))
-        if labels.max() == 0:
-            return
-        order = np.argsort(labels, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(labels))[:-1])
-        parts.sort(key=len, reverse=True)
-        sizes = validate.listed([len(part) for part in parts])
-        raise DisconnectedGraphError(
-            f"the known distances fall into {len(parts)} parts of {sizes} points, which no "
-            "distance joins; the smallest has the points "
-            f"{validate.numbered(np.sort(parts[-1]))}. Give distances between the parts, or "
-            "connect='largest' to keep the largest.",
-            parts,
-        )
-
-    def nearest(
-        self,
-        k: int,
-        algorithm: str = "auto",
-        count: Count | None = None,
-        rows: Index | None = None,
-    ) -> Index:
-        """See `Euclidean.nearest`. All entries are looked at: there is but one algorithm.
-
-        A point with fewer than k known distances is its own neighbour in the places left over.
-        """
-        rows = np.arange(self.n) if rows is None else rows
-        found = [np.empty((0, k), dtype=np.int64)]
-        for part in blocks(rows, max(1, BLOCK // self.n)):
-            found.append(self._closest(part, k))
-            if count is not None:
-                count(len(part))
-        return np.concatenate(found)
-
-    def nearest_between(self, sources: Index, targets: Index) -> Index:
-        """See `Euclidean.nearest_between`."""
-        parts = blocks(sources, max(1, BLOCK // len(targets)))
-        nearest = [self.matrix[np.ix_(part, targets)].argmin(axis=1) for part in parts]
-        return np.asarray(targets[np.concatenate(nearest)])
-
-    def furthest(self, count: Count | None = None) -> Index:
-        """See `Euclidean.furthest`."""
-        return np.asarray(np.where(np.isinf(self.matrix), -1.0, self.matrix).argmax(axis=1))
-
-    def pairs_within(self, radius: float) -> Index:
-        """See `Euclidean.pairs_within`."""
-        return np.argwhere(np.triu(np.sqrt(self.matrix) <= radius, 1))
-
-    def representatives(self) -> Index:
-        """See `Euclidean.representatives`. Equal means at distance zero."""
-        _, labels = connected_components(csr_array(self.matrix == 0.0))
-        _, first = np.unique(labels, return_index=True)
-        same = first[labels]
-        lengths = np.sqrt(np.where(np.isinf(self.matrix), np.nan, self.matrix))
-        error = _largest_difference(lengths, lengths[same])
-        wrong = np.flatnonzero(error > validate.ROUNDING * np.nanmax(lengths))
-        if wrong.size:
-            i, j, apart = self._torn(np.flatnonzero(same == same[wrong[0]]))
-            raise DataError(
-                f"the precomputed distances contradict themselves: points {validate.numbered(i)} "
-                f"and {validate.numbered(j)} are at distance 0 but differ by {apart:.3g} in their "
-                "distance to another point. Give distinct points a positive distance."
-            )
-        return np.asarray(same, dtype=np.int64)
-
-    def _torn(self, nodes: Index) -> tuple[int, int, float]:
-        """Of points joined by distances of zero, the two at zero that differ most from others."""
-        a, b = np.nonzero(np.triu(self.matrix[np.ix_(nodes, nodes)] == 0.0, 1))
-        lengths = np.sqrt(np.where(np.isinf(self.matrix[nodes]), np.nan, self.matrix[nodes]))
-        apart = _largest_difference(lengths[a], lengths[b])
-        worst = int(np.argmax(apart))
-        return int(nodes[a[worst]]), int(nodes[b[worst]]), float(apart[worst])
-
-    def take(self, nodes: Index) -> Precomputed:
-        """See `Euclidean.take`."""
-        return Precomputed(self.matrix[np.ix_(nodes, nodes)])
-
-    def fresh(self) -> Precomputed:
-        """See `Euclidean.fresh`."""
-        return self
-
-    def _closest(self, rows: Index, k: int) -> Index:
-        block = self.matrix[rows]
-        block[np.arange(len(rows)), rows] = np.inf
-        # All entries up to the k-th smallest, ties included, then a stable sort of those alone.
-        kth = np.partition(block, k - 1, axis=1)[:, k - 1]
-        row, column = np.nonzero(block <= kth[:, None])
-        order = np.lexsort((block[row, column], row))
-        start = np.searchsorted(row, np.arange(len(rows)))
-        table = column[order[start[:, None] + np.arange(k)]]
-        unknown = np.isinf(np.take_along_axis(block, table, axis=1))
-        return np.asarray(np.where(unknown, rows[:, None], table))
-
-
-def _largest_difference(a: Array, b: Array) -> Array:
-    """Of rows, where neither is NaN."""
-    return np.asarray(np.fmax.reduce(np.abs(a - b), axis=1, initial=0.0))
-
-
-def _shared(matrix: Array) -> Array:
-    """Distances known of one of several points at distance zero are known of all."""
-    _, labels = connected_components(csr_array(matrix == 0.0))
-    for part in np.flatnonzero(np.bincount(labels) > 1):
-        same = np.flatnonzero(labels == part)
-        known = np.where(np.isinf(matrix[same]), matrix[same].min(axis=0), matrix[same])
-        matrix[same], matrix[:, same] = known, known.T
-    return matrix
-
-
 Space: TypeAlias = Euclidean | Sparse | Precomputed
 
 
@@ -392,7 +230,7 @@ def make_space(
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
         sqdist = validate.squared_distances(X, squared=squared, at_least=at_least)
-        return Precomputed(_shared(sqdist) if np.isinf(sqdist).any() else sqdist)
+        return Precomputed(shared(sqdist) if np.isinf(sqdist).any() else sqdist)
     if squared:
         raise DataError(
             f"squared=True describes precomputed distances, but metric={metric!r}. "
@@ -425,7 +263,7 @@ def directions(X: Matrix) -> Matrix:
     if empty.size:
         raise DataError(
             f"metric='cosine' compares directions, and rows of zeros have none: "
-            f"{validate.numbered(empty)}. Leave those rows out."
+            f"{numbered(empty)}. Leave those rows out."
         )
     # Squares of entries of any size stay in range.
     scaled = diags_array(1.0 / largest) @ X

@@ -1,19 +1,26 @@
 """Structured linear maps on symmetric matrices, their spectra and sparse factorizations."""
 
 from sdpdr.linalg.cliques import CliqueTree, clique_tree
-from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.completion import complete_max_det, complete_min_rank
-from sdpdr.linalg.forms import (
+from sdpdr.linalg.maps import (
     BilinearForms,
+    Combined,
     Diagonal,
     Entries,
+    InnerProduct,
+    LinearMap,
+    Products,
     QuadraticForms,
     SquaredEdgeLengths,
+    Stacked,
+    Summed,
+    SvecMap,
+    Trace,
+    VectorMap,
+    check_map,
     lengths_of,
 )
-from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap, check_map
 from sdpdr.linalg.merging import CliqueCost, merge_cliques
-from sdpdr.linalg.products import InnerProduct, Products, Trace
 from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.linalg.svec import smat, svec, svec_index, svec_size
 

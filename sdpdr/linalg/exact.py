@@ -17,11 +17,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Matrix
-from sdpdr.linalg.combine import Combined, Stacked, Summed
 from sdpdr.linalg.exact_rows import Symmetric, Vector
-from sdpdr.linalg.forms import BilinearForms
-from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.products import InnerProduct, Products
+from sdpdr.linalg.maps import (
+    BilinearForms,
+    Combined,
+    InnerProduct,
+    LinearMap,
+    Products,
+    Stacked,
+    Summed,
+    SvecMap,
+    VectorMap,
+)
 from sdpdr.linalg.svec import svec_pairs
 
 
@@ -97,7 +104,7 @@ def exact_terms(
 
     Examples
     --------
-    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
+    >>> from sdpdr.linalg.maps import SquaredEdgeLengths
     >>> terms = exact_terms(SquaredEdgeLengths(2, [[0, 1]]))
     >>> [(i, j, int(p), int(q)) for _, i, j, (p, q) in terms]
     [(0, 0, 1, 0), (0, 1, -1, 0), (0, 1, -1, 0), (1, 1, 1, 0)]

@@ -15,10 +15,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.combine import Combined, Stacked, Summed
-from sdpdr.linalg.forms import BilinearForms
-from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.products import InnerProduct, Products
+from sdpdr.linalg.maps import (
+    BilinearForms,
+    Combined,
+    InnerProduct,
+    LinearMap,
+    Products,
+    Stacked,
+    Summed,
+    SvecMap,
+    VectorMap,
+)
 from sdpdr.linalg.svec import svec_pairs, unscaled
 
 Mask: TypeAlias = NDArray[np.bool_]

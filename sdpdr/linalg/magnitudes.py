@@ -12,10 +12,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg.combine import Combined, Stacked, Summed
-from sdpdr.linalg.forms import BilinearForms
-from sdpdr.linalg.maps import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.products import InnerProduct, Products
+from sdpdr.linalg.maps import (
+    BilinearForms,
+    Combined,
+    InnerProduct,
+    LinearMap,
+    Products,
+    Stacked,
+    Summed,
+    SvecMap,
+    VectorMap,
+)
 
 # Operations on one term: two products, a half, a root of two in and out of `svec`, both halves.
 OPERATIONS = 8
@@ -37,7 +44,7 @@ def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
+    >>> from sdpdr.linalg.maps import SquaredEdgeLengths
     >>> adjoint_magnitude(SquaredEdgeLengths(2, [[0, 1]]), np.array([-3.0])).toarray()
     array([[3., 3.],
            [3., 3.]])
@@ -59,7 +66,7 @@ def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
 
     Examples
     --------
-    >>> from sdpdr.linalg.products import Trace
+    >>> from sdpdr.linalg.maps import Trace
     >>> row_magnitudes(Trace(2) - Trace(2)).toarray()
     array([[2., 0., 2.]])
     """
@@ -88,7 +95,7 @@ def least_share(linear_map: LinearMap) -> float:
 
     Examples
     --------
-    >>> from sdpdr.linalg.products import Trace
+    >>> from sdpdr.linalg.maps import Trace
     >>> round(least_share(3.0 * Trace(2) - 2.0 * Trace(2)), 3)
     0.2
     """
@@ -160,7 +167,7 @@ def row_terms(linear_map: LinearMap) -> int:
 
     Examples
     --------
-    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
+    >>> from sdpdr.linalg.maps import SquaredEdgeLengths
     >>> path = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
     >>> bool(row_terms(np.ones((1, 2)) @ path) > row_terms(path))
     True
@@ -189,7 +196,7 @@ def row_extents(linear_map: LinearMap | VectorMap) -> Array:
 
     Examples
     --------
-    >>> from sdpdr.linalg.forms import SquaredEdgeLengths
+    >>> from sdpdr.linalg.maps import SquaredEdgeLengths
     >>> row_extents(1e-200 * SquaredEdgeLengths(2, [[0, 1]]))
     array([1.e-200])
     """

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
-from sdpdr.base.errors import ModelError, ShapeError
+from sdpdr.base.errors import ModelError, ShapeError, UnknownNameError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.model.arithmetic import Arithmetic, constant_of, known_shape
-from sdpdr.program.point import PsdVariable, Variable, VectorVariable
+from sdpdr.program.point import Factor, PsdVariable, Value, Variable, VectorVariable
 
 if TYPE_CHECKING:
     from sdpdr.model.parameters import Parameter, Product
@@ -233,3 +233,17 @@ def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[s
                 f"two different variables are called {name!r}; give one of them another name."
             )
     return {**one, **other}
+
+
+def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
+    """Values of an affine expression at a point."""
+    total = affine.constant.copy()
+    for name, linear_map in affine.maps.items():
+        if name not in values:
+            raise UnknownNameError("variable", name, values)
+        value = values[name]
+        if isinstance(value, Factor) and isinstance(linear_map, LinearMap):
+            total += linear_map.apply_factor(value.factor)
+        else:
+            total += linear_map.apply(np.asarray(value))
+    return total

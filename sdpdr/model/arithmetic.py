@@ -62,7 +62,7 @@ class Arithmetic(ABC):
         >>> psd("K", 2).diagonal().at({"K": np.diag([1.0, 4.0])})
         array([1., 4.])
         """
-        from sdpdr.model.model import evaluate
+        from sdpdr.model.affine import evaluate
         from sdpdr.model.parameters import fixed
 
         return evaluate(fixed(self.affine()), values).reshape(self.shape)

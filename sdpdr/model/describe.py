@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg.letters import Letters, Words, summed, times
 from sdpdr.model.affine import Affine
 from sdpdr.model.inequalities import formula, matrix_words, multiplied, named, whole
-from sdpdr.model.model import Model
 from sdpdr.model.parameters import Product
 from sdpdr.model.smooth import LessLogDet
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import PsdVariable, Variable
+
+if TYPE_CHECKING:
+    from sdpdr.model.model import Model
 
 _COSTS = (Minimize, Maximize, Penalize, Smooth)
 _RELATIONS: dict[str, Words] = {

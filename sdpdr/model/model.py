@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import ModelError, UnknownNameError
-from sdpdr.linalg import LinearMap
-from sdpdr.model.affine import VARIABLES, Affine, Declared, differ
+from sdpdr.base.errors import ModelError
+from sdpdr.model.affine import VARIABLES, Declared, differ, evaluate
 from sdpdr.model.arithmetic import Arithmetic, is_curved
 from sdpdr.model.block import Block, relabel
+from sdpdr.model.describe import describe, legend
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
-from sdpdr.program.point import Factor, PsdVariable, Value, Variable, VectorVariable
+from sdpdr.model.to_sdp import to_sdp
+from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.sdp import SDP
 
 if TYPE_CHECKING:
@@ -201,8 +202,6 @@ class Model:
         CompileError
             If a block is written in cvxpy directly.
         """
-        from sdpdr.model.to_sdp import to_sdp
-
         return to_sdp(self)
 
     def to_cvxpy(self) -> cvxpy.Problem:
@@ -256,8 +255,6 @@ class Model:
         ----------
         style : {"text", "latex"}
         """
-        from sdpdr.model.describe import describe
-
         return describe(self, style)
 
     def legend(self) -> dict[str, dict[str, Any]]:
@@ -271,8 +268,6 @@ class Model:
         >>> model.legend()["at_most"]
         {'i': array([0, 1]), 'j': array([1, 2]), 'b': array([1., 4.])}
         """
-        from sdpdr.model.describe import legend
-
         return legend(self)
 
     def size(self) -> dict[str, Any]:
@@ -298,20 +293,6 @@ class Model:
 
     def __repr__(self) -> str:
         return " + ".join(type(b).__name__ for b in self.blocks) or "Model()"
-
-
-def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
-    """Values of an affine expression at a point."""
-    total = affine.constant.copy()
-    for name, linear_map in affine.maps.items():
-        if name not in values:
-            raise UnknownNameError("variable", name, values)
-        value = values[name]
-        if isinstance(value, Factor) and isinstance(linear_map, LinearMap):
-            total += linear_map.apply_factor(value.factor)
-        else:
-            total += linear_map.apply(np.asarray(value))
-    return total
 
 
 def _speaks_of(block: Block) -> Mapping[str, Declared]:

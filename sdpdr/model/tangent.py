@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.model.affine import Affine
+from sdpdr.model.affine import Affine, evaluate
 from sdpdr.model.block import Changed
-from sdpdr.model.model import Model, evaluate
+from sdpdr.model.model import Model
 from sdpdr.model.terms import Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import Value
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cvxpy as cp
 
 from sdpdr.linalg.svec import full_from_svec, order_of
 from sdpdr.model.affine import Affine
-from sdpdr.model.model import Model
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth
 from sdpdr.solvers.render import Rendered, apply, declare
+
+if TYPE_CHECKING:
+    from sdpdr.model.model import Model
 
 
 def to_cvxpy(model: Model) -> cp.Problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +12,12 @@ from sdpdr.base.errors import CompileError
 from sdpdr.linalg import VectorMap
 from sdpdr.linalg.svec import order_of
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.model import Model
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import Variable, VectorVariable
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
+
+if TYPE_CHECKING:
+    from sdpdr.model.model import Model
 
 
 def to_sdp(model: Model) -> SDP:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.magnitudes import adjoint_magnitude
-from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program.face import null_vectors, stated_labels
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.residuals import multipliers_in_cones, variables_in_cones

@@ -1,4 +1,4 @@
-"""A solution in words and tables, for people: what is proved of it, which rows bind, its point."""
+"""A solution in words and tables, for people, and as a record, for files."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Value, spectrum_of
 from sdpdr.program.rays import Ray
+from sdpdr.program.rays.ray import LARGEST_RECORDED
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import shown
-from sdpdr.program.solution import Solution, Status
+from sdpdr.program.run import Status, shown
 
 if TYPE_CHECKING:
+    from sdpdr.program.solution import Solution
     from sdpdr.reduce import Exposure
 
 # Slack relative to right sides up to which rows bind. Points that are certified to 1e-6 leave less
@@ -198,3 +199,51 @@ def _values(values: Mapping[str, Value]) -> Iterator[_Line]:
             yield name, f"{n} x {n}", f"{rank}", leading + more
         elif value.size:
             yield name, f"{value.size}", "", f"{np.min(value):.3g}, {np.max(value):.3g}"
+
+
+def record(solution: Solution) -> dict[str, Any]:
+    """See `Solution.record`."""
+    return {
+        "status": solution.status.name,
+        "advice": solution.advice,
+        "solver": solution.solver,
+        "form": solution.form,
+        "tol": solution.tol,
+        "maximize": solution.maximize,
+        "of_model": solution.of_model,
+        "value": _plain(solution.value),
+        "attained": _plain(solution.attained),
+        "attained_by": solution.attained_by,
+        "bound": _plain(solution.bound),
+        "gap": _plain(solution.gap),
+        "argument": solution.argument,
+        "rigorous": solution.rigorous,
+        "gap_scale": _plain(solution.gap_scale),
+        "backward_error": _plain(solution.backward_error),
+        "epsilon": _plain(solution.epsilon),
+        "enclosure": solution.enclosure,
+        "certified": solution.certified(),
+        "ray": None if solution.ray is None else solution.ray.record(),
+        "duals": _recorded(solution.duals),
+        "residuals": {k: _plain(v) for k, v in asdict(solution.residuals).items()},
+        "claimed": {k: _plain(v) for k, v in asdict(solution.claimed).items()},
+        "timings": dict(solution.timings),
+        "seed": solution.seed,
+        "versions": dict(solution.versions),
+        "exposures": [step.record() for step in solution.exposures],
+        "runs": [run.record() for run in solution.runs],
+        "history": [{k: _plain(v) for k, v in entry.items()} for entry in solution.history],
+    }
+
+
+def _recorded(duals: Mapping[str, Array]) -> dict[str, Any] | None:
+    if sum(np.size(y) for y in duals.values()) > LARGEST_RECORDED:
+        return None
+    return {label: np.asarray(y).tolist() for label, y in duals.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as JSON knows them: no infinities, no NumPy types."""
+    if isinstance(value, (float, np.floating)):
+        return float(value) if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value

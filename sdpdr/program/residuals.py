@@ -30,7 +30,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program.face import exposing_rows, null_vectors, stated_labels
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP

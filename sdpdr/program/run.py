@@ -1,10 +1,12 @@
-"""The runs behind an answer: who was asked, what they said, and what came of it."""
+"""How solves end: what was claimed by whom, and our grades of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
 from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
 
@@ -44,6 +46,89 @@ def shown(number: float | None, style: str = ".10g") -> str:
     ('0.667', 'none', 'none')
     """
     return "none" if number is None or not isfinite(number) else format(number, style)
+
+
+class Status(Enum):
+    """How a solve ended, by our own grading; the value of each member is advice."""
+
+    SOLVED = (
+        "Certified: a point proved feasible and a proved bound agree to the tolerance asked for, "
+        "relative to the value."
+    )
+    OPTIMAL_NEARBY = (
+        "Optimal for data within `epsilon` of those given, relatively and row by row; for the data "
+        "as they are, one side could not be proved. Often the program has no interior. Rows that "
+        "say less, or a solver of more digits, may help."
+    )
+    INACCURATE = (
+        "The solver stopped, but what is proved misses the tolerance. Look at `attained`, `bound` "
+        "and `epsilon`; a tighter `tol`, another form, or another solver may help, and where the "
+        "optimum is zero a `gap_scale`, since no gap is small relative to zero."
+    )
+    UNVERIFIED = (
+        "The solver claims an answer (`claimed`), and nothing that we can do proves or refutes it."
+    )
+    INFEASIBLE = (
+        "No point satisfies all constraints: `ray` or `exposures` prove it. Rows that say less "
+        "leave points."
+    )
+    UNBOUNDED = (
+        "The objective grows without limit along `ray` from a feasible point. A row that limits "
+        "it is missing."
+    )
+    TIME_LIMIT = "The time limit was reached; the best point so far, if any, is graded."
+    ITERATION_LIMIT = "The iteration limit was reached; the best point so far is graded."
+    INTERRUPTED = "Interrupted; the best point so far is graded and returned."
+    FAILED = "The solver gave up or crashed; see `claimed.message`, and try another one."
+
+    @property
+    def advice(self) -> str:
+        """What the status means and what to do."""
+        return self.value
+
+    @property
+    def advice_on_models(self) -> str:
+        """What to do besides where a model was solved, which has blocks; mostly nothing."""
+        return _ON_MODELS.get(self.name, "")
+
+    def __repr__(self) -> str:
+        return f"Status.{self.name}"
+
+
+_ON_MODELS: Mapping[str, str] = MappingProxyType(
+    {
+        "INFEASIBLE": (
+            "Soften a block (`soften(block, weight)`) or relax it (`relax(block, band)`)."
+        ),
+        "UNBOUNDED": (
+            "For an unfolding this means that the graph is disconnected, centring is missing, or "
+            "the price of slack is too low."
+        ),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the solver said about its own answer.
+
+    Attributes
+    ----------
+    status : str
+        In the solver's own words.
+    value : float or None
+        The objective it reports, in the person's sense.
+    iterations : int or None
+    message : str
+    verdict : str
+        The status in one vocabulary, `sdpdr.program.run.Verdict`; filled in by grading.
+    """
+
+    status: str
+    value: float | None = None
+    iterations: int | None = None
+    message: str = ""
+    verdict: str = ""
 
 
 @dataclass(frozen=True)

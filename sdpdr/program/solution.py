@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from enum import Enum
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -24,9 +22,9 @@ from sdpdr.base.files import write_text
 from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.program.point import Value, leading_factor, spectrum_of
 from sdpdr.program.rays import Ray
-from sdpdr.program.rays.ray import LARGEST_RECORDED
+from sdpdr.program.report import record, report
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import Run, shown
+from sdpdr.program.run import Claim, Run, Status, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,89 +36,6 @@ T = TypeVar("T")
 
 # Rounding that plain proofs trust to be small, relative to the value.
 _TRUSTED = 1e-12
-
-
-class Status(Enum):
-    """How a solve ended, by our own grading; the value of each member is advice."""
-
-    SOLVED = (
-        "Certified: a point proved feasible and a proved bound agree to the tolerance asked for, "
-        "relative to the value."
-    )
-    OPTIMAL_NEARBY = (
-        "Optimal for data within `epsilon` of those given, relatively and row by row; for the data "
-        "as they are, one side could not be proved. Often the program has no interior. Rows that "
-        "say less, or a solver of more digits, may help."
-    )
-    INACCURATE = (
-        "The solver stopped, but what is proved misses the tolerance. Look at `attained`, `bound` "
-        "and `epsilon`; a tighter `tol`, another form, or another solver may help, and where the "
-        "optimum is zero a `gap_scale`, since no gap is small relative to zero."
-    )
-    UNVERIFIED = (
-        "The solver claims an answer (`claimed`), and nothing that we can do proves or refutes it."
-    )
-    INFEASIBLE = (
-        "No point satisfies all constraints: `ray` or `exposures` prove it. Rows that say less "
-        "leave points."
-    )
-    UNBOUNDED = (
-        "The objective grows without limit along `ray` from a feasible point. A row that limits "
-        "it is missing."
-    )
-    TIME_LIMIT = "The time limit was reached; the best point so far, if any, is graded."
-    ITERATION_LIMIT = "The iteration limit was reached; the best point so far is graded."
-    INTERRUPTED = "Interrupted; the best point so far is graded and returned."
-    FAILED = "The solver gave up or crashed; see `claimed.message`, and try another one."
-
-    @property
-    def advice(self) -> str:
-        """What the status means and what to do."""
-        return self.value
-
-    @property
-    def advice_on_models(self) -> str:
-        """What to do besides where a model was solved, which has blocks; mostly nothing."""
-        return _ON_MODELS.get(self.name, "")
-
-    def __repr__(self) -> str:
-        return f"Status.{self.name}"
-
-
-_ON_MODELS: Mapping[str, str] = MappingProxyType(
-    {
-        "INFEASIBLE": (
-            "Soften a block (`soften(block, weight)`) or relax it (`relax(block, band)`)."
-        ),
-        "UNBOUNDED": (
-            "For an unfolding this means that the graph is disconnected, centring is missing, or "
-            "the price of slack is too low."
-        ),
-    }
-)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What the solver said about its own answer.
-
-    Attributes
-    ----------
-    status : str
-        In the solver's own words.
-    value : float or None
-        The objective it reports, in the person's sense.
-    iterations : int or None
-    message : str
-    verdict : str
-        The status in one vocabulary, `sdpdr.program.run.Verdict`; filled in by grading.
-    """
-
-    status: str
-    value: float | None = None
-    iterations: int | None = None
-    message: str = ""
-    verdict: str = ""
 
 
 @runtime_checkable
@@ -395,8 +310,6 @@ class Solution:
         variable  size   rank  eigenvalues, or least and largest scalar
         K         3 x 3  1     4.67
         """
-        from sdpdr.program.report import report
-
         return report(self)
 
     def plot(self, colour: ArrayLike | None = None, *, title: str = "") -> Figure:
@@ -449,42 +362,7 @@ class Solution:
 
     def record(self) -> dict[str, Any]:
         """Everything but the point and multipliers of large programs, ready for JSON."""
-        return {
-            "status": self.status.name,
-            "advice": self.advice,
-            "solver": self.solver,
-            "form": self.form,
-            "tol": self.tol,
-            "maximize": self.maximize,
-            "of_model": self.of_model,
-            "value": _plain(self.value),
-            "attained": _plain(self.attained),
-            "attained_by": self.attained_by,
-            "bound": _plain(self.bound),
-            "gap": _plain(self.gap),
-            "argument": self.argument,
-            "rigorous": self.rigorous,
-            "gap_scale": _plain(self.gap_scale),
-            "backward_error": _plain(self.backward_error),
-            "epsilon": _plain(self.epsilon),
-            "enclosure": self.enclosure,
-            "certified": self.certified(),
-            "ray": None if self.ray is None else self.ray.record(),
-            "duals": self._recorded_duals(),
-            "residuals": {k: _plain(v) for k, v in asdict(self.residuals).items()},
-            "claimed": {k: _plain(v) for k, v in asdict(self.claimed).items()},
-            "timings": dict(self.timings),
-            "seed": self.seed,
-            "versions": dict(self.versions),
-            "exposures": [step.record() for step in self.exposures],
-            "runs": [run.record() for run in self.runs],
-            "history": [{k: _plain(v) for k, v in entry.items()} for entry in self.history],
-        }
-
-    def _recorded_duals(self) -> dict[str, Any] | None:
-        if sum(np.size(y) for y in self.duals.values()) > LARGEST_RECORDED:
-            return None
-        return {label: np.asarray(y).tolist() for label, y in self.duals.items()}
+        return record(self)
 
     def save_record(self, path: str | Path) -> None:
         """Write `record` as JSON; the file appears complete or not at all."""
@@ -509,10 +387,3 @@ def _named(kind: str, name: str, known: Mapping[str, T]) -> T:
     if name not in known:
         raise UnknownNameError(kind, name, known)
     return known[name]
-
-
-def _plain(value: Any) -> Any:
-    """Numbers as JSON knows them: no infinities, no NumPy types."""
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, TypeVar
 
 from sdpdr.base.errors import DataError, SolverLicenceError, SolverMissingError
 from sdpdr.program.point import Point
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim, Solution
+from sdpdr.program.solution import Solution
 from sdpdr.solvers.tolerance import OPTIONS, TOLERANCES, Rule, check_options
 
 Progress = Callable[[Mapping[str, Any]], None]

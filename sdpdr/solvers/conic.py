@@ -19,9 +19,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import smat
 from sdpdr.program.point import Point, PsdVariable, Variable
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP, Expression
-from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome
 
 # Clarabel's words, in ours and in those of cvxpy, whose users know them.

@@ -20,9 +20,8 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import SolverLicenceError
 from sdpdr.program.entries import entries_of
 from sdpdr.program.point import Point, PsdVariable, Variable
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.external_files import Answer, FiledProgram, filed
 from sdpdr.solvers.processes.ends import deaf

@@ -25,9 +25,8 @@ from cvxpy.reductions.solvers.conic_solvers.cvxopt_conif import CVXOPT
 
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.conic import ConicForm
 from sdpdr.solvers.processes.ends import deaf, is_worker

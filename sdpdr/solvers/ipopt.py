@@ -27,9 +27,8 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DisconnectedGraphError
 from sdpdr.program.point import Point
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Availability, Outcome, Progress, Solver
 from sdpdr.solvers.lowrank import EdgeProgram
 from sdpdr.solvers.lowrank.edge.form import edge_form, to_point, why_not

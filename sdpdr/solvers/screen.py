@@ -10,9 +10,8 @@ from numbers import Real
 import numpy as np
 
 from sdpdr.program.point import Factor, Point, PsdVariable, Value
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.processes.ends import is_starved, starved_words
 

@@ -15,9 +15,9 @@ from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.program.point import Factor, Point, PsdVariable
-from sdpdr.program.run import Run, Verdict
+from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, Reduced
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.processes.ends import starved_words

@@ -15,8 +15,9 @@ from sdpdr.program.backward import backward_error, relative_slacks
 from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray, prove_infeasible
 from sdpdr.program.residuals import Residuals, dimacs_errors
+from sdpdr.program.run import Claim, Status
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.program.solution import Solution
 from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
 from sdpdr.solvers.running import lend
 

@@ -23,9 +23,9 @@ from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
 from sdpdr.program.residuals import Residuals, dimacs_errors
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Claim, Status, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome, Solver
 from sdpdr.solving.asked import Request
 from sdpdr.solving.choice import Way

@@ -8,9 +8,9 @@ from math import isfinite
 
 from sdpdr.base.errors import DataError
 from sdpdr.program.point import Point
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Solution, Status
+from sdpdr.program.solution import Solution
 from sdpdr.solving.grade import STOPPED, with_point, with_status
 from sdpdr.solving.proofs import Proofs
 

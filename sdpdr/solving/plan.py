@@ -21,8 +21,9 @@ from sdpdr.base.errors import (
 from sdpdr.base.progress import Progress
 from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
+from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Solution, Status
+from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, FacialReduction, Reduction, facial_reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import find

@@ -23,8 +23,9 @@ from sdpdr.base.progress import Progress, show_count
 from sdpdr.linalg import svec
 from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter
+from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Solution, Status
+from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.tolerance import check_options

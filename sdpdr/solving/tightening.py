@@ -9,8 +9,9 @@ from sdpdr.base.progress import Deadline
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth, parabola_of, tangent_of
 from sdpdr.program.point import Value
+from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Solution, Status
+from sdpdr.program.solution import Solution
 from sdpdr.solving.plan import plan
 from sdpdr.solving.tangent import of_tangent
 from sdpdr.solving.turns import SETTLED

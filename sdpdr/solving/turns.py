@@ -11,8 +11,8 @@ from math import inf
 import numpy as np
 
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, SdpdrWarning
-from sdpdr.program.run import Run
-from sdpdr.program.solution import Solution, Status
+from sdpdr.program.run import Run, Status
+from sdpdr.program.solution import Solution
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solving.choice import Way

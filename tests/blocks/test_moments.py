@@ -22,8 +22,8 @@ from sdpdr.blocks import (
 from sdpdr.errors import ModelError
 from sdpdr.iterate import ConvexIteration, IterationStatus
 from sdpdr.model import AtMost, Model
+from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks.moments import add, compose, monomials, multiply, values
-from sdpdr.model.model import evaluate
 
 EVERY = np.argwhere(np.ones((2, 2)))
 RNG = np.random.default_rng(3)

@@ -1,8 +1,11 @@
 """The plan of the house: few entries, rooms that one can look over, files worth opening."""
 
+import ast
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,36 @@ import sdpdr
 
 ROOT = Path(__file__).parents[2]
 ENTRIES, MODULES, SMALL = 14, 20, 9
+
+
+# What is imported against the order of the files, inside a function, and why it must be: what
+# is above made of what is below, and returns to it.
+_OPERATORS = "an operator of an expression makes expressions, statements and prices"
+_MAPS = "the algebra of maps makes maps, and a map in another basis is one given by a matrix"
+_RAY = "a ray is checked by those who prove rays"
+_PICTURE = "a solution draws itself, once it is asked to"
+BACKWARD = {
+    ("linalg.maps.linear", "linalg.maps.combine"): _MAPS,
+    ("linalg.maps.linear", "linalg.maps.forms"): _MAPS,
+    ("linalg.maps.linear", "linalg.maps.given"): _MAPS,
+    ("program.rays.ray", "program.rays.farkas"): _RAY,
+    ("program.rays.ray", "program.rays.recession"): _RAY,
+    ("program.solution", "lab.plot.answer"): _PICTURE,
+    ("program.solution", "lab.plot.notebook"): _PICTURE,
+    ("model.affine", "model.parameters"): _OPERATORS,
+    ("model.arithmetic", "model.affine"): _OPERATORS,
+    ("model.arithmetic", "model.block"): "a mistake is told by what it was",
+    ("model.arithmetic", "model.language.curved"): _OPERATORS,
+    ("model.arithmetic", "model.language.functions"): _OPERATORS,
+    ("model.arithmetic", "model.language.numpy_functions"): _OPERATORS,
+    ("model.arithmetic", "model.language.prices"): _OPERATORS,
+    ("model.arithmetic", "model.language.products"): _OPERATORS,
+    ("model.arithmetic", "model.language.statements"): _OPERATORS,
+    ("model.arithmetic", "model.parameters"): _OPERATORS,
+    ("model.block", "model.model"): "a sum of blocks is a model",
+    ("model.model", "solving.repeated"): "a model that has parameters is solved again and again",
+    ("solving.plan", "solving.tightening"): "a plan of a smooth model ends with plans of tangents",
+}
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +65,63 @@ def test_no_room_is_crowded(house):
 
 def test_few_files_are_hardly_worth_opening(house):
     assert len([str(one.path) for one in house.modules() if one.is_small]) <= SMALL
+
+
+def _imports(node: ast.AST) -> Iterator[ast.ImportFrom]:
+    """All that are carried out, inside functions as well; those for types alone are not."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        if isinstance(child, ast.ImportFrom):
+            yield child
+        yield from _imports(child)
+
+
+@pytest.fixture(scope="module")
+def order() -> dict[str, set[str]]:
+    """Of every file the files that it imports, also where it asks a room that gathers them."""
+    package = ROOT / "sdpdr"
+    asked, gathered = {}, {}
+    for path in package.rglob("*.py"):
+        name = ".".join(path.relative_to(package.parent).with_suffix("").parts)
+        lines = [*_imports(ast.parse(path.read_text(encoding="utf-8")))]
+        pairs = [(line.module or "", alias.name) for line in lines for alias in line.names]
+        if path.name == "__init__.py":
+            gathered |= {(name.removesuffix(".__init__"), one): room for room, one in pairs}
+        else:
+            asked[name] = pairs
+
+    def file(room: str, one: str) -> str | None:
+        if room in asked:
+            return room
+        if f"{room}.{one}" in asked:
+            return f"{room}.{one}"
+        return file(gathered[room, one], one) if (room, one) in gathered else None
+
+    return {
+        name.removeprefix("sdpdr."): {
+            found.removeprefix("sdpdr.")
+            for found in (file(*pair) for pair in pairs)
+            if found not in (None, name)
+        }
+        for name, pairs in asked.items()
+    }
+
+
+def test_no_file_leads_back_to_itself_but_for_a_reason(order):
+    forward = {
+        name: {other for other in others if (name, other) not in BACKWARD}
+        for name, others in order.items()
+    }
+    try:
+        TopologicalSorter(forward).prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(error.args[1]))
+
+
+@pytest.mark.parametrize(("name", "other"), BACKWARD)
+def test_no_reason_is_without_an_import(order, name, other):
+    assert other in order[name]
 
 
 def test_a_docstring_and_a_comment_are_no_code(house, tmp_path):

@@ -15,7 +15,7 @@ from sklearn.base import clone, is_classifier
 
 import sdpdr
 from sdpdr import datasets
-from sdpdr.base.checks import warn_of_row_numbers
+from sdpdr.base.rows import warn_of_row_numbers
 from sdpdr.errors import RowNumbersWarning
 
 ROLL = datasets.swiss_roll(30, seed=0)[0]

@@ -138,7 +138,7 @@ def test_a_radius_is_the_frobenius_distance():
 def least_outside(cone, trace, Z, block):
     """With T = R'R / radius, the only candidate: what its trace has too much."""
     from sdpdr.linalg import smat, svec
-    from sdpdr.model.model import evaluate
+    from sdpdr.model.affine import evaluate
 
     b = block.columns
     M = smat(evaluate(cone.lhs, {"Z": Z, "T": np.zeros(b * (b + 1) // 2)}))

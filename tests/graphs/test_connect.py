@@ -17,7 +17,8 @@ from sdpdr.errors import (
 )
 from sdpdr.graphs import pairs as spanning
 from sdpdr.graphs.pairs import shortest_links
-from sdpdr.graphs.space import Euclidean, Precomputed, make_space
+from sdpdr.graphs.precomputed import Precomputed
+from sdpdr.graphs.space import Euclidean, make_space
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from hypothesis.extra.numpy import arrays
 from sdpdr import datasets, graphs
 from sdpdr.graphs import nearest
 from sdpdr.graphs.pairs import clique_pairs, from_table
-from sdpdr.graphs.space import Euclidean, Precomputed, make_space
+from sdpdr.graphs.precomputed import Precomputed
+from sdpdr.graphs.space import Euclidean, make_space
 
 
 def brute_table(X, k):

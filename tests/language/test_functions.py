@@ -36,7 +36,7 @@ from sdpdr import (
     symmetric,
 )
 from sdpdr.errors import ModelError, NotAcceptedError, ShapeError
-from sdpdr.model.model import evaluate
+from sdpdr.model.affine import evaluate
 from sdpdr.model.smooth import (
     LessEntropy,
     LessLogDet,

@@ -22,7 +22,8 @@ from sdpdr import (
     symmetric,
 )
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.model.model import Model, evaluate
+from sdpdr.model.affine import evaluate
+from sdpdr.model.model import Model
 from sdpdr.model.terms import InCone, Penalize
 
 M, N = 7, 4

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import Model, matrix, maximize, psd, scalar, symmetric
-from sdpdr.model.affine import Affine
-from sdpdr.model.model import evaluate
+from sdpdr.model.affine import Affine, evaluate
 from sdpdr.program.point import Factor
 
 N, M = 4, 3

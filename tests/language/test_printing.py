@@ -28,9 +28,8 @@ from sdpdr import (
 )
 from sdpdr.linalg.letters import Letters
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.model.affine import Affine
+from sdpdr.model.affine import Affine, evaluate
 from sdpdr.model.describe import row_words
-from sdpdr.model.model import evaluate
 from sdpdr.model.parameters import fixed
 
 N = 5

@@ -10,7 +10,7 @@ import pytest
 
 import sdpdr
 from sdpdr.program import Status
-from sdpdr.program.solution import Claim
+from sdpdr.program.run import Claim
 
 RNG = np.random.default_rng(0)
 SYMMETRIC = RNG.standard_normal((4, 4)) + RNG.standard_normal((4, 4)).T

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.linalg import Diagonal, InnerProduct, Trace
-from sdpdr.linalg.spectral import lu, smallest_eigenvalue
+from sdpdr.linalg.smallest import lu, smallest_eigenvalue
 from sdpdr.program import SDP, PsdVariable, Rows, certify
 from sdpdr.program.certificate.arithmetic import is_mass
 

@@ -12,7 +12,7 @@ from sdpdr import graphs
 from sdpdr.linalg import QuadraticForms
 from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.smallest import smallest_eigenvalue
 
 N = 450
 

@@ -8,15 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdpdr.linalg.inertia import Factorization, is_positive_on
-from sdpdr.linalg.spectral import (
-    DENSE_ORDER,
-    complement,
-    factor_spectrum,
-    fix_signs,
-    gram_spectrum,
-    project_psd,
-    smallest_eigenvalue,
-)
+from sdpdr.linalg.smallest import DENSE_ORDER, smallest_eigenvalue
+from sdpdr.linalg.spectral import complement, factor_spectrum, fix_signs, gram_spectrum, project_psd
 
 LARGE = DENSE_ORDER + 30
 

@@ -21,7 +21,7 @@ from sdpdr.blocks import (
 from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelError
 from sdpdr.families.unfold.loocv import leave_one_out
 from sdpdr.model import Block, Maximize, Model, Var
-from sdpdr.model.model import evaluate
+from sdpdr.model.affine import evaluate
 from sdpdr.program import Status
 
 TRACE = 1545.86758

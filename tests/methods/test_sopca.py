@@ -8,7 +8,7 @@ from sdpdr import blocks, check_block, methods
 from sdpdr.bilinear import interior_point
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.linalg import smat
-from sdpdr.model.model import evaluate
+from sdpdr.model.affine import evaluate
 from sdpdr.program import as_dense
 
 F1 = {0: 31.569991, 1: 27.285487, 2: 32.697829}

@@ -12,8 +12,7 @@ from sdpdr.errors import SolverLicenceError, UnknownNameError
 from sdpdr.lab.study.compare import compare
 from sdpdr.program import Status
 from sdpdr.program.point import Point
-from sdpdr.program.run import Verdict
-from sdpdr.program.solution import Claim
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.lowrank.solver import LowRank

@@ -22,9 +22,9 @@ from sdpdr.linalg import (
     Trace,
     VectorMap,
 )
-from sdpdr.linalg.combine import Combined
 from sdpdr.linalg.exact_rows import matrix_row, vector_row
 from sdpdr.linalg.magnitudes import row_magnitudes
+from sdpdr.linalg.maps import Combined
 from sdpdr.linalg.svec import svec, svec_size
 from sdpdr.model import Affine, AtMost, Block, InCone, Maximize, Model, Var
 from sdpdr.program import SDP, Factor, Lmi, PsdVariable, Rows, VectorVariable

@@ -11,7 +11,7 @@ from sdpdr.errors import FileFormatError
 from sdpdr.linalg import InnerProduct, Products, QuadraticForms, SquaredEdgeLengths, Trace
 from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program import SDP, Factor, PsdVariable, Rows
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.certificate import certify

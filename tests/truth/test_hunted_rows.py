@@ -14,8 +14,7 @@ from sdpdr.linalg import Diagonal, Entries, InnerProduct, SvecMap, Trace, Vector
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows, VectorVariable
 from sdpdr.program.attain import attain
 from sdpdr.program.certificate import certify
-from sdpdr.program.run import Verdict
-from sdpdr.program.solution import Claim
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers import Outcome, Solver
 
 

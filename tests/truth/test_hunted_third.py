@@ -14,7 +14,7 @@ from sdpdr.linalg import (
     Trace,
     VectorMap,
 )
-from sdpdr.linalg.combine import Summed
+from sdpdr.linalg.maps import Summed
 from sdpdr.program import (
     SDP,
     Factor,

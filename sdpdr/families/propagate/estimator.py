@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.base.rows import warn_of_row_numbers
 from sdpdr.families.propagate.graph import labelled_graph
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.families.propagate.ratings import METHODS, near_and_far, pearson, spread_labels
@@ -211,7 +212,7 @@ class MixedLabelPropagation(
 
     def _points(self, X: Any, *, reset: bool) -> Any:
         if reset and not self._is("precomputed"):
-            validate.warn_of_row_numbers(X)
+            warn_of_row_numbers(X)
         allowed = "allow-nan" if self._is("correlation") else True
         checked = validate_data(
             self,

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index, Matrix, own_rows
-from sdpdr.base.checks import listed
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
+from sdpdr.base.rows import listed
 from sdpdr.families.propagate.pencil import Pencil
 from sdpdr.linalg.walks import connected_components
 

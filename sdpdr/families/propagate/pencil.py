@@ -14,7 +14,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Advised
 from sdpdr.linalg.inertia import RestrictedFactor
 from sdpdr.linalg.rounding import gamma
-from sdpdr.linalg.spectral import DENSE_ORDER, smallest_eigenvalue
+from sdpdr.linalg.smallest import DENSE_ORDER, smallest_eigenvalue
 from sdpdr.linalg.verified import is_verified_positive
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, IgnoredLabelsWarning, ShapeError, UnobservedWarning
+from sdpdr.base.rows import listed
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
 from sdpdr.families.propagate.least_ratio import alternating, eigen
@@ -223,7 +224,7 @@ def spread_labels(
     if unreached == "warn":
         warnings.warn(
             f"similar pairs join {graph.unreached.size} of {graph.n} nodes to no label: "
-            f"{validate.listed(graph.unreached)}. They have the mean of the labels, which says "
+            f"{listed(graph.unreached)}. They have the mean of the labels, which says "
             "nothing of them. Label one in each part, or take more neighbours.",
             UnobservedWarning,
             stacklevel=4,

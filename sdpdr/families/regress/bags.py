@@ -16,6 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.rows import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ def mixture_weights(
     n, N = K.shape
     covered = np.asarray(K.sum(axis=1)).ravel()
     if not np.all(covered > 0.0):
-        bare = validate.listed(np.flatnonzero(~(covered > 0.0)))
+        bare = listed(np.flatnonzero(~(covered > 0.0)))
         raise DataError(f"points {bare} are covered by no component: leave them out.")
     strength = validate.non_negative("strength", strength)
     g = np.full(N, 1.0 / N) if prior is None else np.asarray(prior, dtype=float)

@@ -16,6 +16,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.estimators import Transformer, as_precise, checked
+from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil, graph_embedding
 from sdpdr.linalg.walks import connected_components
 
@@ -150,7 +151,7 @@ class KernelEigenmaps(Transformer):
         lost = np.flatnonzero(~(totals > 0.0))
         if lost.size:
             raise DataError(
-                f"the kernel joins rows {validate.listed(lost)} to no object of the fit. Take a "
+                f"the kernel joins rows {listed(lost)} to no object of the fit. Take a "
                 "wider kernel, or leave them out."
             )
         return as_precise(weights @ self.embedding_ / (totals[:, None] * self.eigenvalues_), X)

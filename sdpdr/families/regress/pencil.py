@@ -14,6 +14,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.rows import listed
 from sdpdr.linalg.inertia import Factorization
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import connected_components
@@ -73,7 +74,7 @@ class Pencil:
             )
         diagonal = masses if masses.ndim == 1 else masses.diagonal()
         if masses.ndim == 1 and not np.all(diagonal > 0.0):
-            wrong = validate.listed(np.flatnonzero(~(diagonal > 0.0)))
+            wrong = listed(np.flatnonzero(~(diagonal > 0.0)))
             raise DataError(
                 f"{self.name}: samples {wrong} have no weight, so the quotient is unbounded. Take "
                 "more neighbours, or leave these samples out."

@@ -20,6 +20,7 @@ from sdpdr.base.errors import (
     ShapeError,
 )
 from sdpdr.base.estimators import Transformer
+from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
 from sdpdr.families.regress.weights import (
     METRICS,
@@ -229,7 +230,7 @@ def _with_company(graph: NeighborGraph, y: np.ndarray) -> NeighborGraph:
     if not pairs:
         return graph
     warnings.warn(
-        f"samples without a neighbour of their class: {validate.listed(lonely)}. Each was joined "
+        f"samples without a neighbour of their class: {listed(lonely)}. Each was joined "
         "to the nearest sample of its class, or its pencil would weigh nothing there; take more "
         "neighbours if these should be found.",
         AddedEdgesWarning,
@@ -352,7 +353,7 @@ def semisupervised_responses(
         lost = np.flatnonzero(np.isin(parts[graph.index], bare))
         raise DataError(
             f"{bare.size} of {parts.max() + 1} components of the graph have no labelled "
-            f"sample: {validate.listed(lost)}. Label one in each, take more neighbours, or leave "
+            f"sample: {listed(lost)}. Label one in each, take more neighbours, or leave "
             "them out."
         )
     nodes = graph.index

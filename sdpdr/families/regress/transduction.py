@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.rows import listed
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.weights import geodesic_pencil, reconstruction_pencil
@@ -288,7 +289,7 @@ def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
     if X.ndim != 2 or len(X) != graph.n:
         raise ShapeError(f"points must have shape ({graph.n}, D); they have {X.shape}.")
     if np.any(graph.degree == 0):
-        alone = validate.listed(np.flatnonzero(graph.degree == 0))
+        alone = listed(np.flatnonzero(graph.degree == 0))
         raise DataError(f"nodes without neighbours cannot be reproduced: {alone}.")
     pattern = graph.adjacency()
     weights = pattern.copy()

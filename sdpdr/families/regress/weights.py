@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DuplicatePointsWarning, ShapeError
+from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.graphs import (
     NeighborGraph,
@@ -297,7 +298,7 @@ def samples_of(graph: NeighborGraph) -> sp.csr_array:
 
 def _kept(graph: NeighborGraph) -> Index:
     if np.any(graph.index < 0):
-        gone = validate.listed(np.flatnonzero(graph.index < 0))
+        gone = listed(np.flatnonzero(graph.index < 0))
         raise DataError(f"the graph dropped samples {gone}; make it with connect='mst' or 'none'.")
     return graph.index
 

@@ -18,6 +18,7 @@ from sdpdr.base.errors import (
     InfeasibleError,
     ShapeError,
 )
+from sdpdr.base.rows import listed
 from sdpdr.families.unfold.mvu import mvu, stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.model import Block, Model
@@ -250,7 +251,7 @@ def _require_bounded(graph: NeighborGraph, known: KnownPoints) -> None:
     parts = [np.flatnonzero(graph.components == c) for c in np.unique(graph.components[~held])]
     raise DisconnectedGraphError(
         f"{len(parts)} connected parts of the graph have no anchor and may drift away without "
-        f"limit; the first has the nodes {validate.listed(parts[0])}. Anchor a point of each, "
+        f"limit; the first has the nodes {listed(parts[0])}. Anchor a point of each, "
         "take more neighbours, or leave those points out.",
         parts,
     )

@@ -16,6 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
+from sdpdr.base.rows import numbered
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model.blocks.separation import UNLABELLED
@@ -200,7 +201,7 @@ def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:
         node = graph.index[wrong[0]]
         other = known[(graph.index[known] == node) & (codes[known] == of_node[node])][0]
         raise InfeasibleError(
-            f"samples {validate.numbered(wrong[0])} and {validate.numbered(other)} are the same "
+            f"samples {numbered(wrong[0])} and {numbered(other)} are the same "
             f"point, but have the labels {classes[codes[wrong[0]]]} and {classes[codes[other]]}; "
             "no map separates them. Correct or drop one of the labels (-1: not known)."
         )

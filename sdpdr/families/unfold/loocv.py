@@ -130,7 +130,7 @@ def leave_one_out(counts: ArrayLike) -> Affine:
     Examples
     --------
     >>> import numpy as np
-    >>> from sdpdr.model.model import evaluate
+    >>> from sdpdr.model.affine import evaluate
     >>> evaluate(leave_one_out([1, 2]), {"K": np.array([[1.0, 2.0], [2.0, 5.0]])})
     array([4., 7., 7.])
     """

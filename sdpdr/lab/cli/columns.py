@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.checks import counts_rows, points
+from sdpdr.base.checks import points
 from sdpdr.base.errors import DataError
+from sdpdr.base.rows import counts_rows
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number
 from sdpdr.lab.study.delimited import DECIMALS

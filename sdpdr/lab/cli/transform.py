@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.checks import listed, rows_from
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import numeric
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
+from sdpdr.base.rows import listed, rows_from
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.console import (
     FIGURES,

@@ -21,7 +21,8 @@ from sdpdr.linalg.spectral import form_root
 from sdpdr.model.block import relabel
 from sdpdr.model.conic.pieces import SQUARES, Columns, Cone, ConicProgram, Kind
 from sdpdr.model.conic.read import Reading, read_conic
-from sdpdr.program.solution import Solution, Status
+from sdpdr.program.run import Status
+from sdpdr.program.solution import Solution
 
 _KINDS: dict[type, Kind] = {
     cp.constraints.Zero: "zero",

@@ -12,6 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.block import Block
 from sdpdr.model.language.curved import Convex, Curved
 from sdpdr.model.language.norms import squares_below
 from sdpdr.model.language.pieces import Built, Limits, Part, Point, at_most_zero, unknowns
@@ -171,7 +172,6 @@ class Priced(Named, Curved, Part):
 
     def __add__(self, other: Any) -> Any:
         # A price of several values is a block among blocks.
-        from sdpdr.model.block import Block
         from sdpdr.model.model import Model
 
         if isinstance(other, (Block, Model)) and not (

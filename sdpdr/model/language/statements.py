@@ -16,6 +16,7 @@ from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, known_shape
 from sdpdr.model.block import Block, relabel, soften
+from sdpdr.model.describe import row_words
 from sdpdr.model.parameters import Parameter, fixed, generic
 from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written
 from sdpdr.program.point import Variable
@@ -150,8 +151,6 @@ class Statement(Named):
         )
 
     def __repr__(self) -> str:
-        from sdpdr.model.describe import row_words
-
         return f"{self.label}: {row_words(self._term)[0]}"
 
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap, lengths_of
-from sdpdr.linalg.combine import Summed
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
+from sdpdr.linalg.maps import InnerProduct, Summed
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.products import InnerProduct
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program.point import Factor, Value

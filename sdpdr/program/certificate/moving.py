@@ -29,7 +29,7 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.magnitudes import adjoint_magnitude
-from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import svec, svec_pairs
 from sdpdr.program.boxes import dual_box, within
 from sdpdr.program.certificate.arithmetic import is_mass

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg import lengths_of
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.spectral import lu, smallest_eigenvalue
+from sdpdr.linalg.smallest import lu, smallest_eigenvalue
 from sdpdr.program.boxes import Box, dual_box, within
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass, is_positive_matrix

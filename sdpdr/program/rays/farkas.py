@@ -20,7 +20,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.magnitudes import adjoint_magnitude
-from sdpdr.linalg.spectral import smallest_eigenvalue
+from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import svec
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous

@@ -18,9 +18,8 @@ from sdpdr.base.errors import (
     UnknownNameError,
 )
 from sdpdr.program.point import Factor, Point
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.lowrank.edge import form as edges
 from sdpdr.solvers.lowrank.edge.engine import solve_edge_program

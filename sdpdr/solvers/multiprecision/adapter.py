@@ -10,9 +10,8 @@ from math import ceil, inf, log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sdpdr.base.errors import DataError, NotAcceptedError
-from sdpdr.program.run import Verdict
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.equality import equality_rows_of_both
 
@@ -150,7 +149,7 @@ class Multiprecision(Solver):
                 f"solver 'multiprecision' has no option {sorted(unknown)[0]!r}; it has "
                 f"{', '.join(given)}."
             )
-        return Options(**given | dict(self.options))
+        return Options(max_rows=MAX_ROWS, **given | dict(self.options))
 
     def _follow(self, progress: Progress | None) -> Progress | None:
         if not self.verbose:
@@ -270,7 +269,7 @@ def reference(
     tol = 10.0**-digits
     limits = {"max_iter": max_iter, "time_limit": time_limit}
     given: dict[str, Any] = {name: x for name, x in limits.items() if x is not None}
-    options = replace(Options(tol, bits or default_bits(tol)), **given)
+    options = replace(Options(tol, bits or default_bits(tol), MAX_ROWS), **given)
     found = run(sdp, options)
     return Reference(
         found.ending,

@@ -27,7 +27,6 @@ from sdpdr.program.rays.relax import without_objective
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import equality_rows
 from sdpdr.solvers.equality import equality_form, equality_rows_of_both, spread
-from sdpdr.solvers.multiprecision.adapter import MAX_ROWS
 from sdpdr.solvers.multiprecision.arithmetic import Vector, to_array, to_float
 from sdpdr.solvers.multiprecision.compiled import compiled, number
 from sdpdr.solvers.multiprecision.dependence import contradiction, free_equations, independent_rows
@@ -65,12 +64,15 @@ class Options:
         Gap relative to the value, and residuals relative to the largest right side and cost.
     bits : int
     max_iter : int
+    max_rows : int
+        Rows from which on the program itself is not tried where its dual tells too little.
     time_limit : float
         Seconds.
     """
 
     tol: float
     bits: int
+    max_rows: int
     max_iter: int = 500
     time_limit: float = inf
 
@@ -158,7 +160,7 @@ def _answered(sdp: SDP, options: Options, report: Report | None, begin: float) -
     found = engine.run()
     if engine.is_telling(found):
         return found
-    if equality_rows(sdp) > MAX_ROWS:
+    if equality_rows(sdp) > options.max_rows:
         words = "The dual was solved, on a face, and there may be a gap between it and the program."
         return replace(found, ending="stuck", words=words, primal=arb("nan"))
     return _Engine(sdp, options, report, begin, itself=True).run()

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sdpdr.program.point import Point
-from sdpdr.program.run import Verdict
-from sdpdr.program.solution import Claim
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
 
 # Seconds between points that are made for the purpose; to pickle one takes time.

@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 from sdpdr.base.errors import NotAcceptedError, SdpdrError
 from sdpdr.program.point import Point
-from sdpdr.program.run import Verdict
-from sdpdr.program.solution import Claim
+from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.processes import alone, workers
 from sdpdr.solvers.processes.ends import crash_claim, failed, stopped

@@ -19,9 +19,9 @@ from sdpdr.program.certificate.free import on_equations, unstack
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.residuals import Residuals
-from sdpdr.program.run import Run, Verdict
+from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Claim, Solution, Status
+from sdpdr.program.solution import Solution
 from sdpdr.solving.again.newton import inside
 from sdpdr.solving.grade import Clock, with_both_sides, with_status
 

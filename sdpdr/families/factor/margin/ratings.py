@@ -21,6 +21,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.estimators import Transformer, as_precise
 from sdpdr.base.progress import Deadline
+from sdpdr.base.rows import listed
 from sdpdr.families.factor.margin.entries import (
     Entries,
     note_columns,
@@ -369,6 +370,6 @@ def _hinge(entries: Entries, levels: Array) -> Hinge:
     if unknown.size:
         raise DataError(
             f"rating {entries.values[unknown[0]]:g} is none of the levels fitted, "
-            f"{validate.listed(levels)}. The hinge knows no others."
+            f"{listed(levels)}. The hinge knows no others."
         )
     return Hinge(ranks, levels)

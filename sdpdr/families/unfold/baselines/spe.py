@@ -13,7 +13,8 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import Embedding, as_precise
-from sdpdr.graphs.space import Precomputed, Sparse, make_space, sqdist_to_all
+from sdpdr.graphs.precomputed import Precomputed
+from sdpdr.graphs.space import Sparse, make_space, sqdist_to_all
 
 # Rate of the first and of the last cycle, and what keeps a step between coinciding points finite.
 RATES = (2.0, 0.1)

@@ -13,6 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
 from sdpdr.base.estimators import checked
+from sdpdr.base.rows import numbered
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.graphs import NeighborGraph, from_edges
@@ -259,8 +260,7 @@ def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
     half = np.flatnonzero(~known & ~np.isnan(values).all(axis=1))
     if half.size:
         raise DataError(
-            f"sample {validate.numbered(half[0])} has some coordinates but not all; give all or "
-            "none."
+            f"sample {numbered(half[0])} has some coordinates but not all; give all or none."
         )
     samples = np.flatnonzero(known & (graph.index >= 0))
     nodes, first = np.unique(graph.index[samples], return_index=True)
@@ -270,7 +270,7 @@ def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
     if wrong.size:
         a, b = samples[first[place_of[wrong[0]]]], samples[wrong[0]]
         raise InfeasibleError(
-            f"samples {validate.numbered(a)} and {validate.numbered(b)} are the same point, but "
+            f"samples {numbered(a)} and {numbered(b)} are the same point, but "
             "have different coordinates in y."
         )
     return samples, nodes, coordinates

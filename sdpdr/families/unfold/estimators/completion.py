@@ -16,6 +16,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
 from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.base.progress import Progress
+from sdpdr.base.rows import numbered
 from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
 from sdpdr.families.unfold.estimators.anchored import known_nodes
@@ -244,7 +245,7 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
         own = entries.row[~apart & (entries.data != 0.0)]
         if own.size:
             raise DataError(
-                f"points {validate.numbered(np.unique(own))} have a distance to themselves that is "
+                f"points {numbered(np.unique(own))} have a distance to themselves that is "
                 "not zero. Pass distances, not similarities."
             )
         pairs = np.column_stack([entries.row, entries.col])[apart]
@@ -285,14 +286,14 @@ def _listed(n: int, pairs: Index, lengths: Array, squared: bool) -> NeighborGrap
     wrong = np.flatnonzero(lengths <= 0.0)
     if wrong.size:
         raise DataError(
-            f"the distance of points {validate.numbered(pairs[wrong[0]])} is "
+            f"the distance of points {numbered(pairs[wrong[0]])} is "
             f"{lengths[wrong[0]]:g}; it must be positive. Points that coincide are to be one, and "
             "what is not known is to be left out, or nan."
         )
     lost = np.setdiff1d(np.arange(n), pairs)
     if lost.size or not n:
         raise DataError(
-            f"no distance is known of {lost.size} of {n} points: {validate.numbered(lost)}. Leave "
+            f"no distance is known of {lost.size} of {n} points: {numbered(lost)}. Leave "
             "these points out, or give one distance of each."
         )
     return from_edges(n, pairs, lengths if squared else np.square(lengths))
@@ -319,7 +320,7 @@ def _in_rows(y: Any, n: int) -> Any:
     twice = np.flatnonzero(np.bincount(nodes, minlength=n) > 1)
     if twice.size:
         raise DataError(
-            f"points {validate.numbered(twice)} are anchors more than once. Give each one position."
+            f"points {numbered(twice)} are anchors more than once. Give each one position."
         )
     rows = np.full((n, positions.shape[1]), np.nan)
     rows[nodes] = positions

@@ -17,8 +17,8 @@ from sdpdr.families.unfold.loocv import loocv
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
+from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import OtherSums, Relation
-from sdpdr.model.model import evaluate
 from sdpdr.program import Solution
 from sdpdr.solving.iterate.records import IterationStatus
 

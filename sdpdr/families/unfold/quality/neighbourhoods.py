@@ -10,6 +10,7 @@ from sklearn import manifold
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.rows import listed
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Euclidean, Space, make_space, sqdist_to_all
 
@@ -161,7 +162,7 @@ def points_of(name: str, Y: ArrayLike) -> Array:
         )
     missing = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if missing.size:
-        raise DataError(f"{name} has NaN or infinity in rows {validate.listed(missing)}.")
+        raise DataError(f"{name} has NaN or infinity in rows {listed(missing)}.")
     return array
 
 

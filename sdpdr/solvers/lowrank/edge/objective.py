@@ -18,7 +18,7 @@ from sdpdr.linalg import (
     VectorMap,
     lengths_of,
 )
-from sdpdr.linalg.combine import Summed
+from sdpdr.linalg.maps import Summed
 from sdpdr.program.face import null_vectors
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.edge.program import Objective

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.spectral import smallest_eigenvalues
+from sdpdr.linalg.smallest import smallest_eigenvalues
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Point, Value

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole, own_rows
 from sdpdr.base.errors import ShapeError
-from sdpdr.linalg.combine import Combined
-from sdpdr.linalg.forms import BilinearForms
 from sdpdr.linalg.letters import Letters, Words
-from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.maps.combine import Combined
+from sdpdr.linalg.maps.forms import BilinearForms
+from sdpdr.linalg.maps.linear import LinearMap
 from sdpdr.linalg.svec import SQRT2, selected, svec_index, svec_size
 
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, Matrix, own_rows
 from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.letters import Letters, Words, closed, summed, times
-from sdpdr.linalg.maps import LinearMap
+from sdpdr.linalg.maps.linear import LinearMap
 
 # Entries up to which a matrix that was formed is kept.
 _FEW = 20_000

@@ -9,9 +9,10 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import DataTypeError, ShapeError
-from sdpdr.linalg.combine import Combined
 from sdpdr.linalg.letters import Letters, Words, subscripted, summed, times
-from sdpdr.linalg.maps import LinearMap, VectorMap
+from sdpdr.linalg.maps.combine import Combined
+from sdpdr.linalg.maps.given import VectorMap
+from sdpdr.linalg.maps.linear import LinearMap
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import SQRT2, selected, selection, svec_index, svec_pairs, svec_size
 

@@ -1,0 +1,298 @@
+"""The smallest eigenvalues of a symmetric matrix, dense, sparse or with large parts apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.linalg.inertia import RestrictedFactor, is_positive_on
+from sdpdr.linalg.outer import Outer
+from sdpdr.linalg.spectral import complement
+
+DENSE_ORDER = 400
+# Order from which on a dense pencil takes many minutes.
+_LARGEST_DENSE = 5000
+# How far below the number where it is expected the smallest eigenvalue is looked for.
+_BELOW = (1e-6, 1e-3, 0.1)
+# Large entries leave noise in the solves, which a sharp tolerance cannot get below; the error of
+# the eigenvalue is about the square of the tolerance all the same.
+_TOLERANCES = (1e-10, 1e-7, 1e-5)
+# How large a matrix must be along the directions left out, relatively, to factor it alone.
+_APART = 1e-9
+
+
+def lu(matrix: sp.csc_array) -> spl.SuperLU:
+    """Sparse LU factorization.
+
+    Raises
+    ------
+    ArithmeticError
+        If the matrix is singular to the last bit.
+    """
+    try:
+        return spl.splu(matrix)
+    except RuntimeError as error:
+        raise ArithmeticError(f"the matrix is singular: {error}") from None
+
+
+def smallest_eigenvalue(
+    matrix: Matrix,
+    null: Matrix | None = None,
+    mass: Matrix | None = None,
+    near: float | None = None,
+) -> tuple[float, Array]:
+    """Smallest eigenvalue of ``matrix x = t mass x`` among x orthogonal to ``null``.
+
+    Dense up to a few hundred rows; beyond that by shifted Lanczos iteration on the sparse
+    matrix. A Ritz value lies *above* the true one, so it estimates and does not prove:
+    `sdpdr.linalg.inertia.is_positive_on` proves.
+
+    Parameters
+    ----------
+    matrix : array, sparse array or Outer of shape (n, n)
+        Symmetric.
+    null : array or sparse array of shape (n, p), optional
+        Directions left out.
+    mass : array or sparse array of shape (n, n), optional
+        Positive definite on what is left; the identity by default.
+    near : float, optional
+        A number other than zero that the eigenvalue is probably close to, to save factorizations.
+
+    Returns
+    -------
+    value : float
+        Infinite where ``null`` leaves nothing.
+    vector : array of shape (n,)
+
+    Raises
+    ------
+    ArithmeticError
+        If the mass is not positive definite to working precision, numbers are not finite, or
+        dense matrices would be too large.
+    """
+    n = matrix.shape[0]
+    if isinstance(matrix, Outer):
+        unlike = mass is not None and not sp.issparse(mass)
+        if unlike and n > _LARGEST_DENSE:
+            raise ArithmeticError(f"a pencil of dense matrices of order {n} is too large")
+        if n <= DENSE_ORDER or unlike or not matrix.stays_apart:
+            return _smallest_dense(matrix.toarray(), null, mass)
+        return _smallest_apart(matrix, sp.csr_array((n, 0)) if null is None else null, mass)
+    if n <= DENSE_ORDER or not sp.issparse(matrix):
+        return _smallest_dense(matrix, null, mass)
+    return _smallest_sparse(matrix, null, mass, near)
+
+
+def smallest_eigenvalues(matrix: sp.csr_array, null: Matrix, count: int) -> tuple[Array, Array]:
+    """Several of the smallest eigenvalues of a sparse matrix among x orthogonal to ``null``.
+
+    Like `smallest_eigenvalue` they estimate, and do not prove.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (n, n)
+        Symmetric.
+    null : array or sparse array of shape (n, p)
+    count : int
+        At most as many as there are.
+
+    Returns
+    -------
+    values : array of shape (k,)
+        Ascending; k <= count.
+    vectors : array of shape (n, k)
+
+    Examples
+    --------
+    >>> diagonal = sp.diags_array([3.0, -1.0, 2.0, 5.0], format="csr")
+    >>> smallest_eigenvalues(diagonal, np.zeros((4, 0)), 2)[0].round(9)
+    array([-1.,  2.])
+    """
+    n, columns = matrix.shape[0], sp.csr_array(null)
+    identity = sp.eye_array(n, format="csr")
+    shift, factor = _shift_below(matrix, identity, columns)
+    solve, apart = _inverse_on(matrix - shift * identity, columns, factor)
+    values, vectors = _inverted(matrix, identity, apart, shift, solve, _TOLERANCES, count)
+    order = np.argsort(values)
+    return values[order], vectors[:, order]
+
+
+def _smallest_dense(
+    matrix: Matrix, null: Matrix | None, mass: Matrix | None
+) -> tuple[float, Array]:
+    basis = complement(sp.csr_array((matrix.shape[0], 0)) if null is None else null)
+    reduced = basis.T @ (matrix @ basis)
+    weight = None if mass is None else basis.T @ (mass @ basis)
+    if basis.shape[1] == 0:
+        return np.inf, np.zeros(matrix.shape[0])
+    try:
+        values, vectors = sl.eigh(reduced, weight, subset_by_index=[0, 0])
+    except (np.linalg.LinAlgError, ValueError) as error:
+        text = f"the pencil has no eigenvalues to working precision: {error}"
+        raise ArithmeticError(text) from None
+    if values.size == 0:
+        raise ArithmeticError("the pencil has no finite eigenvalues")
+    return float(values[0]), basis @ vectors[:, 0]
+
+
+def _smallest_sparse(
+    matrix: Matrix, null: Matrix | None, mass: Matrix | None, near: float | None
+) -> tuple[float, Array]:
+    n = matrix.shape[0]
+    identity = sp.eye_array(n, format="csr") if mass is None else sp.csr_array(mass)
+    columns = sp.csr_array((n, 0)) if null is None else sp.csr_array(null)
+    if near is not None:
+        found = _smallest_near(sp.csr_array(matrix), identity, columns, near)
+        if found is not None:
+            return found
+    shift, factor = _shift_below(sp.csr_array(matrix), identity, columns)
+    solve, apart = _inverse_on(matrix - shift * identity, columns, factor)
+    return _first(*_inverted(matrix, identity, apart, shift, solve, _TOLERANCES))
+
+
+def _smallest_near(
+    matrix: sp.csr_array, mass: sp.csr_array, null: sp.csr_array, near: float
+) -> tuple[float, Array] | None:
+    """The smallest eigenvalue if it is not far below ``near``, with one factorization or a few."""
+    columns = null.toarray()
+    for below in _BELOW:
+        shift = near - abs(near) * below
+        try:
+            factor = RestrictedFactor(matrix - shift * mass, columns)
+        except ArithmeticError:
+            continue
+        if factor.is_positive:
+            return _first(*_inverted(matrix, mass, columns, shift, factor.solve, (1e-8,)))
+    return None
+
+
+def _smallest_apart(matrix: Outer, null: Matrix, mass: Matrix | None) -> tuple[float, Array]:
+    n = matrix.shape[0]
+    mass = sp.eye_array(n, format="csr") if mass is None else sp.csr_array(mass)
+    columns = null.toarray() if sp.issparse(null) else null
+    shift, _ = _shift_below(matrix, mass, sp.csr_array(columns))
+    shifted, beside = matrix - shift * mass, matrix.padded(columns)
+    solve = _corner_of_inverse([[shifted.bordered(), beside], [beside.T, None]], n)
+    operator = spl.LinearOperator((n, n), matvec=lambda x: matrix @ np.ravel(x), dtype=float)
+    return _first(*_inverted(operator, mass, columns, shift, solve, _TOLERANCES))
+
+
+def _shift_below(
+    matrix: Matrix, mass: sp.csr_array, null: sp.csr_array
+) -> tuple[float, RestrictedFactor | None]:
+    """A number just below the smallest eigenvalue of the pencil, or just below zero.
+
+    The closer the shift, the faster Lanczos; inertia tells which side of it the eigenvalue is. With
+    it comes the factorization there, where one was made that can solve.
+    """
+    scale = float(np.max(np.abs(matrix.diagonal()) / np.abs(mass.diagonal()).clip(1e-300)))
+    shift, above = -1e-10 * max(scale, 1e-300), 0.0
+    while True:
+        positive, factor = _is_positive(matrix - shift * mass, null)
+        if positive:
+            break
+        shift, above = 10.0 * shift, shift
+        if not np.isfinite(shift):
+            raise ArithmeticError("the mass must be positive definite on the complement of null")
+    while above and shift < 1.2 * above:
+        middle = -float(np.sqrt(shift * above))
+        positive, other = _is_positive(matrix - middle * mass, null)
+        if positive:
+            shift, factor = middle, other
+        else:
+            above = middle
+    return shift, factor
+
+
+def _is_positive(matrix: Matrix, null: sp.csr_array) -> tuple[bool, RestrictedFactor | None]:
+    """Whether a matrix is positive beside ``null``; its factorization where nothing is left out."""
+    if isinstance(matrix, Outer) or null.shape[1]:
+        return is_positive_on(matrix, null), None
+    try:
+        factor = RestrictedFactor(matrix, np.zeros((matrix.shape[0], 0)))
+    except ArithmeticError:
+        return False, None
+    return factor.is_positive, factor
+
+
+def _first(values: Array, vectors: Array) -> tuple[float, Array]:
+    return float(values[0]), vectors[:, 0]
+
+
+def _inverse_on(
+    shifted: Matrix, null: sp.csr_array, factor: RestrictedFactor | None
+) -> tuple[Callable[[Array], Array], Array]:
+    """The inverse of a matrix on the complement of ``null``, and columns that it leaves to do.
+
+    A factorization that is given is one beside no columns.
+    """
+    n, p = null.shape
+    if factor is not None:
+        return factor.solve, np.zeros((n, 0))
+    columns, matrix = null.toarray(), sp.csr_array(shifted)
+    along = np.linalg.norm(matrix @ columns, axis=0) / np.linalg.norm(columns, axis=0)
+    # A matrix that nearly kills the columns would lose its digits along them.
+    if np.all(along > _APART * np.max(np.abs(matrix.diagonal()))):
+        return RestrictedFactor(matrix, columns).solve, columns
+    return _corner_of_inverse([[matrix, null], [null.T, None]] if p else [[matrix]], n), columns
+
+
+def _corner_of_inverse(blocks: list[list[Any]], n: int) -> Callable[[Array], Array]:
+    """The leading block, of order n, of the inverse of a sparse matrix."""
+    bordered = sp.block_array(blocks, format="csc")
+    solve = lu(bordered).solve
+
+    def inverse(x: Array) -> Array:
+        right = np.zeros(bordered.shape[0])
+        right[:n] = np.ravel(x)
+        return np.asarray(solve(right)[:n])
+
+    return inverse
+
+
+def _inverted(
+    matrix: Matrix,
+    mass: sp.csr_array,
+    null: Array,
+    shift: float,
+    inverse: Callable[[Array], Array],
+    tolerances: tuple[float, ...],
+    count: int = 1,
+) -> tuple[Array, Array]:
+    """Lanczos iteration with a given inverse of ``matrix - shift mass`` on the complement.
+
+    The shift itself, which is a lower bound, where a tight cluster at the low end defeats it.
+    """
+    n = matrix.shape[0]
+    q = np.linalg.qr(null)[0]
+
+    def weigh(x: Array) -> Array:
+        # The identity on null: a mass that vanishes there would let rounding errors grow.
+        x = np.ravel(x)
+        image = mass @ (x - q @ (q.T @ x))
+        return np.asarray(image - q @ (q.T @ (image - x)))
+
+    operator = spl.LinearOperator((n, n), matvec=inverse, dtype=float)
+    weight = spl.LinearOperator((n, n), matvec=weigh, dtype=float)
+    start = inverse(np.random.default_rng(0).standard_normal(n))
+    count = min(count, n - null.shape[1] - 1)
+    for tol in tolerances:
+        with suppress(spl.ArpackNoConvergence):
+            values, vectors = spl.eigsh(
+                spl.aslinearoperator(matrix),
+                k=max(count, 1),
+                M=weight,
+                sigma=shift,
+                OPinv=operator,
+                v0=start,
+                tol=tol,
+            )
+            return np.asarray(values), np.asarray(vectors)
+    return np.array([shift]), np.zeros((n, 1))
