@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.svec import SQRT2, svec_pairs
+from sdpdr.linalg.svec import SQRT2, order_of, selection, svec_pairs
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces, taken
 from sdpdr.program.point import Value, VectorVariable
@@ -156,6 +156,8 @@ class _Reader:
 
     def __post_init__(self) -> None:
         self.pieces = Pieces(self.program)
+        # As whoever compares rows wants them.
+        self.program.matrix.sort_indices()
         self.shift = self.pieces.shift()
         self.rhs = self.program.rhs
         if self.shift.any():
@@ -268,44 +270,54 @@ class _Reader:
         return found
 
     def _second_order(self, cone: Cone) -> None:
-        matrix = taken(self.program.matrix, cone.rows)
-        matrix.sort_indices()
-        merge = merged(matrix, self.program.rhs[cone.rows])
-        size, label = merge.shape[0], cone.label
+        merge = merged(self.program.matrix, self.program.rhs, cone.rows)
+        size = cone.rows.size if merge is None else merge.shape[0]
         if size <= 2:
-            way = self._interval(label, merge, cone.rows)
+            way = self._interval(cone, size, merge)
         elif size == 3:
-            self.matrices.append(_Matrix(label, 2, DISC @ merge, cone.rows, {}))
-            way = partial(_disc_of, label)
+            self._matrix_of(cone, cone.label, DISC, merge)
+            way = partial(_disc_of, cone.label)
         else:
-            way = self._arrows(Arrows(label, size), merge, cone.rows)
-        self.ways.append((cone.rows, lambda duals: merge.T @ way(duals)))
+            way = self._arrows(cone, Arrows(cone.label, size), merge)
+        self.ways.append((cone.rows, way if merge is None else lambda duals: merge.T @ way(duals)))
 
-    def _interval(self, label: str, merge: sp.csr_array, rows: Index) -> Multipliers:
+    def _matrix_of(
+        self,
+        cone: Cone,
+        label: str,
+        weights: sp.csr_array,
+        merge: sp.csr_array | None,
+        more: Maps | None = None,
+    ) -> None:
+        """A matrix of what rows of a cone leave, merged first, and more terms."""
+        order = order_of(weights.shape[0])
+        weights = weights if merge is None else weights @ merge
+        self.matrices.append(_Matrix(label, order, weights, cone.rows, more or {}))
+
+    def _interval(self, cone: Cone, size: int, merge: sp.csr_array | None) -> Multipliers:
         """``|v| <= t`` as two rows, or none but ``0 <= t``."""
-        signs = sp.csr_array([[1.0, 1.0], [1.0, -1.0]] if merge.shape[0] == 2 else [[1.0]])
-        weights = signs @ merge
-        lhs = self.pieces.maps(sp.csr_array(weights @ taken(self.program.matrix, rows)))
-        self.rows.append(Rows(label, "<=", lhs, weights @ self.rhs[rows]))
-        return lambda duals: signs.T @ duals[label]
+        signs = sp.csr_array([[1.0, 1.0], [1.0, -1.0]] if size == 2 else [[1.0]])
+        weights = signs if merge is None else signs @ merge
+        lhs = self.pieces.maps(sp.csr_array(weights @ taken(self.program.matrix, cone.rows)))
+        self.rows.append(Rows(cone.label, "<=", lhs, weights @ self.rhs[cone.rows]))
+        return lambda duals: signs.T @ duals[cone.label]
 
-    def _arrows(self, arrows: Arrows, merge: sp.csr_array, rows: Index) -> Multipliers:
+    def _arrows(self, cone: Cone, arrows: Arrows, merge: sp.csr_array | None) -> Multipliers:
         """A long second-order cone as an arrow, or as several with a scalar each."""
         count = len(arrows.parts)
-        if count > 1:
-            self.scalars.append(VectorVariable(arrows.scalars, count))
-            total = self.pieces.maps(taken(self.program.matrix, rows[:1]))
-            total[arrows.scalars] = VectorMap(np.ones((1, count)))
-            self.rows.append(Rows(arrows.label, "<=", total, self.rhs[rows[:1]]))
+        if count == 1:
+            self._matrix_of(cone, arrows.part(0), arrow(arrows.size), merge)
+            return arrows.dual
+        self.scalars.append(VectorVariable(arrows.scalars, count))
+        total = self.pieces.maps(taken(self.program.matrix, cone.rows[:1]))
+        total[arrows.scalars] = VectorMap(np.ones((1, count)))
+        self.rows.append(Rows(arrows.label, "<=", total, self.rhs[cone.rows[:1]]))
         for i, place in enumerate(arrows.parts):
-            body, head = arrow(place.size + 1)
-            more: Maps = {}
-            if count > 1:
-                more[arrows.scalars] = VectorMap(head[:, None] @ np.eye(count)[[i]])
-            else:
-                body = body + sp.csr_array(head[:, None] @ np.eye(place.size + 1)[[0]])
-            weights = body @ merge[np.concatenate([[0], place])]
-            self.matrices.append(_Matrix(arrows.part(i), place.size + 1, weights, rows, more))
+            part = selection(np.concatenate([[0], place]), arrows.size)
+            weights = arrow(place.size + 1, headless=True) @ part
+            head = sp.csr_array(([1.0], ([0], [i])), shape=(weights.shape[0], count))
+            more: Maps = {arrows.scalars: VectorMap(head)}
+            self._matrix_of(cone, arrows.part(i), weights, merge, more)
         return arrows.dual
 
 
