@@ -105,7 +105,8 @@ def _repeated_faces(sdp: SDP) -> set[str]:
 
 def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     """Masks of the rows to keep, one for each group; all groups share one relation."""
-    matrix = sp.vstack([_matrix(sdp, r) for r in groups], format="csr")
+    parts = [_matrix(sdp, r) for r in groups]
+    matrix = sp.vstack(parts, format="csr") if len(parts) > 1 else parts[0].copy()
     matrix.eliminate_zeros()
     matrix.sort_indices()
     rhs = np.concatenate([r.rhs for r in groups])
@@ -193,6 +194,8 @@ def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
         rows.lhs[v.name].matrix() if v.name in rows.lhs else sp.csr_array((rows.m, v.size))
         for v in sdp.variables
     ]
+    if len(parts) == 1:
+        return parts[0]
     return sp.hstack([sp.csr_array((rows.m, 0)), *parts], format="csr")
 
 

@@ -89,9 +89,13 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         -------
         data, inverse_data : dict
         """
-        curved = problem.P is not None
-        *form, cost, constant, matrix, rhs = problem.apply_parameters(quad_obj=curved)
-        matrix, rhs = sp.csr_array(matrix), np.array(rhs, dtype=float)
+        if problem.P is None and not problem.total_param_size:
+            form, cost, constant, matrix, rhs = _constants(problem)
+        else:
+            *form, cost, constant, matrix, rhs = problem.apply_parameters(
+                quad_obj=problem.P is not None
+            )
+            matrix, rhs = sp.csr_array(matrix), np.array(rhs, dtype=float)
         # Equations A x + b = 0 come first, and then what says that A x + b lies in a cone.
         equations = sum(c.size for c in problem.constraints if isinstance(c, cp.constraints.Zero))
         rhs[:equations] *= -1.0
@@ -103,7 +107,7 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
             names.A: matrix,
             names.B: rhs,
         }
-        data |= {names.P: form[0]} if curved else {}
+        data |= {names.P: form[0]} if form else {}
         return data, {self.VAR_ID: problem.x.id, _CONSTRAINTS: problem.constraints}
 
     def solve_via_data(self, *args: Any, **options: Any) -> Answer:
@@ -226,6 +230,23 @@ def conic_program(
         maximize=maximize,
         root=_root(data.get(names.P)),
     )
+
+
+def _constants(problem: Any) -> tuple[list[Any], Array, float, sp.csr_array, Array]:
+    """What ``apply_parameters`` makes of a program over cones that has none.
+
+    The matrix and then the right sides stand below each other in one column, that of what does not
+    depend on parameters, and likewise the cost and the constant.
+    """
+    n, m = problem.x.size, problem.constr_size
+    costs = problem.q.toarray().ravel()
+    entries = sp.coo_array(problem.A)
+    column, row = np.divmod(entries.coords[0], max(m, 1))
+    last = column == n
+    rhs = np.bincount(row[last], entries.data[last], minlength=m)
+    inner = (entries.data[~last], (row[~last], column[~last]))
+    matrix = sp.csr_array(inner, shape=(m, n))
+    return [], costs[:n], float(costs[n]), matrix, rhs
 
 
 def _root(form: Any) -> sp.csr_array | None:
