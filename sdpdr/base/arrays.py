@@ -87,7 +87,12 @@ def own_rows(matrix: Any) -> sp.csr_array:
     given = as_real(matrix)
     if given.ndim != 2:
         raise ShapeError(f"a matrix has two dimensions; this one has shape {given.shape}.")
-    own = sp.csr_array(given, copy=True)
+    if sp.issparse(given) and given.format == "csr":
+        # SciPy takes five times as long over a matrix as over its arrays.
+        parts = (given.data.copy(), given.indices.copy(), given.indptr.copy())
+        own = sp.csr_array(parts, shape=given.shape)
+    else:
+        own = sp.csr_array(given, copy=True)
     own.sum_duplicates()
     return own
 

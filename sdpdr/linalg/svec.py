@@ -55,8 +55,9 @@ def svec(matrix: Matrix) -> Array:
     """
     numbers = as_real(matrix)
     dense = numbers.toarray() if sp.issparse(numbers) else numbers
-    row, column, scale = _layout(dense.shape[-1])
-    return np.asarray(dense[..., row, column] * scale)
+    n = dense.shape[-1]
+    upper, _, scale = _layout(n)
+    return np.asarray(dense.reshape((*dense.shape[:-2], n * n)).take(upper, axis=-1) * scale)
 
 
 def smat(vector: ArrayLike) -> Array:
@@ -70,20 +71,24 @@ def smat(vector: ArrayLike) -> Array:
     """
     vector = np.asarray(vector, dtype=float)
     n = order_of(vector.shape[-1])
-    row, column, scale = _layout(n)
-    matrix = np.empty((*vector.shape[:-1], n, n))
-    matrix[..., row, column] = matrix[..., column, row] = vector / scale
-    return matrix
+    _, whole, scale = _layout(n)
+    return np.asarray((vector / scale).take(whole, axis=-1).reshape((*vector.shape[:-1], n, n)))
 
 
 @lru_cache(maxsize=8)
 def _layout(n: int) -> tuple[Index, Index, Array]:
-    """Row, column and scale of every entry; making them anew costs more than what uses them."""
+    """Places of ``svec`` in the matrix and the other way, and the scale of every entry.
+
+    Making them anew costs more than what uses them.
+    """
     column, row = np.tril_indices(n)
     scale = np.where(row == column, 1.0, SQRT2)
-    for array in (row, column, scale):
+    whole = np.empty((n, n), dtype=np.int64)
+    whole[row, column] = whole[column, row] = np.arange(row.size)
+    upper, whole = row * n + column, whole.ravel()
+    for array in (upper, whole, scale):
         array.flags.writeable = False
-    return row, column, scale
+    return upper, whole, scale
 
 
 def unscaled(scaled: Array) -> Array:

@@ -1,8 +1,15 @@
-r"""How far the data of a program would have to move for a point to be exactly feasible."""
+r"""How far the data of a program would have to move for a point to be exactly feasible.
+
+`Measured` keeps what is measured of a point, and does so when somebody asks for it: next to a
+small solve the measures would take as long as the proofs, and nothing is decided by them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +17,67 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program.face import null_vectors, stated_labels
-from sdpdr.program.point import Factor, Value
-from sdpdr.program.residuals import multipliers_in_cones, variables_in_cones
+from sdpdr.program.point import Factor, Point, Value
+from sdpdr.program.residuals import (
+    Residuals,
+    dimacs_errors,
+    multipliers_in_cones,
+    variables_in_cones,
+)
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.sizes import row_norms
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What is measured of a point and its multipliers, each when it is first asked for.
+
+    Parameters
+    ----------
+    sdp : SDP, optional
+        None where there is nothing to measure.
+    point : Point
+    on_face : Measured, optional
+        Of the same point in the program that was solved in place of this one, whose multipliers
+        need not be a dual point of this one: the residuals are those.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> sdp = methods.mvu(graphs.path([1.0, 1.0]), "equality").to_sdp()
+    >>> measured = Measured(sdp, sdp.zero_point())
+    >>> measured.backward_error
+    1.0
+    """
+
+    sdp: SDP | None = None
+    point: Point = field(default_factory=Point)
+    on_face: Measured | None = None
+
+    @cached_property
+    def residuals(self) -> Residuals:
+        """The six DIMACS errors."""
+        if self.on_face is not None:
+            return self.on_face.residuals
+        return Residuals.unknown() if self.sdp is None else dimacs_errors(self.sdp, self.point)
+
+    @cached_property
+    def slacks(self) -> dict[str, Array]:
+        """As of `relative_slacks`."""
+        return {} if self.sdp is None else relative_slacks(self.sdp, self.point.values)
+
+    @cached_property
+    def backward_error(self) -> float:
+        """As of `backward_error`."""
+        if self.sdp is None:
+            return float("nan")
+        return backward_error(self.sdp, self.point.values, self.slacks)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was measured, which travels without the program."""
+        names = ("residuals", "slacks", "backward_error")
+        known = {name: getattr(self, name) for name in names}
+        return {"sdp": None, "point": Point(), "on_face": None, **known}
 
 
 def backward_error(

@@ -45,9 +45,10 @@ class SlackColumn:
 def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
     """All scalars of a program as slack of single rows; None if one is anything else."""
     found: list[SlackColumn] = []
-    if any(v.name in lmi.lhs for v in sdp.vector_variables for lmi in sdp.lmis):
+    scalars = sdp.vector_variables
+    if any(v.is_free or any(v.name in lmi.lhs for lmi in sdp.lmis) for v in scalars):
         return None
-    for v in sdp.vector_variables:
+    for v in scalars:
         seen = np.zeros(v.size, dtype=int)
         for rows in sdp.rows:
             if v.name not in rows.lhs:
@@ -67,7 +68,7 @@ def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
                     curvature=None if v.curvature is None else v.curvature[scalar],
                 )
             )
-        if np.any(seen != 1) or v.is_free:
+        if np.any(seen != 1):
             return None
     return found
 

@@ -49,12 +49,11 @@ def dual_of(sdp: SDP) -> SDP:
         variables.append(PsdVariable(lmi.label, lmi.order))
         objective[lmi.label] = SvecMap(lmi.order, lmi.constant[None, :])
     for v in sdp.variables:
-        column = dict(_column(sdp, v.name))
         if isinstance(v, PsdVariable):
-            lmis.append(Lmi(v.name, v.n, column, svec(sdp.cost(v.name))))
+            lmis.append(Lmi(v.name, v.n, dict(_column(sdp, v.name, 1.0)), svec(sdp.cost(v.name))))
             continue
         cost = np.asarray(sdp.cost(v.name))
-        negated = {label: -a for label, a in column.items()}
+        negated = dict(_column(sdp, v.name, -1.0))
         if v.nonnegative:
             rows.append(Rows(v.name, "<=", negated, cost))
         elif v.curvature is None:
@@ -75,11 +74,11 @@ def dual_of(sdp: SDP) -> SDP:
     )
 
 
-def _column(sdp: SDP, name: str) -> Iterator[tuple[str, LinearMap | VectorMap]]:
+def _column(sdp: SDP, name: str, sign: float) -> Iterator[tuple[str, LinearMap | VectorMap]]:
     """The variable's part of every row group and LMI, transposed, in ``svec`` coordinates."""
     for r in sdp.rows:
         if name in r.lhs:
-            yield r.label, VectorMap(r.lhs[name].matrix().T)
+            yield r.label, VectorMap(sign * r.lhs[name].matrix().T)
     for lmi in sdp.lmis:
         if name in lmi.lhs:
-            yield lmi.label, SvecMap(lmi.order, -lmi.lhs[name].matrix().T)
+            yield lmi.label, SvecMap(lmi.order, -sign * lmi.lhs[name].matrix().T)

@@ -324,7 +324,7 @@ class SDP:
         if name in self.objective:
             return self.objective[name].adjoint(np.ones(1))
         if isinstance(variable, PsdVariable):
-            return SvecMap(variable.n, np.zeros((1, variable.size))).adjoint(np.ones(1))
+            return sp.csr_array((variable.n, variable.n))
         return np.zeros(variable.size)
 
     def with_cost(self, name: str, cost: Matrix | LinearMap) -> SDP:

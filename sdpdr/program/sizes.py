@@ -136,7 +136,7 @@ def require_admissible(sdp: SDP) -> SDP:
 
 def _refuse_inadmissible(sdp: SDP) -> None:
     for name, linear_map in sdp.objective.items():
-        _require(row_extents(linear_map), f"the objective: the largest cost on {name!r}", "")
+        _require_map(linear_map, f"the objective: the largest cost on {name!r}", "")
     _require(np.array([sdp.constant]), "the objective: its constant", "")
     for v in sdp.vector_variables:
         if v.curvature is not None:
@@ -153,12 +153,15 @@ def _refuse_inadmissible(sdp: SDP) -> None:
 
 def _require_rows(label: str, lhs: Expression) -> None:
     for name, linear_map in lhs.items():
-        # Where every entry is admissible, so is the largest of every row.
-        is_sparse = isinstance(linear_map, (VectorMap, SvecMap))
-        if is_sparse and is_admissible(linear_map.matrix().data).all():
-            continue
         words = f"rows {label!r}: the largest coefficient of {name!r}"
-        _require(row_extents(linear_map), words, " in row {row}")
+        _require_map(linear_map, words, " in row {row}")
+
+
+def _require_map(linear_map: LinearMap | VectorMap, what: str, where: str) -> None:
+    # Where every entry is admissible, so is the largest of every row.
+    is_sparse = isinstance(linear_map, (VectorMap, SvecMap))
+    if not is_sparse or not is_admissible(linear_map.matrix().data).all():
+        _require(row_extents(linear_map), what, where)
 
 
 def _require(numbers: Array, what: str, where: str) -> None:

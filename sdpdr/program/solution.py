@@ -20,6 +20,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.files import write_text
 from sdpdr.linalg.spectral import intrinsic_dimension
+from sdpdr.program.backward import Measured
 from sdpdr.program.point import Value, leading_factor, spectrum_of
 from sdpdr.program.rays import Ray
 from sdpdr.program.report import record, report
@@ -72,8 +73,6 @@ class Solution:
         Multipliers that prove the bound, where there is one: the solver's, moved if need be; what
         they still lack is paid for as `argument` says. On inequalities they are >= 0, and for a
         maximisation they are the rate at which the optimum grows with the right side.
-    residuals : Residuals
-        The six DIMACS errors, computed by us. They are for reading; nothing is decided by them.
     claimed : Claim
     timings : mapping from phase to seconds
     solver, form : str
@@ -88,9 +87,6 @@ class Solution:
     gap_scale : float
         A size of objective below which gaps are absolute: as it was given to `sdpdr.solve`, zero
         by default.
-    backward_error : float
-        How far right sides would have to move, each relative to itself, for the point to be
-        exactly feasible (`sdpdr.program.backward`); ``nan`` if there is no point.
     epsilon : float
         How far data would have to move, relatively, for the point and the multipliers to be
         optimal: the larger of the backward errors of the sides that are not proved, the
@@ -111,11 +107,9 @@ class Solution:
         best of all of them.
     of_model : bool
         Whether a model was solved, rather than a program of numbers alone, such as a file's.
-    slacks : mapping from row label to array
-        How far the point is from missing each row, relative to its right side, computed by us:
-        about zero where a row binds, negative where it is missed. Of a matrix inequality, the
-        eigenvalues of its matrix relative to the largest
-        (`sdpdr.program.backward.relative_slacks`).
+    measured : Measured
+        What else is measured of the point, when somebody asks: see `residuals`, `slacks` and
+        `backward_error`.
     edges : mapping from row label to array of shape (m, 2)
         Of rows that are squared lengths of edges, which points of the first matrix they join.
 
@@ -136,7 +130,6 @@ class Solution:
     argument: str
     values: Mapping[str, Value]
     duals: Mapping[str, Array]
-    residuals: Residuals
     claimed: Claim
     timings: Mapping[str, float]
     solver: str
@@ -148,7 +141,6 @@ class Solution:
     maximize: bool = False
     rigorous: bool = False
     gap_scale: float = 0.0
-    backward_error: float = float("nan")
     epsilon: float = float("nan")
     attained: float | None = None
     attained_by: str = ""
@@ -156,8 +148,31 @@ class Solution:
     exposures: tuple[Exposure, ...] = ()
     runs: tuple[Run, ...] = ()
     of_model: bool = False
-    slacks: Mapping[str, Array] = field(default_factory=dict)
+    measured: Measured = field(default_factory=Measured)
     edges: Mapping[str, Index] = field(default_factory=dict)
+
+    @property
+    def residuals(self) -> Residuals:
+        """The six DIMACS errors, computed by us; for reading: nothing is decided by them."""
+        return self.measured.residuals
+
+    @property
+    def slacks(self) -> Mapping[str, Array]:
+        """How far the point is from missing each row, relative to its right side, by label.
+
+        Computed by us: about zero where a row binds, negative where it is missed. Of a matrix
+        inequality, the eigenvalues of its matrix relative to the largest
+        (`sdpdr.program.backward.relative_slacks`).
+        """
+        return self.measured.slacks
+
+    @property
+    def backward_error(self) -> float:
+        """How far right sides would have to move for the point to be exactly feasible.
+
+        Each relative to itself (`sdpdr.program.backward`); ``nan`` if there is no point.
+        """
+        return self.measured.backward_error
 
     @property
     def advice(self) -> str:

@@ -69,7 +69,11 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
     maps += [sdp.objective[variable.name]] if variable.name in sdp.objective else []
     if not maps:
         return None
-    entries = sp.coo_array(sp.vstack([a.matrix() for a in maps]))
+    matrices = [a.matrix() for a in maps]
+    sizes = np.abs(np.concatenate([a.data for a in matrices]))
+    if not np.max(sizes, initial=0.0) >= 2.0**_WIDE * np.min(sizes[sizes > 0.0], initial=np.inf):
+        return None
+    entries = sp.coo_array(sp.vstack(matrices))
     entries.eliminate_zeros()
     solid = np.abs(entries.data) > _ROUNDING * _largest(entries)[entries.row]
     if not solid.all() and entries.data.size > entries.shape[0] + variable.n:

@@ -105,7 +105,8 @@ def _repeated_faces(sdp: SDP) -> set[str]:
 
 def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     """Masks of the rows to keep, one for each group; all groups share one relation."""
-    matrix = sp.vstack([_matrix(sdp, r) for r in groups], format="csr")
+    parts = [_matrix(sdp, r) for r in groups]
+    matrix = sp.vstack(parts, format="csr") if len(parts) > 1 else parts[0].copy()
     matrix.eliminate_zeros()
     matrix.sort_indices()
     rhs = np.concatenate([r.rhs for r in groups])
@@ -124,21 +125,20 @@ def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     keep = ~empty | wrong
     # Scaled in place: a product of sparse matrices would cost time in the n^2 columns.
     matrix.data /= np.repeat(scale, np.diff(matrix.indptr))
-    for cluster in _clusters(matrix, ~empty):
-        sides = rhs[cluster] / scale[cluster]
-        noise = ROUNDING * size / np.abs(scale[cluster]).min()
-        if equality and np.ptp(sides) > max(TOLERANCE * np.abs(sides).max(), noise):
-            ends = cluster[[np.argmin(sides), np.argmax(sides)]]
-            weights = _contradicting(sdp, groups, *ends)
-            if weights:
-                owners = [owner[e] for e in cluster]
-                words = _contradiction(sides * scale[cluster[0]], owners)
-                raise InfeasibleError(words, _by_label(groups, weights))
-            # Parallel but for rounding, which may be all that reconciles them.
-            continue
-        keep[cluster] = False
-        least = sides.min() + ROUNDING * np.abs(sides).max()
-        keep[cluster[0 if equality else np.flatnonzero(sides <= least)[0]]] = True
+    sides = rhs / scale
+    row, first = _clusters(matrix, ~empty)
+    for cluster in _apart(row, first, sides, ROUNDING * size / np.abs(scale)) if equality else []:
+        ends = cluster[[np.argmin(sides[cluster]), np.argmax(sides[cluster])]]
+        weights = _contradicting(sdp, groups, *ends)
+        if weights:
+            owners = [owner[e] for e in cluster]
+            words = _contradiction(sides[cluster] * scale[cluster[0]], owners)
+            raise InfeasibleError(words, _by_label(groups, weights))
+        # Parallel but for rounding, which may be all that reconciles them.
+        others = ~np.isin(row, cluster)
+        row, first = row[others], first[others]
+    keep[row] = False
+    keep[first if equality else _tightest(row, first, sides)] = True
     return np.split(keep, np.cumsum([r.m for r in groups])[:-1])
 
 
@@ -194,6 +194,8 @@ def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
         rows.lhs[v.name].matrix() if v.name in rows.lhs else sp.csr_array((rows.m, v.size))
         for v in sdp.variables
     ]
+    if len(parts) == 1:
+        return parts[0]
     return sp.hstack([sp.csr_array((rows.m, 0)), *parts], format="csr")
 
 
@@ -215,11 +217,43 @@ def _scales(matrix: sp.csr_array, equality: bool) -> Array:
     return scale
 
 
-def _clusters(matrix: sp.csr_array, candidates: Mask) -> list[Index]:
-    """Groups of two and more rows that agree; found by two hashes, so in one sort."""
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+def _apart(row: Index, first: Index, sides: Array, noise: Array) -> list[Index]:
+    """Clusters of equations whose right sides are not the same."""
+    starts = _starts(first)
+    if not starts.size:
+        return []
+    most, least = np.maximum.reduceat(sides[row], starts), np.minimum.reduceat(sides[row], starts)
+    largest = np.maximum.reduceat(noise[row], starts)
+    apart = most - least > np.maximum(TOLERANCE * np.maximum(np.abs(most), np.abs(least)), largest)
+    clusters = np.split(row, starts[1:])
+    return [clusters[k] for k in np.flatnonzero(apart)]
+
+
+def _tightest(row: Index, first: Index, sides: Array) -> Index:
+    """Of every cluster of inequalities the first of those that say most."""
+    starts = _starts(first)
+    if not starts.size:
+        return row
+    sizes = np.diff([*starts, row.size])
+    least = np.minimum.reduceat(sides[row], starts)
+    least += ROUNDING * np.maximum.reduceat(np.abs(sides[row]), starts)
+    tight = np.flatnonzero(sides[row] <= np.repeat(least, sizes))
+    return row[tight[np.unique(first[tight], return_index=True)[1]]]
+
+
+def _starts(first: Index) -> Index:
+    """Where clusters begin."""
+    return np.flatnonzero(np.diff(first, prepend=-1))
+
+
+def _clusters(matrix: sp.csr_array, candidates: Mask) -> tuple[Index, Index]:
+    """Rows that agree with others, and the first row that each agrees with, cluster by cluster.
+
+    They are found by two hashes, so in one sort.
+    """
+    owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     hashes = [
-        np.bincount(row, matrix.data * _mix(matrix.indices, salt), minlength=matrix.shape[0])
+        np.bincount(owner, matrix.data * _mix(matrix.indices, salt), minlength=matrix.shape[0])
         for salt in (1, 2)
     ]
     order = np.lexsort((hashes[1], np.round(hashes[0], 9)))
@@ -227,30 +261,42 @@ def _clusters(matrix: sp.csr_array, candidates: Mask) -> list[Index]:
     close = np.ones(max(order.size - 1, 0), dtype=bool)
     for h in hashes:
         close &= np.abs(np.diff(h[order])) <= 1e-11 * (1.0 + np.abs(h[order][:-1]))
-    if not close.any():
-        return []
-    breaks = np.flatnonzero(~close) + 1
-    alike = [np.sort(part) for part in np.split(order, breaks) if part.size > 1]
-    return [part for group in alike for part in _parallel(matrix, group) if part.size > 1]
+    alike = np.concatenate([[0], np.cumsum(~close)])[: order.size]
+    by_group = np.lexsort((order, alike))
+    row, alike = order[by_group], alike[by_group]
+    rows, firsts = [np.arange(0)], [np.arange(0)]
+    while row.size:
+        starts = _starts(alike)
+        first = np.repeat(row[starts], np.diff([*starts, row.size]))
+        same = _agree(matrix, row, first)
+        counts = np.bincount(alike[same])
+        several = same & (counts[alike] > 1)
+        rows.append(row[several])
+        firsts.append(first[several])
+        # Those of a group that differ from its first row may agree with each other.
+        row, alike = row[~same], alike[~same]
+    row, first = np.concatenate(rows), np.concatenate(firsts)
+    order = np.lexsort((row, first))
+    return row[order], first[order]
 
 
-def _parallel(matrix: sp.csr_array, group: Index) -> list[Index]:
-    """Rows of about the same hashes, in groups that differ by rounding only."""
-    parts = []
-    while group.size:
-        first = matrix[[group[0]]]
-        others = matrix[group]
-        sizes = np.diff(others.indptr) == first.nnz
-        same = np.zeros(group.size, dtype=bool)
-        if sizes.any():
-            inside = others[np.flatnonzero(sizes)]
-            columns = inside.indices.reshape(-1, first.nnz) == first.indices
-            data = inside.data.reshape(-1, first.nnz)
-            near = np.abs(data - first.data) <= PARALLEL * np.abs(first.data)
-            same[sizes] = (columns & near).all(axis=1)
-        parts.append(group[same])
-        group = group[~same]
-    return parts
+def _agree(matrix: sp.csr_array, rows: Index, others: Index) -> Mask:
+    """Which rows differ from the others beside them by rounding only."""
+    counts = np.diff(matrix.indptr)
+    same = np.asarray(counts[rows] == counts[others])
+    a, b = _entries(matrix, rows[same]), _entries(matrix, others[same])
+    near = np.abs(matrix.data[a] - matrix.data[b]) <= PARALLEL * np.abs(matrix.data[b])
+    wrong = ~(near & (matrix.indices[a] == matrix.indices[b]))
+    owner = np.repeat(np.flatnonzero(same), counts[rows[same]])
+    same[owner[wrong]] = False
+    return same
+
+
+def _entries(matrix: sp.csr_array, rows: Index) -> Index:
+    """Places of the entries of rows, row by row."""
+    counts = np.diff(matrix.indptr)[rows]
+    before = np.cumsum(counts) - counts
+    return np.arange(np.sum(counts)) + np.repeat(matrix.indptr[rows] - before, counts)
 
 
 def _mix(index: Index, salt: int) -> Array:

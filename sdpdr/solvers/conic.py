@@ -139,7 +139,10 @@ class ConicForm:
         for w in self.sdp.vector_variables:
             if w.curvature is not None:
                 curvature[self._columns[w.name]] = w.curvature
-        return sp.csc_matrix(sp.diags_array(curvature)), cost
+        curved = np.flatnonzero(curvature)
+        starts = np.searchsorted(curved, np.arange(self._width + 1))
+        diagonal = (curvature[curved], curved, starts)
+        return sp.csc_matrix(diagonal, shape=(self._width, self._width)), cost
 
     def _point(self, found: Any, verdict: Verdict) -> Point:
         """Values and multipliers; of a program without points, those that say why."""

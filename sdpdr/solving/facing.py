@@ -11,10 +11,9 @@ import numpy as np
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.model import Model
-from sdpdr.program.backward import backward_error, relative_slacks
+from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray, prove_infeasible
-from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.run import Claim, Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -99,13 +98,10 @@ def prepared(
 
 def _in_old_units(solution: Solution, balanced: Reduced, sdp: SDP) -> Solution:
     point = balanced.lift(Point(solution.values, solution.duals))
-    slacks = relative_slacks(sdp, point.values)
     return replace(
         solution,
         values=point.values,
-        residuals=dimacs_errors(sdp, point),
-        slacks=slacks,
-        backward_error=backward_error(sdp, point.values, slacks),
+        measured=Measured(sdp, point),
         ray=_lifted_ray(solution.ray, balanced.lift),
     )
 
@@ -157,9 +153,9 @@ def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Soluti
     if faced is None or not faced.exposures:
         return solution
     point = faced.lift(Point(solution.values, solution.duals))
-    slacks = relative_slacks(faced.original, point.values)
-    error = backward_error(faced.original, point.values, slacks)
-    if solution.attained is not None and not error <= _GROSS:
+    measured = Measured(faced.original, point, on_face=solution.measured)
+    if solution.attained is not None and not measured.backward_error <= _GROSS:
+        error = measured.backward_error
         words = f"{_MISSES.format(error)} ({solution.attained_by})"
         solution = replace(
             solution, attained=None, attained_by=words, status=Status.INACCURATE, epsilon=error
@@ -168,8 +164,7 @@ def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Soluti
         solution,
         values=point.values,
         duals=point.duals,
-        slacks=slacks,
-        backward_error=error,
+        measured=measured,
         argument=f"{solution.argument}; {_words(faced)}",
         exposures=faced.exposures,
         ray=_lifted_ray(solution.ray, faced.lift),
@@ -214,7 +209,6 @@ def _unsolved(
         argument=words,
         values={},
         duals={},
-        residuals=Residuals.unknown(),
         claimed=Claim("infeasible", message=words, verdict="infeasible"),
         timings=dict(seconds),
         solver="none",

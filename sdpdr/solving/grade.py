@@ -16,13 +16,12 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.attain import Attained, attain, made_psd
-from sdpdr.program.backward import backward_error, dual_backward_error, relative_slacks
+from sdpdr.program.backward import Measured, dual_backward_error
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import Certificate
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
-from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.run import Claim, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -261,15 +260,12 @@ def with_both_sides(
 
 def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
     """The solution with another point and other multipliers, and what is measured of them."""
-    slacks = relative_slacks(sdp, point.values)
     return replace(
         solution,
         value=value_of(sdp, point),
         values=point.values,
         duals=point.duals,
-        residuals=dimacs_errors(sdp, point),
-        slacks=slacks,
-        backward_error=backward_error(sdp, point.values, slacks),
+        measured=Measured(sdp, point),
         edges=_edges(sdp),
     )
 
@@ -337,7 +333,6 @@ def unproved(
         argument=words,
         values=found.values,
         duals=found.duals,
-        residuals=Residuals.unknown(),
         claimed=claim,
         timings=dict(clock.seconds),
         solver=solver.name,

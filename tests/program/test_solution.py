@@ -14,7 +14,7 @@ from sdpdr.errors import SolveFailedError, UnknownNameError
 from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Factor, Lmi, PsdVariable, Rows, Status, VectorVariable
-from sdpdr.program.backward import backward_error, relative_slacks
+from sdpdr.program.backward import Measured, backward_error, relative_slacks
 from sdpdr.program.report import BINDING
 
 # A path whose ends may be further apart than it is long: the last row leaves room.
@@ -262,6 +262,6 @@ def test_a_report_survives_pickling(ring, infeasible, endless, weakly):
 
 
 def test_an_answer_without_a_standard_form_is_reported(ring):
-    ungraded = replace(ring, slacks={}, duals={}, status=Status.UNVERIFIED)
+    ungraded = replace(ring, measured=Measured(), duals={}, status=Status.UNVERIFIED)
     assert "rows" not in ungraded.report().split("\n\n")[-1]
     assert lines_of(ungraded.report(), "K ")[0].split()[0] == "K"

@@ -10,6 +10,7 @@ import time
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -251,7 +252,7 @@ def made(name, value=None, bound=None, attained=None, status=Status.INACCURATE, 
         argument="",
         values={} if value is None else {"X": np.array([[value]])},
         duals={} if bound is None else {"row": np.array([bound])},
-        residuals=Residuals(error, error, 0.0, 0.0, 0.0, 0.0),
+        measured=SimpleNamespace(residuals=Residuals(error, error, 0.0, 0.0, 0.0, 0.0)),
         claimed=Claim("made"),
         timings={},
         solver=name,

@@ -80,9 +80,13 @@ class LinearMap(ABC):
         """Symmetric matrix A*(y) with <A(K), y> = <K, A*(y)>; sparse where the map is."""
         index, weights = _combination(self.matrix(), self._check_multipliers(multipliers))
         i, j = svec_pairs(index)
-        values = np.where(i == j, weights / 2.0, weights / SQRT2)
-        half = sp.coo_array((values, (i, j)), shape=(self.n, self.n))
-        return (half + half.T).tocsr()
+        off = i != j
+        row, column = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
+        values = np.concatenate([np.where(off, weights / SQRT2, weights), weights[off] / SQRT2])
+        order = np.lexsort((column, row))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.n))])
+        entries = (values[order], column[order], starts)
+        return sp.csr_array(entries, shape=(self.n, self.n))
 
     def pattern(self) -> Index:
         """Entries (i, j), i <= j, that the map reads; shape (p, 2), sorted."""

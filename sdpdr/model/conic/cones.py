@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,39 +32,46 @@ from sdpdr.linalg.svec import SQRT2, svec
 LONGEST_ARROW = 16
 
 
-def merged(matrix: sp.csr_array, rhs: Array) -> sp.csr_array:
+def merged(matrix: sp.csr_array, rhs: Array, rows: Index) -> sp.csr_array | None:
     """Weights that make one entry of those of v that are the same, and none of those that vanish.
 
     Parameters
     ----------
-    matrix : sparse array of shape (1 + m, n)
-        Rows of the cone, t first.
-    rhs : array of shape (1 + m,)
+    matrix : sparse array of shape (p, n)
+        With every entry once and in order.
+    rhs : array of shape (p,)
+    rows : array of shape (1 + m,)
+        Those of the cone, t first.
 
     Returns
     -------
-    sparse array of shape (1 + k, 1 + m)
-        Of orthogonal rows, so that it leaves the length of v as it is.
+    sparse array of shape (1 + k, 1 + m) or None
+        Of orthogonal rows, so that it leaves the length of v as it is. None where all entries
+        stay.
 
     Examples
     --------
     The length of (x, 0, x) is the root of two times that of x:
 
-    >>> rows = sp.csr_array([[0.0], [1.0], [0.0], [1.0]])
-    >>> merged(rows, np.array([1.0, 2.0, 0.0, 2.0])).toarray().round(3)
+    >>> matrix = sp.csr_array([[0.0], [1.0], [0.0], [1.0]])
+    >>> merged(matrix, np.array([1.0, 2.0, 0.0, 2.0]), np.arange(4)).toarray().round(3)
     array([[1.   , 0.   , 0.   , 0.   ],
            [0.   , 0.707, 0.   , 0.707]])
     """
     places: dict[tuple[bytes, bytes, float], list[int]] = {}
-    for i in range(1, rhs.size):
-        part = slice(matrix.indptr[i], matrix.indptr[i + 1])
-        if part.start != part.stop or rhs[i] != 0.0:
-            key = matrix.indices[part].tobytes(), matrix.data[part].tobytes(), float(rhs[i])
+    starts, stops = matrix.indptr[rows].tolist(), matrix.indptr[rows + 1].tolist()
+    for i, side in enumerate(rhs[rows].tolist()):
+        part = slice(starts[i], stops[i])
+        if i and (part.start != part.stop or side != 0.0):
+            key = matrix.indices[part].tobytes(), matrix.data[part].tobytes(), side
             places.setdefault(key, []).append(i)
-    groups = [[0], *places.values()]
-    row = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    values = np.repeat([1.0 / np.sqrt(len(group)) for group in groups], np.bincount(row))
-    return sp.csr_array((values, (row, np.concatenate(groups))), shape=(len(groups), rhs.size))
+    if len(places) == rows.size - 1:
+        return None
+    sizes = [1, *map(len, places.values())]
+    column = np.concatenate([[0], *places.values()])
+    values = 1.0 / np.sqrt(np.repeat(sizes, sizes))
+    entries = (values, column, np.cumsum([0, *sizes]))
+    return sp.csr_array(entries, shape=(len(sizes), rows.size))
 
 
 def disc(multiplier: Array) -> Array:
@@ -82,26 +89,25 @@ def disc(multiplier: Array) -> Array:
 DISC = sp.csr_array([[1.0, 1.0, 0.0], [0.0, 0.0, SQRT2], [1.0, -1.0, 0.0]])
 
 
-def arrow(size: int) -> tuple[sp.csr_array, Array]:
-    """The arrow of a cone, in the order of ``svec``: by (t, v), and by its first entry.
+@lru_cache(maxsize=32)
+def arrow(size: int, *, headless: bool = False) -> sp.csr_array:
+    """The arrow of a cone by (t, v), in the order of ``svec``, or all of it but its first entry.
 
     Examples
     --------
     >>> from sdpdr.linalg import smat
-    >>> body, head = arrow(4)
-    >>> smat(body @ [5.0, 1.0, 2.0, 3.0] + 7.0 * head).round(12)
-    array([[7., 1., 2., 3.],
+    >>> smat(arrow(4) @ [5.0, 1.0, 2.0, 3.0]).round(12)
+    array([[5., 1., 2., 3.],
            [1., 5., 0., 0.],
            [2., 0., 5., 0.],
            [3., 0., 0., 5.]])
     """
     k = np.arange(1, size)
-    place = np.concatenate([svec_index(k, k), svec_index(0, k)])
-    values = np.repeat([1.0, SQRT2], size - 1)
-    column = np.concatenate([0 * k, k])
-    head = np.zeros(svec_size(size))
-    head[0] = 1.0
-    return sp.csr_array((values, (place, column)), shape=(head.size, size)), head
+    place = np.concatenate([svec_index(k, k), svec_index(0, k), [] if headless else [0]])
+    values = np.concatenate([np.ones(k.size), np.full(k.size, SQRT2), [] if headless else [1.0]])
+    column = np.concatenate([0 * k, k, [] if headless else [0]])
+    shape = (svec_size(size), size)
+    return sp.csr_array((values, (place.astype(np.int64), column.astype(np.int64))), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)

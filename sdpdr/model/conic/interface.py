@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,6 +35,7 @@ AUXILIARY = "auxiliary"
 _NEARBY = 1e-6
 # Negative eigenvalues of forms up to this, relatively, are rounding.
 _INDEFINITE = 1e-12
+_CONSTRAINTS = "constraints"
 _CLAIMED = {"infeasible": cp.INFEASIBLE_INACCURATE, "unbounded": cp.UNBOUNDED_INACCURATE}
 _STATUSES = {
     Status.SOLVED: cp.OPTIMAL,
@@ -78,6 +79,9 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
     def apply(self, problem: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is solved, and what is needed on the way back.
 
+        Rows stay in cvxpy's own order, of a cone all bounds before all else: other solvers have
+        them arranged by products of sparse matrices, and here `_parts` knows where they are.
+
         Parameters
         ----------
         problem : cvxpy's program over cones
@@ -86,8 +90,26 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         -------
         data, inverse_data : dict
         """
-        data, inverse_data = super().apply(problem)
-        return {**data, names.OFFSET: inverse_data[names.OFFSET]}, inverse_data
+        if problem.P is None and not problem.total_param_size:
+            form, cost, constant, matrix, rhs = _constants(problem)
+        else:
+            *form, cost, constant, matrix, rhs = problem.apply_parameters(
+                quad_obj=problem.P is not None
+            )
+            matrix, rhs = sp.csr_array(matrix), np.array(rhs, dtype=float)
+        # Equations A x + b = 0 come first, and then what says that A x + b lies in a cone.
+        equations = sum(c.size for c in problem.constraints if isinstance(c, cp.constraints.Zero))
+        rhs[:equations] *= -1.0
+        matrix.data[matrix.indptr[equations] :] *= -1.0
+        data = {
+            names.PARAM_PROB: problem,
+            names.C: cost,
+            names.OFFSET: constant,
+            names.A: matrix,
+            names.B: rhs,
+        }
+        data |= {names.P: form[0]} if form else {}
+        return data, {self.VAR_ID: problem.x.id, _CONSTRAINTS: problem.constraints}
 
     def solve_via_data(self, *args: Any, **options: Any) -> Answer:
         """Refuse: this class only reads."""
@@ -164,12 +186,8 @@ def _duals(answer: Answer, inverse_data: Mapping[str, Any], *, missing: bool) ->
     if answer.solution.exposures and ray is None:
         # On a face, cones are larger, and so are those of multipliers.
         z[reading.beyond(z, _NEARBY)] = np.nan
-    constraints = [*inverse_data[ConicSolver.EQ_CONSTR], *inverse_data[ConicSolver.NEQ_CONSTR]]
-    ends = np.cumsum([c.size for c in constraints])
-    return {
-        c.id: _as_dual(c, z[end - c.size : end])
-        for c, end in zip(constraints, ends.tolist(), strict=True)
-    }
+    constraints = inverse_data[_CONSTRAINTS]
+    return {c.id: _as_dual(c, z[rows.ravel()]) for c, rows in _rows_of(constraints)}
 
 
 def _as_dual(constraint: Any, z: Array) -> Any:
@@ -200,7 +218,7 @@ def conic_program(
     -------
     ConicProgram
     """
-    stuffed, matrix = data[names.PARAM_PROB], sp.csr_array(data[names.A], copy=True)
+    stuffed, matrix = data[names.PARAM_PROB], data[names.A].copy()
     matrix.eliminate_zeros()
     cones = _grouped(stuffed) if labels is None else _labelled(stuffed, labels)
     return ConicProgram(
@@ -213,6 +231,23 @@ def conic_program(
         maximize=maximize,
         root=_root(data.get(names.P)),
     )
+
+
+def _constants(problem: Any) -> tuple[list[Any], Array, float, sp.csr_array, Array]:
+    """What ``apply_parameters`` makes of a program over cones that has none.
+
+    The matrix and then the right sides stand below each other in one column, that of what does not
+    depend on parameters, and likewise the cost and the constant.
+    """
+    n, m = problem.x.size, problem.constr_size
+    costs = problem.q.toarray().ravel()
+    entries = sp.coo_array(problem.A)
+    column, row = np.divmod(entries.coords[0], max(m, 1))
+    last = column == n
+    rhs = np.bincount(row[last], entries.data[last], minlength=m)
+    inner = (entries.data[~last], (row[~last], column[~last]))
+    matrix = sp.csr_array(inner, shape=(m, n))
+    return [], costs[:n], float(costs[n]), matrix, rhs
 
 
 def _root(form: Any) -> sp.csr_array | None:
@@ -237,13 +272,10 @@ def _root(form: Any) -> sp.csr_array | None:
 def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
     """Constraints in cvxpy's order, with the rows of each cone."""
     found: list[tuple[Any, Kind, Index]] = []
-    begin = 0
-    for c in stuffed.constraints:
-        rows = np.arange(begin, begin + c.size)
-        begin += c.size
+    for c, rows in _rows_of(stuffed.constraints):
         kind = _KINDS[type(c)]
         if kind == "second-order":
-            found += [(c, kind, part) for part in rows.reshape(c.num_cones(), -1)]
+            found += [(c, kind, part) for part in rows]
         elif kind == "psd":
             # Matrices that came in a batch alternate, entry by entry.
             batch = math.prod(c.args[0].shape[:-2])
@@ -251,6 +283,18 @@ def _parts(stuffed: Any) -> list[tuple[Any, Kind, Index]]:
         else:
             found.append((c, kind, rows))
     return found
+
+
+def _rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
+    """Constraints with their rows; of second-order cones one row of indices each, bound first."""
+    begin = 0
+    for c in constraints:
+        rows = np.arange(begin, begin + c.size)
+        begin += c.size
+        if isinstance(c, cp.SOC):
+            count = c.num_cones()
+            rows = np.column_stack([rows[:count], rows[count:].reshape(count, -1)])
+        yield c, rows
 
 
 def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[Cone]:

@@ -120,19 +120,19 @@ class Piece:
     cone: Cone | None = None
 
     def map(self, rows: sp.csr_array) -> LinearMap | VectorMap:
-        """Rows of the whole matrix, restricted to the `place` and scaled, as a map."""
+        """What rows have in these columns, in the units of the variable, as a map."""
         if isinstance(self.variable, PsdVariable):
             return SvecMap.from_natural(self.variable.n, rows)
         return VectorMap(rows)
 
-    def of(self, matrix: sp.csc_array) -> sp.csr_array:
-        """What a matrix has in these columns, in the units of the variable."""
-        scale = self.scale
-        if isinstance(self.variable, PsdVariable):
-            i, j = svec_pairs(np.arange(self.place.size))
-            # Rows are symmetric matrices, which have either entry off the diagonal twice.
-            scale = np.where(i == j, scale, scale / 2.0)
-        return sp.csr_array(matrix[:, self.place] @ sp.diags_array(scale))
+    @property
+    def units(self) -> Array:
+        """What entries in these columns are multiplied by, so that they are of the variable."""
+        if not isinstance(self.variable, PsdVariable):
+            return self.scale
+        i, j = svec_pairs(np.arange(self.place.size))
+        # Rows are symmetric matrices, which have either entry off the diagonal twice.
+        return np.where(i == j, self.scale, self.scale / 2.0)
 
     def columns(self, value: Value) -> Array:
         """Values of the columns at a value of the variable."""
@@ -151,29 +151,42 @@ class Pieces:
     ----------
     program : ConicProgram
     found : list of Piece
-    signs : dict from row to column
-        Rows that say no more than that a column is not negative.
+    signs : tuple of arrays
+        Rows that say no more than that a column is not negative, these columns, and the entries.
     """
 
     program: ConicProgram
     found: list[Piece] = field(default_factory=list)
-    signs: dict[int, int] = field(default_factory=dict)
+    signs: tuple[Index, Index, Array] = field(init=False)
     _free: Array = field(init=False, repr=False)
     _names: set[str] = field(default_factory=lambda: {SQUARES}, repr=False)
 
     def __post_init__(self) -> None:
         self._free = np.ones(self.program.cost.size, dtype=bool)
+        for cone, matrix, rhs in symmetric_rows(self.program, self._may_be_variables()):
+            self._claim_matrix(cone, matrix, rhs)
+        self._claim_signs()
+        self._claim_rest()
+        self._position = np.zeros(self._free.size, dtype=np.int64)
+        self._units = np.zeros(self._free.size)
+        self._ends = np.cumsum([0, *(piece.place.size for piece in self.found)]).tolist()
+        for piece, start in zip(self.found, self._ends, strict=False):
+            self._position[piece.place] = start + np.arange(piece.place.size)
+            self._units[piece.place] = piece.units
+
+    def _may_be_variables(self) -> list[Cone]:
+        """Matrices whose diagonal entries have a column each."""
+        count = np.diff(self.program.matrix.indptr)
+        found = []
         for cone in self.program.cones:
             if cone.kind == "psd":
-                self._claim_matrix(cone)
-        for cone in self.program.cones:
-            if cone.kind == "nonnegative":
-                self._claim_signs(cone)
-        self._claim_rest()
+                order = round(np.sqrt(cone.rows.size))
+                if np.all(count[cone.rows[:: order + 1]] == 1):
+                    found.append(cone)
+        return found
 
-    def _claim_matrix(self, cone: Cone) -> None:
+    def _claim_matrix(self, cone: Cone, matrix: sp.csr_array, rhs: Array) -> None:
         """A matrix variable, where entries are columns of their own."""
-        matrix, rhs = symmetric_rows(self.program, cone)
         place = matrix.indices
         if np.any(np.diff(matrix.indptr) != 1) or not self._free[place].all():
             return
@@ -196,20 +209,24 @@ class Pieces:
         self._names.add(name)
         return name
 
-    def _claim_signs(self, cone: Cone) -> None:
-        """Columns that a row bounds from below by zero."""
-        rows = self.program.matrix[cone.rows]
-        alone = np.flatnonzero((np.diff(rows.indptr) == 1) & (self.program.rhs[cone.rows] == 0.0))
-        first = rows.indptr[alone]
-        for row, column, entry in zip(alone, rows.indices[first], rows.data[first], strict=True):
-            if entry < 0.0 and self._free[column]:
-                self._free[column] = False
-                self.signs[int(cone.rows[row])] = int(column)
+    def _claim_signs(self) -> None:
+        """Columns that a row bounds from below by zero; the first where several do."""
+        program = self.program
+        rows = [cone.rows for cone in program.cones if cone.kind == "nonnegative"]
+        row = np.concatenate([np.arange(0), *rows])
+        start, stop = program.matrix.indptr[row], program.matrix.indptr[row + 1]
+        row = row[(stop == start + 1) & (program.rhs[row] == 0.0)]
+        first = program.matrix.indptr[row]
+        column, entry = program.matrix.indices[first], program.matrix.data[first]
+        kept = np.flatnonzero((entry < 0.0) & self._free[column])
+        kept = kept[np.sort(np.unique(column[kept], return_index=True)[1])]
+        self.signs = row[kept], column[kept], entry[kept]
+        self._free[column[kept]] = False
 
     def _claim_rest(self) -> None:
         """Vectors of what is left, by the names of the columns."""
         signed = np.zeros(self._free.size, dtype=bool)
-        signed[list(self.signs.values())] = True
+        signed[self.signs[1]] = True
         for columns in self.program.columns:
             for suffix, kind in (("", self._free), (".nonnegative", signed)):
                 place = columns.place[kind[columns.place]]
@@ -228,15 +245,54 @@ class Pieces:
             x[piece.place] = piece.shift
         return x
 
+    def parts(self, rows: sp.csr_array) -> list[tuple[Piece, sp.csr_array]]:
+        """Rows on all columns, in parts that have those of one piece, in units of its variable."""
+        column, data = self._position[rows.indices], rows.data * self._units[rows.indices]
+        found = []
+        for piece, start, stop in zip(self.found, self._ends, self._ends[1:], strict=False):
+            inside = (column >= start) & (column < stop)
+            before = np.concatenate([[0], np.cumsum(inside)])
+            if before[-1]:
+                part = (data[inside], column[inside] - start, before[rows.indptr])
+                found.append((piece, sp.csr_array(part, shape=(rows.shape[0], stop - start))))
+        return found
+
+    def maps(self, rows: sp.csr_array) -> dict[str, LinearMap | VectorMap]:
+        """Rows on all columns as maps of the variables that they have."""
+        return {piece.variable.name: piece.map(part) for piece, part in self.parts(rows)}
+
     def __iter__(self) -> Iterator[Piece]:
         return iter(self.found)
 
 
-def symmetric_rows(program: ConicProgram, cone: Cone) -> tuple[sp.csr_array, Array]:
-    """Rows and right sides of the upper triangle of a matrix, in the order of ``svec``."""
-    order = round(np.sqrt(cone.rows.size))
-    i, j = svec_pairs(np.arange(svec_size(order)))
-    upper, lower = cone.rows[j * order + i], cone.rows[i * order + j]
-    matrix = sp.csr_array((program.matrix[upper] + program.matrix[lower]) / 2.0)
+def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
+    """Rows of a matrix; those next to each other cost next to nothing."""
+    if not rows.size or np.any(np.diff(rows) != 1):
+        return matrix[rows]
+    ends = matrix.indptr[rows[0] : rows[-1] + 2]
+    part = slice(ends[0], ends[-1])
+    entries = (matrix.data[part], matrix.indices[part], ends - ends[0])
+    return sp.csr_array(entries, shape=(rows.size, matrix.shape[1]))
+
+
+def symmetric_rows(
+    program: ConicProgram, cones: Sequence[Cone]
+) -> Iterator[tuple[Cone, sp.csr_array, Array]]:
+    """Rows and right sides of the upper triangle of matrices, in the order of ``svec``."""
+    if not cones:
+        return
+    places = []
+    for cone in cones:
+        order = round(np.sqrt(cone.rows.size))
+        i, j = svec_pairs(np.arange(svec_size(order)))
+        places.append(cone.rows[np.column_stack([j * order + i, i * order + j])])
+    # All at once: a product for each of many small ones would take longer.
+    pair = np.concatenate(places)
+    means = (np.full(pair.size, 0.5), pair.ravel(), np.arange(0, pair.size + 1, 2))
+    matrix = sp.csr_array(means, shape=(len(pair), program.rhs.size)) @ program.matrix
     matrix.eliminate_zeros()
-    return matrix, (program.rhs[upper] + program.rhs[lower]) / 2.0
+    rhs, start = program.rhs[pair].mean(axis=1), 0
+    for cone, place in zip(cones, places, strict=True):
+        rows = np.arange(start, start + len(place))
+        start += len(place)
+        yield cone, taken(matrix, rows), rhs[rows]

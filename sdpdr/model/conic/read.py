@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.svec import SQRT2, svec_pairs
+from sdpdr.linalg.svec import SQRT2, order_of, selection, svec_pairs
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
-from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces
+from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces, taken
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
 
@@ -56,7 +56,10 @@ class Reading:
             if piece.cone is not None:
                 slack = np.asarray(_dense(self.sdp.dual_slack(piece.variable.name, duals)))
                 z[piece.cone.rows] = slack.ravel(order="F")
-        z[list(self.pieces.signs)] = self._of_signs(z, duals)
+        rows, columns, entries = self.pieces.signs
+        slack = self.program.cost + self.program.matrix.T @ z + self._of_root(duals)
+        # Multipliers of signs follow from those of all other rows.
+        z[rows] = slack[columns] / -entries
         return z
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
@@ -80,13 +83,6 @@ class Reading:
         allowed = tol * max(1.0, float(np.max(np.abs(z), initial=0.0)))
         rows = [(cone.rows, _outside(cone.kind, z[cone.rows])) for cone in self.program.cones]
         return np.concatenate([np.arange(0), *(place[far > allowed] for place, far in rows)])
-
-    def _of_signs(self, z: Array, duals: Mapping[str, Array]) -> Array:
-        """Multipliers of signs, from those of all other rows."""
-        rows, columns = list(self.pieces.signs), list(self.pieces.signs.values())
-        slack = self.program.cost + self.program.matrix.T @ z + self._of_root(duals)
-        entries = self.program.matrix[rows, columns]
-        return np.asarray(slack[columns] / -np.asarray(entries).ravel())
 
 
 def _outside(kind: Kind, z: Array) -> Array:
@@ -148,14 +144,6 @@ class _Matrix:
     more: Maps
 
 
-def _between(matrix: sp.csr_array, start: int, stop: int) -> sp.csr_array:
-    """Rows next to each other."""
-    ends = matrix.indptr[start : stop + 1]
-    part = slice(ends[0], ends[-1])
-    entries = (matrix.data[part], matrix.indices[part], ends - ends[0])
-    return sp.csr_array(entries, shape=(stop - start, matrix.shape[1]))
-
-
 @dataclass(eq=False)
 class _Reader:
     """The standard form under construction."""
@@ -168,10 +156,14 @@ class _Reader:
 
     def __post_init__(self) -> None:
         self.pieces = Pieces(self.program)
-        columns = sp.csc_array(self.program.matrix)
-        self.blocks = [(piece, piece.of(columns)) for piece in self.pieces]
+        # As whoever compares rows wants them.
+        self.program.matrix.sort_indices()
         self.shift = self.pieces.shift()
-        self.rhs = self.program.rhs - self.program.matrix @ self.shift
+        self.rhs = self.program.rhs
+        if self.shift.any():
+            self.rhs = self.rhs - self.program.matrix @ self.shift
+        self.is_said = np.zeros(self.rhs.size, dtype=bool)
+        self.is_said[self.pieces.signs[0]] = True
 
     def reading(self) -> Reading:
         """What was read."""
@@ -193,28 +185,17 @@ class _Reader:
         return Reading(self.program, sdp, self.pieces, self.ways)
 
     def _objective(self) -> Maps:
-        cost = sp.csc_array(self.program.cost[None, :])
-        parts = [(piece, piece.of(cost)) for piece in self.pieces]
-        return {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
+        costs = np.flatnonzero(self.program.cost)
+        row = (self.program.cost[costs], costs, np.array([0, costs.size]))
+        return self.pieces.maps(sp.csr_array(row, shape=(1, self.program.cost.size)))
 
     def _squares(self, root: sp.csr_array) -> None:
         """A vector of scalars that equals R x, at half the price of its squares."""
         size = root.shape[0]
-        columns = sp.csc_array(root)
-        parts = [(piece, piece.of(columns)) for piece in self.pieces]
-        lhs: Maps = {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
+        lhs = self.pieces.maps(root)
         lhs[SQUARES] = VectorMap(-sp.eye_array(size, format="csr"))
         self.scalars.append(VectorVariable(SQUARES, size, curvature=np.ones(size)))
         self.rows.append(Rows(SQUARES, "==", lhs, -(root @ self.shift)))
-
-    def _maps(self, change: Callable[[sp.csr_array], sp.csr_array]) -> Maps:
-        """Rows on all variables, after a change."""
-        found: Maps = {}
-        for piece, block in self.blocks:
-            changed = change(block)
-            if changed.nnz:
-                found[piece.variable.name] = piece.map(changed)
-        return found
 
     def _read(self, cone: Cone) -> None:
         if cone.kind == "zero":
@@ -233,18 +214,18 @@ class _Reader:
         empty = np.diff(self.program.matrix.indptr)[rows] == 0
         # No limit is no row, and neither is what holds whatever the variables are.
         limitless = (rhs == np.inf) & (relation == "<=")
-        return rows[~(empty & holds) & ~limitless & ~np.isin(rows, list(self.pieces.signs))]
+        return rows[~(empty & holds) & ~limitless & ~self.is_said[rows]]
 
     def _linear(self, label: str, relation: Relation, rows: Index) -> None:
         rows = self._speaking(rows, relation)
         if rows.size:
-            self.rows.append(Rows(label, relation, self._maps(lambda a: a[rows]), self.rhs[rows]))
+            lhs = self.pieces.maps(taken(self.program.matrix, rows))
+            self.rows.append(Rows(label, relation, lhs, self.rhs[rows]))
             self.ways.append((rows, lambda duals: duals[label]))
 
     def _matrix(self, cone: Cone) -> None:
         order = round(np.sqrt(cone.rows.size))
-        to_svec = _symmetric_part(order)
-        self._inequality(cone.label, order, to_svec, cone.rows)
+        self.matrices.append(_Matrix(cone.label, order, _symmetric_part(order), cone.rows, {}))
         share = _as_complex if self._is_complex(cone) else np.asarray
         self.ways.append((cone.rows, lambda duals: share(duals[cone.label]).ravel(order="F")))
 
@@ -264,12 +245,6 @@ class _Reader:
         rhs = self.program.rhs[a] + sign * self.program.rhs[b]
         return not matrix.count_nonzero() and not np.any(rhs)
 
-    def _inequality(
-        self, label: str, order: int, weights: sp.csr_array, rows: Index, more: Maps | None = None
-    ) -> None:
-        """``weights @ (rhs - rows x)`` as a matrix, and more terms."""
-        self.matrices.append(_Matrix(label, order, sp.csr_array(weights), rows, more or {}))
-
     def _inequalities(self) -> list[Lmi]:
         """All matrices at once: a product for each of many small ones would take longer."""
         given = self.matrices
@@ -282,55 +257,67 @@ class _Reader:
         shape = (sum(sizes), self.program.rhs.size)
         weights = sp.csr_array((data, column, np.cumsum(counts)), shape=shape)
         constant = weights @ self.rhs
-        blocks = [(piece, sp.csr_array(-(weights @ block))) for piece, block in self.blocks]
+        left = sp.csr_array(weights @ self.program.matrix)
+        np.negative(left.data, out=left.data)
+        parts = self.pieces.parts(left)
         found, start = [], 0
         for one, size in zip(given, sizes, strict=True):
-            parts = ((piece, _between(block, start, start + size)) for piece, block in blocks)
-            lhs = {piece.variable.name: piece.map(part) for piece, part in parts if part.nnz}
-            part = constant[start : start + size]
-            found.append(Lmi(one.label, one.order, lhs | one.more, part))
+            rows = np.arange(start, start + size)
+            own = ((piece, taken(part, rows)) for piece, part in parts)
+            lhs = {piece.variable.name: piece.map(part) for piece, part in own if part.nnz}
+            found.append(Lmi(one.label, one.order, lhs | one.more, constant[rows]))
             start += size
         return found
 
     def _second_order(self, cone: Cone) -> None:
-        matrix = sp.csr_array(self.program.matrix[cone.rows])
-        matrix.sort_indices()
-        merge = merged(matrix, self.program.rhs[cone.rows])
-        size, label = merge.shape[0], cone.label
+        merge = merged(self.program.matrix, self.program.rhs, cone.rows)
+        size = cone.rows.size if merge is None else merge.shape[0]
         if size <= 2:
-            way = self._interval(label, merge, cone.rows)
+            way = self._interval(cone, size, merge)
         elif size == 3:
-            self._inequality(label, 2, DISC @ merge, cone.rows)
-            way = partial(_disc_of, label)
+            self._matrix_of(cone, cone.label, DISC, merge)
+            way = partial(_disc_of, cone.label)
         else:
-            way = self._arrows(Arrows(label, size), merge, cone.rows)
-        self.ways.append((cone.rows, lambda duals: merge.T @ way(duals)))
+            way = self._arrows(cone, Arrows(cone.label, size), merge)
+        self.ways.append((cone.rows, way if merge is None else lambda duals: merge.T @ way(duals)))
 
-    def _interval(self, label: str, merge: sp.csr_array, rows: Index) -> Multipliers:
+    def _matrix_of(
+        self,
+        cone: Cone,
+        label: str,
+        weights: sp.csr_array,
+        merge: sp.csr_array | None,
+        more: Maps | None = None,
+    ) -> None:
+        """A matrix of what rows of a cone leave, merged first, and more terms."""
+        order = order_of(weights.shape[0])
+        weights = weights if merge is None else weights @ merge
+        self.matrices.append(_Matrix(label, order, weights, cone.rows, more or {}))
+
+    def _interval(self, cone: Cone, size: int, merge: sp.csr_array | None) -> Multipliers:
         """``|v| <= t`` as two rows, or none but ``0 <= t``."""
-        signs = sp.csr_array([[1.0, 1.0], [1.0, -1.0]] if merge.shape[0] == 2 else [[1.0]])
-        weights = signs @ merge
-        lhs = self._maps(lambda a: sp.csr_array(weights @ a[rows]))
-        self.rows.append(Rows(label, "<=", lhs, weights @ self.rhs[rows]))
-        return lambda duals: signs.T @ duals[label]
+        signs = sp.csr_array([[1.0, 1.0], [1.0, -1.0]] if size == 2 else [[1.0]])
+        weights = signs if merge is None else signs @ merge
+        lhs = self.pieces.maps(sp.csr_array(weights @ taken(self.program.matrix, cone.rows)))
+        self.rows.append(Rows(cone.label, "<=", lhs, weights @ self.rhs[cone.rows]))
+        return lambda duals: signs.T @ duals[cone.label]
 
-    def _arrows(self, arrows: Arrows, merge: sp.csr_array, rows: Index) -> Multipliers:
+    def _arrows(self, cone: Cone, arrows: Arrows, merge: sp.csr_array | None) -> Multipliers:
         """A long second-order cone as an arrow, or as several with a scalar each."""
         count = len(arrows.parts)
-        if count > 1:
-            self.scalars.append(VectorVariable(arrows.scalars, count))
-            total = self._maps(lambda a: a[rows[:1]])
-            total[arrows.scalars] = VectorMap(np.ones((1, count)))
-            self.rows.append(Rows(arrows.label, "<=", total, self.rhs[rows[:1]]))
+        if count == 1:
+            self._matrix_of(cone, arrows.part(0), arrow(arrows.size), merge)
+            return arrows.dual
+        self.scalars.append(VectorVariable(arrows.scalars, count))
+        total = self.pieces.maps(taken(self.program.matrix, cone.rows[:1]))
+        total[arrows.scalars] = VectorMap(np.ones((1, count)))
+        self.rows.append(Rows(arrows.label, "<=", total, self.rhs[cone.rows[:1]]))
         for i, place in enumerate(arrows.parts):
-            body, head = arrow(place.size + 1)
-            more: Maps = {}
-            if count > 1:
-                more[arrows.scalars] = VectorMap(head[:, None] @ np.eye(count)[[i]])
-            else:
-                body = body + sp.csr_array(head[:, None] @ np.eye(place.size + 1)[[0]])
-            weights = body @ merge[np.concatenate([[0], place])]
-            self._inequality(arrows.part(i), place.size + 1, weights, rows, more)
+            part = selection(np.concatenate([[0], place]), arrows.size)
+            weights = arrow(place.size + 1, headless=True) @ part
+            head = sp.csr_array(([1.0], ([0], [i])), shape=(weights.shape[0], count))
+            more: Maps = {arrows.scalars: VectorMap(head)}
+            self._matrix_of(cone, arrows.part(i), weights, merge, more)
         return arrows.dual
 
 
@@ -355,6 +342,7 @@ def _disc_of(label: str, duals: Mapping[str, Array]) -> Array:
     return disc(duals[label])
 
 
+@lru_cache(maxsize=8)
 def _symmetric_part(order: int) -> sp.csr_array:
     """``svec`` of the symmetric part of a matrix that is given column by column."""
     place = np.arange(order * (order + 1) // 2)

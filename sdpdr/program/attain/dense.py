@@ -197,44 +197,52 @@ class DenseProgram:
 
     @cached_property
     def _factor(self) -> tuple[Array, Array]:
-        """Orthonormal columns and a triangle, whose product is E^T.
+        """E^T as LAPACK factors it, reflections below a triangle, and what goes with them.
 
         Raises
         ------
         numpy.linalg.LinAlgError
             If rows depend on each other, or nearly do.
         """
-        columns, upper = np.linalg.qr(self.E.T)
-        pivots = np.abs(np.diagonal(upper))
-        if upper.shape[0] < upper.shape[1] or (
-            pivots.size and not np.min(pivots) > _INDEPENDENT * np.max(pivots)
-        ):
+        m, p = self.E.shape
+        reflections, scales, _, _ = sl.lapack.dgeqrf(self.E.T)
+        pivots = np.abs(np.diagonal(reflections))
+        if p < m or not np.min(pivots) > _INDEPENDENT * np.max(pivots):
             raise np.linalg.LinAlgError("the equations depend on each other")
-        return columns, upper
+        return reflections, scales
 
     @cached_property
     def stretch(self) -> float:
         """A bound on how far a solution of E d = r lies from 0, beside the length of r."""
-        upper = self._factor[1]
-        if not upper.size:
+        if not self.e.size:
             return 0.0
-        inverse = sl.solve_triangular(upper, np.eye(upper.shape[0]))
-        return 2.0 * float(np.linalg.norm(inverse))
+        inverse, _ = sl.lapack.dtrtri(self._factor[0][: self.e.size])
+        return 2.0 * float(np.linalg.norm(np.triu(inverse)))
 
     def shortest(self, r: Array) -> Array:
         """The shortest d with E d = r."""
-        columns, upper = self._factor
-        return np.asarray(columns @ sl.solve_triangular(upper, r, trans=1))
+        half = np.zeros((self.c.size, 1))
+        half[: r.size], _ = sl.lapack.dtrtrs(self._factor[0][: r.size], r[:, None], trans=1)
+        return self._turned(half)[:, 0]
 
     def prices(self, right: Array) -> Array:
         """Multipliers y for which E^T y is nearest to what is given."""
-        columns, upper = self._factor
-        return np.asarray(sl.solve_triangular(upper, columns.T @ right))
+        m = self.e.size
+        turned = self._turned(right[:, None], back=True)[:m]
+        return np.asarray(sl.lapack.dtrtrs(self._factor[0][:m], turned)[0][:, 0])
+
+    def _turned(self, columns: Array, *, back: bool = False) -> Array:
+        """Columns, turned as the reflections of the factorization do, or back."""
+        found, _, _ = sl.lapack.dormqr(
+            "L", "T" if back else "N", *self._factor, columns, lwork=64 * columns.shape[1]
+        )
+        return np.asarray(found)
 
     @cached_property
     def kernel(self) -> Array:
         """Orthonormal columns that span the vectors with E d = 0."""
-        return np.asarray(np.linalg.qr(self.E.T, mode="complete")[0][:, self.e.size :])
+        p, m = self.c.size, self.e.size
+        return self._turned(np.eye(p, p - m, -m))
 
     @cached_property
     def within(self) -> Array:
@@ -267,6 +275,8 @@ def written_out(sdp: SDP) -> DenseProgram | None:
 
 def _is_blurred(program: DenseProgram) -> bool:
     """Whether rounding may have changed a row by more than a trace of it."""
+    if not program.behind:
+        return False
     share = gamma(program.behind)
     return any(
         bool(np.any(share * np.linalg.norm(sizes, axis=-1) > _BLUR * np.linalg.norm(rows, axis=-1)))

@@ -18,7 +18,6 @@ from sdpdr.program.certificate.arithmetic import Plain
 from sdpdr.program.certificate.free import on_equations, unstack
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
-from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -172,7 +171,6 @@ def _answer(last: Solution, claim: Claim, tol: float) -> Solution:
         argument=nothing,
         values={},
         duals={},
-        residuals=Residuals.unknown(),
         claimed=claim,
         timings={},
         solver=NAME,
