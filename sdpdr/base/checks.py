@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.columns import warn_of_row_numbers
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
@@ -23,7 +24,7 @@ from sdpdr.base.errors import (
     SquaredDistancesWarning,
     UnknownNameError,
 )
-from sdpdr.base.rows import numbered, warn_of_row_numbers
+from sdpdr.base.rows import numbered
 
 # Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
 # computed from inner products, sqrt(machine epsilon), with room to spare.

@@ -194,6 +194,10 @@ class RowNumbersWarning(SdpdrWarning):
     """A column of the data counts its rows, as the index of a data frame does."""
 
 
+class UnlikeColumnsWarning(SdpdrWarning):
+    """Some columns of a data frame are spread so widely that others have no say in distances."""
+
+
 class RigidGraphWarning(SdpdrWarning):
     """The constraints leave no freedom, so the result repeats the input."""
 

@@ -11,8 +11,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows
+from sdpdr.base.columns import warn_of_row_numbers
 from sdpdr.base.errors import DataError, DataTypeError
-from sdpdr.base.rows import numbered, warn_of_row_numbers
+from sdpdr.base.rows import named, numbered
 
 # Beyond, squares overflow.
 _SQUARABLE = 1e150
@@ -70,14 +71,24 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
 
 
 def _advice(X: Any, words: str) -> str:
-    if "NaN" in words or "infinity" in words:
+    if _is_of_missing(words):
         numbers = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
         if sp.issparse(numbers):
-            rows = np.unique(numbers.tocoo().row[~np.isfinite(numbers.data)])
+            entries = numbers.tocoo()
+            unknown = ~np.isfinite(entries.data)
+            rows, columns = np.unique(entries.row[unknown]), np.unique(entries.col[unknown])
         else:
-            rows = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
-        return f"Rows that are not finite: {numbered(rows)}. Drop those rows or fill them in."
+            unknown = ~np.isfinite(numbers)
+            rows, columns = (np.flatnonzero(unknown.any(axis=axis)) for axis in (1, 0))
+        return (
+            f"Rows that are not finite: {numbered(rows)}. Their columns: {named(columns, X)}. Drop "
+            "those rows or columns, or fill them in, with sklearn.impute for instance."
+        )
     return next((advice for key, advice in _ADVICE.items() if key in words), _NUMBERS_ONLY)
+
+
+def _is_of_missing(words: str) -> bool:
+    return "NaN" in words or "infinity" in words
 
 
 def as_precise(values: Any, X: Any) -> Array:
@@ -176,6 +187,8 @@ def checked(estimator: Any, X: Any, **options: Any) -> Any:
         words = str(error)
         raise DataTypeError(f"{words} {_ADVICE['parse']}" if sp.issparse(X) else words) from None
     except ValueError as error:
-        raise DataError(str(error)) from None
+        words = str(error)
+        missing = "Input X" in words and _is_of_missing(words)
+        raise DataError(f"{words}\n{_advice(X, words)}" if missing else words) from None
     # Arrays multiply as dense ones do, whichever kind of matrix was passed.
     return sp.csr_array(found) if sp.issparse(found) else found

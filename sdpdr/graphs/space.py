@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import numbered
@@ -237,6 +238,8 @@ def make_space(
             "Pass metric='precomputed', or leave squared out."
         )
     points = validate.points(X, at_least=at_least, sparse=True)
+    if metric == "euclidean":
+        warn_of_unlike_columns(X)
     if metric == "cosine":
         return _as_space(directions(points), PARALLEL)
     return _as_space(points, 0.0)

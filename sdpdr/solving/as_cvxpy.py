@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping
 from inspect import signature
 from typing import Any
 
-from sdpdr.base.errors import UnknownNameError
+import cvxpy as cp
+
+from sdpdr.base.errors import SdpdrError, UnknownNameError
 from sdpdr.model.conic.interface import Answer, ConicInterface, read_data
+from sdpdr.model.conic.problem import refuse
 from sdpdr.solving.solve import solve
 
 _KNOWN = frozenset(signature(solve).parameters) - {"model"}
@@ -51,6 +54,26 @@ class CVXPY(ConicInterface):
         super().__init__()
         _refuse_unknown(options)
         self.options = {"gap_scale": 1.0, "progress": False, **options}
+
+    def can_solve(self, problem_form: Any) -> bool:
+        """Whether cvxpy can write a problem for this solver.
+
+        Parameters
+        ----------
+        problem_form : cvxpy's description of a problem
+
+        Raises
+        ------
+        cvxpy.SolverError
+            It cannot; cvxpy itself would not say why.
+        """
+        if super().can_solve(problem_form):
+            return True
+        try:
+            refuse(problem_form._problem)
+        except SdpdrError as error:
+            raise cp.SolverError(f"sdpdr.CVXPY cannot solve this problem: {error}") from error
+        return False
 
     def solve_via_data(
         self,

@@ -53,6 +53,13 @@ def test_columns_are_chosen_dropped_and_used_as_colour(sdpdr, tmp_path, roll_csv
         np.testing.assert_array_equal(np.load(tmp_path / f"{k}.npy"), learned)
 
 
+def test_numbers_that_are_a_colour_and_so_no_coordinate_are_told(sdpdr, roll_csv):
+    base = "embed roll.csv --n-neighbors 5 --json"
+    assert "'t' colours the figure, and so is no coordinate" in sdpdr(f"{base} --color t").err
+    for told in ("--color kind", "--color t --columns x,y,z", "--color t --label t", ""):
+        assert "colours the figure" not in sdpdr(f"{base} {told}").err
+
+
 def test_a_colour_may_be_a_coordinate_too_if_it_is_named(sdpdr, roll_csv):
     record = json.loads(sdpdr("embed roll.csv --columns x,t --color t --json").out)
     assert record["data"]["shape"] == [50, 2]
@@ -232,7 +239,7 @@ def spoilt(roll, how):
 @pytest.mark.parametrize(
     ("how", "options", "words"),
     [
-        ("nan", "", "contains NaN. Rows that are not finite: 4"),
+        ("nan", "", "Rows that are not finite: 4. Their columns: 'y'."),
         ("inf", "", "infinity"),
         ("strings", "", "column 'y' holds 'green' (row 4)"),
         ("strings", "", "--drop y, take others with --columns"),

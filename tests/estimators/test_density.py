@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import (
     check_estimator_cloneable,
@@ -141,3 +142,12 @@ def test_a_trace_that_no_kernel_has_is_told():
 def test_clones_and_parameters():
     for estimator in (sdpdr.DensityMap(bandwidth=2.0), sdpdr.LOOCVUnfolding(unit=True)):
         assert clone(estimator).get_params() == estimator.get_params()
+
+
+def test_distances_with_gaps_are_refused():
+    """Neighbours that are not known would count as none."""
+    D = squareform(pdist(sdpdr.datasets.swiss_roll(30, seed=0)[0]))
+    sdpdr.DensityMap(metric="precomputed").fit(D)
+    D[3, 20] = D[20, 3] = np.nan
+    with pytest.raises(DataError, match=r"needs all distances.*DistanceCompletion"):
+        sdpdr.DensityMap(metric="precomputed").fit(D)

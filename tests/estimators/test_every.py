@@ -15,8 +15,13 @@ from sklearn.base import clone, is_classifier
 
 import sdpdr
 from sdpdr import datasets
-from sdpdr.base.rows import warn_of_row_numbers
-from sdpdr.errors import RowNumbersWarning
+from sdpdr.base.columns import unlike, warn_of_row_numbers
+from sdpdr.errors import (
+    DataError,
+    DuplicatePointsWarning,
+    RowNumbersWarning,
+    UnlikeColumnsWarning,
+)
 
 ROLL = datasets.swiss_roll(30, seed=0)[0]
 PLANE = np.random.default_rng(0).standard_normal((24, 3)) * [3.0, 2.0, 0.1]
@@ -211,3 +216,51 @@ def test_what_counts_rows_is_an_index_and_nothing_else():
     assert named(n, slice(5)) == []  # so few may be so by chance
     warn_of_row_numbers(np.column_stack([n, x]))
     warn_of_row_numbers(pd.DataFrame({"t": n}))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OF_POINTS)
+def test_missing_entries_are_named_by_row_and_column(name):
+    estimator, (X, *others), _ = EVERY[name]
+    X = np.array(X, dtype=float)
+    X[4, 1] = X[2, 1] = np.nan
+    with pytest.raises(DataError, match=r"not finite: 2, 4\. Their columns: 1\."):
+        clone(estimator).fit(X, *others)
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
+    with pytest.raises(DataError, match=r"not finite: 2, 4\. Their columns: 'x1'\."):
+        clone(estimator).fit(frame, *others)
+
+
+UNLIKE = pd.DataFrame(ROLL * [1.0, 1.0, 1e4], columns=["east", "north", "grams"])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_columns_of_unlike_units_are_told_of_frames_alone():
+    for estimator in (sdpdr.MVU(), sdpdr.MVU(sample=20)):
+        with pytest.warns(UnlikeColumnsWarning, match="'grams' is spread .* as widely as"):
+            estimator.fit(UNLIKE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnlikeColumnsWarning)
+        sdpdr.MVU().fit(UNLIKE.to_numpy())
+        sdpdr.MVU(metric="cosine").fit(UNLIKE)
+        sdpdr.MVU().fit(UNLIKE / UNLIKE.std())
+
+
+def test_a_rare_count_is_not_another_unit():
+    rare = np.zeros((400, 3))
+    rare[:, 0], rare[:, 1], rare[7, 2] = np.arange(400.0), np.arange(400.0) % 17, 4.0
+    assert rare[:, 0].std() > 100.0 * rare[:, 2].std()
+    assert "'c'" not in unlike(rare / [10.0, 1.0, 1.0], ["a", "b", "c"])
+
+
+def test_rows_of_a_sample_are_named_as_in_the_data():
+    X = np.concatenate([ROLL, ROLL[-1:]])
+    with pytest.warns(DuplicatePointsWarning, match=f"earlier one: {len(ROLL)}\\."):
+        sdpdr.MVU().fit(X)
+    order = np.random.default_rng(0).permutation(len(X))
+    m = int(np.flatnonzero(np.isin(order, [len(X) - 1, len(X) - 2])).max()) + 1
+    assert m < len(X)
+    with pytest.warns(
+        DuplicatePointsWarning, match=f"of {m} points .* earlier one: {len(ROLL)}\\."
+    ):
+        sdpdr.MVU(sample=m).fit(X)

@@ -49,6 +49,24 @@ def test_refused(problem, words):
     assert "\n" not in str(caught.value)
 
 
+ATOMS = [
+    (cp.Problem(cp.Minimize(cp.log_sum_exp(x))), "log_sum_exp needs.*with sdpdr.log_sum_exp"),
+    (cp.Problem(cp.Maximize(cp.sum(cp.log(x)))), "log needs.*with sdpdr.sum_log"),
+    (cp.Problem(cp.Maximize(cp.sum(cp.entr(x)))), "entr needs.*with sdpdr.entropy"),
+    (cp.Problem(cp.Minimize(cp.sum(cp.kl_div(x, 1.0)))), "kl_div needs.*exactly: leave it out"),
+]
+
+
+@pytest.mark.skipif(
+    not hasattr(cp.reductions.solvers.solver.Solver, "can_solve"),
+    reason="cvxpy asks no solver before 1.9",
+)
+@pytest.mark.parametrize(("problem", "words"), ATOMS)
+def test_as_a_solver_of_cvxpy_it_says_which_cone_is_missing_and_what_to_do(problem, words):
+    with pytest.raises(cp.SolverError, match=words):
+        problem.solve(solver=sdpdr.CVXPY())
+
+
 def test_a_parameter_without_value():
     with pytest.raises(DataError, match="parameter 'p' has no value"):
         sdpdr.from_cvxpy(cp.Problem(cp.Minimize(x[0]), [x[0] >= p]))

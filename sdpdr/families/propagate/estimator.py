@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
-from sdpdr.base.rows import warn_of_row_numbers
+from sdpdr.base.estimators import checked
 from sdpdr.families.propagate.graph import labelled_graph
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.families.propagate.ratings import METHODS, near_and_far, pearson, spread_labels
@@ -211,24 +211,21 @@ class MixedLabelPropagation(
         return np.asarray(values)
 
     def _points(self, X: Any, *, reset: bool) -> Any:
-        if reset and not self._is("precomputed"):
-            warn_of_row_numbers(X)
         allowed = "allow-nan" if self._is("correlation") else True
-        checked = validate_data(
+        points = checked(
             self,
             X,
             reset=reset,
-            dtype=float,
             accept_sparse="csr" if self._takes_sparse else False,
             ensure_all_finite=allowed,
             ensure_min_samples=2 if reset else 1,
         )
-        if reset and self._is("precomputed") and checked.shape[0] != checked.shape[1]:
+        if reset and self._is("precomputed") and points.shape[0] != points.shape[1]:
             raise ShapeError(
                 f"affinity='precomputed' needs a square matrix of similarities; X has shape "
-                f"{checked.shape}."
+                f"{points.shape}."
             )
-        return checked
+        return points
 
     def _codes(self, y: Any, n: int) -> Index:
         classes, codes = encoded(labels_of_samples(y, n))

@@ -13,8 +13,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import points
+from sdpdr.base.columns import counts_rows, unlike
 from sdpdr.base.errors import DataError
-from sdpdr.base.rows import counts_rows
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number
 from sdpdr.lab.study.delimited import DECIMALS
@@ -22,8 +22,6 @@ from sdpdr.lab.study.frame import Frame
 from sdpdr.lab.study.tables import HEADER, is_named_as_id, read_table
 
 SCALES = ("none", "standard", "robust")
-# Spreads of columns that differ more than this leave the narrow ones without a say.
-_APART = 100.0
 # Classes that a legend can tell apart.
 _COLOURS = 10
 # A column without an entry, as separators at the ends of lines make it; it is not kept.
@@ -122,6 +120,7 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
     kept = {name: _as_kept(frame.columns[name]) for name in names}
     if not args.columns:
         _tell(frame, found, {*asked, *args.drop})
+        _tell_colour(frame, args, distances)
     return Table(points, kept, _colour(args, found, kept), frame)
 
 
@@ -213,6 +212,17 @@ def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
         )
 
 
+def _tell_colour(frame: Frame, args: Namespace, distances: bool) -> None:
+    """Say of numbers that colour a figure that they are no coordinates therefore."""
+    name = args.color
+    other = (*args.id, *args.label, *args.drop)
+    if name is not None and name not in other and not _kind(frame, name, distances):
+        note(
+            f"{frame.file}: {name!r} colours the figure, and so is no coordinate. --columns with "
+            "its name among others makes it one."
+        )
+
+
 def _colour(args: Namespace, found: Mapping[str, str], kept: Mapping[str, Any]) -> str | None:
     """The column of the colour: as named, else the first of labels, or of words that repeat."""
     for name in (args.color, *args.label):
@@ -264,19 +274,11 @@ def refuse_scale(how: str | None) -> None:
 
 
 def _tell_spreads(X: Array, names: Sequence[str]) -> None:
-    spreads = X.std(axis=0) if np.isfinite(X).all() and len(X) else np.zeros(0)
-    varying = np.flatnonzero(spreads > 0.0)
-    if varying.size < 2:
-        return
-    wide, narrow = (varying[pick(spreads[varying])] for pick in (np.argmax, np.argmin))
-    ratio = spreads[wide] / spreads[narrow]
-    if ratio > _APART:
+    if words := unlike(X, names):
         complain(
             "warning",
-            f"column {names[wide]!r} is spread {ratio:.0f} times as widely as {names[narrow]!r} "
-            f"({spreads[wide]:.3g} and {spreads[narrow]:.3g}), which so has no say in who is near "
-            "whom. If they have units of their own, --scale standard gives all columns the same "
-            "say; if not, --scale none leaves them, without these words.",
+            f"{words}. If they have units of their own, --scale standard gives all columns the "
+            "same say; if not, --scale none leaves them, without these words.",
         )
 
 

@@ -154,8 +154,9 @@ def run(args: Namespace) -> Exit:
     working(f"preparing {frame.n} rows")
     table = columns.divided(frame, args, side_columns(args))
     X, beside = table.points.numbers(), side_inputs(frame, args)
-    with rows_from(1):
-        scaling = _scaling(X, args, list(table.points.columns))
+    names = list(table.points.columns)
+    with rows_from(1, names):
+        scaling = _scaling(X, args, names)
         scaled = _distances(X, args) if args.metric == "precomputed" else scaling(X)
         found = fitted(estimator, scaled, beside, args)
     record = _record(found, args, X)
@@ -163,7 +164,6 @@ def run(args: Namespace) -> Exit:
         record["side"]["read_as"] = in_words(beside["y"])
     files = _files(found, args, table, record)
     if args.save is not None:
-        names = list(table.points.columns)
         model = saved.model_of(found.learned, scaled[found.rows], scaling, names, args.method)
         files[args.save] = model.writer()
     write_all(files)

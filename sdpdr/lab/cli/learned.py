@@ -14,6 +14,7 @@ from rich.table import Table
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import foretell, working
+from sdpdr.base.rows import rows_of
 from sdpdr.graphs import choose_k
 from sdpdr.graphs.search import seconds_of_search
 from sdpdr.lab.cli.console import grid
@@ -91,7 +92,8 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
     if args.sample is not None and hasattr(estimator, "sample"):
         estimator.sample = None
     working(f"embedding {len(rows)} rows")
-    learned = estimator.fit(X[rows], **beside)
+    with rows_of(rows):
+        learned = estimator.fit(X[rows], **beside)
     if not hasattr(learned, "embedding_"):
         return Fit(learned, np.asarray(learned.transform(X)), rows, chosen)
     Y = np.full((len(X), learned.embedding_.shape[1]), np.nan)

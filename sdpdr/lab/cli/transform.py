@@ -65,7 +65,7 @@ def run(args: Namespace) -> Exit:
     table = columns.divided(frame, args)
     _tell_others(frame, table, args)
     working(f"placing {frame.n} rows")
-    with rows_from(1):
+    with rows_from(1, list(table.points.columns)):
         Y, trust = model.place(numeric(table.points.numbers(), at_least=1))
     write_all(_files(Y, trust, table, args))
     _tell(model, Y, trust, args)

@@ -29,6 +29,13 @@ _BEYOND = dict.fromkeys(atoms.EXP_ATOMS, "exponential") | {
 }
 
 
+# Functions of this package's own models, of atoms that no semidefinite program describes.
+_OWN = {
+    "exp": "sum_exp", "log": "sum_log", "log_det": "log_det", "log_sum_exp": "log_sum_exp",
+    "entr": "entropy", "logistic": "sum_logistic",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class _Way:
     """The way back from a program to the problem that it was read from."""
@@ -103,7 +110,7 @@ def is_problem(thing: object) -> bool:
 
 def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
     """A cvxpy problem as a program in the standard form (see `sdpdr.from_cvxpy`)."""
-    _refuse(problem)
+    refuse(problem)
     interface = ConicInterface()
     try:
         data, chain, inverse = problem.get_problem_data(interface)
@@ -153,8 +160,17 @@ def _written(constraint: Any) -> str | None:
     return written if len(written) <= _LONGEST_LABEL and "\n" not in written else None
 
 
-def _refuse(problem: cp.Problem) -> None:
-    """Refuse what has no standard form, in a sentence that says why."""
+def refuse(problem: cp.Problem) -> None:
+    """Refuse what has no standard form, in a sentence that says why.
+
+    Raises
+    ------
+    DataError
+        A parameter has no value.
+    NotAcceptedError
+        All else: there are no variables, or integer ones, or the problem is not convex by cvxpy's
+        rules, or needs other cones.
+    """
     for p in problem.parameters():
         if p.value is None:
             raise DataError(f"parameter {p.name()!r} has no value: give it one, then read again.")
@@ -171,9 +187,10 @@ def _refuse(problem: cp.Problem) -> None:
             "the problem is not convex by cvxpy's rules (DCP): "
             f"{_culprit(problem)}; write it so that problem.is_dcp() is true."
         )
-    for what, kind in _beyond(problem):
+    for what, kind, atom in _beyond(problem):
+        own = f" write it as a model, with sdpdr.{_OWN[atom]}," if atom in _OWN else ""
         raise NotAcceptedError(
-            f"{what} needs the {kind} cone, which no semidefinite program describes exactly: "
+            f"{what} needs the {kind} cone, which no semidefinite program describes exactly:{own} "
             "leave it out, replace it, or solve the problem by CLARABEL, which has that cone."
         )
 
@@ -186,15 +203,15 @@ def _culprit(problem: cp.Problem) -> str:
     return f"the constraint {_shown(worst)} is to blame"
 
 
-def _beyond(problem: cp.Problem) -> Iterator[tuple[str, str]]:
-    """Atoms and constraints that need other cones, and which."""
+def _beyond(problem: cp.Problem) -> Iterator[tuple[str, str, str]]:
+    """Atoms and constraints that need other cones, which, and the atom's name."""
     for c in problem.constraints:
         kind = _CONES.get(type(c).__name__)
         if kind is not None:
-            yield f"the constraint {_shown(c)}", kind
+            yield f"the constraint {_shown(c)}", kind, ""
     for atom in problem.atoms():
         if atom in _BEYOND:
-            yield f"the atom {atom.__name__}", _BEYOND[atom]
+            yield f"the atom {atom.__name__}", _BEYOND[atom], atom.__name__
 
 
 def _shown(thing: object) -> str:

@@ -20,7 +20,7 @@ from sdpdr.base.rows import numbered
 from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
 from sdpdr.families.unfold.estimators.anchored import known_nodes
-from sdpdr.families.unfold.estimators.gram import warn_of_missing_proof
+from sdpdr.families.unfold.estimators.gram import EXACT_LENGTHS, warn_of_missing_proof
 from sdpdr.graphs import NeighborGraph, complete, from_edges
 from sdpdr.program import Solution
 from sdpdr.program.point import as_dense
@@ -166,7 +166,8 @@ class DistanceCompletion(Embedding):
             seed=self.random_state,
             progress=self.progress,
         )
-        warn_of_missing_proof(solution)
+        exact = self.misfit == "equality"
+        warn_of_missing_proof(solution, EXACT_LENGTHS.format("misfit") if exact else "")
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         relaxed = self._relaxed(nodes, coordinates)
@@ -267,9 +268,12 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
             )
         return _listed(int(whole.max(initial=-1)) + 1, whole, array[:, 2], squared)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        # scikit-learn's words, which other libraries look for.
+        none = array.ndim == 2 and not array.shape[1]
+        found = f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required; "
         raise ShapeError(
-            f"distances must be a square matrix or triples (i, j, distance); their shape is "
-            f"{array.shape}."
+            f"{found if none else ''}distances must be a square matrix or triples (i, j, "
+            f"distance); their shape is {array.shape}."
         )
     if np.any((array > 0.0) & (np.square(array) == 0.0)):
         raise DataError("some distances have squares too small for a number. Take another unit.")

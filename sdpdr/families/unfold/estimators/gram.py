@@ -35,6 +35,10 @@ from sdpdr.model.blocks import Relation
 from sdpdr.program import Factor, Solution, Status
 from sdpdr.solving.solve import solve
 
+EXACT_LENGTHS = (
+    "Exact lengths often leave no interior, without which proofs fail; {}=Band(0.05) or "
+    "'inequality' leaves one."
+)
 # Share of the squared length of edges below which they count as lost.
 _KEPT = 0.5
 
@@ -193,7 +197,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         )
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        warn_of_missing_proof(solution)
+        exact = getattr(self, "isometry", None) == "equality"
+        warn_of_missing_proof(solution, EXACT_LENGTHS.format("isometry") if exact else "")
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places).astype(self._dtype)
@@ -310,24 +315,31 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return tags
 
 
-def warn_of_missing_proof(solution: Solution) -> None:
-    """Raise if there is no point; warn unless one is proved best, here or for data nearby."""
+def warn_of_missing_proof(solution: Solution, way_out: str = "") -> None:
+    """Raise if there is no point; warn unless one is proved best to the tolerance.
+
+    Parameters
+    ----------
+    solution : Solution
+    way_out : str, optional
+        What to do besides what the status advises.
+    """
     if not solution.values:
         solution.raise_for_status()
-    if solution.status not in (Status.SOLVED, Status.OPTIMAL_NEARBY):
-        warnings.warn(
-            f"{solution.status.name}: {solution.advice} (gap {solution.gap:.1e})",
-            UncertifiedWarning,
-            stacklevel=4,
-        )
-    elif solution.status is Status.SOLVED and solution.bound is None:
-        warnings.warn(
-            f"{solution.status.name}, but no bound was found: nothing proves that no other "
-            "unfolding has a better value. Exact lengths often leave no interior, and so no "
-            "multipliers; isometry=Band(0.05) or 'inequality' does.",
-            UncertifiedWarning,
-            stacklevel=4,
-        )
+    if solution.certified():
+        return
+    gaps = [f"gap {solution.gap:.1e}"]
+    if solution.attained is None:
+        gaps.append(f"feasibility: {solution.attained_by}")
+    if solution.bound is None:
+        gaps.append(f"bound: {solution.argument}")
+    if solution.status is Status.OPTIMAL_NEARBY:
+        gaps.append(f"epsilon {solution.epsilon:.0e}")
+    warnings.warn(
+        f"{solution.status.name}: {solution.advice} {way_out}".rstrip() + f" ({'; '.join(gaps)})",
+        UncertifiedWarning,
+        stacklevel=4,
+    )
 
 
 @dataclass(eq=False, repr=False)

@@ -186,6 +186,7 @@ class DensityMap(KernelEmbedding):
     spread: Objective = "most"
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        _require_all_distances(graph)
         return density_map(
             graph, bandwidth=self.bandwidth, variant=self.variant, spread=self.spread
         )
@@ -193,3 +194,14 @@ class DensityMap(KernelEmbedding):
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
         self.density_ = kernel_sums(graph, self.bandwidth)
+
+
+def _require_all_distances(graph: NeighborGraph) -> None:
+    """Refuse distances with gaps: a neighbour that is not known would count as none."""
+    space = graph.provenance.space
+    if space is not None and space.fewest < space.n - 1:
+        raise DataError(
+            "DensityMap needs all distances, and some are not known (NaN or inf): the density at a "
+            "point is a sum over its neighbours, which would be less by those not known. Complete "
+            "the distances first, with sdpdr.DistanceCompletion().fit(D).distances_."
+        )

@@ -12,8 +12,10 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, SampledWarning
 from sdpdr.base.estimators import as_precise
+from sdpdr.base.rows import rows_of
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.graphs import knn
 from sdpdr.graphs.search import seconds_of_search
@@ -58,7 +60,10 @@ class SampledEmbedding(LengthEmbedding):
             self.sample_ = np.arange(self.graph_.index.size)
             return self
         self.sample_ = rows
-        super().fit(points[rows])
+        if self.metric == "euclidean":
+            warn_of_unlike_columns(X)
+        with rows_of(rows):
+            super().fit(points[rows])
         validate_data(self, X, skip_check_array=True)
         places = self.extension_(points)
         # Points of the sample that the graph dropped are placed as those outside of it.

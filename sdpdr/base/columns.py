@@ -1,0 +1,124 @@
+"""Columns of data that are mistaken for what they are not: numbers of rows, and other units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import RowNumbersWarning, UnlikeColumnsWarning
+
+# What pandas calls a column without a name, which is where it writes its index.
+UNNAMED = "Unnamed: "
+# Fewer rows may be counted by chance, by a column that has a name.
+_COUNTED = 10
+# Spreads of columns that differ more than this leave the narrow ones without a say.
+_APART = 100.0
+
+
+def counts_rows(name: object, column: ArrayLike) -> bool:
+    """Whether a column of whole numbers is 0, ..., n - 1 or 1, ..., n, and not by chance.
+
+    Examples
+    --------
+    >>> counts_rows("t", np.arange(1, 21)), counts_rows("t", [0, 1, 2])
+    (True, False)
+    >>> counts_rows("Unnamed: 0", [0, 1, 2]), counts_rows("Unnamed: 0", [0, 2, 1])
+    (True, False)
+    """
+    entries = np.asarray(column)
+    n = len(entries)
+    least = 2 if str(name).startswith(UNNAMED) else _COUNTED
+    if n < least or entries.dtype.kind not in "iu" or entries[0] not in (0, 1):
+        return False
+    return bool(np.array_equal(entries - entries[0], np.arange(n)))
+
+
+def warn_of_row_numbers(X: Any) -> None:
+    """Warn of columns of a data frame that count its rows.
+
+    Warns
+    -----
+    RowNumbersWarning
+        Naming them. Frames of one column, and arrays, whose columns have no names, pass.
+
+    Examples
+    --------
+    >>> import pandas, warnings
+    >>> frame = pandas.DataFrame({"Unnamed: 0": range(20), "x": np.cos(range(20))})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_row_numbers(frame)
+    >>> print(str(caught[0].message).partition(",")[0])
+    column 'Unnamed: 0' counts the rows
+    """
+    columns = getattr(X, "columns", ())
+    if len(columns) < 2 or len(set(columns)) < len(columns):
+        return
+    for name in columns:
+        if counts_rows(name, X[name]):
+            warn(
+                f"column {name!r} counts the rows, and is taken for a coordinate. Leave it out "
+                f"with X.drop(columns={name!r}) or pandas.read_csv(FILE, index_col={name!r}); if "
+                "it is a coordinate, pass X.to_numpy().",
+                RowNumbersWarning,
+                stacklevel=3,
+            )
+
+
+def unlike(X: Array, names: Sequence[object]) -> str:
+    """In words, two columns of which one has no say beside the other; empty if there are none.
+
+    Their ranges and their standard deviations are a hundredfold apart. Either alone may be: of
+    counts that are nearly all zero, or by one entry far out.
+
+    Examples
+    --------
+    >>> print(unlike(np.array([[0.0, 1.0], [1000.0, 2.0], [500.0, 0.0]]), ["income", "children"]))
+    column 'income' is spread 500 times as widely as 'children' (408 and 0.816), ...
+    >>> unlike(np.eye(3), ["a", "b", "c"])
+    ''
+    """
+    if not len(X) or not np.isfinite(X).all():
+        return ""
+    spreads, ranges = X.std(axis=0), np.ptp(X, axis=0)
+    varying = np.flatnonzero(ranges > 0.0)
+    if varying.size < 2:
+        return ""
+    wide, narrow = (varying[pick(ranges[varying])] for pick in (np.argmax, np.argmin))
+    ratio = spreads[wide] / spreads[narrow]
+    if min(ratio, ranges[wide] / ranges[narrow]) <= _APART:
+        return ""
+    return (
+        f"column {names[wide]!r} is spread {ratio:.0f} times as widely as {names[narrow]!r} "
+        f"({spreads[wide]:.3g} and {spreads[narrow]:.3g}), which so has no say in who is near whom"
+    )
+
+
+def warn_of_unlike_columns(X: Any) -> None:
+    """Warn of columns of a data frame that have no say in distances beside others.
+
+    Warns
+    -----
+    UnlikeColumnsWarning
+        Naming a pair. Arrays pass: their columns may be pixels, or in one unit by intent.
+    """
+    names = list(getattr(X, "columns", ()))
+    if len(names) < 2:
+        return
+    try:
+        words = unlike(np.asarray(X, dtype=float), names)
+    except (TypeError, ValueError):
+        return  # No numbers; others refuse them, and say why.
+    if words:
+        warn(
+            f"{words}. If they have units of their own, scale them first, as "
+            "sklearn.pipeline.make_pipeline(sklearn.preprocessing.StandardScaler(), ...) does; if "
+            "not, pass X.to_numpy().",
+            UnlikeColumnsWarning,
+            stacklevel=3,
+        )
