@@ -23,6 +23,7 @@ from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.parts import part_of
 from sdpdr.solvers.lowrank.general.problem import Block as Matrix
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 from sdpdr.solvers.lowrank.interior.points import Points
@@ -332,3 +333,37 @@ def test_absolute_prices_among_known_points_are_proved_whatever_they_are(unit):
     assert "interior" in found.claimed.message
     assert found.value == pytest.approx(other.value, rel=1e-5)
     assert found.bound <= other.attained * (1.0 + 1e-9)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6), rank=st.integers(1, 5))
+def test_points_that_are_held_are_met_by_a_turn_that_changes_no_other_product(seed, rank):
+    """Those of the points that are not held, where the others were in their places but turned."""
+    *_, coordinates, lengths = sensors(20)
+    held = Held.of(compile_problem((coordinates + lengths).to_sdp()))
+    rng = np.random.default_rng(seed)
+    factor = rng.standard_normal((18, max(rank, 2)))
+    factor[held.points] = 0.0
+    factor[held.points, :2] = held.base
+    turned = factor @ np.linalg.qr(rng.standard_normal((factor.shape[1],) * 2))[0]
+    met = held.met(turned)
+    assert met[held.points, :2] == pytest.approx(held.base, abs=1e-12)
+    assert np.abs(met[held.points, 2:]).max(initial=0.0) == 0.0
+    assert met @ met.T == pytest.approx(factor @ factor.T, abs=1e-10)
+    narrow = held.met(turned[:, :1])
+    assert narrow[held.points] == pytest.approx(held.base, abs=1e-12)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6))
+def test_multipliers_of_held_points_are_those_that_were_planted(seed):
+    """From S R = 0, with the rows of the block taken out of S."""
+    *_, coordinates, lengths = sensors(20)
+    problem = compile_problem((coordinates + lengths).to_sdp())
+    held, forms = Held.of(problem), problem.blocks[0].forms
+    rng = np.random.default_rng(seed)
+    planted = np.zeros(problem.m)
+    planted[held.rows] = rng.standard_normal(held.rows.size)
+    R = held.met(rng.standard_normal((forms.n, 4)))
+    other = -(forms.slack(np.append(0.0, planted)) @ R)
+    assert held.multipliers(other) == pytest.approx(planted[held.rows], abs=1e-10)

@@ -98,10 +98,11 @@ class _Approach:
         size = abs(sum(float(b.block.forms.values(f)[0]) for b, f in self._pairs(factors)))
         at = self._open(factors, size)
         given = multipliers if multipliers.any() else None
-        point, accuracy = (
-            at.begin([s * f for s, f in zip(shares, factors, strict=True)], given),
-            self.options.tol,
-        )
+        smaller = [
+            points.met(share * f)
+            for share, (points, f) in zip(shares, self._pairs(factors), strict=True)
+        ]
+        point, accuracy = at.begin(smaller, given), self.options.tol
         for _ in range(_ROUNDS):
             try:
                 point, errors = at.run(point, accuracy)
@@ -160,7 +161,7 @@ class _Approach:
                 shape = shape_from_lengths(sdp, block.name, seed) if shape is None else shape
             factors.append(factor if shape is None else self._filled(block, shape))
             shares.append(share)
-        return factors, shares
+        return [points.met(f) for points, f in self._pairs(factors)], shares
 
     def _filled(self, block: Block, shape: Array) -> Array:
         """A first factor from a shape, with a few more columns."""
@@ -182,7 +183,7 @@ class _Approach:
             else:
                 parts.append(next(factors))
         layout = Layout(problem, tuple(p.shape[1] for p in parts))
-        y = point.y[: problem.m]
+        y = at.multipliers(point)
         return self._judge(
             layout, layout.join(parts, free), np.where(problem.equal, y, np.maximum(y, 0.0))
         )
@@ -242,7 +243,7 @@ class _Approach:
             low = float(np.min(values, initial=0.0))
             count = min(room, int(np.sum(values < _CLEAR * low))) if low < 0.0 else 0
             columns = [_column(points.block, vectors[:, [k]]) for k in range(count)]
-            wider.append(np.hstack([factor, *columns]))
+            wider.append(points.met(np.hstack([factor, *columns])))
             if columns:
                 words.append(
                     f"rank of {points.block.name!r} grows from {factor.shape[1]} to "

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.points import Points
 
 
@@ -120,10 +121,11 @@ class Boxed:
         kept = np.setdiff1d(np.arange(cost.size), folded.place)
         signs = np.flatnonzero(signed[kept])
         count, zero = signs.size, np.zeros(signs.size)
+        held = Held.of(problem)
         last = sp.csr_array((-np.ones(count), (np.arange(count), signs)), shape=(count, kept.size))
         return cls(
             problem=problem,
-            blocks=tuple(Points.of(b) for b in problem.blocks if not b.scalar),
+            blocks=tuple(Points.of(b, held) for b in problem.blocks if not b.scalar),
             scalars=sp.csr_array(sp.vstack([sp.csr_array(rows[:, kept]), last])),
             cost=cost[kept],
             curvature=curvature[kept],

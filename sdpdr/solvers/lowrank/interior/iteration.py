@@ -156,6 +156,17 @@ class Interior:
         points, _ = self.matrix.split(point.x)
         return [b.factor(p) for b, p in zip(self.boxed.blocks, points, strict=True)]
 
+    def multipliers(self, point: Iterate) -> Array:
+        """Those of the rows of the problem."""
+        y = point.y[: self.boxed.problem.m].copy()
+        points, _ = self.matrix.split(point.x)
+        for block, p in zip(self.boxed.blocks, points, strict=True):
+            if block.held is not None:
+                y[block.held.rows] = 0.0
+                product = block.forms.slack(np.append(1.0, y)) @ p
+                y[block.held.rows] = block.held.multipliers(block.gathered(product))
+        return y
+
     def scalars(self, point: Iterate) -> Array:
         """All scalars, the free ones first."""
         left = self.matrix.split(point.x)[1]

@@ -25,6 +25,7 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.factorization import symmetric_factor
@@ -32,6 +33,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.points import Points
 
 # Unknowns in a row beyond which it stands beside the matrix.
 _LONG = 80
@@ -83,6 +85,12 @@ class NewtonMatrix:
         self.ends = [int(e) for e in np.cumsum([0] + [n * r for n, r in self.shapes])]
         self.size = self.ends[-1] + int(boxed.scalars.shape[1])
         self._jacobians = [Jacobian(block.forms) for block in boxed.blocks]
+        moving = [_moving(block) for block in boxed.blocks]
+        self._own = [m[j.point] for m, j in zip(moving, self._jacobians, strict=True)]
+        pairs = zip(moving, boxed.blocks, strict=True)
+        self._curved = [m[b.forms.i] & m[b.forms.j] for m, b in pairs]
+        fixed = [np.repeat(~m, r) for m, r in zip(moving, ranks, strict=True)]
+        self._fixed = np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *fixed]))
         row, column = self._slopes_at()
         self._order = np.argsort(row, kind="stable")
         count = np.bincount(row, minlength=boxed.m)
@@ -112,8 +120,8 @@ class NewtonMatrix:
     def linearize(self, x: Array) -> None:
         """Take the slopes of all rows at these unknowns."""
         points, _ = self.split(x)
-        pairs = zip(self._jacobians, points, strict=True)
-        own = [jacobian.vectors(p).ravel() for jacobian, p in pairs]
+        triples = zip(self._jacobians, self._own, points, strict=True)
+        own = [jacobian.vectors(p)[kept].ravel() for jacobian, kept, p in triples]
         self._slopes = np.concatenate([*own, self.boxed.scalars.data])
         self.slope.data = self._slopes[self._order]
         self.adjoint = sp.csr_array(self.slope.T)
@@ -127,7 +135,8 @@ class NewtonMatrix:
             Of the dual slacks, as `Forms.entries_of` gives them.
         stiffness : array of shape (m,)
         """
-        curved = [np.repeat(2.0 * e, r) for e, (_, r) in zip(entries, self.shapes, strict=True)]
+        triples = zip(entries, self._curved, self.shapes, strict=True)
+        curved = [np.repeat(2.0 * e[kept], r) for e, kept, (_, r) in triples]
         cliques = [c.products(self._slopes, stiffness) for c in self._cliques]
         others = [*cliques, *curved, self._slopes[self._beside], *self._equations]
         below = -1.0 / np.maximum(stiffness[self._long], np.finfo(float).tiny)
@@ -137,6 +146,7 @@ class NewtonMatrix:
         """Factor with a multiple of the identity added; the number of negative eigenvalues."""
         diagonal = np.full(self.size, shift)
         diagonal[self.ends[-1] :] += self.boxed.curvature
+        diagonal[self._fixed] = 1.0
         numbers = np.concatenate([diagonal, self._numbers])
         data: Array = np.bincount(self._to, numbers, minlength=self._count).astype(float)
         return self._factor.factorize(data)
@@ -145,6 +155,7 @@ class NewtonMatrix:
         """Solve with the last factors."""
         longer = np.zeros(self._total)
         longer[: self.size] = right
+        longer[self._fixed] = 0.0
         points, scalars = self.split(self._factor.solve(longer)[: self.size])
         moved = [
             block.extended(block.factor(p))
@@ -164,9 +175,11 @@ class NewtonMatrix:
     def _slopes_at(self) -> tuple[Index, Index]:
         """Row and unknown of every slope, in the order of `linearize`."""
         rows, columns = [], []
-        for jacobian, (_, r), start in zip(self._jacobians, self.shapes, self.ends, strict=False):
-            rows.append(np.repeat(jacobian.row, r))
-            columns.append(_spread(start, jacobian.point, r))
+        for jacobian, kept, (_, r), start in zip(
+            self._jacobians, self._own, self.shapes, self.ends, strict=False
+        ):
+            rows.append(np.repeat(jacobian.row[kept], r))
+            columns.append(_spread(start, jacobian.point[kept], r))
         scalars = self.boxed.scalars.tocoo()
         row = np.concatenate([*rows, scalars.row]).astype(np.int64)
         return row, np.concatenate([*columns, self.ends[-1] + scalars.col]).astype(np.int64)
@@ -176,15 +189,19 @@ class NewtonMatrix:
         places = [(np.arange(self.size), np.arange(self.size))]
         for c in self._cliques:
             places.append((column[c.at[:, c.first]].ravel(), column[c.at[:, c.second]].ravel()))
-        for block, (_, r), start in zip(self.boxed.blocks, self.shapes, self.ends, strict=False):
-            places.append((_spread(start, block.forms.i, r), _spread(start, block.forms.j, r)))
+        for block, kept, (_, r), start in zip(
+            self.boxed.blocks, self._curved, self.shapes, self.ends, strict=False
+        ):
+            i, j = block.forms.i[kept], block.forms.j[kept]
+            places.append((_spread(start, i, r), _spread(start, j, r)))
         below = self.size + np.searchsorted(self._long, row[self._beside])
         places.append((column[self._beside], below))
         self._equations, offset = [], self.size + self._long.size
         for block, (_, r), start, count in zip(
             self.boxed.blocks, self.shapes, self.ends, equations, strict=False
         ):
-            found = block.equations.tocoo()
+            # Points that are held do not change what the equations say of steps.
+            found = (block.equations @ sp.diags_array(_moving(block).astype(float))).tocoo()
             self._equations.append(np.repeat(found.data, r))
             places.append((_spread(start, found.col, r), _spread(offset, found.row, r)))
             offset += count
@@ -198,6 +215,14 @@ class NewtonMatrix:
         parts = (np.ones(keys.size), keys % self._total, starts)
         upper = sp.csc_array(parts, shape=(self._total, self._total))
         self._factor = symmetric_factor(upper)
+
+
+def _moving(block: Points) -> NDArray[np.bool_]:
+    """The points that are not held."""
+    moving = np.ones(block.n, dtype=bool)
+    if block.held is not None:
+        moving[block.held.points] = False
+    return moving
 
 
 def _widths(count: Index) -> Index:

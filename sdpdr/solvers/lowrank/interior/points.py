@@ -23,6 +23,7 @@ from sdpdr.linalg.svec import svec_index
 from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.parts import Part
 from sdpdr.solvers.lowrank.general.problem import Block
+from sdpdr.solvers.lowrank.interior.held import Held
 
 _ROOT2 = float(np.sqrt(2.0))
 
@@ -41,15 +42,18 @@ class Points:
         F.
     equations : sparse array of shape (p, n + q)
         N.
+    held : Held, optional
+        Points that stay where they are.
     """
 
     block: Block
     forms: Forms
     vectors: sp.csr_array
     equations: sp.csr_array
+    held: Held | None = None
 
     @classmethod
-    def of(cls, block: Block) -> Points:
+    def of(cls, block: Block, held: Held | None = None) -> Points:
         """Give every long vector of a block a point.
 
         Examples
@@ -77,7 +81,7 @@ class Points:
         equations = sp.bmat(
             [[face, sp.csr_array((face.shape[0], more))], [vectors, -sp.eye_array(more)]]
         )
-        return cls(block, forms, vectors, sp.csr_array(equations))
+        return cls(block, forms, vectors, sp.csr_array(equations), held)
 
     @property
     def n(self) -> int:
@@ -93,10 +97,21 @@ class Points:
         """The points of the factor itself."""
         return points[: self.block.n]
 
-    def reduced(self, gradient: Array) -> Array:
-        """The gradient on the factor, from that on all points."""
+    def gathered(self, gradient: Array) -> Array:
+        """What a change of the factor feels of a gradient on all points."""
         n = self.block.n
         return self.block.project(gradient[:n] + self.vectors.T @ gradient[n:])
+
+    def reduced(self, gradient: Array) -> Array:
+        """The gradient on the factor, from that on all points; nothing where they are held."""
+        own = self.gathered(gradient)
+        if self.held is not None:
+            own[self.held.points] = 0.0
+        return own
+
+    def met(self, factor: Array) -> Array:
+        """A factor with the points that are held in their places."""
+        return factor if self.held is None else self.held.met(factor)
 
 
 def _on_entries(n: int, i: Index, j: Index, matrix: sp.csr_array) -> Forms:
