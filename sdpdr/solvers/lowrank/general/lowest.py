@@ -64,7 +64,6 @@ def lowest(
     Examples
     --------
     >>> from sdpdr.solvers.lowrank.general.forms import Slack
-    from sdpdr.solvers.lowrank.general.lagrangian import Layout
     >>> none = np.zeros((0, 2))
     >>> lowest(Slack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
     array([-2.])
