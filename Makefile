@@ -24,13 +24,13 @@ study: $(VENV)/.ready  ## compare solvers on small problems of every kind, write
 	$(BIN)/sdpdr study report out/quick.duckdb --out out/quick.html --out out/quick.md
 
 quick: $(VENV)/.ready  ## laws, every solver on small programs, every estimator once; under two minutes
-	$(BIN)/python -m pytest --numprocesses auto -m "not slow" tests/laws tests/conformance tests/estimators/test_every.py
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow" tests/laws tests/conformance tests/estimators/test_every.py
 
 test: $(VENV)/.ready  ## all tests but the slow ones, in parallel
-	$(BIN)/python -m pytest --numprocesses auto -m "not slow"
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow"
 
 slow: $(VENV)/.ready  ## the slow tests
-	$(BIN)/python -m pytest --numprocesses auto -m slow
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m slow
 
 truth: $(VENV)/.ready  ## the gallery of lies, and 10,000 solves of programs with exactly known optima; takes hours
 	$(BIN)/python benchmarks/gallery.py

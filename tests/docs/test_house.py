@@ -6,14 +6,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from itertools import takewhile
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 import sdpdr
 
 ROOT = Path(__file__).parents[2]
-ENTRIES, MODULES, SMALL = 14, 20, 9
+ENTRIES, MODULES, SMALL, TAUGHT = 14, 20, 9, 30
 
 
 # What is imported against the order of the files, inside a function, and why it must be: what
@@ -65,6 +67,20 @@ def test_no_room_is_crowded(house):
 
 def test_few_files_are_hardly_worth_opening(house):
     assert len([str(one.path) for one in house.modules() if one.is_small]) <= SMALL
+
+
+@pytest.mark.parametrize(
+    ("page", "file"),
+    [("add_block", "in_ball"), ("add_solver", "five_lines_adapter"), ("add_reduction", "within")],
+)
+def test_what_is_taught_to_be_added_is_one_short_file(house, tmp_path, page, file):
+    """A penalty block, a program as a solver, a reduction; tests/docs/test_pages.py runs them."""
+    text = (ROOT / "docs" / "howto" / f"{page}.rst").read_text(encoding="utf-8")
+    body = text.partition(f":caption: {file}.py\n")[2]
+    lines = takewhile(lambda line: not line or line.startswith("   "), body.split("\n"))
+    path = tmp_path / f"{file}.py"
+    path.write_text(dedent("\n".join(lines)))
+    assert 0 < house.module(path).code <= TAUGHT
 
 
 def _imports(node: ast.AST) -> Iterator[ast.ImportFrom]:

@@ -5,19 +5,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 
 LINE = "R" * 12 + "L" * 6
-
-
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@parametrize_with_checks([sdpdr.ARE(n_neighbors=4, connect="mst")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

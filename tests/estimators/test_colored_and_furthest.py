@@ -10,12 +10,7 @@ from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@parametrize_with_checks(
-    [
-        sdpdr.MFNU(n_neighbors=4, connect="mst"),
-        sdpdr.ColoredMVU(n_neighbors=4, connect="mst"),
-    ]
-)
+@parametrize_with_checks([sdpdr.MFNU(n_neighbors=4, connect="mst")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -9,7 +9,8 @@ import pytest
 import sdpdr
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-# Others fit for seconds, and have checks of cheaper instances in files of their own.
+# Others fit for seconds, and have checks of cheaper instances in files of their own, as have those
+# that compute another way with other parameters.
 FAST = (
     "ARE", "AnchoredMVU", "BasisExpansion", "ColoredMVU", "GhodsiMetric", "IsoProjection", "LDA",
     "LPP", "LSDA", "MMMF", "MMMF of signs", "MVU", "NPE", "RatingMMMF", "SDA", "SOPCA",

@@ -9,7 +9,6 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import graphs, methods
@@ -26,18 +25,6 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.families.unfold.estimators import sampled
-
-
-# The checks feed clusters, few points, rounded data and noise.
-@pytest.mark.filterwarnings(
-    "ignore::sdpdr.errors.DuplicatePointsWarning",
-    "ignore::sdpdr.errors.AddedEdgesWarning",
-    "ignore::sdpdr.errors.LostLengthsWarning",
-    "ignore::sdpdr.errors.FewPointsWarning",
-)
-@parametrize_with_checks([sdpdr.MVU()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

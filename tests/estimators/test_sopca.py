@@ -29,9 +29,7 @@ STACK = np.random.default_rng(0).standard_normal((4, 5, 4))
 
 
 # Tables of vectors, which are matrices of one row; stacks are beyond what the checks pass.
-@parametrize_with_checks(
-    [sdpdr.SOPCA(1), sdpdr.SOPCA(1, method="alternating"), sdpdr.SOPCA(1, method="2dsvd")]
-)
+@parametrize_with_checks([sdpdr.SOPCA(1, method="alternating"), sdpdr.SOPCA(1, method="2dsvd")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -33,22 +33,10 @@ def clouds(n=60, m=5, classes=3, seed=0):
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
 @parametrize_with_checks(
     [
-        SpectralRegression(),
         SpectralRegression(kernel="rbf"),
         SpectralRegression(cardinality=2),
         SpectralRegression(responses="classes", alpha="loo"),
-        LDA(),
-        LPP(),
-        NPE(),
-        IsoProjection(connect="mst"),
-        SDA(connect="mst"),
-        LSDA(),
-    ],
-    expected_failed_checks=lambda estimator: (
-        {"check_classifiers_classes": "-1 is a class in that check, and unlabelled here"}
-        if isinstance(estimator, SDA)
-        else {}
-    ),
+    ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -96,7 +96,7 @@ def test_convex_weights_are_the_nearest_point_of_the_hull():
 # -- functions ------------------------------------------------------------------------------------
 
 
-@parametrize_with_checks([extend.BasisExpansion(3), extend.BasisExpansion(3, whiten=True)])
+@parametrize_with_checks([extend.BasisExpansion(3, whiten=True)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

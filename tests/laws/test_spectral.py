@@ -8,10 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdpdr.linalg.inertia import Factorization, is_positive_on
-from sdpdr.linalg.smallest import DENSE_ORDER, smallest_eigenvalue
+from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.spectral import complement, factor_spectrum, fix_signs, gram_spectrum, project_psd
 
-LARGE = DENSE_ORDER + 30
+DENSE = 120
+LARGE = DENSE + 30
+
+
+@pytest.fixture(autouse=True)
+def _small_orders_are_large(monkeypatch):
+    monkeypatch.setattr("sdpdr.linalg.smallest.DENSE_ORDER", DENSE)
 
 
 def rng(seed=0):
@@ -55,16 +61,16 @@ LARGE_PENCILS = {
     "Laplacian": (laplacian(LARGE, 0), ONES, None),
     "Laplacian with negative weights": (laplacian(LARGE, 1, 0.3), ONES, None),
     "stiff, diagonal mass": (STIFF, ONES, WEIGHTS),
-    "indefinite": (symmetric(LARGE, 0.01, 0), None, None),
-    "indefinite, three null vectors": (symmetric(LARGE, 0.01, 0), NORMAL, None),
-    "indefinite, diagonal mass": (symmetric(LARGE, 0.01, 1), None, WEIGHTS),
-    "indefinite, null vectors and diagonal mass": (symmetric(LARGE, 0.01, 1), NORMAL, WEIGHTS),
-    "indefinite, mass off the diagonal": (symmetric(LARGE, 0.01, 2), NORMAL, STIFF),
+    "indefinite": (symmetric(LARGE, 0.03, 0), None, None),
+    "indefinite, three null vectors": (symmetric(LARGE, 0.03, 0), NORMAL, None),
+    "indefinite, diagonal mass": (symmetric(LARGE, 0.03, 1), None, WEIGHTS),
+    "indefinite, null vectors and diagonal mass": (symmetric(LARGE, 0.03, 1), NORMAL, WEIGHTS),
+    "indefinite, mass off the diagonal": (symmetric(LARGE, 0.03, 2), NORMAL, STIFF),
     "Laplacians with one null vector": (laplacian(LARGE, 3, 0.2), ONES, laplacian(LARGE, 4)),
     "far below Gershgorin": (-sp.eye_array(LARGE, format="csr"), None, STIFF),
     "negative definite": (-laplacian(LARGE, 0) - sp.eye_array(LARGE), ONES, None),
     "tiny": (1e-6 * laplacian(LARGE, 0), ONES, None),
-    "huge": (1e9 * symmetric(LARGE, 0.01, 0), ONES, None),
+    "huge": (1e9 * symmetric(LARGE, 0.03, 0), ONES, None),
     "one eigenvalue": (sp.eye_array(LARGE, format="csr"), ONES, None),
 }
 

@@ -22,8 +22,8 @@ from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.engine import solve_factored
 from sdpdr.solvers.lowrank.general.inner import Inner
 from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout
+from sdpdr.solvers.lowrank.general.lowest import lowest
 from sdpdr.solvers.lowrank.general.ranks import first_vector
-from sdpdr.solvers.lowrank.general.verdict import lowest
 
 from .factored_programs import dependence, known_program
 

@@ -19,9 +19,9 @@ from sdpdr import blocks, graphs, methods, soften
 from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace
 from sdpdr.model import AtMost, Block, Model, Var
 
-FEW, MANY = 20_000, 200_000
-# A matrix of order FEW takes 3.2e9 bytes, half of it 1.6e9.
-ROOM = 1.5e9
+FEW, MANY = 12_000, 200_000
+# A matrix of order FEW takes 1.15e9 bytes.
+ROOM = 1e9
 ROOM_OF_MANY = 12e9
 
 
@@ -104,7 +104,10 @@ def graded(kind: str, n: int, room: float) -> str:
 
 
 def in_little_memory(kind: str, n: int, room: float) -> str:
-    with get_context("spawn").Pool(1) as pool:
+    """In a process that a server starts, which has imported all once."""
+    server = get_context("forkserver")
+    server.set_forkserver_preload(["sdpdr.solving.plan", "sdpdr.families.methods", __name__])
+    with server.Pool(1) as pool:
         return pool.apply(graded, (kind, n, room))
 
 

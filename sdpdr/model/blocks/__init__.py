@@ -65,7 +65,8 @@ from sdpdr.model.blocks.nonnegative import (
     SameCorner,
     SlicedProducts,
 )
-from sdpdr.model.blocks.polynomial import Layers, Moments, PolynomialLift
+from sdpdr.model.blocks.polynomial import Layers, PolynomialLift
+from sdpdr.model.blocks.polynomial_moments import Moments
 from sdpdr.model.blocks.products import ProductSums, Scalarised, SmallProducts
 from sdpdr.model.blocks.propagation import FixedScaleDual, LargestMultiple, LeastEnergy, UnitEnergy
 from sdpdr.model.blocks.regression import (

@@ -3,85 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import LinearMap, Products, SvecMap, VectorMap
-from sdpdr.linalg.exact import whole
+from sdpdr.linalg import Products, SvecMap, VectorMap
 from sdpdr.linalg.exact_rows import Mask
 from sdpdr.linalg.svec import smat, svec, svec_size
-from sdpdr.program.echelon import Echelon
-from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, as_dense, congruent
+from sdpdr.program.point import Point, PsdVariable, Value, Variable, as_dense
 from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
 from sdpdr.program.standard import fresh_name
-from sdpdr.reduce.facial.basis import Combination, Selection, doubles
+from sdpdr.reduce.facial.basis import Selection
 from sdpdr.reduce.facial.coefficients import read, touched
 from sdpdr.reduce.facial.faces import Faces
-
-AnyMap: TypeAlias = "LinearMap | VectorMap"
-
-
-@dataclass(eq=False)
-class Basis:
-    """How a matrix variable is written: X = S V M V^T S^T, S a selection, V a combination.
-
-    Where V would need rounding, M is the selected part and ``null`` holds vectors u for rows
-    M u = 0, which say the same; it is not complete if a vector cannot be written down either.
-    """
-
-    selection: Selection
-    combination: Combination | None = None
-    null: list[Array] = field(default_factory=list)
-    complete: bool = True
-
-    @property
-    def is_selection(self) -> bool:
-        """Whether the selection says all that is known of the face."""
-        return self.combination is None and not self.null and self.complete
-
-    @property
-    def r(self) -> int:
-        """Order of M."""
-        return self.selection.r if self.combination is None else self.combination.r
-
-    def restrict(self, linear_map: LinearMap) -> LinearMap:
-        """The map in terms of M."""
-        linear_map = self.selection.restrict(linear_map)
-        if self.combination is None:
-            return linear_map
-        restricted = self.combination.restrict(linear_map)
-        assert restricted is not None  # or the combination would not have been taken
-        return restricted
-
-    def image(self, vector: Array) -> Array | None:
-        """The vector in terms of M; None if it would be rounded."""
-        image = self.selection.image(vector)
-        return image if self.combination is None else self.combination.image(image)
-
-    def matrix(self) -> sp.csr_array:
-        """S V, shape (n, r)."""
-        if self.combination is None:
-            return self.selection.matrix
-        return sp.csr_array(self.selection.matrix @ self.combination.matrix)
-
-    def lift(self, value: Value) -> Value:
-        """X of M; exact where there is no combination."""
-        return congruent(value, self.matrix())
-
-    def push(self, value: Value) -> Value:
-        """M of X."""
-        at = self.selection.kept
-        scale = np.ones(at.size)
-        if self.combination is not None:
-            at = at[self.combination.kept]
-            scale = self.combination.matrix[self.combination.kept].diagonal()
-        if isinstance(value, Factor):
-            return Factor(value.factor[at] / scale[:, None])
-        return np.asarray(value)[np.ix_(at, at)] / np.outer(scale, scale)
+from sdpdr.reduce.facial.restrict import AnyMap, Basis, basis_of, states_face
 
 
 def build(faces: Faces) -> tuple[SDP, _Way]:
@@ -92,7 +28,7 @@ def build(faces: Faces) -> tuple[SDP, _Way]:
     """
     sdp = faces.sdp
     bases = {
-        v.name: _basis(sdp, v, faces.echelons[v.name])
+        v.name: basis_of(sdp, v, faces.echelons[v.name])
         for v in sdp.psd_variables
         if faces.echelons[v.name].vectors
     }
@@ -152,57 +88,6 @@ def _nothing() -> tuple[list[Variable], list[Rows]]:
     """A variable that does not matter: solvers cannot take programs without any."""
     one = SvecMap(1, np.ones((1, 1)))
     return [PsdVariable("nothing", 1)], [Rows("nothing", "==", {"nothing": one}, np.ones(1))]
-
-
-def _basis(sdp: SDP, variable: PsdVariable, echelon: Echelon) -> Basis:
-    left = np.array([i for i in range(variable.n) if i not in echelon.units], dtype=np.int64)
-    selection = Selection(variable.n, left)
-    if not echelon.mixed:
-        return Basis(selection)
-    new = {int(i): k for k, i in enumerate(left)}
-    vectors = [
-        {new[i]: value for i, value in echelon.vectors[p].items()} for p in sorted(echelon.mixed)
-    ]
-    small = Echelon()
-    for vector in vectors:
-        small.insert(vector)
-    try:
-        combination = Combination(small, left.size)
-    except OverflowError:
-        combination = None
-    if combination is not None and _is_exact(sdp, variable.name, selection, combination):
-        return Basis(selection, combination)
-    null = []
-    for vector in vectors:
-        scale = whole(vector.values())
-        entries = doubles([value * scale for value in vector.values()])
-        if entries is not None:
-            u = np.zeros(left.size)
-            u[list(vector)] = entries
-            null.append(np.ldexp(u, -int(np.frexp(np.abs(u).max())[1])))
-    return Basis(selection, null=null, complete=len(null) == len(vectors))
-
-
-def _is_exact(sdp: SDP, name: str, selection: Selection, combination: Combination) -> bool:
-    """Whether every map on a variable can be written in the new basis without rounding."""
-    parts = (*(r.lhs for r in sdp.rows if not _states_face(r)), *(lmi.lhs for lmi in sdp.lmis))
-    maps = [lhs[name] for lhs in (sdp.objective, *parts) if name in lhs]
-    faces = [r.lhs[name] for r in sdp.rows if name in r.lhs and _states_face(r)]
-    return all(
-        combination.restrict(selection.restrict(a)) is not None
-        for a in maps
-        if isinstance(a, LinearMap)
-    ) and all(
-        combination.image(selection.image(a.vector)) is not None
-        for a in faces
-        if isinstance(a, Products)
-    )
-
-
-def _states_face(r: Rows) -> bool:
-    """Whether a group says K u = 0."""
-    alone = len(r.lhs) == 1 and r.relation == "==" and not np.any(r.rhs)
-    return alone and all(isinstance(a, Products) for a in r.lhs.values())
 
 
 class _Way:
@@ -346,7 +231,7 @@ class _Change:
 
     def _products(self, r: Rows) -> list[Rows] | None:
         """Rows K u = 0, which stay what they are: M (V^T u) = 0."""
-        if not _states_face(r):
+        if not states_face(r):
             return None
         ((name, a),) = r.lhs.items()
         if name not in self._way.bases:

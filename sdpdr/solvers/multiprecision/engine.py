@@ -32,7 +32,8 @@ from sdpdr.solvers.multiprecision.compiled import compiled, number
 from sdpdr.solvers.multiprecision.dependence import contradiction, free_equations, independent_rows
 from sdpdr.solvers.multiprecision.exact import exact_program, rational
 from sdpdr.solvers.multiprecision.faces import Confined, confined
-from sdpdr.solvers.multiprecision.method import Iterate, Measure, Search, Stuck
+from sdpdr.solvers.multiprecision.iterate import Iterate, Measure
+from sdpdr.solvers.multiprecision.method import Search, Stuck
 from sdpdr.solvers.multiprecision.rays import infeasibility_ray, is_inside, unbounded_ray
 
 Report = Callable[[Mapping[str, Any]], None]

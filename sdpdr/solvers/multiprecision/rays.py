@@ -27,7 +27,8 @@ from sdpdr.solvers.multiprecision.arithmetic import (
     symmetric,
 )
 from sdpdr.solvers.multiprecision.compiled import Compiled, combine, transposed
-from sdpdr.solvers.multiprecision.method import Iterate, Search, images, solved
+from sdpdr.solvers.multiprecision.iterate import Iterate, images
+from sdpdr.solvers.multiprecision.method import Search, solved
 
 
 def infeasibility_ray(search: Search) -> Vector | None:

@@ -15,7 +15,8 @@ from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
 from sdpdr.model import Affine, Model
 from sdpdr.model.blocks.expressions import Costs, Fits
-from sdpdr.model.blocks.polynomial import Layers, Moments, PolynomialLift
+from sdpdr.model.blocks.polynomial import Layers, PolynomialLift
+from sdpdr.model.blocks.polynomial_moments import Moments
 
 Lift = Literal["layers", "moments"]
 # A matrix of powers of a higher degree is beyond what solvers can do in double precision.

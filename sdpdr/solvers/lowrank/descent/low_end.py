@@ -21,7 +21,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.descent.spheres import Spheres
 from sdpdr.solvers.lowrank.general.forms import Slack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.verdict import lowest
+from sdpdr.solvers.lowrank.general.lowest import lowest
 
 # Order up to which all eigenvalues are computed.
 _DENSE = 250

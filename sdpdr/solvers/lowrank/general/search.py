@@ -22,16 +22,10 @@ from sdpdr.solvers.lowrank.frame import Journal, Options
 from sdpdr.solvers.lowrank.general import verdict as refute
 from sdpdr.solvers.lowrank.general.inner import Inner
 from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout, Local
+from sdpdr.solvers.lowrank.general.lowest import dense_seconds
 from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
-from sdpdr.solvers.lowrank.general.verdict import (
-    Verdict,
-    broken,
-    dense_seconds,
-    judge,
-    relative,
-    violation,
-)
+from sdpdr.solvers.lowrank.general.verdict import Verdict, broken, judge, relative, violation
 from sdpdr.solvers.processes.ends import post
 
 _FIRST_ACCURACY, _NEXT = 0.1, 0.2

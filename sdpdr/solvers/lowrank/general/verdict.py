@@ -1,17 +1,13 @@
-"""How good a point is: the dual slack's lowest eigenvalues, and parts of the relative gap."""
+"""How good a point is: the parts of its relative gap."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg as sl
-import scipy.sparse as sp
-import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.smallest import smallest_eigenvalues
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Point, Value
@@ -19,104 +15,10 @@ from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.lowrank.general.forms import Slack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
+from sdpdr.solvers.lowrank.general.lowest import Look, lowest, negative_part
 from sdpdr.solvers.lowrank.general.problem import Problem
 
-# Up to this order all eigenvalues are found by a dense method, which takes about a second; and up
-# to this one where there is no time.
-_DENSE, _DENSE_QUICK = 1500, 300
-# Seconds of a dense method, over the cube of the order, on a slow machine.
-_SLOWEST = 1e-9
-
-
-def dense_seconds(orders: Iterable[int]) -> float:
-    """Most that the dense method is expected to take for matrices of such orders.
-
-    Examples
-    --------
-    >>> dense_seconds([100]) < 0.01 < dense_seconds([1500]), dense_seconds([2000])
-    (True, 0.0)
-    """
-    return sum((_SLOWEST * float(n) ** 3 for n in orders if n <= _DENSE), start=0.0)
-
-
-def lowest(
-    slack: Slack, face: Array, count: int, seed: int, *, quick: bool = False
-) -> tuple[Array, Array]:
-    """The smallest eigenvalues, ascending, and their vectors, orthogonal to the face.
-
-    Dense for moderate orders, by shifted Lanczos for sparse matrices, and
-    by plain Lanczos where there is a part of low rank, which is never multiplied out.
-
-    Parameters
-    ----------
-    slack : Slack
-    face : array of shape (n, p)
-        Orthonormal columns to leave out.
-    count : int
-    seed : int
-    quick : bool, default False
-        Use the dense method for small orders only, and look for one eigenvalue elsewhere.
-
-    Returns
-    -------
-    values : array of shape (k,), k <= count
-    vectors : array of shape (n, k)
-
-    Examples
-    --------
-    >>> from sdpdr.solvers.lowrank.general.forms import Slack
-    >>> none = np.zeros((0, 2))
-    >>> lowest(Slack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
-    array([-2.])
-    """
-    if slack.n <= (_DENSE_QUICK if quick else _DENSE):
-        return _dense(slack.toarray(), face, count)
-    if slack.weights.size == 0 and sp.issparse(slack.sparse):
-        return smallest_eigenvalues(slack.sparse, sp.csr_array(face), 1 if quick else count)
-    return _lanczos(slack, face, count, seed)
-
-
-def _dense(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
-    n, p = face.shape
-    if p:
-        matrix = matrix - face @ (face.T @ matrix)
-        matrix = matrix - (matrix @ face) @ face.T
-        # Beyond the rest of the spectrum, so that the face itself never comes first.
-        matrix += (1.0 + float(np.abs(matrix).sum(axis=1).max())) * (face @ face.T)
-    last = min(count, n - p) - 1
-    if last < 0:
-        return np.zeros(0), np.zeros((n, 0))
-    values, vectors = sl.eigh((matrix + matrix.T) / 2.0, subset_by_index=[0, last])
-    return np.asarray(values), np.asarray(vectors)
-
-
-def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, Array]:
-    def project(vector: Array) -> Array:
-        return np.asarray(vector - face @ (face.T @ vector))
-
-    def product(vector: Array) -> Array:
-        return project((slack @ project(np.ravel(vector))[:, None])[:, 0])
-
-    operator = spl.LinearOperator((slack.n, slack.n), matvec=product, dtype=float)
-    start = project(np.random.default_rng(seed).standard_normal(slack.n))
-    try:
-        values, vectors = spl.eigsh(operator, count, which="SA", v0=start, tol=1e-6, maxiter=600)
-    except spl.ArpackNoConvergence as partial:
-        values, vectors = partial.eigenvalues, partial.eigenvectors
-    order = np.argsort(values)
-    vectors = project(vectors[:, order])
-    size = np.linalg.norm(vectors, axis=0)
-    kept = size > 0.5  # the others lie in the face, where the operator vanishes
-    return np.asarray(values[order][kept]), np.asarray(vectors[:, kept] / size[kept])
-
-
-# Eigenvectors looked at, hence columns added at once.
-_DIRECTIONS = 6
 _LARGEST_DENSE = 2000
-# From a slack, a face and a factor to lowest eigenvalues, ascending, and their vectors.
-Look = Callable[[Slack, Array, Array], tuple[Array, Array]]
-# Trace that a matrix may still come to have if it is zero at present, in scaled units.
-_TRACE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,37 +227,6 @@ def _slope(layout: Layout, vector: Array, slacks: list[Slack], on_free: Array) -
     size = 0.5 * float(np.linalg.norm(gradient) * np.linalg.norm(vector))
     kept = (abs(s.diagonal()) @ np.square(f[:, 0]) for b, s, f in pairs if b.scalar)
     return size + float(sum(kept))
-
-
-def negative_part(
-    layout: Layout,
-    vector: Array,
-    slacks: list[Slack],
-    scale: float,
-    seed: int,
-    *,
-    quick: bool,
-    look: Look | None = None,
-) -> tuple[float, list[tuple[Array, Array]]]:
-    """What negative eigenvalues of the dual slacks add to the gap, and the low ends themselves."""
-    factors, _ = layout.split(vector)
-    negativity, lows = 0.0, []
-    for block, slack, factor in zip(layout.problem.blocks, slacks, factors, strict=True):
-        if block.scalar:
-            diagonal = slack.diagonal()
-            order = np.argsort(diagonal)[:_DIRECTIONS]
-            low = diagonal[order], np.eye(block.n)[:, order]
-            trace = float(np.max(np.square(factor), initial=0.0))
-        else:
-            if look is None:
-                low = lowest(slack, block.face, _DIRECTIONS, seed, quick=quick)
-            else:
-                low = look(slack, block.face, factor)
-            trace = float(np.sum(np.square(factor)))
-        lows.append(low)
-        least = float(np.min(low[0], initial=0.0))
-        negativity += -least * max(trace, _TRACE) / scale
-    return negativity, lows
 
 
 def reported(problem: Problem, objective: float) -> float:
