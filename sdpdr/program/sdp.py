@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, as_whole
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
-from sdpdr.linalg import InnerProduct, LinearMap, SvecMap, VectorMap, svec_size
+from sdpdr.linalg import InnerProduct, LinearMap, VectorMap, svec_size
 from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.column import Column
 from sdpdr.program.point import (
