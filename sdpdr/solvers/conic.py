@@ -3,7 +3,8 @@ r"""Clarabel without a modelling language between: the standard form is what it 
 .. math::  \min\ q^T x + \tfrac12 x^T P x \quad\text{s.t.}\quad A x + s = b, \quad s \in K,
 
 with rows of A for equations, half-lines and matrices, in this order; its matrices are those of
-`svec`. A compiler would take longer over a small program than Clarabel does.
+`svec`, and those that are arrows are second-order cones (`sdpdr.solvers.arrows`). A compiler would
+take longer over a small program than Clarabel does.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.svec import smat
-from sdpdr.program.point import Point, PsdVariable, Variable
+from sdpdr.linalg.svec import smat, svec_size
+from sdpdr.program.point import Point, Variable
 from sdpdr.program.run import Claim, Verdict
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.sdp import SDP, Expression, Lmi
+from sdpdr.solvers.arrows import folded, is_arrow, is_seen_as_arrow, unfolded
 from sdpdr.solvers.base import Outcome
 
 # Clarabel's words, in ours and in those of cvxpy, whose users know them.
@@ -49,7 +51,11 @@ class ConicForm:
 
     def __init__(self, sdp: SDP) -> None:
         self.sdp = sdp
-        ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
+        self._orders = {
+            v.name: v.n for v in sdp.psd_variables if is_seen_as_arrow(sdp, v.name, v.n)
+        }
+        widths = (self._orders.get(v.name, v.size - 1) + 1 for v in sdp.variables)
+        ends = np.cumsum([0, *widths]).tolist()
         self._columns = {v.name: slice(*ends[i : i + 2]) for i, v in enumerate(sdp.variables)}
         self._width = ends[-1]
         nothing = np.zeros(0, dtype=np.int64)
@@ -62,10 +68,17 @@ class ConicForm:
         self._linear("<=", clarabel.NonnegativeConeT)
         for v in sdp.psd_variables:
             self._is_itself(v)
-            self.cones.append(clarabel.PSDTriangleConeT(v.n))
+            self.cones.append(self._cone(v.name, v.n))
         for lmi in sdp.lmis:
-            self._places[lmi.label] = self._add(lmi.lhs, lmi.constant, -1.0)
-            self.cones.append(clarabel.PSDTriangleConeT(lmi.order))
+            if is_arrow(lmi):
+                self._orders[lmi.label] = lmi.order
+            self._places[lmi.label] = self._add_matrix(lmi)
+            self.cones.append(self._cone(lmi.label, lmi.order))
+
+    def _cone(self, label: str, order: int) -> Any:
+        if label in self._orders:
+            return clarabel.SecondOrderConeT(order + 1)
+        return clarabel.PSDTriangleConeT(order)
 
     def _linear(self, relation: str, cone: Any) -> None:
         begin = self._count
@@ -81,18 +94,38 @@ class ConicForm:
 
     def _is_itself(self, v: Variable) -> None:
         """Rows that say that a variable lies in its cone."""
-        column, place = self._columns[v.name], self._next(np.zeros(v.size))
+        column = self._columns[v.name]
+        size = column.stop - column.start
+        place = self._next(np.zeros(size))
         entries = np.arange(place.start, place.stop), np.arange(column.start, column.stop)
-        self._entries.append((np.full(v.size, -1.0), *entries))
+        self._entries.append((np.full(size, -1.0), *entries))
 
-    def _add(self, lhs: Expression, right: Array, sign: float = 1.0) -> slice:
+    def _add(self, lhs: Expression, right: Array) -> slice:
         place = self._next(right)
         for name, linear_map in lhs.items():
-            matrix = linear_map.matrix()
-            row = np.repeat(np.arange(place.start, place.stop), np.diff(matrix.indptr))
-            column = matrix.indices + self._columns[name].start
-            self._entries.append((sign * matrix.data, row, column))
+            self._put(name, _entries(linear_map.matrix()), place.start)
         return place
+
+    def _add_matrix(self, lmi: Lmi) -> slice:
+        """The rows of a matrix inequality, folded where it is an arrow."""
+        order = self._orders.get(lmi.label)
+        right = lmi.constant if order is None else _folded_vector(order, lmi.constant)
+        place = self._next(right)
+        for name, linear_map in lmi.lhs.items():
+            matrix = linear_map.matrix()
+            data, row, column = _entries(matrix) if order is None else folded(order, matrix)
+            self._put(name, (-data, row, column), place.start)
+        return place
+
+    def _put(self, name: str, entries: tuple[Array, Index, Index], start: int) -> None:
+        """Entries on a variable, folded where it is seen as an arrow, from some row on."""
+        data, row, column = entries
+        if name in self._orders:
+            order = self._orders[name]
+            turned = (data, (column, row))
+            shape = svec_size(order), int(np.max(row, initial=-1)) + 1
+            data, column, row = folded(order, sp.csr_array(turned, shape=shape))
+        self._entries.append((data, row + start, column + self._columns[name].start))
 
     def _next(self, right: Array) -> slice:
         place = slice(self._count, self._count + right.size)
@@ -135,7 +168,10 @@ class ConicForm:
     def _objective(self) -> tuple[Any, Array]:
         curvature, cost = np.zeros(self._width), np.zeros(self._width)
         for name, linear_map in self.sdp.objective.items():
-            cost[self._columns[name]] = linear_map.matrix().toarray().ravel()
+            costs = linear_map.matrix().toarray().ravel()
+            if name in self._orders:
+                costs = _folded_vector(self._orders[name], costs)
+            cost[self._columns[name]] = costs
         for w in self.sdp.vector_variables:
             if w.curvature is not None:
                 curvature[self._columns[w.name]] = w.curvature
@@ -148,12 +184,29 @@ class ConicForm:
         """Values and multipliers; of a program without points, those that say why."""
         x, z = np.asarray(found.x, dtype=float), np.asarray(found.z, dtype=float)
         duals = {r.label: z[self._places[r.label]] for r in self.sdp.rows}
-        duals |= {lmi.label: smat(z[self._places[lmi.label]]) for lmi in self.sdp.lmis}
+        duals |= {
+            lmi.label: self._matrix(lmi.label, z[self._places[lmi.label]]) for lmi in self.sdp.lmis
+        }
         if verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
             return Point({}, duals if verdict is Verdict.INFEASIBLE else {})
-        values = {v.name: _shaped(v, x[self._columns[v.name]]) for v in self.sdp.variables}
+        values = {v.name: x[self._columns[v.name]] for v in self.sdp.variables}
+        values |= {v.name: self._matrix(v.name, values[v.name]) for v in self.sdp.psd_variables}
         return Point(values, duals)
 
+    def _matrix(self, label: str, numbers: Array) -> Array:
+        """A value or a multiplier of a matrix, of what Clarabel has in its place."""
+        order = self._orders.get(label)
+        return smat(numbers) if order is None else unfolded(order, numbers)
 
-def _shaped(variable: Variable, x: Array) -> Array:
-    return smat(x) if isinstance(variable, PsdVariable) else x
+
+def _entries(matrix: sp.csr_array) -> tuple[Array, Index, Index]:
+    return (
+        matrix.data,
+        np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)),
+        matrix.indices,
+    )
+
+
+def _folded_vector(order: int, numbers: Array) -> Array:
+    data, row, _ = folded(order, sp.csr_array(numbers[:, None]))
+    return np.bincount(row, data, minlength=order + 1).astype(float)

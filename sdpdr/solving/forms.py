@@ -18,6 +18,7 @@ from sdpdr.program.face import stated_labels
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.reduce import Chordal, Dedupe, Dual, Face, Reduction, Scale
+from sdpdr.solvers.arrows import is_arrow
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
 
@@ -83,7 +84,9 @@ def brief_form(sdp: SDP) -> str | None:
     """
     sizes = [v.size for v in sdp.psd_variables] + [svec_size(lmi.order) for lmi in sdp.lmis]
     unknowns = sum(v.size for v in sdp.variables)
-    multipliers = sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
+    # An arrow costs the solver no more than its own entries, and so does its multiplier.
+    of_lmis = [lmi.order + 1 if is_arrow(lmi) else svec_size(lmi.order) for lmi in sdp.lmis]
+    multipliers = sdp.n_rows + sum(of_lmis)
     steps = [size**3 / 3.0 for size in sizes]
     if sum(steps) > _STEP or max(steps, default=0.0) > _ONE_MATRIX:
         return None

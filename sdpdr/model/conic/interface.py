@@ -244,7 +244,7 @@ def _constants(problem: Any) -> tuple[list[Any], Array, float, sp.csr_array, Arr
     entries = sp.coo_array(problem.A)
     column, row = np.divmod(entries.coords[0], max(m, 1))
     last = column == n
-    rhs = np.bincount(row[last], entries.data[last], minlength=m)
+    rhs = np.bincount(row[last], entries.data[last], minlength=m).astype(float)
     inner = (entries.data[~last], (row[~last], column[~last]))
     matrix = sp.csr_array(inner, shape=(m, n))
     return [], costs[:n], float(costs[n]), matrix, rhs

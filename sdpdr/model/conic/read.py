@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.svec import SQRT2, order_of, selection, svec_pairs
+from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces, taken
 from sdpdr.program.point import Value, VectorVariable
@@ -52,14 +52,16 @@ class Reading:
         z = np.zeros(self.program.rhs.size)
         for rows, way in self.ways:
             z[rows] = way(duals)
+        # Those of what variables say themselves follow from those of all other rows.
+        slack = self.program.cost + self.program.matrix.T @ z + self._of_root(duals)
+        rows, columns, entries = self.pieces.signs
+        z[rows] = slack[columns] / -entries
         for piece in self.pieces:
             if piece.cone is not None:
-                slack = np.asarray(_dense(self.sdp.dual_slack(piece.variable.name, duals)))
-                z[piece.cone.rows] = slack.ravel(order="F")
-        rows, columns, entries = self.pieces.signs
-        slack = self.program.cost + self.program.matrix.T @ z + self._of_root(duals)
-        # Multipliers of signs follow from those of all other rows.
-        z[rows] = slack[columns] / -entries
+                order = round(np.sqrt(piece.cone.rows.size))
+                i, j = svec_pairs(np.arange(piece.place.size))
+                for place in (j * order + i, i * order + j):
+                    z[piece.cone.rows[place]] = slack[piece.place] * piece.units
         return z
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
@@ -95,10 +97,6 @@ def _outside(kind: Kind, z: Array) -> Array:
         return np.full(z.size, np.linalg.norm(z[1:]) - z[0])
     order = round(np.sqrt(z.size))
     return np.full(z.size, -np.linalg.eigvalsh(z.reshape(order, order))[0])
-
-
-def _dense(matrix: object) -> object:
-    return matrix.toarray() if sp.issparse(matrix) else matrix  # type: ignore[attr-defined]
 
 
 def read_conic(program: ConicProgram) -> Reading:
@@ -313,8 +311,9 @@ class _Reader:
         total[arrows.scalars] = VectorMap(np.ones((1, count)))
         self.rows.append(Rows(arrows.label, "<=", total, self.rhs[cone.rows[:1]]))
         for i, place in enumerate(arrows.parts):
-            part = selection(np.concatenate([[0], place]), arrows.size)
-            weights = arrow(place.size + 1, headless=True) @ part
+            body, at = arrow(place.size + 1, headless=True), np.concatenate([[0], place])
+            entries = (body.data, at[body.indices], body.indptr)
+            weights = sp.csr_array(entries, shape=(body.shape[0], arrows.size))
             head = sp.csr_array(([1.0], ([0], [i])), shape=(weights.shape[0], count))
             more: Maps = {arrows.scalars: VectorMap(head)}
             self._matrix_of(cone, arrows.part(i), weights, merge, more)
