@@ -3,7 +3,7 @@
     python benchmarks/resolve.py            writes docs/tables/resolve.rst
     python benchmarks/resolve.py theta cut  prints the lines of some models
 
-Ten models of two sizes, of which one parameter is changed by a tenth: processor seconds of the
+Ten models of three sizes, of which one parameter is changed by a tenth: processor seconds of the
 first solve, and of the second, which begins with the answer to the first; medians of five models
 each made anew, after one that is not counted.
 """
@@ -102,18 +102,18 @@ def laplacian(n: int) -> Any:
     return np.diag((edges + edges.T).sum(axis=1)) - edges - edges.T
 
 
-# Each with two sizes: points, orders or scalars.
-MODELS: dict[Callable[[Any, int], Any], tuple[int, int]] = {
-    unfolding: (60, 300),
-    priced: (20, 60),
-    cut: (40, 150),
-    entries: (40, 150),
-    theta: (20, 60),
-    design: (40, 160),
-    correlation: (8, 15),
-    centre: (40, 300),
-    hinge: (30, 90),
-    linear: (40, 400),
+# Each with three sizes: points, orders or scalars.
+MODELS: dict[Callable[[Any, int], Any], tuple[int, int, int]] = {
+    unfolding: (60, 300, 1000),
+    priced: (20, 60, 100),
+    cut: (40, 150, 250),
+    entries: (40, 150, 250),
+    theta: (20, 60, 120),
+    design: (40, 160, 1000),
+    correlation: (8, 15, 30),
+    centre: (40, 300, 3000),
+    hinge: (30, 90, 160),
+    linear: (40, 400, 1500),
 }
 
 

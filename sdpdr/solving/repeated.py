@@ -30,7 +30,7 @@ from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.again.slopes import Optimum
-from sdpdr.solving.again.warm import Warm, solved_warm
+from sdpdr.solving.again.warm import Warm, is_worth_it, solved_warm
 from sdpdr.solving.solve import solve
 
 _KINK = (
@@ -52,6 +52,8 @@ class _Memory:
     solution : Solution
     solver, form : str
         Of the last answer by a solver.
+    turns : int
+        How many solvers were asked for it.
     warm : Warm or None
         Where Newton's method begins; None where it does not serve.
     misses : int
@@ -61,6 +63,7 @@ class _Memory:
     solution: Solution
     solver: str
     form: str
+    turns: int
     warm: Warm | None
     misses: int = 0
 
@@ -74,7 +77,7 @@ def solve_again(model: Model, **options: Any) -> Solution:
 
     Newton's method goes from the last answer to the new one, without any solver
     (`sdpdr.solving.again`); where it does not arrive, the solver that answered last is asked, and
-    then `sdpdr.solve`.
+    then `sdpdr.solve`, which alone is asked where it takes no longer.
 
     Parameters
     ----------
@@ -87,31 +90,44 @@ def solve_again(model: Model, **options: Any) -> Solution:
     Solution
     """
     memory = _LAST.get(model)
+    misses = 0
     if memory is not None and not {"solver", "form", "via", "start"} & options.keys():
-        for way in (_by_newton, _as_before):
-            solution = way(model, memory, options)
-            if solution is not None:
-                return solution
+        solution = _by_newton(model, memory, options)
+        if solution is not None:
+            return solution
+        misses = memory.misses + int(_is_for_newton(memory, options))
+        solution = _as_before(model, memory, options)
+        if solution is not None:
+            if solution.values:
+                warm = _warm(model, solution, misses)
+                _LAST[model] = replace(memory, solution=solution, warm=warm, misses=misses)
+            return solution
     solution = solve(model, **options)
     if solution.values:
-        warm = _warm(model, solution) if model.parameters() else None
-        _LAST[model] = _Memory(solution, solution.solver, solution.form, warm)
+        warm = _warm(model, solution, misses)
+        turns = len(solution.runs)
+        _LAST[model] = _Memory(solution, solution.solver, solution.form, turns, warm, misses)
     return solution
 
 
-def _warm(model: Model, solution: Solution) -> Warm | None:
+def _warm(model: Model, solution: Solution, misses: int) -> Warm | None:
     """Where Newton's method begins the next time."""
-    if solution.status is not Status.SOLVED:
+    if solution.status is not Status.SOLVED or misses >= _MISSES or not model.parameters():
         return None
     try:
-        return Warm.of(model.to_sdp(), solution)
+        sdp = model.to_sdp()
     except CompileError:
         return None
+    return Warm.of(sdp, solution) if is_worth_it(sdp) else None
+
+
+def _is_for_newton(memory: _Memory, options: Mapping[str, Any]) -> bool:
+    return memory.warm is not None and not options.keys() - _OF_NEWTON
 
 
 def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
     """The answer of Newton's method from the last one; None where that is no way."""
-    if memory.warm is None or options.keys() - _OF_NEWTON:
+    if memory.warm is None or not _is_for_newton(memory, options):
         return None
     tol = Solver.tol if options.get("tol") is None else options["tol"]
     check_options({"tol": tol})
@@ -124,23 +140,22 @@ def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
 
 
 def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
-    """The answer of the solver that answered last, from there; None if it is not proved."""
+    """The answer of the solver that answered last, from there; None if it is not proved.
+
+    A solver that was asked first, and begins nowhere, is better left to `sdpdr.solve`.
+    """
     last = memory.solution
     if last.status is not Status.SOLVED or memory.form == "landmark":
         return None
     start = last if find(memory.solver).takes_start and memory.form != "cvxpy" else None
+    if start is None and memory.turns == 1:
+        return None
     try:
         solution = solve(model, memory.solver, memory.form, start=start, **options)
     except ShapeError:  # a parameter has changed which rows are kept
         return None
     settled = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED, Status.INTERRUPTED)
-    if solution.status not in settled:
-        return None
-    if solution.values:
-        misses = memory.misses + (0 if options.keys() - _OF_NEWTON else 1)
-        warm = None if misses >= _MISSES else _warm(model, solution)
-        _LAST[model] = replace(memory, solution=solution, warm=warm, misses=misses)
-    return solution
+    return solution if solution.status in settled else None
 
 
 def solve_many(

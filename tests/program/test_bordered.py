@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sdpdr
-from sdpdr import minimize, norm, scalar
+from sdpdr import minimize, norm, scalar, square
 from sdpdr.program.attain.bordered import Bordered, Pattern
 from sdpdr.program.attain.box import _System
 from sdpdr.program.attain.cone import Scaled
@@ -24,11 +24,13 @@ def positive(rng, n):
 @given(seed=st.integers(0, 10_000), n_free=st.integers(0, 4))
 def test_a_bordered_system_has_the_solution_of_the_whole(seed, n_free):
     rng = np.random.default_rng(seed)
-    m = 11
+    m = 14
     seen = [np.array([0, 1, 2, 7]), np.array([3, 4, 7, 8]), np.array([5, 6])]
     shared = np.array([9, 10, *rng.choice(7, 1)])
+    scalar = np.array([1, 10, 11, 12, 13])
     matrices = {k: positive(rng, rows.size) for k, rows in enumerate(seen)}
-    pattern = Pattern.of(m, seen, np.unique(shared))
+    pattern = Pattern.of(m, seen, np.unique(shared), scalar)
+    assert pattern.single.tolist() == [11, 12, 13]
     diagonal = rng.random(m)
     rest = positive(rng, pattern.rest.size)
     free = sp.csr_array(rng.normal(size=(m, n_free)) * (rng.random((m, n_free)) < 0.7))
@@ -40,7 +42,7 @@ def test_a_bordered_system_has_the_solution_of_the_whole(seed, n_free):
         place = [rows.tolist().index(r) for r in (*pattern.own[k], *pattern.others[k])]
         ordered.append(matrices[k][np.ix_(place, place)])
     whole[np.ix_(pattern.rest, pattern.rest)] += rest
-    own = np.concatenate(pattern.own)
+    own = np.concatenate([*pattern.own, pattern.single])
     whole[own, own] += diagonal[own]
     joint = np.block([[whole, free.toarray()], [free.toarray().T, corner]])
     right = rng.normal(size=m + n_free)
@@ -62,6 +64,21 @@ def test_a_long_length_under_a_limit_is_certified(n):
     solution = sdpdr.solve(model)
     assert solution.certified(1e-6)
     assert solution.bound <= exact + 1e-9 * abs(exact)
+    assert solution.value == pytest.approx(exact, rel=1e-6)
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_weights_that_thousands_of_squares_share_are_certified(nonnegative):
+    """Independent columns with weights inside: the optimum is that of least squares."""
+    rng = np.random.default_rng(3)
+    A = rng.random((2500, 4))
+    b = A @ np.array([1.0, 2.0, 3.0, 4.0]) + 0.1 * rng.normal(size=2500)
+    exact = np.linalg.lstsq(A, b)[1][0]
+    w = scalar("w", 4, nonnegative=nonnegative)
+    model = minimize(square(A @ w - b).sum())
+    solution = sdpdr.solve(model if nonnegative else model + (w >= 0.0))
+    assert solution.certified(1e-6)
+    assert solution.bound <= exact * (1.0 + 1e-12)
     assert solution.value == pytest.approx(exact, rel=1e-6)
 
 

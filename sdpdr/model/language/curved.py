@@ -198,12 +198,16 @@ class Lowered(Named):
         """Variables of the parts, and all terms, at the present values of parameters."""
 
     @cached_property
-    def _kept(self) -> tuple[list[Variable], list[Term]]:
-        return self._written()
+    def _kept(self) -> dict[tuple[bytes, ...], tuple[list[Variable], list[Term]]]:
+        return {}
 
     def _lowered(self) -> tuple[list[Variable], list[Term]]:
         # A model asks its blocks some thirty times from the first plan to the last proof.
-        return self._written() if self.changes else self._kept
+        numbers = tuple(p.value.tobytes() for p in self.parameters().values())
+        if numbers not in self._kept:
+            self._kept.clear()
+            self._kept[numbers] = self._written()
+        return self._kept[numbers]
 
     def variables(self) -> Iterable[Variable]:
         """Those that it speaks of, and one above each convex part that needs it."""

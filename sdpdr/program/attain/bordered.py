@@ -10,7 +10,8 @@ of such blocks, the others Q and the free scalars f, whose columns are F,
     \end{pmatrix}
     \begin{pmatrix} w_P \\ w_Q \\ v \end{pmatrix} = r
 
-takes a small Cholesky factorization for each block, and one of the order of Q and f.
+takes a small Cholesky factorization for each block, and one of the order of Q and f. Rows that see
+no block, but a scalar of their own, are blocks of order one, all treated together.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from sdpdr.base.arrays import Array, Index
 
 # What is added to a block of unit diagonal whose rows may depend on each other.
 _SHIFT = 1e-15
-_REFINEMENTS = 2
+_NONE: Index = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +40,19 @@ class Pattern:
         For every block the rows that see it, and no other block or shared scalar.
     others : tuple of arrays of int
         For every block the remaining rows that see it.
+    single : array of int
+        Rows that see no block, and are diagonal.
     rest : array of int
-        All rows that are no block's own.
+        All other rows.
     """
 
     own: tuple[Index, ...]
     others: tuple[Index, ...]
+    single: Index
     rest: Index
 
     @classmethod
-    def of(cls, m: int, seen: Sequence[Index], shared: Index) -> Pattern:
+    def of(cls, m: int, seen: Sequence[Index], shared: Index, scalar: Index = _NONE) -> Pattern:
         """The pattern of m rows.
 
         Parameters
@@ -58,6 +62,8 @@ class Pattern:
             The rows that see each block.
         shared : array of int
             Rows that see a scalar which another row sees, too.
+        scalar : array of int, optional
+            Rows that see a scalar of their own.
 
         Examples
         --------
@@ -73,13 +79,68 @@ class Pattern:
         alone[shared] = False
         own = tuple(rows[alone[rows]] for rows in seen)
         others = tuple(rows[~alone[rows]] for rows in seen)
-        return cls(own, others, np.flatnonzero(~alone))
+        single = np.setdiff1d(scalar[count[scalar] == 0], shared)
+        alone[single] = True
+        return cls(own, others, single, np.flatnonzero(~alone))
 
     def operations(self, n_free: int) -> float:
         """Multiplications of a factorization."""
         core = float(self.rest.size + n_free)
         blocks = sum(rows.size**3 / 3.0 + rows.size * min(core, 1e3) ** 2 for rows in self.own)
-        return blocks + core**3 / 3.0
+        return blocks + self.single.size * core**2 + core**3 / 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Border:
+    """Which scalars tie rows together that blocks do not.
+
+    Attributes
+    ----------
+    shared : array of int
+        Non-negative scalars that are unknowns of their own, as they are few and in many rows.
+    shared_free, own_free : array of int
+        Free scalars that are such, and those that one row alone sees and that have a quadratic
+        cost.
+    rows_of_shared, rows_of_own : array of int
+        Rows with a non-negative scalar in common, but for `shared`; those with one of their own.
+    """
+
+    shared: Index
+    shared_free: Index
+    own_free: Index
+    rows_of_shared: Index
+    rows_of_own: Index
+
+    @classmethod
+    def of(cls, scalars: sp.csr_array, free: sp.csr_array, curvature: Array) -> Border:
+        """Of the columns of non-negative and of free scalars, and the costs of squares of these."""
+        many, rows = _shared(scalars)
+        if many.size < rows.size:
+            rows = np.zeros(0, dtype=np.int64)
+        else:
+            many = rows[:0]
+        once = np.bincount(free.indices, minlength=free.shape[1]) == 1
+        own_free = np.flatnonzero(once & (curvature > 0.0))
+        alone = np.bincount(scalars.indices, minlength=scalars.shape[1]) == 1
+        own = np.concatenate(
+            [_rows_of(scalars[:, np.flatnonzero(alone)]), _rows_of(free[:, own_free])]
+        )
+        return cls(many, np.setdiff1d(np.arange(free.shape[1]), own_free), own_free, rows, own)
+
+    @property
+    def width(self) -> int:
+        """How many scalars are unknowns beside the rows."""
+        return self.shared.size + self.shared_free.size
+
+
+def _shared(scalars: sp.csr_array) -> tuple[Index, Index]:
+    """Scalars that several rows see, and these rows."""
+    several = np.bincount(scalars.indices, minlength=scalars.shape[1]) > 1
+    return np.flatnonzero(several), _rows_of(scalars[:, np.flatnonzero(several)])
+
+
+def _rows_of(columns: sp.csr_array) -> Index:
+    return np.flatnonzero(np.diff(columns.indptr))
 
 
 class Bordered:
@@ -91,7 +152,7 @@ class Bordered:
     matrices : sequence of arrays
         Of each block, with rows in the order of `Pattern.own`, then `Pattern.others`.
     diagonal : array of shape (m,)
-        What is added to the diagonal of the rows that are a block's own.
+        What is added to the diagonal of the rows that are a block's own, or single.
     rest : array of shape (q, q)
         What is added to the rows of `Pattern.rest`.
     free : sparse array of shape (m, f)
@@ -138,8 +199,11 @@ class Bordered:
                 matrix[:k, :k] + np.diag(diagonal[own]),
                 border,
             )
-            core[np.ix_(block.at, block.at)] -= block.complement
             self._blocks.append(block)
+        if pattern.single.size:
+            self._blocks.append(_single(pattern.single, q, diagonal, free))
+        for block in self._blocks:
+            core[np.ix_(block.at, block.at)] -= block.complement
         self._core = core
 
     def solve(self, right: Array) -> tuple[Array, Array]:
@@ -165,11 +229,14 @@ class Bordered:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """The Cholesky factor of rows of a block's own, and what it makes of their border."""
+    """The Cholesky factor of rows of a block's own, and what it makes of their border.
+
+    There is none where these are diagonal.
+    """
 
     own: Index
     at: Index
-    root: Array
+    root: Array | None
     scale: Array
     border: Array
 
@@ -187,10 +254,21 @@ class _Block:
         return np.asarray(self.border.T @ self.border)
 
     def half(self, right: Array) -> Array:
-        return np.asarray(sl.solve_triangular(self.root, self.scale * right, lower=True))
+        right = self.scale * right
+        return right if self.root is None else sl.solve_triangular(self.root, right, lower=True)
 
     def back(self, half: Array) -> Array:
-        return np.asarray(self.scale * sl.solve_triangular(self.root.T, half))
+        return self.scale * (half if self.root is None else sl.solve_triangular(self.root.T, half))
+
+
+def _single(rows: Index, q: int, diagonal: Array, free: sp.csr_array) -> _Block:
+    if not np.all(diagonal[rows] > 0.0):
+        raise np.linalg.LinAlgError("a row sees nothing")
+    scale = 1.0 / np.sqrt(diagonal[rows])
+    columns = free[rows]
+    touched = np.unique(columns.indices)
+    border = scale[:, None] * columns[:, touched].toarray()
+    return _Block(rows, q + touched, None, scale, border)
 
 
 def least_squares(core: Array, right: Array) -> Array:

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
 from sdpdr.program.attain.basis import (
     Effort,
@@ -184,27 +185,19 @@ class ConeProgram:
         for scalars, least in ((self.nonnegative, _SMALL), (self.free, 1.0)):
             size = np.maximum(np.abs(x[scalars]), least * typical[scalars])
             units[scalars] = _power(np.where(size > 0.0, size, 1.0))
-        scaled = self.A @ sp.diags_array(units)
-        # A program whose faces are all zero has rows and no columns.
-        largest = abs(scaled).max(axis=1).toarray().ravel() if x.size else np.zeros(self.b.size)
+        largest = largest_of_rows(_times(self.A, np.ones(self.b.size), units))
         rows = 1.0 / _power(np.where(largest > 0.0, largest, 1.0))
-        left, right = sp.diags_array(rows), sp.diags_array(units)
-        return Scaled(
-            sp.csr_array(left @ self.A @ right),
-            sp.csr_array(left @ self.radius @ right),
-            rows * self.b,
-            units,
-            rows,
-        )
+        A, radius = (_times(matrix, rows, units) for matrix in (self.A, self.radius))
+        return Scaled(A, radius, rows * self.b, units, rows)
 
     def _typical(self, x: Array) -> Array:
         """For every entry the size that would fill one of its rows, the smallest such."""
-        entries = abs(self.A).tocoo()
-        rows = abs(self.A) @ np.abs(x) + np.abs(self.b)
+        size, row, column = np.abs(self.A.data), _row_of_each(self.A), self.A.indices
+        reached = np.bincount(row, size * np.abs(x[column]), self.b.size)
+        rows = (reached + np.abs(self.b))[row]
         filling = np.full(x.size, np.inf)
-        known = (entries.data > 0.0) & (rows[entries.row] > 0.0)
-        sizes = rows[entries.row[known]] / entries.data[known]
-        np.minimum.at(filling, entries.col[known], sizes)
+        known = (size > 0.0) & (rows > 0.0)
+        np.minimum.at(filling, column[known], rows[known] / size[known])
         return np.where(np.isfinite(filling), filling, 0.0)
 
 
@@ -335,3 +328,15 @@ def _with_slack(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
 def _power(size: Array) -> Array:
     """The power of two next to a positive number."""
     return np.asarray(np.exp2(np.round(np.log2(size))))
+
+
+def _row_of_each(A: sp.csr_array) -> Index:
+    """The row of every entry stored."""
+    return np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+
+
+def _times(A: sp.csr_array, rows: Array, columns: Array) -> sp.csr_array:
+    """The matrix with its rows and columns multiplied."""
+    found = A.copy()  # SciPy sorts indices in place, which two matrices must not share
+    found.data *= rows[_row_of_each(A)] * columns[A.indices]
+    return found

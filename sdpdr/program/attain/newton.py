@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs
 from sdpdr.program.attain.basis import LIMIT, EffortSpentError
-from sdpdr.program.attain.bordered import Bordered, Pattern, least_squares
+from sdpdr.program.attain.bordered import Border, Bordered, Pattern, least_squares
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 
 # Pairs of coefficients, for every row, up to which all products are formed at once: a row of its
@@ -96,13 +96,16 @@ class Schur:
         self._seen = [np.flatnonzero(np.diff(part.indptr)) for part in self._parts]
         self._scalars = A[:, program.nonnegative]
         self.free = A[:, program.free]
-        self._pattern = Pattern.of(self.m, self._seen, _rows_of_shared(self._scalars))
+        self._border = Border.of(self._scalars, self.free, program.curvature[program.free])
+        self._pattern = Pattern.of(
+            self.m, self._seen, self._border.rows_of_shared, self._border.rows_of_own
+        )
         blocks = sum(
             10.0 * (rows.size + block.order) * block.order**2
             for rows, block in zip(self._seen, program.blocks, strict=True)
         )
         self._dense_step = (self.m + program.free.size) ** 3 / 3.0 + blocks
-        in_blocks = self._pattern.operations(program.free.size) + blocks
+        in_blocks = self._pattern.operations(self._border.width) + blocks
         self._is_bordered = in_blocks < _GAIN * self._dense_step
         self._step = in_blocks if self._is_bordered else self._dense_step
         self._require(self._step)
@@ -139,7 +142,7 @@ class Schur:
         """
         finite(right)
         if self._is_bordered:
-            w, v = self._bordered(x, z, corner).solve(right)
+            w, v = self._by_blocks(x, z, corner, right)
             return (w, v) if np.isfinite(w).all() and np.isfinite(v).all() else None
         matrix = self.matrix(x, z)
         if np.all(corner <= -_COSTS):
@@ -158,26 +161,38 @@ class Schur:
         )
         return None if w is None else (w, (right[self.m :] - self.free.T @ w) / corner)
 
-    def _bordered(self, x: Array, z: Array, corner: Array) -> Bordered:
+    def _by_blocks(self, x: Array, z: Array, corner: Array, right: Array) -> tuple[Array, Array]:
         self.program.effort.spend(self._step)
-        weights = sp.diags_array(x[self.program.nonnegative] * z[self.program.nonnegative])
-        scalars, rest = self._scalars, self._scalars[self._pattern.rest]
+        border, k = self._border, self.program.nonnegative
+        weights = x[k] * z[k]
+        own, shared = border.own_free, border.shared_free
+        # Scalars of a row's own are solved for first, and shared ones last.
+        lowered = self.free[:, own] @ sp.diags_array(1.0 / corner[own])
+        alone = np.delete(np.arange(k.size), border.shared)
+        scalars, held = self._scalars[:, alone], sp.diags_array(weights[alone])
+        product = scalars @ held @ scalars.T - lowered @ self.free[:, own].T
         matrices = []
-        for k, block in enumerate(self.program.blocks):
+        for place, block in enumerate(self.program.blocks):
             X, Z = smat(x[block.part]), smat(z[block.part])
-            rows = np.concatenate([self._pattern.own[k], self._pattern.others[k]])
-            matrices.append(_image_products(self._parts[k][rows], X, Z))
-        return Bordered(
+            rows = np.concatenate([self._pattern.own[place], self._pattern.others[place]])
+            matrices.append(_image_products(self._parts[place][rows], X, Z))
+        least = _HELD * max([0.0, *(np.max(np.diagonal(M), initial=0.0) for M in matrices)])
+        rest = self._pattern.rest
+        system = Bordered(
             self._pattern,
             matrices,
-            np.asarray(scalars.multiply(scalars) @ weights.diagonal()),
-            (rest @ weights @ rest.T).toarray(),
-            self.free,
-            np.diag(
-                corner
-                - _HELD * max([0.0, *(np.max(np.diagonal(M), initial=0.0) for M in matrices)])
-            ),
+            product.diagonal(),
+            product[rest][:, rest].toarray(),
+            sp.csr_array(sp.hstack([self.free[:, shared], self._scalars[:, border.shared]])),
+            np.diag(np.concatenate([corner[shared] - least, -1.0 / weights[border.shared]])),
         )
+        rows, of_free = right[: self.m], right[self.m :]
+        found = np.concatenate([of_free[shared], np.zeros(border.shared.size)])
+        w, last = system.solve(np.concatenate([rows - lowered @ of_free[own], found]))
+        v = np.zeros(corner.size)
+        v[shared] = last[: shared.size]
+        v[own] = (of_free[own] - self.free[:, own].T @ w) / corner[own]
+        return w, v
 
     def matrix(self, x: Array, z: Array) -> Array:
         """Shape (m, m), for points x and z of the cone.
@@ -228,13 +243,6 @@ def solve_symmetric(matrix: Array, right: Array) -> Array | None:
     found = scale * sl.cho_solve(root, scale * right)
     found += scale * sl.cho_solve(root, scale * (right - matrix @ found))
     return np.asarray(found) if np.isfinite(found).all() else None
-
-
-def _rows_of_shared(scalars: sp.csr_array) -> Index:
-    """Rows that have a scalar in common with another one."""
-    entries = scalars.tocoo()
-    shared = np.bincount(entries.col, minlength=scalars.shape[1]) > 1
-    return np.unique(entries.row[shared[entries.col]])
 
 
 def _image_products(part: sp.csr_array, X: Array, Z: Array) -> Array:

@@ -15,7 +15,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.svec import smat
 from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.attain.newton import finite, unless_lost
-from sdpdr.solving.again.kkt import Equations, Place, Step, System
+from sdpdr.solving.again.kkt import Equations, Place
+from sdpdr.solving.again.system import Step, System
 
 _STEPS = 30
 # After so many steps this share of the residual may be left, where more of them are worth it.
@@ -24,6 +25,8 @@ _PATIENCE, _LEFT = 4, 0.1
 _CENTRE = 0.4
 # Steps are halved so often, until the residual falls by a share of what it should.
 _HALVINGS, _FALL = 6, 0.1
+# Share of the residual that a step may leave on ways that are to be short.
+_SLOWEST = 0.9
 # Residuals that rounding leaves, relative to data, and that are worth having.
 _REACHED, _USABLE = 1e-13, 1e-11
 # Gaps, relative to the value, on the way to an optimum, and from which on it is one.
@@ -129,7 +132,7 @@ def inside(
     """
     place = _begin(program, x, y, s, size, _CENTRE * share)
     of = place.of
-    for steps, (here, step) in enumerate(_walk(place)):
+    for steps, (here, step) in enumerate(_walk(place, _SLOWEST)):
         x, y, s = here.x, here.y, here.s
         if step is not None:
             x, y, s = x + step.dx, y + step.dy, s + step.dx - step.dw
@@ -159,8 +162,11 @@ def _is_inside(of: Equations, x: Array) -> bool:
     return True
 
 
-def _walk(place: Place) -> Iterator[tuple[Place, Step | None]]:
-    """Places on the way, with the step to take from each; without one at the end."""
+def _walk(place: Place, slowest: float = 1.0) -> Iterator[tuple[Place, Step | None]]:
+    """Places on the way, with the step to take from each; without one at the end.
+
+    It ends where a step leaves more than a share of the residual.
+    """
     first = place.error
     for steps in range(_STEPS):
         if place.error <= _REACHED or (steps > _PATIENCE and place.error > _LEFT * first):
@@ -168,7 +174,7 @@ def _walk(place: Place) -> Iterator[tuple[Place, Step | None]]:
         step = System(place).step(place.missed, place.slack)
         yield place, step
         after = _searched(place, step)
-        if after is None:
+        if after is None or after.error > slowest * place.error:
             break
         place = after
     yield place, None

@@ -27,8 +27,8 @@ from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solving.again.kkt import System
 from sdpdr.solving.again.newton import Central, optimum
+from sdpdr.solving.again.system import System
 from sdpdr.solving.again.warm import Warm
 
 # Share of a change that equations which depend on others may contradict, by rounding.

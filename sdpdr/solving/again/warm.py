@@ -6,6 +6,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import svec_size
 from sdpdr.program.attain import Attained, attain
@@ -27,7 +29,9 @@ from sdpdr.solving.grade import Clock, with_both_sides, with_status
 # Share of the tolerance that the gap may take; the rest is for rounding, and for what proofs lose.
 _SHARE = 0.6
 # Products of rows and entries up to which a step takes less than a second or so.
-_LARGEST = 2e9
+_LARGEST = 1e10
+# Operations of an interior-point method's step up to which it costs less than what surrounds it.
+_LEAST = 1e6
 # How the answer is named among those of solvers.
 NAME, FORM = "newton", "gram"
 _FEASIBLE = (
@@ -75,6 +79,23 @@ def _program(sdp: SDP) -> ConeProgram | None:
     if rows * rows * entries > _LARGEST:
         return None
     return cone_program(sdp)
+
+
+def is_worth_it(sdp: SDP) -> bool:
+    """Whether a solver's own work on a program is so much that Newton's method can save some.
+
+    A step of an interior-point method takes a cube of the coordinates of every matrix, and a square
+    of the rows that a scalar is in.
+    """
+    orders = [*(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)]
+    operations = sum(float(svec_size(n)) ** 3 for n in orders)
+    for v in sdp.vector_variables:
+        seen = np.zeros(v.size)
+        for lhs in (*(r.lhs for r in sdp.rows), *(lmi.lhs for lmi in sdp.lmis)):
+            if v.name in lhs:
+                seen += np.bincount(lhs[v.name].matrix().indices, minlength=v.size)
+        operations += float(seen @ seen)
+    return operations >= _LEAST
 
 
 def solved_warm(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution, Warm] | None:

@@ -77,6 +77,7 @@ class Search:
         hard = np.isinf(goal.price) & np.isinf(goal.stiffness)
         # Then values are those of points shrunk into their limits, see `primal_value`.
         self._shrinkable = not np.isfinite(goal.lower[hard]).any()
+        self._scalable = self._shrinkable and bool(hard.all())
 
     @property
     def finished(self) -> bool:
@@ -170,6 +171,11 @@ class Search:
     def _warm(self, at: InteriorPoint, R: Matrix, weights: Vector) -> Iterate:
         """Where to begin near an answer: as far from the boundary as its gap is wide."""
         verdict = judge(self.goal, R, weights, self.options.tol, self.options.seed)
+        if self._scalable and verdict.bound > 0.0:
+            # All limits may have changed; the multipliers tell by how much.
+            R = R * np.sqrt(verdict.bound / self.goal.objective.value(R))
+            value, infeasibility = primal_value(self.goal, R)
+            verdict = replace(verdict, R=R, value=value, infeasibility=infeasibility)
         self._take(verdict)
         away = max(verdict.error, self.options.tol) if np.isfinite(verdict.error) else 1.0
         return at.near(R, weights, min(_WARMEST, _WARM_SHARE * away) * self._share(R))

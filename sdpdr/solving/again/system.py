@@ -1,0 +1,283 @@
+r"""Steps of Newton's method on the conditions of optimality (`sdpdr.solving.again.kkt`).
+
+Where the quotient of an entry of X is large, both eigenvectors belong to the range of X; these
+entries stay unknowns beside y. The others are eliminated, and those of two vectors of the range of
+S are left out of the matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.linalg.magnitudes import largest_of_rows
+from sdpdr.linalg.svec import SQRT2, svec
+from sdpdr.program.attain.newton import finite
+from sdpdr.solving.again.kkt import SPARSE, Frame, Place
+
+# Quotients from which on entries are unknowns.
+_LARGE = 1e2
+# Eigenvalues, relative to the largest, of the equations that depend on others.
+_DEPENDENT = 1e-9
+# Unknowns from which on equations are worth keeping sparse.
+_MANY = 100
+# Share of a right side that a factorization may leave.
+_LOST = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Unknowns of one block, or the scalars.
+
+    Attributes
+    ----------
+    rows : array of shape (k, m), of A^T, sparse where it may be
+    inverse : array of shape (k,), of quotients
+    unit : array of shape (k,), of entries of a matrix in its vector
+    at : places in the block's matrix, or among x
+    """
+
+    rows: Matrix
+    inverse: Array
+    unit: Array
+    at: tuple[Index, Index] | Index
+
+    @cached_property
+    def large(self) -> NDArray[np.bool_]:
+        """Which ones stay unknowns."""
+        return np.asarray(self.inverse * _LARGE <= 1.0)
+
+    @cached_property
+    def quotients(self) -> Array:
+        """Of those that are eliminated; zero of the others."""
+        return np.where(self.large, 0.0, 1.0 / np.where(self.large, 1.0, self.inverse))
+
+    def product(self) -> Matrix:
+        """What those that are eliminated leave between multipliers."""
+        roots = np.sqrt(self.quotients)
+        if sp.issparse(self.rows):
+            halves = sp.diags_array(roots) @ self.rows
+        else:
+            halves = roots[:, None] * self.rows
+        return halves.T @ halves
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A step of W, of x, and of y."""
+
+    dw: Array
+    dx: Array
+    dy: Array
+
+
+class System:
+    """The derivative of the conditions at a place: equations for the large entries of x, and y.
+
+    Parameters
+    ----------
+    place : Place
+
+    Attributes
+    ----------
+    matrix : array of shape (k + m, k + m)
+        Symmetric; sparse where it may be.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place, of = place, place.of
+        m = of.b.size
+        self._parts = [
+            _of_block(matrices, frame, frame.width(m))
+            for matrices, frame in zip(of.matrices, place.frames, strict=True)
+        ]
+        self._parts.append(_of_scalars(place))
+        products = [part.product() for part in self._parts]
+        schur = sp.csr_array((m, m)) if all(map(sp.issparse, products)) else np.zeros((m, m))
+        for product in products:
+            schur = schur + product
+        inverse = np.concatenate([part.inverse[part.large] for part in self._parts])
+        self.large = inverse.size
+        wide = [part.rows[part.large] for part in self._parts]
+        self.matrix = _bordered(inverse, wide, schur)
+
+    def right(self, missed: Array, slack: Array) -> Array:
+        """The right side for residuals ``b - A x`` and ``c + Q x - A^T y - s``."""
+        total, kept = missed.copy(), []
+        for part, seen in zip(self._parts, self._seen(slack), strict=True):
+            total += part.rows.T @ (part.quotients * seen)
+            kept.append(seen[part.large])
+        return np.concatenate([*kept, total])
+
+    def step(self, missed: Array, slack: Array) -> Step:
+        """How all answer to residuals."""
+        right, size = self.right(missed, slack), self._sizes()
+        solve = _factorized(_scaled(self.matrix, size))
+        if solve is None:
+            return self._as_step(self._least(right), slack)
+        found = size * solve(size * right)
+        rest = right - self.matrix @ found
+        found += size * solve(size * rest)
+        rest = right - self.matrix @ found
+        if not np.linalg.norm(size * rest) <= _LOST * np.linalg.norm(size * right):
+            found = self._least(right)  # of rows that depend on others
+        return self._as_step(found, slack)
+
+    def _as_step(self, found: Array, slack: Array) -> Step:
+        dw, dy = self._moved(found, slack)
+        return Step(dw, self._of_x(dw), dy)
+
+    def _sizes(self) -> Array:
+        largest = largest_of_rows(self.matrix)
+        return np.asarray(1.0 / np.sqrt(np.where(largest > 0.0, largest, 1.0)))
+
+    @cached_property
+    def _spectrum(self) -> tuple[Array, Array, Array]:
+        size = self._sizes()
+        values, vectors = np.linalg.eigh(finite(_dense(_scaled(self.matrix, size))))
+        return values, vectors, size
+
+    @cached_property
+    def _known(self) -> NDArray[np.bool_]:
+        values = np.abs(self._spectrum[0])
+        return np.asarray(values > _DEPENDENT * np.max(values, initial=0.0), dtype=bool)
+
+    def doubt(self, missed: Array, slack: Array) -> float:
+        """Share of a right side that equations that depend on others contradict."""
+        _, vectors, size = self._spectrum
+        right = size * self.right(missed, slack)
+        lost = vectors[:, ~self._known].T @ right
+        return float(np.linalg.norm(lost) / (np.linalg.norm(right) or 1.0))
+
+    def leaves(self, chosen: NDArray[np.bool_]) -> bool:
+        """Whether what equations that depend on others leave open are no entries chosen of x."""
+        _, vectors, size = self._spectrum
+        nothing = np.zeros(self.place.w.size)
+        for vector in vectors[:, ~self._known].T:
+            dx = self._of_x(self._moved(size * vector, nothing)[0])
+            if np.max(np.abs(dx[chosen]), initial=0.0) > np.sqrt(_DEPENDENT):
+                return False
+        return True
+
+    def slope(self, missed: Array, slack: Array) -> Step:
+        """How all answer to residuals, with the least y where there are several."""
+        return self._as_step(self._least(self.right(missed, slack)), slack)
+
+    def _least(self, right: Array) -> Array:
+        """The least solution of the equations, as far as they do not contradict each other."""
+        values, vectors, size = self._spectrum
+        part = vectors[:, self._known]
+        return np.asarray(size * (part @ ((part.T @ (size * right)) / values[self._known])))
+
+    def _of_x(self, dw: Array) -> Array:
+        place = self.place
+        dx = dw.copy()
+        for frame in place.frames:
+            x, s = (np.add.outer(one, one) for one in (frame.x, frame.s))
+            turned = frame.turned(dw) * x / (x + s)
+            dx[frame.block.part] = svec(frame.vectors @ turned @ frame.vectors.T)
+        k = place.of.nonnegative
+        dx[k] *= place.x[k] / (place.x[k] + place.s[k])
+        return dx
+
+    def _seen(self, slack: Array) -> list[Array]:
+        """Entries of residuals of the slack, by part."""
+        *blocks, scalars = self._parts
+        seen = [
+            frame.turned(slack)[part.at] * part.unit
+            for frame, part in zip(self.place.frames, blocks, strict=True)
+        ]
+        return [*seen, slack[scalars.at]]
+
+    def _moved(self, found: Array, slack: Array) -> tuple[Array, Array]:
+        """The step of w that belongs to one of y, and to that of the large entries of x."""
+        place = self.place
+        given, dy = found[: self.large], found[self.large :]
+        dw = np.zeros(place.w.size)
+        pushed = place.of.transposed @ dy - slack
+        start = 0
+        for frame, part in zip(place.frames, self._parts[:-1], strict=True):
+            x, s = (np.add.outer(one, one) for one in (frame.x, frame.s))
+            turned = frame.turned(pushed) * (1.0 + x / s)
+            i, j = (index[part.large] for index in part.at)
+            end = start + i.size
+            turned[i, j] = given[start:end] / part.unit[part.large] * (1.0 + s / x)[i, j]
+            turned[j, i] = turned[i, j]
+            dw[frame.block.part] = svec(frame.vectors @ turned @ frame.vectors.T)
+            start = end
+        scalars = self._parts[-1]
+        dx = scalars.quotients * pushed[scalars.at]
+        dx[scalars.large] = given[start:]
+        k = place.of.nonnegative
+        dx[: k.size] *= 1.0 + place.s[k] / place.x[k]
+        dw[scalars.at] = dx
+        return dw, dy
+
+
+def _of_block(matrices: sp.csr_array, frame: Frame, width: int) -> _Part:
+    n = frame.block.order
+    i, j = np.triu_indices(n)
+    chosen = j >= n - width
+    i, j = i[chosen], j[chosen]
+    unit = np.where(i == j, 1.0, SQRT2)
+    seen = frame.seen(matrices, width)
+    rows = (seen.reshape(seen.shape[0], -1)[:, (j - (n - width)) * n + i] * unit).T
+    kept = sp.csr_array(rows) if _filled(rows) <= SPARSE * rows.size else rows
+    return _Part(kept, (frame.s[i] + frame.s[j]) / (frame.x[i] + frame.x[j]), unit, (i, j))
+
+
+def _of_scalars(place: Place) -> _Part:
+    k, rows = place.of.scalars
+    inverse, p = place.of.curvature[k], place.of.nonnegative
+    inverse[: p.size] += place.s[p] / place.x[p]
+    return _Part(rows, inverse, np.ones(k.size), k)
+
+
+def _bordered(inverse: Array, wide: list[Matrix], schur: Matrix) -> Matrix:
+    """The symmetric matrix of ``-diag(inverse)``, ``wide`` and ``schur``."""
+    k, m = inverse.size, schur.shape[0]
+    filled = k + _filled(schur) + 2 * sum(_filled(rows) for rows in wide)
+    if k + m >= _MANY and filled <= SPARSE * (k + m) ** 2:
+        below = sp.vstack([sp.csr_array(rows) for rows in wide], format="csr")
+        corner = sp.diags_array(-inverse)
+        return sp.csc_array(sp.block_array([[corner, below], [below.T, sp.csr_array(schur)]]))
+    found = np.zeros((k + m, k + m))
+    found[np.arange(k), np.arange(k)] = -inverse
+    found[k:, k:] = _dense(schur)
+    found[:k, k:] = np.vstack([_dense(rows) for rows in wide])
+    found[k:, :k] = found[:k, k:].T
+    return found
+
+
+def _dense(matrix: Matrix) -> Array:
+    return matrix.toarray() if sp.issparse(matrix) else matrix
+
+
+def _filled(rows: Matrix) -> int:
+    return int(rows.nnz if sp.issparse(rows) else np.count_nonzero(rows))
+
+
+def _scaled(matrix: Matrix, size: Array) -> Matrix:
+    if not sp.issparse(matrix):
+        return matrix * size[:, None] * size
+    return sp.csc_array(sp.diags_array(size) @ matrix @ sp.diags_array(size))
+
+
+def _factorized(matrix: Matrix) -> Callable[[Array], Array] | None:
+    """What solves with a matrix; None where it is singular."""
+    if sp.issparse(matrix):
+        finite(matrix.data)
+        try:
+            return spl.splu(matrix).solve
+        except RuntimeError:  # it is exactly singular
+            return None
+    factor, pivots, singular = sl.lapack.dgetrf(finite(matrix))
+    return None if singular else lambda right: sl.lapack.dgetrs(factor, pivots, right)[0]
