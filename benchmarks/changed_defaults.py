@@ -152,6 +152,13 @@ def projected(estimator: Any, *names: str) -> Callable[[Path], str]:
     return measure
 
 
+def projected_moons(folder: Path) -> str:
+    """The nearest neighbour after maps of two classes."""
+    X, y = make_moons(150, noise=0.1, random_state=0)
+    maps = (sdpdr.LPP(), sdpdr.NPE(), sdpdr.LSDA(), sdpdr.IsoProjection())
+    return "; ".join(f"{type(one).__name__} {nearest(one, X, y)}" for one in maps)
+
+
 def spread_digits(folder: Path) -> str:
     """Five labels a class of 4000 digits."""
     X, y = (part[:4000] for part in usps(folder))
@@ -234,6 +241,16 @@ ROWS: dict[str, tuple[str, Callable[[Path], str], str]] = {
         "nothing: wine .950, digits .940",
     ),
     "NPE": ("digits .726", projected(sdpdr.NPE(), "digits"), "direct .926"),
+    "Two classes, moons": (
+        "LPP .80, NPE .80, LSDA .73, IsoProjection .74",
+        projected_moons,
+        "nothing .99",
+    ),
+    "IsoProjection": (
+        "150 digits .83, 150 of breast cancer .88",
+        projected(sdpdr.IsoProjection(), "digits", "cancer"),
+        "nothing: .91, .94",
+    ),
     "SpectralRegression": (
         "Isolet, 6 of 30 speakers out: 12.6 % wrong",
         projected(sdpdr.SpectralRegression(), "digits"),

@@ -26,7 +26,7 @@ FAST = {"n_neighbors": 4, "solver": "clarabel", "tol": 1e-5}
 
 @pytest.fixture(scope="module")
 def fitted():
-    return sdpdr.ISM(**FAST, margin=1.0, anchors=[2]).fit(X, Y)
+    return sdpdr.ISM(**FAST, margin=1.0, anchors=[2], furthest="auto").fit(X, Y)
 
 
 def test_learns_what_the_recipe_solves(fitted):
@@ -43,6 +43,28 @@ def test_every_labelled_point_lies_on_its_side(fitted):
     np.testing.assert_array_equal(fitted.predict(X), Y)
     np.testing.assert_array_equal(fitted.decision_function(X) > 0, Y == 1)
     assert fitted.score(X, Y) == 1.0
+
+
+def test_the_nearest_labelled_point_along_the_map_decides():
+    learned = sdpdr.ISM(**FAST).fit(X, SEEN)
+    K, (i, j) = as_dense(learned.gram_), learned.graph_.edges.T
+    steps = np.full((24, 24), np.inf)
+    steps[i, j] = steps[j, i] = np.sqrt(np.maximum(K[i, i] + K[j, j] - 2 * K[i, j], 0.0))
+    np.fill_diagonal(steps, 0.0)
+    for via in range(24):
+        steps = np.minimum(steps, steps[:, via, None] + steps[via])
+    known = np.flatnonzero(SEEN != -1)
+    np.testing.assert_array_equal(
+        learned.transduction_, SEEN[known][np.argmin(steps[:, known], axis=1)]
+    )
+
+
+def test_a_hyperplane_decides_where_it_is_asked_to():
+    learned = sdpdr.ISM(**FAST, decision="hyperplane").fit(X, SEEN)
+    np.testing.assert_array_equal(learned.transduction_, (learned.scores_[:, 0] > 0).astype(int))
+    np.testing.assert_array_equal(learned.predict(X), learned.transduction_)
+    with pytest.raises(UnknownNameError, match="nearest"):
+        sdpdr.ISM(**FAST, decision="wall").fit(X, SEEN)
 
 
 def test_labels_may_be_words_and_missing_ones_none():
@@ -82,7 +104,8 @@ def test_new_points_are_interpolated(fitted):
 
 def test_precomputed_distances_give_the_same(fitted):
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)
-    given = sdpdr.ISM(**FAST, margin=1.0, anchors=[2], metric="precomputed").fit(distances, Y)
+    options = {**FAST, "furthest": "auto", "metric": "precomputed"}
+    given = sdpdr.ISM(**options, margin=1.0, anchors=[2]).fit(distances, Y)
     assert given.solution_.value == pytest.approx(fitted.solution_.value, rel=1e-5)
     np.testing.assert_array_equal(given.predict(distances[:5]), Y[:5])
 
@@ -105,7 +128,7 @@ def test_too_large_a_margin_is_explained(isometry, largest):
 
 def test_cheap_slack_is_warned_of():
     with pytest.warns(WeakSeparationWarning, match="of class 1 are on .* Raise slack"):
-        sdpdr.ISM(**FAST, anchors=[2], margin=1.0, slack=0.1).fit(X, Y)
+        sdpdr.ISM(**FAST, anchors=[2], margin=1.0, slack=0.1, furthest="auto").fit(X, Y)
 
 
 def test_smallest_dimension_that_separates(fitted):
@@ -175,7 +198,7 @@ def test_bad_input_is_named(y, options, message):
 
 
 def test_its_recipe_is_the_public_one():
-    model = methods.ism(graphs.knn(X, 4), SEEN)
+    model = methods.ism(graphs.knn(X, 4), SEEN, furthest="all")
     learned = sdpdr.ISM(**FAST).fit(X, SEEN)
     solved = sdpdr.solve(model, "clarabel", tol=1e-5)
     assert learned.solution_.value == pytest.approx(solved.value, rel=1e-5)

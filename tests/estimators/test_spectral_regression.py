@@ -54,6 +54,28 @@ def test_every_projection_has_both_ways(make, way):
     assert len(learned.get_feature_names_out()) == 2
 
 
+@pytest.mark.parametrize("way", ["regression", "direct"])
+def test_two_classes_have_two_directions_unless_their_pencil_has_one(way):
+    X, y = clouds()
+    y = np.where(y == 2, 0, y)
+    for make, d in ((LDA, 1), (SDA, 1), (LPP, 2), (NPE, 2), (LSDA, 2)):
+        assert make(n_neighbors=15, way=way).fit_transform(X, y).shape == (60, d)
+
+
+@pytest.mark.parametrize("way", ["regression", "direct"])
+def test_no_more_directions_than_columns(way):
+    X, y = clouds()
+    assert LSDA(n_neighbors=15, way=way).fit(X[:, :1], y).components_.shape[1] == 1
+
+
+@pytest.mark.parametrize("way", ["regression", "direct"])
+def test_an_isometric_projection_before_a_classifier_keeps_all_directions(way):
+    X, y = clouds()
+    learned = IsoProjection(n_neighbors=15, way=way).fit(X, y)
+    assert np.linalg.matrix_rank(learned.components_) == X.shape[1]
+    assert np.all(learned.eigenvalues_ > 0.0)
+
+
 def test_both_ways_to_discriminants_span_one_space():
     X, y = clouds()
     one, other = LDA(alpha=0.7).fit(X, y), LDA(alpha=0.7, way="direct").fit(X, y)

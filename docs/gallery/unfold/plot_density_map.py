@@ -14,8 +14,7 @@ from sdpdr.baselines import kernel_pca
 
 X, t = sdpdr.datasets.s_curve(80, seed=0)
 found = sdpdr.DensityMap(n_neighbors=5).fit(X)
-h = np.sqrt(found.graph_.sqdist.mean())
-gaussian = kernel_pca(X, 79, gamma=0.5 / h**2)
+gaussian = kernel_pca(X, 79, gamma=0.5 / found.bandwidth_**2)
 share = {
     "kernel PCA": np.square(gaussian[:, :2]).sum() / np.square(gaussian).sum(),
     "DensityMap": found.eigenvalues_[:2].sum() / found.eigenvalues_.sum(),

@@ -17,7 +17,7 @@ X, t = sdpdr.datasets.swiss_roll(200, seed=0)
 y = (np.sin(0.7 * t) > 0).astype(int)
 known = np.where(np.arange(200) % 4 == 0, y, -1)
 labelled = known >= 0
-ism = sdpdr.ISM(3, n_neighbors=5).fit(X, known)
+ism = sdpdr.ISM(3, n_neighbors=5, furthest="auto", decision="hyperplane").fit(X, known)
 svm = SVC(C=100.0).fit(X[labelled], y[labelled])
 spread = LabelPropagation(kernel="knn", n_neighbors=5).fit(X, known)
 guesses = {"ISM": ism.transduction_, "SVM": svm.predict(X), "propagation": spread.transduction_}

@@ -46,7 +46,12 @@ class LinearEmbedding:
 
 
 def linear_embedding(
-    X: Matrix, pencil: Pencil, n_components: int, gamma: float = 0.0
+    X: Matrix,
+    pencil: Pencil,
+    n_components: int | None = None,
+    gamma: float = 0.0,
+    *,
+    most: int | None = None,
 ) -> LinearEmbedding:
     r"""Solve :math:`X^T W X a = \lambda (X^T D X + \gamma I) a` for samples as rows of X.
 
@@ -60,10 +65,12 @@ def linear_embedding(
         Sparse data are never made dense; min(n, m) at most 4000 then.
     pencil : Pencil
         Of the n samples.
-    n_components : int
-        At most the rank of the centred X.
+    n_components : int, optional
+        At most the rank of the centred X, which is the default.
     gamma : float, default 0.0
         0 or more.
+    most : int, optional
+        How many the default is at most.
 
     Raises
     ------
@@ -80,7 +87,8 @@ def linear_embedding(
     data = Centered(X, np.zeros((pencil.n, 0)), mean, np.zeros(0))
     span = (_sparse_span if sp.issparse(X) else _dense_span)(data, pencil)
     s = span.singular
-    d = validate.positive_integer("n_components", n_components, at_most=s.size, why="the rank of X")
+    d = min(s.size, most or s.size) if n_components is None else n_components
+    d = validate.positive_integer("n_components", d, at_most=s.size, why="the rank of X")
     scale = np.ones(s.size) if gamma == 0.0 else s
     left, right = (scale[:, None] * form * scale for form in (span.weights, span.masses))
     right = right + gamma * np.eye(s.size)

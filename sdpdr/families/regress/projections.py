@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,19 +18,23 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.leave_out import ALPHA, choose_ridge, is_quickly_left_out
 from sdpdr.families.regress.linear import linear_embedding
+from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.respond import (
     LABELLED,
     UNKNOWN,
     Responding,
+    Responses,
     checked_target,
     class_responses,
+    default_dimension,
     has_unknown,
     kind_of,
 )
 from sdpdr.families.regress.ridge import ridge
 
 WAYS = ("regression", "direct")
-# Share of the variance that the spread within classes has at least, where lengths are told by it.
+# Share of the variance that the spread within classes has at least, where lengths are told by it,
+# and of the largest spread of distances that of a direction has.
 _SPREAD = 1e-9
 
 
@@ -59,7 +63,9 @@ class GraphProjection(Responding):
     Parameters
     ----------
     n_components : int, optional
-        Two; one less than there are classes where labels make the pencil.
+        One less than there are classes for `LDA` and `SDA`, whose pencils have no more. Of the
+        others two, or, with labels, one less than there are classes where that is more;
+        `IsoProjection`, which heeds none, then keeps all directions along which distances spread.
     n_neighbors : int, default 5
     metric : {"euclidean", "cosine"}, default "euclidean"
         Of the search for neighbours, as for `sdpdr.graphs.knn`.
@@ -139,18 +145,28 @@ class GraphProjection(Responding):
         return self
 
     def _directly(self, X: Matrix, y: np.ndarray | None) -> GraphProjection:
-        d = self.n_components
-        if d is None:
-            known = 3 if y is None else np.setdiff1d(y, [-1] * (self.kind == "semisupervised")).size
-            d = max(known - 1, 1)
         pencil, classes = self._pencil(X, y, self.kind), None
         if y is not None and self.kind != "semisupervised":
             classes = class_responses(y)
         self.alpha_ = self._ridge(X, classes, float(np.mean(pencil.totals)))
-        found = linear_embedding(X, pencil, d, self.alpha_)
-        self.components_, self.intercept_ = found.coef.T, -found.mean @ found.coef
-        self.eigenvalues_ = found.eigenvalues
+        most = self._most(X, y)
+        found = linear_embedding(X, pencil, self.n_components, self.alpha_, most=most)
+        d = self._kept(found.eigenvalues, y)
+        coef = found.coef[:, :d]
+        self.components_, self.intercept_ = coef.T, -found.mean @ coef
+        self.eigenvalues_ = found.eigenvalues[:d]
         return self
+
+    def _most(self, X: Matrix, y: np.ndarray | None) -> int:
+        """How many directions solve the pencil where no number is asked."""
+        if self.kind not in ("classes", "semisupervised"):
+            return default_dimension(y)
+        unknown = [UNKNOWN] * (self.kind == "semisupervised")
+        return max(np.setdiff1d(y, unknown).size - 1, 1)
+
+    def _kept(self, eigenvalues: Array, y: np.ndarray | None) -> int:
+        """How many of them are kept."""
+        return eigenvalues.size
 
     def _ridge(self, X: Matrix, responses: Array | None, unit: float = 1.0) -> float:
         if not isinstance(self.alpha, str):
@@ -300,6 +316,20 @@ class IsoProjection(GraphProjection):
     connect: str = "bridges"
 
     kind: ClassVar[str] = "geodesic"
+
+    def _of_pencil(self, pencil: Pencil, X: Any, y: np.ndarray | None, default: int) -> Responses:
+        found = super()._of_pencil(pencil, X, y, self._most(X, y))
+        assert found.eigenvalues is not None
+        d = self._kept(found.eigenvalues, y)
+        return replace(found, vectors=found.vectors[:, :d], eigenvalues=found.eigenvalues[:d])
+
+    def _most(self, X: Matrix, y: np.ndarray | None) -> int:
+        return default_dimension(y) if y is None else min(X.shape[1], X.shape[0] - 1)
+
+    def _kept(self, eigenvalues: Array, y: np.ndarray | None) -> int:
+        if y is None or self.n_components is not None:
+            return eigenvalues.size
+        return max(int(np.sum(eigenvalues > _SPREAD * eigenvalues[0])), 1)
 
 
 class SDA(Discriminant):

@@ -71,6 +71,20 @@ class Responses:
     classes: np.ndarray | None = None
 
 
+def default_dimension(y: np.ndarray | None) -> int:
+    """Directions of a pencil that has more of them than there are classes, where none is asked.
+
+    Two, since a line through two classes loses what only a second direction tells; or one less
+    than there are classes.
+
+    Examples
+    --------
+    >>> default_dimension(np.array([0, 1, 1])), default_dimension(np.arange(10))
+    (2, 9)
+    """
+    return 2 if y is None else max(np.unique(y).size - 1, 2)
+
+
 def checked_target(y: Any, n: int, *, columns: bool = False) -> np.ndarray | None:
     """The target of n samples, if there is one; a single column as a vector, unless of columns."""
     if y is None:
@@ -146,8 +160,7 @@ class Responding(Transformer):
             known = labels != UNKNOWN
             values = carried.eigenvalues[: vectors.shape[1]]
             return Responses(vectors, values, known.astype(float), np.unique(labels[known]))
-        default = 2 if y is None else max(np.unique(y).size - 1, 1)
-        return self._of_pencil(self._pencil(X, y, kind), X, y, default)
+        return self._of_pencil(self._pencil(X, y, kind), X, y, default_dimension(y))
 
     def _pencil(self, X: Any, y: np.ndarray | None, kind: str) -> Pencil:
         """The pencil of a kind, for the samples X; within the classes where y is given."""

@@ -56,7 +56,8 @@ class SpectralRegression(Responding):
     Parameters
     ----------
     n_components : int, optional
-        By default one less than there are classes, or two; all columns of given responses.
+        By default one less than there are classes, of graphs two where that is more or there are
+        no labels; all columns of given responses.
     responses : str, NeighborGraph or Pencil, default "auto"
         ``"classes"``: the labels y (discriminant analysis). ``"semisupervised"``: labels, -1 where
         not known, carried along a graph. ``"contrast"``: neighbours of one class against those of

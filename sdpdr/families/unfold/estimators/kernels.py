@@ -17,6 +17,9 @@ from sdpdr.model import Model
 from sdpdr.program import Factor, Solution
 from sdpdr.program.point import leading_factor, spectrum_of
 
+# Bandwidth of a density map, in root mean squares of the lengths of edges.
+_WIDTH = 3.0
+
 
 class KernelEmbedding(GramEmbedding):
     """Base of embeddings from a Gram matrix that is not centred: centred kernel components.
@@ -146,8 +149,10 @@ class DensityMap(KernelEmbedding):
     n_neighbors : int, default 6
         Two points are joined if either is among the other's nearest.
     bandwidth : float, optional
-        h of the kernel :math:`\exp(-d / 2h^2)`, a plain length. Default: the root of the mean of
-        the squared edge lengths.
+        h of the kernel :math:`\exp(-d / 2h^2)`, a plain length. Default: three times the root of
+        the mean of the squared edge lengths. Beside a small h the unit sphere is small, points lie
+        all around it, and two dimensions hold little of them; of a large h only sums of distances
+        are left.
     variant : {"unit", "trace"}, default "unit"
         Points on the unit sphere, or as close to the origin as the densities allow.
     spread : {"most", "least"}, default "most"
@@ -157,6 +162,8 @@ class DensityMap(KernelEmbedding):
 
     Attributes
     ----------
+    bandwidth_ : float
+        h, as used.
     density_ : array of shape (nodes,)
         The sums prescribed.
     embedding_, gram_, eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
@@ -187,13 +194,16 @@ class DensityMap(KernelEmbedding):
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         _require_all_distances(graph)
+        self.bandwidth_ = self.bandwidth
+        if self.bandwidth is None:
+            self.bandwidth_ = _WIDTH * float(np.sqrt(np.mean(graph.sqdist)))
         return density_map(
-            graph, bandwidth=self.bandwidth, variant=self.variant, spread=self.spread
+            graph, bandwidth=self.bandwidth_, variant=self.variant, spread=self.spread
         )
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
-        self.density_ = kernel_sums(graph, self.bandwidth)
+        self.density_ = kernel_sums(graph, self.bandwidth_)
 
 
 def _require_all_distances(graph: NeighborGraph) -> None:

@@ -19,11 +19,15 @@ from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
 from sdpdr.families.unfold.labelled import Labelled, decided, labelled, labels_of_samples
 from sdpdr.graphs import NeighborGraph
-from sdpdr.model import Model
+from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.linalg.walks import dijkstra
+from sdpdr.model import Model, Var
 from sdpdr.model.blocks.separation import UNLABELLED
+from sdpdr.model.model import evaluate
 from sdpdr.program import Solution, Status
 from sdpdr.program.point import leading_factor, spectrum_of
 
+DECISIONS = ("nearest", "hyperplane")
 # Share of the largest multiplier from which on a row counts as one that holds the margin down.
 _HOLDS = 0.05
 _NAMED = 4
@@ -42,8 +46,9 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     r"""Isometric separation map: unfold so that a hyperplane separates the classes.
 
     Solves `sdpdr.methods.ism`. Unlabelled points (label -1) take part, held by the lengths to
-    their neighbours, and get the label of their side: the method is transductive. Labels of
-    points seen later are interpolated, see `predict`.
+    their neighbours, and get the label of the labelled point that is nearest in the map, or that
+    of their side: the method is transductive. Labels of points seen later are interpolated, see
+    `predict`.
 
     Parameters
     ----------
@@ -56,8 +61,11 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     margin : float or "half", optional
         :math:`\gamma`, in units of squared length; ``"half"`` finds the largest possible one
         first and takes half of it.
-    furthest : {"auto", "all"} or FurthestPairs, default "auto"
+    furthest : {"auto", "all"} or FurthestPairs, default "all"
         Pairs to pull apart.
+    decision : {"nearest", "hyperplane"}, default "nearest"
+        What tells the class of a point: the labelled point nearest to it along the edges, in
+        lengths of the map, or the side of the hyperplanes on which it lies.
     slack : float, optional
         Price of rows that fall short of the margin; hard rows by default.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
@@ -68,9 +76,11 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     ----------
     classes_ : array
     transduction_ : array of shape (n,)
-        The label of the side on which each sample of `fit` lies.
+        What was decided of each sample of `fit`.
     scores_ : array of shape (nodes, anchors)
         :math:`K_{iA}`.
+    ways_ : array of shape (nodes, classes)
+        Lengths, in the map, of the shortest ways along edges to a labelled point of each class.
     anchors_ : array of int
         The samples that are anchors.
     margin_ : float
@@ -112,8 +122,9 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     _: KW_ONLY
     anchors: Any = None
     margin: float | str | None = None
-    furthest: Furthest = "auto"
+    furthest: Furthest = "all"
     slack: float | None = None
+    decision: str = "nearest"
 
     def fit(self, X: Any, y: Any = None) -> ISM:
         """Learn the map of the rows of X.
@@ -133,9 +144,10 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
                 "ISM requires y to be passed, but the target y is None. Pass labels, -1 where "
                 "they are not known; sdpdr.MVU needs none."
             )
+        validate.choice("decision", self.decision, DECISIONS)
         super().fit(X, y)
         self._seen = np.asarray(X)
-        self.transduction_ = decided(self.classes_, self._decision(self.scores_))[self.graph_.index]
+        self.transduction_ = decided(self.classes_, self._decisions)[self.graph_.index]
         left_out = np.flatnonzero(self.graph_.index < 0)
         if left_out.size:
             self.transduction_[left_out] = self.predict(self._seen[left_out])
@@ -144,7 +156,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     def predict(self, X: Any) -> Any:
         """Labels of points.
 
-        A point seen by `fit` has the label of its side. A new one has the scores of its nearest
+        A point seen by `fit` has the label decided there. A new one has the scores of its nearest
         neighbours, weighted so that they reproduce it; it takes no part in the map.
 
         Parameters
@@ -161,6 +173,9 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     def decision_function(self, X: Any) -> Array:
         """Scores of points: of the second class, shape (m,), or of each, (m, classes).
 
+        Minus the ways to labelled points (of two classes, by how much that to the first is
+        longer), or inner products with the anchors.
+
         Parameters
         ----------
         X : array_like
@@ -171,8 +186,8 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         k = min(self.n_neighbors, placed.size)
         points, precomputed = checked(self, X, reset=False), self.metric == "precomputed"
         near, weights = reconstructing(points, self._seen, placed, k, precomputed=precomputed)
-        values = self.scores_[self.graph_.index[placed[near]]]
-        return self._decision(np.einsum("mk,mka->ma", weights, values))
+        values = self._decisions[self.graph_.index[placed[near]]]
+        return np.asarray(np.einsum("mk,mk...->m...", weights, values))
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         given = labels_of_samples(y, graph.index.size)
@@ -194,6 +209,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         super()._keep(graph, solution)
         labels = self._labelled
         self.scores_ = self.gram_[:, labels.anchors]
+        self.ways_ = ways_to_classes(self.gram_, labels)
         self.anchors_ = graph.first_samples[labels.anchors]
         self.separating_dimension_ = separating_dimension(self.gram_, labels)
         if self.slack is not None:
@@ -203,7 +219,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         """Of slack so cheap that a normal shrinks, or much of a class is on the wrong side."""
         labels = self._labelled
         norms = self.scores_[labels.anchors, np.arange(labels.anchors.size)]
-        right = decided(self.classes_, self._decision(self.scores_)) == self.classes_[labels.codes]
+        right = decided(self.classes_, self._sides()) == self.classes_[labels.codes]
         shares = [np.mean(right[labels.codes == c]) for c in range(len(self.classes_))]
         if np.all(norms >= 0.999 * self.margin_) and min(shares) >= _MOST:
             return
@@ -217,9 +233,17 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
             stacklevel=5,
         )
 
-    def _decision(self, scores: Array) -> Array:
+    @property
+    def _decisions(self) -> Array:
+        """Scores of the nodes: of the second class, or of each."""
+        if self.decision == "hyperplane":
+            return self._sides()
+        ways = self.ways_
+        return np.asarray(ways[:, 0] - ways[:, 1] if ways.shape[1] == 2 else -ways)
+
+    def _sides(self) -> Array:
         codes = self._labelled.codes[self._labelled.anchors]
-        ordered = scores[:, np.argsort(codes)]
+        ordered = self.scores_[:, np.argsort(codes)]
         if len(self.classes_) > 2:
             return ordered
         if codes.size == 2:
@@ -258,6 +282,41 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
     def _samples(self, nodes: Index) -> list[int]:
         samples: list[int] = self._labelled.graph.first_samples[nodes].tolist()
         return samples
+
+
+def ways_to_classes(gram: Any, labels: Labelled) -> Array:
+    """Shortest ways along edges, in lengths of a map, to a labelled node of each class.
+
+    Parameters
+    ----------
+    gram : array or Factor
+        Of the nodes.
+    labels : Labelled
+
+    Returns
+    -------
+    array of shape (n, classes)
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> line = np.array([[0.0], [1.0], [3.0]])
+    >>> known = labelled(graphs.path([1.0, 2.0]), ["a", None, "b"])
+    >>> ways_to_classes(line @ line.T, known)
+    array([[0., 3.],
+           [1., 2.],
+           [3., 0.]])
+    """
+    graph = labels.graph
+    squares = evaluate(SquaredEdgeLengths(graph.n, graph.edges) @ Var("K"), {"K": gram})
+    # An edge that vanished, or fell below zero by rounding, is still a way.
+    least = np.finfo(float).eps * float(np.max(graph.sqdist))
+    lengths = graph.adjacency(np.sqrt(np.maximum(squares, least)))
+    ways = [
+        dijkstra(lengths, np.flatnonzero(labels.codes == c), min_only=True)
+        for c in range(len(labels.classes))
+    ]
+    return np.column_stack(ways)
 
 
 def separating_dimension(gram: Any, labels: Labelled) -> int:
