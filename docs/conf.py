@@ -59,7 +59,7 @@ html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 9,
+    "header_links_before_dropdown": 8,
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],
