@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Solvers and BLAS are fastest here with one thread each; tests run in parallel instead.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo study quick test slow truth rooms kernels versions docs pages lint bench clean
+.PHONY: help demo study quick test slow truth rooms kernels versions docs links pages lint bench clean
 help:  ## list the goals
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -45,13 +45,16 @@ kernels: $(VENV)/.ready  ## all tests under five processor settings; rewrites th
 versions: $(VENV)/.ready  ## all tests with the lowest and newest versions, each in an environment
 	$(BIN)/python benchmarks/machines.py versions --keep
 
-docs: $(VENV)/.ready  ## the documentation, into docs/_build/html; warnings are errors
+docs: $(VENV)/.ready  ## the documentation, into docs/_build/html; warnings and broken links are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+links: docs  ## whether links to other sites lead somewhere; needs the network
+	$(BIN)/python -m sphinx -q -b linkcheck docs docs/_build/links
 
 pages: docs  ## the documentation in a browser; needs Chromium, and npm for axe-core
 	$(BIN)/python -m pip install --quiet --editable ".[browser]"
 	mkdir -p out/axe
-	cd out/axe && npm pack --silent axe-core && tar -xzf axe-core-*.tgz
+	cd out/axe && rm -f axe-core-*.tgz && npm pack --silent axe-core && tar -xzf axe-core-*.tgz
 	SDPDR_PAGES=docs/_build/html SDPDR_AXE=out/axe/package/axe.min.js \
 	$(BIN)/python -m pytest --timeout 3600 tests/docs/test_pages_in_a_browser.py
 

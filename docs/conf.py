@@ -23,6 +23,7 @@ extensions = [
     "backlinks",
     "facts",
     "lessons",
+    "links",
     "problems",
     "studies",
     "sphinx.ext.autodoc",
@@ -67,24 +68,8 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {
-    page: []
-    for page in (
-        "index",
-        "moving",
-        "concepts",
-        "methods/*",
-        "guide/*",
-        "howto/*",
-        "problems/*",
-        "gallery_output/*",
-        "gallery_output/*/*",
-        "course_output/*",
-        "references",
-        "changelog",
-        "contributing",
-    )
-}
+# Without them no page is long or heavy by what it lists of others.
+html_sidebars = {"**": []}
 
 FAMILIES = ("unfold", "labels", "metric", "regress", "factor")
 sphinx_gallery_conf = {
@@ -97,6 +82,8 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "plot_gallery": True,
     "abort_on_example_error": True,
+    # What a plotting function happens to return is no output.
+    "capture_repr": ("_repr_html_",),
     "write_computation_times": False,
     "image_scrapers": (FigureScraper(),),
 }

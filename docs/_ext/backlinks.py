@@ -2,7 +2,7 @@
 
 Sphinx takes all names of a module to be of the room that it came upon first: `GraphProjection` of
 ``sdpdr.estimators`` is linked as ``sdpdr.GraphProjection``, since `LDA` lies beside it. The page
-that a link leads to knows the name.
+that a link leads to knows the name. Pages of the guide show docstrings that have no anchor there.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 _LINK = re.compile(
     r'(?P<page>[^"/]*/generated/(?P<name>[\w.]+)(?:-class)?\.html)#(?P<anchor>[\w.]+)'
 )
+_SHOWN = re.compile(r"(?P<page>/guide/\w+\.html)#sdpdr\.[\w.]+")
 
 
 def mended(body: str) -> str:
@@ -24,15 +25,19 @@ def mended(body: str) -> str:
     'href="../api/generated/sdpdr.estimators.Base.html#sdpdr.estimators.Base.fit"'
     >>> mended('href="../api/generated/sdpdr.Plan-class.html#sdpdr.Plan"')
     'href="../api/generated/sdpdr.Plan-class.html#sdpdr.Plan"'
+    >>> mended('href="../guide/inside.html#sdpdr.program.sdp.SDP"')
+    'href="../guide/inside.html"'
     """
 
     def right(found: re.Match[str]) -> str:
         name = found["name"].rpartition(".")[2]
+        if f"{found['anchor']}.".startswith(f"{found['name']}."):
+            return found[0]
         member = re.search(rf"\.{name}((?:\.\w+)?)$", found["anchor"])
         anchor = found["name"] + member[1] if member else found["anchor"]
         return f"{found['page']}#{anchor}"
 
-    return _LINK.sub(right, body)
+    return _SHOWN.sub(r"\g<page>", _LINK.sub(right, body))
 
 
 def _mend(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

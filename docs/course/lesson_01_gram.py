@@ -50,6 +50,8 @@ K = places @ places.T
 print(K.round(0))
 
 # %%
+# (Ash is at the origin, so its products are zero.)
+#
 # Turn the map by an orthogonal matrix Q, so that Y becomes YQ. The Gram matrix becomes
 # :math:`Y Q Q^\top Y^\top = Y Y^\top`. It has forgotten the turn. That is why it is a better
 # unknown than Y: all turned and reflected maps are *one* Gram matrix.
@@ -106,18 +108,18 @@ print("row sums:", np.abs(centred.sum(axis=1)).max().round(9))
 # From the Gram matrix to points
 # ------------------------------
 # We have K and want some Y with :math:`Y Y^\top = K`. Every symmetric matrix has an orthonormal
-# basis of eigenvectors, :math:`K = \sum_k \lambda_k u_k u_k^\top`. If no eigenvalue is negative, we
-# may take roots: the columns :math:`\sqrt{\lambda_k}\, u_k` make a Y.
+# basis of eigenvectors, :math:`K = \sum_l \lambda_l u_l u_l^\top`. If no eigenvalue is negative, we
+# may take roots: the columns :math:`\sqrt{\lambda_l}\, u_l` make a Y.
 #
 # *What do you expect* of the five eigenvalues of our K? How many of them are not zero?
 
 eigenvalues, vectors = np.linalg.eigh(centred)
-print(eigenvalues[::-1].round(6))
+print(eigenvalues[::-1].round(6) + 0.0)  # the zero makes 0 of −0
 
 # %%
-# Two. K is a product of matrices with two columns, so its rank is two; **the number of positive
-# eigenvalues is the dimension of the map**, and nobody told the table that it was drawn on paper.
-# We keep two columns and draw.
+# Two, but for rounding. K is :math:`YY^\top` with two columns in Y, so its rank is at most two;
+# **the number of positive eigenvalues is the dimension of the map**, and nobody told the table that
+# it was drawn on paper. We keep two columns and draw.
 
 leading = [-1, -2]  # eigh sorts eigenvalues from small to large
 Y = vectors[:, leading] * np.sqrt(eigenvalues[leading])
@@ -141,7 +143,7 @@ print("largest error of a distance:", np.abs(again - distance).max().round(9))
 # Which tables are tables of distances?
 # -------------------------------------
 # The roots needed eigenvalues that are not negative. A symmetric matrix with
-# :math:`\lambda_k \ge 0` for all k is called **positive semidefinite**, written
+# :math:`\lambda_l \ge 0` for all l is called **positive semidefinite**, written
 # :math:`K \succeq 0`. So we have proved half of the following, and the other half is short.
 #
 # .. admonition:: Theorem

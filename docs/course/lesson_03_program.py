@@ -113,6 +113,8 @@ avoiding = maximize(-pairs) + (X.diagonal() == 1).named("length")
 print(avoiding.describe())
 
 # %%
+# (Python counts from zero: what it prints as ``X_0,1`` is :math:`X_{12}` in formulas.)
+#
 # *By proof.* With the vector of ones, :math:`\mathbf 1^\top X \mathbf 1 \ge 0`. This is the sum of
 # all entries: three ones on the diagonal, and every pair twice. So
 #
@@ -208,6 +210,13 @@ print(f"bound    {solution.bound:.9f}")
 print("proved by:", solution.argument)
 
 # %%
+# The last line is the argument. *Inside all cones:* here there is one cone, and the eigenvalues of
+# the repaired S are above zero by more than rounding can have changed. *Next to which the equations
+# have a solution:* numbers in a computer are rounded, so :math:`S = \sum_i y_i A_i - C` holds
+# nearly; but close to them lie numbers for which it holds exactly, and the bound is theirs. Lesson
+# 6 does such proofs by hand.
+
+# %%
 # Exercises
 # ---------
 # **Exercise 1.** Let C have order five. Replace the conditions of the disc by
@@ -301,6 +310,7 @@ print("proved by:", solution.argument)
 # %%
 # References
 # ----------
-# Semidefinite programs and their duals: [BV2004]_, sections 4.6.2 and 5.9. Exercise 1 is a theorem
-# of Ky Fan; [OW1992]_ has more about it. How to write programs in sdpdr is told in
+# Semidefinite programs and their duals: [BV2004]_, sections 4.6.2 and 5.9; the Vasiloglou thesis,
+# section 2.2.1 (see :doc:`/references`), tells in words how such programs came to be used. Exercise
+# 1 is a theorem of Ky Fan; [OW1992]_ has more about it. How to write programs in sdpdr is told in
 # :doc:`/guide/language`, and what is proved of an answer in :doc:`/guide/certificates`.

@@ -315,3 +315,5 @@ print("pivots of L − J:", *pivots(shifted))
 # The bound and its two-line proof: :ref:`certificate`. All arguments, the residuals of DIMACS and
 # the meaning of every status: :doc:`/guide/certificates`; how to read an answer:
 # :doc:`/guide/reading`. Bounds with all rounding accounted for are treated in [JCK2007]_.
+# Of unfoldings the documents prove no bounds: the Vasiloglou thesis (section 3.5.2) tells how long
+# they took, and how many dimensions they need (see :doc:`/references`).

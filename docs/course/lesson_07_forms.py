@@ -275,7 +275,7 @@ for contestant, column in zip(contestants, table.T, strict=True):
 # References
 # ----------
 # Forms, and how they are chosen: :ref:`forms` and :doc:`/guide/solvers`; how far they go:
-# :doc:`/guide/scale`. The cost of interior points for unfolding, often quoted as
-# :math:`O(n^3 + m^3)`, is discussed in :doc:`/methods/mvu`; see the Vasiloglou thesis, section 3.2,
-# for the factor form. Profiles are due to [DM2002]_; their pitfalls are in [GS2016]_. What a study
-# measures is told in :doc:`/guide/measures`.
+# :doc:`/guide/scale`. The cost of interior points for unfolding, often quoted as :math:`O(n^3 +
+# m^3)`, is discussed in :doc:`/methods/mvu`; see the Vasiloglou thesis, section 3.2, for the factor
+# form (:doc:`/references`). Profiles are due to [DM2002]_; their pitfalls are in [GS2016]_. What a
+# study measures is told in :doc:`/guide/measures`.

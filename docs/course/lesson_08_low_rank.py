@@ -283,7 +283,8 @@ history = plot.convergence(solution.history)
 # %%
 # References
 # ----------
-# The factor is due to [BM2003]_; for unfolding see the Vasiloglou thesis, sections 3.2 and 3.5, and
-# :doc:`/methods/ncmvu`. The rank of optimal matrices is [Pat1998]_. That enough columns suffice: N.
-# Boumal, V. Voroninski and A. S. Bandeira, "The non-convex Burer-Monteiro approach works on smooth
-# semidefinite programs", NIPS 29, 2016. What our engines do: :doc:`/guide/scale`.
+# The factor is due to [BM2003]_; for unfolding see the Vasiloglou thesis, sections 3.2 and 3.5
+# (:doc:`/references`), and :doc:`/methods/ncmvu`. The rank of optimal matrices is [Pat1998]_. That
+# enough columns suffice: N. Boumal, V. Voroninski and A. S. Bandeira, "The non-convex
+# Burer-Monteiro approach works on smooth semidefinite programs", NIPS 29, 2016. What our engines
+# do: :doc:`/guide/scale`.

@@ -1,6 +1,6 @@
 """
-Unfold the swiss roll, and read the certificate
-===============================================
+Unfold the swiss roll (MVU), and read the certificate
+=====================================================
 
 A sheet of paper, rolled up, is a two-dimensional thing in three dimensions. Straight-line distances
 across the layers say nothing about the sheet, but distances between neighbours do. Maximum Variance

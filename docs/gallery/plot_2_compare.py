@@ -1,6 +1,6 @@
 """
-Compare solvers and forms
-=========================
+Every solver and form on one unfolding (MVU)
+============================================
 
 One small program, every solver that runs here, every form it takes. They all claim something; we
 verify all of them in the same way, on the same program.

@@ -1,6 +1,6 @@
 """
-Write your own block
-====================
+A block of your own puts an unfolding (MVU) on a leash
+======================================================
 
 A circle of points, with every neighbour at the same distance, unfolds to a regular polygon. What if
 one pair of opposite points were kept on a leash? We write that as a small block, try it as a

@@ -1,6 +1,6 @@
 """
-Handwritten digits
-==================
+Unfolding (MVU) lays out handwritten digits
+===========================================
 
 An image of 8 × 8 pixels is a point in 64 dimensions. Images of the same digit form a bent sheet of
 few dimensions, which unfolding lays out flat.

@@ -1,6 +1,6 @@
 """
-An agent learns where it is
-===========================
+Action Respecting Embedding (ARE) tells an agent where it is
+============================================================
 
 An agent sees a picture through a small window and moves the window, without knowing what its
 actions do. Maximum Variance Unfolding finds a map of what it saw. Action Respecting Embedding also

@@ -1,6 +1,6 @@
 """
-Beside the methods everybody knows
-==================================
+Unfolding (MVU) beside the methods everybody knows
+==================================================
 
 One swiss roll, one graph, six methods, and numbers beside the pictures. All but the first are
 computed by scikit-learn.

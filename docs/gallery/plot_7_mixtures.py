@@ -1,6 +1,6 @@
 """
-Mixtures
-========
+Methods add up: MVU, ColoredMVU, ISM and AnchoredMVU with blocks of others
+==========================================================================
 
 Blocks do not know which method they came from, so they add up across methods. Here are five sums
 that, as far as we know, no paper has. None of them has solver code of its own, and each answer

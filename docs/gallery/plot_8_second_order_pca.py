@@ -1,6 +1,6 @@
 """
-Pictures that stay pictures
-===========================
+Second-order PCA (SOPCA) has bases of pictures that stay pictures
+=================================================================
 
 Second-order PCA multiplies a picture by one basis from the left and by another from the right. What
 it can express are sums of outer products, and a bound tells how good the bases are.

@@ -1,6 +1,6 @@
 """
-Parts that keep distances
-=========================
+Isometric NMF (IsoNMF) finds parts that keep distances
+======================================================
 
 Non-negative factorization writes images as sums of parts. The coefficients are no map: neighbours
 may end up anywhere. Isometric factorization asks that they keep their distance.

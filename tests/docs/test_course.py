@@ -41,17 +41,7 @@ def exercises(path: Path) -> list[Solved]:
     ]
 
 
-# Five seconds of the processor and more, with the solutions.
-LONG = ("lesson_07_forms", "lesson_08_low_rank", "lesson_10_factorization")
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in LONG else [])
-        for path in LESSONS
-    ],
-)
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_and_the_solutions_of_its_exercises_run(path, monkeypatch):
     mpl.use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")
@@ -74,6 +64,9 @@ def test_a_lesson_has_goals_exercises_with_solutions_and_references(path):
     assert text.startswith(f"Lesson {number}: ")
     for part in ("**Goals.**", "**You need**", "\nExercises\n---", "\nReferences\n---"):
         assert part in text, part
+    references = text.partition("\nReferences\n---")[2]
+    assert "thesis" in references or "documents" in references
+    assert ":doc:`/references`" in references
     found = exercises(path)
     assert [exercise.number for exercise in found] == list(range(1, len(found) + 1))
     assert 2 <= len(found) <= 5

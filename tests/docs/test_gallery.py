@@ -80,6 +80,12 @@ def test_a_page_is_short_and_names_its_method_and_its_baseline(page):
     assert {*every_method(), "nmf_bound"} & set(re.findall(r"\w+", title))
 
 
+@pytest.mark.parametrize("page", sorted(GALLERY.glob("plot_*.py")), ids=lambda page: page.stem)
+def test_the_title_of_a_longer_example_names_its_method(page):
+    title, _, _ = parts(page)
+    assert set(every_method()) & set(re.findall(r"\w+", title))
+
+
 def test_every_folder_of_pages_has_a_heading():
     for folder in {page.parent for page in PAGES}:
         assert (folder / "GALLERY_HEADER.rst").is_file()
