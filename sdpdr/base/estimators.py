@@ -43,15 +43,17 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
         In scikit-learn's words, and what to do.
     """
     try:
-        array = check_array(
-            X,
-            accept_sparse="csr" if sparse else False,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=finite,
-            ensure_min_samples=at_least,
-            input_name="X",
-        )
+        # Infinities of both signs have no sum, and sums tell whether there are any.
+        with np.errstate(invalid="ignore"):
+            array = check_array(
+                X,
+                accept_sparse="csr" if sparse else False,
+                dtype=np.float64,
+                order="C",
+                ensure_all_finite=finite,
+                ensure_min_samples=at_least,
+                input_name="X",
+            )
     except (TypeError, ValueError) as error:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         words = str(error)

@@ -208,6 +208,66 @@ def test_a_slip_is_no_word(sdpdr, tmp_path, frame):
     assert "column 'y' holds '1 250.5'" in sdpdr("embed t.csv").err
 
 
+def test_ids_that_repeat_are_no_coordinate_and_a_key_may_be_one(sdpdr, tmp_path, frame, plain):
+    half = np.arange(30) // 2
+    frame.drop(columns="id").assign(patient_id=half).to_csv(tmp_path / "t.csv", index=False)
+    ran = sdpdr("embed t.csv --n-neighbors 5 --out y.csv")
+    assert "'patient_id' (ids)" in ran.err
+    written = pd.read_csv(tmp_path / "y.csv")
+    assert written["patient_id"].tolist() == half.tolist()
+    np.testing.assert_allclose(written[["y1", "y2"]], plain, rtol=1e-12)
+    for name, entries in (("key", half), ("patient_id", half + 0.5)):
+        frame.drop(columns="id").assign(**{name: entries}).to_csv(tmp_path / "t.csv", index=False)
+        assert json.loads(sdpdr("embed t.csv --n-neighbors 5 --json").out)["data"]["shape"][1] == 4
+
+
+@pytest.mark.parametrize("how", ["%d.%m.%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%d", "%Y-%m-%dT%H:%M"])
+def test_dates_are_kept_beside_the_points(sdpdr, tmp_path, frame, plain, how):
+    frame["when"] = pd.date_range("2024-02-20", periods=30).strftime(how)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "'when' (words)" in sdpdr("embed t.csv --n-neighbors 5 --out y.csv").err
+    written = pd.read_csv(tmp_path / "y.csv")
+    assert written["when"].tolist() == frame["when"].tolist()
+    np.testing.assert_allclose(written[["y1", "y2"]], plain, rtol=1e-12)
+    frame.loc[4, "when"] = "1.500"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert sdpdr("embed t.csv").code == Exit.BAD_INPUT
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_truth_values_are_the_same_in_every_format(sdpdr, tmp_path, frame, plain, suffix):
+    frame["ok"] = np.arange(30) % 3 == 0
+    path = tmp_path / f"t.{suffix}"
+    frame.to_parquet(path) if suffix == "parquet" else frame.to_csv(path, index=False)
+    assert "'ok' (words)" in sdpdr(f"embed t.{suffix} --n-neighbors 5 --out y.csv").err
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "y.csv")[["y1", "y2"]], plain, rtol=1e-12)
+
+
+def test_lines_before_the_table(sdpdr, tmp_path, frame, plain):
+    text = frame.to_csv(index=False)
+    path = tmp_path / "t.csv"
+    path.write_text(f"# exported, by hand\n# on Monday\n{text}")
+    assert sdpdr("embed t.csv --n-neighbors 5 --out y.npy").code == Exit.OK
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), plain)
+    path.write_text(f"# exported\n# {text}")
+    assert list(read_table(path).columns) == list(frame.columns)
+    path.write_text(f"# a remark\n{text}1,2\n")
+    assert "line 33: expected 5 cells" in sdpdr("embed t.csv").err
+    path.write_text(f"My table\n\n{text}")
+    assert "line 1: found one cell, and 5 in line 3. If it is a title" in sdpdr("embed t.csv").err
+
+
+def test_what_is_wrong_with_a_cell_is_said(sdpdr, tmp_path, frame):
+    path, text = tmp_path / "t.csv", frame.to_csv(index=False)
+    path.write_text(text + text)
+    assert "repeat the names of the columns: delete the line" in sdpdr("embed t.csv").err
+    for cell, words in (("12.5%", "signs of percent"), ("$1,250.75", "holds '$1,250.75'")):
+        frame.assign(y=cell).to_csv(path, index=False)
+        assert words in sdpdr("embed t.csv").err
+    frame.assign(y="1,250.75").to_csv(path, index=False, sep=";")
+    assert "commas between thousands" in sdpdr("embed t.csv").err
+
+
 def test_columns_of_the_output_have_one_name_each(sdpdr, tmp_path, frame):
     frame.rename(columns={"kind": "y1"}).to_csv(tmp_path / "t.csv", index=False)
     assert sdpdr("embed t.csv --out y.csv").code == Exit.OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,11 @@ _EMPTY = "empty"
 _CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 # Names of columns whose whole numbers are classes.
 _LABELS = re.compile(r"label|labels|class|target|category|species|cluster", re.IGNORECASE)
-# Cells of digits that are no plain numbers: thousands, percents, dates with points.
-_NEARLY = re.compile(r"[-+]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*%?")
+# Cells of digits that are no plain numbers: thousands, percents, amounts of money.
+_NEARLY = re.compile(r"[-+]?[$€£]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*[%$€£]?")
+_DATE = re.compile(r"\d{1,2}([./])\d{1,2}\1\d{4}|\d{4}([./])\d{1,2}\2\d{1,2}")
+# Names whose whole numbers may be a quantity, unless no two of them are alike.
+_MAY_COUNT = re.compile(r"key|index", re.IGNORECASE)
 
 
 def add_reading(add: Callable[..., None]) -> None:
@@ -141,7 +144,7 @@ def _kind(frame: Frame, name: str, distances: bool) -> str:
     column = frame.columns[name]
     if _is_empty(column):
         return _EMPTY
-    if is_named_as_id(name) and _tells_apart(column):
+    if is_named_as_id(name) and _names_rows(name, column):
         return "ids"
     if column.dtype.kind == "f":
         if distances or not frame.named or not _is_whole(column):
@@ -158,10 +161,11 @@ def _is_empty(column: np.ndarray) -> bool:
     return column.dtype.kind in "OUS" and all(map(is_missing, column.tolist()))
 
 
-def _tells_apart(column: np.ndarray) -> bool:
-    """Whether all entries differ, and none has a fraction."""
+def _names_rows(name: str, column: np.ndarray) -> bool:
+    """Whether no entry has a fraction, and all differ where the name alone says too little."""
     entries = column.tolist()
-    return len(set(entries)) == len(entries) and not any(
+    alike = len(set(entries)) < len(entries)
+    return not (alike and (_MAY_COUNT.fullmatch(name) or not name)) and not any(
         isinstance(entry, float) or (is_number(entry) and not str(entry).strip().isdecimal())
         for entry in entries
     )
@@ -180,12 +184,14 @@ def _repeats(column: np.ndarray) -> bool:
 
 
 def _is_words(column: np.ndarray, decimal: str) -> bool:
+    """Whether no entry is a number; truth values are words in text, and so in other files."""
     if column.dtype.kind not in "OUS":
-        return column.dtype.kind in "Mm"
-    known = [entry for entry in column.tolist() if not is_missing(entry)]
-    return bool(known) and not any(
-        is_number(entry, decimal) or _NEARLY.fullmatch(str(entry)) for entry in known
-    )
+        return column.dtype.kind in "Mmb"
+    known = [str(entry) for entry in column.tolist() if not is_missing(entry)]
+    if not known or any(is_number(entry, decimal) for entry in known):
+        return False
+    nearly = [entry for entry in known if _NEARLY.fullmatch(entry)]
+    return not nearly or all(map(_DATE.fullmatch, known))
 
 
 def _as_kept(column: np.ndarray) -> np.ndarray:
@@ -216,7 +222,10 @@ def _tell_colour(frame: Frame, args: Namespace, distances: bool) -> None:
     """Say of numbers that colour a figure that they are no coordinates therefore."""
     name = args.color
     other = (*args.id, *args.label, *args.drop)
-    if name is not None and name not in other and not _kind(frame, name, distances):
+    if name is None or name in other:
+        return
+    read = replace(frame, columns={**frame.columns, name: frame.values(name)})
+    if not _kind(read, name, distances):
         note(
             f"{frame.file}: {name!r} colours the figure, and so is no coordinate. --columns with "
             "its name among others makes it one."

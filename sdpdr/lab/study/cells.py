@@ -13,6 +13,7 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 SAID = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'", " ": "blanks"}
 SEPARATORS = tuple(SAID)
 _WITH_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+\.\d+")
 _SWAPPED = str.maketrans(".,", ",.")
 
 
@@ -102,9 +103,15 @@ def hint(text: str, expected: str | None) -> str:
     " It seems to be separated by ';' and to have decimal commas"
     >>> hint("1,5", "\t").partition(".")[0], hint("green", ",")
     (' It seems to have decimal commas', '')
+    >>> hint("1,250.75", ";").partition(".")[0], hint("12.5%", ",")
+    (' It seems to have commas between thousands', ' Take the signs of percent away.')
     """
     if expected is None:
         return ""
+    if _THOUSANDS.fullmatch(text):
+        return " It seems to have commas between thousands. Take them out."
+    if is_number(text.rstrip("%")) and text.endswith("%"):
+        return " Take the signs of percent away."
     if has_comma(text) and expected != ",":
         return " It seems to have decimal commas. Say so with --decimal ,"
     for other in SEPARATORS:

@@ -236,20 +236,38 @@ def _blamed(path: Path) -> Iterator[None]:
         raise FileFormatError(f"{path.name} is not a text table: {error}.") from None
 
 
-def _without_mark(lines: Iterable[str]) -> Iterator[str]:
-    """Lines, the first without the # that NumPy writes before names of columns."""
+def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
+    """Lines, blank ones for those that begin with # before the table.
+
+    But the last of these names the columns, as NumPy writes them, if it has as many cells as the
+    line after it.
+    """
     every = iter(lines)
-    for first in every:
-        yield first.lstrip("# ") if first.startswith("#") else first
-        break
+    marked, first = [], None
+    for line in every:
+        if not line.startswith("#"):
+            first = line
+            break
+        marked.append(line)
+    if marked:
+        last = marked[-1].lstrip("# ")
+        names = first is None or _width(last, separator) == _width(first, separator)
+        yield from ["\n"] * (len(marked) - 1)
+        yield last if names else "\n"
+    if first is not None:
+        yield first
     yield from every
+
+
+def _width(line: str, separator: str) -> int:
+    return len(next(csv.reader([line], delimiter=separator, skipinitialspace=True), []))
 
 
 def _rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Cells of every line that has any, with the number of the line."""
-    lines = _without_mark(lines)
     if separator == " ":
         lines = (line.strip().replace("\t", " ") for line in lines)
+    lines = _without_marks(lines, separator)
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     for row in reader:
         if any(cell.strip() for cell in row):
@@ -305,14 +323,21 @@ def _even(
     name: str, rows: Iterator[tuple[int, list[str]]], separator: str
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows with their cells stripped, all of as many cells as the first."""
-    width = 0
+    width = start = 0
     for number, row in rows:
-        width = width or len(row)
+        if not width:
+            width, start = len(row), number
         if len(row) != width:
+            said = hint(separator.join(row), separator)
+            if width == 1 and not said:
+                raise FileFormatError(
+                    f"{name}, line {start}: found one cell, and {len(row)} in line {number}. If it "
+                    "is a title, delete it, or begin it with #. If not, mend the line, or its "
+                    f"separator: {separator!r} is expected."
+                )
             raise FileFormatError(
                 f"{name}, line {number}: expected {width} cells as in the first line, found "
-                f"{len(row)}. Mend the line, or its separator: {separator!r} is expected."
-                f"{hint(separator.join(row), separator)}"
+                f"{len(row)}. Mend the line, or its separator: {separator!r} is expected.{said}"
             )
         yield number, [cell.strip() for cell in row]
 

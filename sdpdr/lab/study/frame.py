@@ -105,11 +105,13 @@ class Frame:
             raise DataTypeError(
                 f"{self.file}: column {name!r} holds {entries[row]!r} (row {row + 1}), which is "
                 f"not a number. Leave the column out with --drop {shlex.quote(name)}, take others "
-                f"with --columns, or encode it.{self._hint(str(entries[row]))}"
+                f"with --columns, or encode it.{self._hint(name, str(entries[row]))}"
             ) from None
         return self._admissible(name, numbers)
 
-    def _hint(self, entry: str) -> str:
+    def _hint(self, name: str, entry: str) -> str:
+        if entry == name:
+            return " That row seems to repeat the names of the columns: delete the line."
         return "" if self.decimal == "," else hint(entry, self.separator)
 
     def _admissible(self, name: str, numbers: Array) -> Array:

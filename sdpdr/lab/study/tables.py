@@ -209,7 +209,7 @@ def _read_parquet(path: Path, key: str | None) -> dict[str, np.ndarray]:
         # An index of one's own, which a CSV file would hold in a column without a name.
         frame.index.names = [name or "" for name in frame.index.names]
         frame = frame.reset_index()
-    numeric = set(frame.select_dtypes(["number", "bool"]).columns)
+    numeric = set(frame.select_dtypes("number").columns)
     return {
         str(name): frame[name].to_numpy(dtype=float, na_value=np.nan)
         if name in numeric
