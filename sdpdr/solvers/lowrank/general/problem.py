@@ -55,6 +55,11 @@ class Block:
         """Most columns that a factor can use."""
         return 1 if self.scalar else self.n - self.face.shape[1]
 
+    @property
+    def has_cost(self) -> bool:
+        """Whether the objective reads the matrix itself."""
+        return bool(self.forms.matrix[[0]].nnz or self.forms.weights[[0]].nnz)
+
     def project(self, factor: Array) -> Array:
         """The part of a factor in the face."""
         if not self.face.shape[1]:

@@ -159,14 +159,19 @@ class _Approach:
                 # Among known points a shape has its size.
                 share = share if shape is None else 1.0
                 shape = shape_from_lengths(sdp, block.name, seed) if shape is None else shape
-            factors.append(factor if shape is None else self._filled(block, shape))
+            columns = INTERIOR_RANK if block.has_cost else max(factor.shape[1], INTERIOR_RANK)
+            factors.append(factor if shape is None else self._filled(block, shape, columns))
             shares.append(share)
         return [points.met(f) for points, f in self._pairs(factors)], shares
 
-    def _filled(self, block: Block, shape: Array) -> Array:
-        """A first factor from a shape, with a few more columns."""
+    def _filled(self, block: Block, shape: Array, columns: int) -> Array:
+        """A first factor from a shape, with a few more columns.
+
+        Where the matrix has no cost of its own, what bends it are multipliers of both signs, and
+        more columns than the answer needs spare it the saddles.
+        """
         most = min(limit_of(block, self.options), pataki(self.problem.m))
-        rank = min(self.options.rank or max(INTERIOR_RANK, shape.shape[1] + 2), most)
+        rank = min(self.options.rank or max(columns, shape.shape[1] + 2), most)
         scaled = shape / np.sqrt(self.problem.units.unknown)
         return block.project(noisy(scaled, max(rank, 1), self.options.seed))
 
