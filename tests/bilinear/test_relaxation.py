@@ -296,7 +296,7 @@ def test_rounding():
     # 4000 images take some seconds of an idle core, and more to be read.
     [20, pytest.param(400, marks=pytest.mark.slow)],
 )
-def test_digits(per_class):
+def test_a_dozen_steps_close_the_gap_whatever_the_number_of_images(per_class):
     """A relative gap of 1e-3 within a dozen steps, whatever the number of images."""
     data = np.load(USPS)
     chosen = np.concatenate([np.flatnonzero(data["y"] == c)[:per_class] for c in range(10)])

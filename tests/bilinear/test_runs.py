@@ -21,7 +21,7 @@ RUNS = (interior_point, frank_wolfe, alternating, ascent, glram)
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_limits(run):
+def test_a_limit_that_ends_a_run_is_its_status(run):
     late = run(STACK, 2, time_limit=0.0, tol=1e-12)
     assert late.status is RunStatus.TIME_LIMIT
     assert len(late.history) == 1

@@ -66,7 +66,7 @@ def test_a_colour_may_be_a_coordinate_too_if_it_is_named(sdpdr, roll_csv):
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
-def test_figures(sdpdr, tmp_path, roll_csv, suffix):
+def test_a_figure_has_the_format_of_its_suffix(sdpdr, tmp_path, roll_csv, suffix):
     ran = sdpdr(f"embed roll.csv --drop t --color kind --figure f.{suffix}")
     assert ran.code == Exit.OK
     head = (tmp_path / f"f.{suffix}").read_bytes()[:64]
@@ -87,7 +87,7 @@ def test_the_record_tells_what_was_done(sdpdr, tmp_path, roll_csv):
 @pytest.mark.parametrize(
     ("relation", "smaller"), [("equality", True), ("band:0.05", None), ("slack:100", None)]
 )
-def test_relations(sdpdr, roll_csv, relation, smaller):
+def test_another_isometry_gives_another_value(sdpdr, roll_csv, relation, smaller):
     base = "embed roll.csv --drop t,kind --n-neighbors 4 --tol 1e-4 --json"
     free = json.loads(sdpdr(base).out)
     other = json.loads(sdpdr(f"{base} --isometry {relation}").out)

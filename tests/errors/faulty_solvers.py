@@ -21,6 +21,9 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers import Clarabel, Outcome, Solver
 from sdpdr.solvers.processes.ends import post
 
+# Longer than any test may take, so that it ends only where somebody ends it.
+FOR_EVER = 3600.0
+
 
 @dataclass(frozen=True)
 class Faulty(Solver):
@@ -84,7 +87,7 @@ class Waits(Faulty):
 
     def run(self, sdp, progress=None):
         try:
-            time.sleep(120.0)
+            time.sleep(FOR_EVER)
         except KeyboardInterrupt:
             outcome = super().run(sdp)
             return replace(outcome, verdict=Verdict.INTERRUPTED, claim=Claim("interrupted"))
@@ -95,7 +98,7 @@ class Hangs(Faulty):
     obeys_time_limit = False
 
     def run(self, sdp, progress=None):
-        time.sleep(120.0)
+        time.sleep(FOR_EVER)
 
 
 class Stubborn(Faulty):
@@ -103,7 +106,7 @@ class Stubborn(Faulty):
 
     def run(self, sdp, progress=None):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        time.sleep(120.0)
+        time.sleep(FOR_EVER)
 
 
 class Posts(Stubborn):
@@ -128,7 +131,7 @@ class LeavesAChild(Faulty):
     def run(self, sdp, progress=None):
         child = subprocess.Popen(["sleep", "600"], start_new_session=True)
         Path(self.options["pids"]).write_text(f"{os.getpid()} {child.pid}")
-        time.sleep(120.0)
+        time.sleep(FOR_EVER)
 
 
 class Prints(Faulty):
@@ -175,7 +178,7 @@ class EndsTheZygote(Faulty):
 
     def run(self, sdp, progress=None):
         os.kill(os.getppid(), signal.SIGKILL)
-        time.sleep(120.0)
+        time.sleep(FOR_EVER)
 
 
 # -- those that return numbers which are none -------------------------------------------------

@@ -64,13 +64,13 @@ def test_densities(defaults, name):
 @pytest.mark.parametrize(
     ("name", "points"), [("roll", 400), ("S-curve", 150), ("cancer", 150), ("digits", 150)]
 )
-def test_pictures(defaults, name, points):
+def test_a_picture_by_default_is_better_than_none(defaults, name, points):
     nothing = quality(defaults, "picture", defaults.TASKS["picture"].nothing, name, points)
     assert quality(defaults, "picture", sdpdr.MVU(), name, points) > nothing
 
 
 @pytest.mark.parametrize("name", ["moons", "iris", "wine", "cancer", "digits"])
-def test_clusters(defaults, name):
+def test_clusters_by_default_are_better_than_chance(defaults, name):
     found = quality(defaults, "clusters", sdpdr.CompletelyPositive(), name)
     assert found > 0.25
 
@@ -96,6 +96,6 @@ def test_pictures_with_labels(defaults, name):
 
 
 @pytest.mark.parametrize("name", ["iris"])
-def test_factors(defaults, name):
+def test_factors_by_default_are_as_good_as_those_of_others(defaults, name):
     theirs = quality(defaults, "factors", *defaults.TASKS["factors"].rivals.values(), name)
     assert quality(defaults, "factors", sdpdr.NMF(2), name) > theirs - 0.01

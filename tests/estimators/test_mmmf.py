@@ -34,7 +34,7 @@ def planted(p=40, q=25, share=0.5, seed=0):
     return np.where(seen, Y, 0.0), np.where(seen, 0.0, Y)
 
 
-def test_attributes():
+def test_what_is_learned_has_a_bound_below_its_value_and_factors_of_its_matrix():
     model = MMMF(c=0.5).fit(Y3)
     assert model.value_ == pytest.approx(2.0 * np.sqrt(3.0), rel=1e-6)
     assert 0.0 <= model.gap_ <= 1e-6

@@ -235,7 +235,7 @@ def test_without_a_limit_nothing_is_proved():
 @pytest.mark.parametrize(
     "function", [LessLogDet(), LogSumExp(), SumExp(), Logistic(), LessSumLog(), LessEntropy()]
 )
-def test_derivatives(function):
+def test_derivatives_are_those_of_differences(function):
     rng = np.random.default_rng(0)
     values = (
         np.array([2.0, 0.3, 1.5, -0.2, 0.4, 1.1])

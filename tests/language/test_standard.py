@@ -29,13 +29,13 @@ OPTIONS = {"test_socp_1": {"tol": 1e-7}}
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("kind", "name"), STANDARD)
-def test_standard(kind, name):
+def test_a_problem_of_cvxpy_s_own_tests_is_solved(kind, name):
     test = getattr(getattr(helpers, f"StandardTest{kind}"), name)
     test(solver=sdpdr.CVXPY(), **OPTIONS.get(name, {}))
 
 
 @pytest.mark.parametrize("name", INFEASIBLE)
-def test_infeasible(name, request):
+def test_an_infeasible_problem_of_cvxpy_s_own_tests_is_told(name, request):
     cases = getattr(helpers, "StandardTestInfeasibleProblems", None)
     if cases is None:
         pytest.skip("this cvxpy has no such tests")

@@ -48,7 +48,7 @@ def disturbances(weights, rng):
     relation=st.sampled_from(["inequality", "equality"]),
     seed=st.integers(0, 1000),
 )
-def test_paths(lengths, relation, seed):
+def test_disturbed_multipliers_of_a_path_prove_nothing_beyond_its_optimum(lengths, relation, seed):
     sdp = methods.mvu(graphs.path(np.array(lengths, dtype=float)), relation).to_sdp()
     optimum = path_optimum(lengths)
     line = np.concatenate([[0.0], np.cumsum(lengths)])

@@ -30,7 +30,7 @@ def placed(graph, anchors, coordinates, *options, solver="clarabel", tol=1e-8):
 
 @pytest.mark.parametrize("solver", ["lowrank", "clarabel", "cvxopt"])
 @pytest.mark.parametrize("shift", [0.0, 1e3])
-def test_triangle(solver, shift):
+def test_a_point_at_known_distances_from_two_is_where_circles_meet(solver, shift):
     """Two squared distances, 4 and 6.25, to points 3 apart on a line."""
     ends = np.array([0.0, 3.0]) + shift
     solution, found = placed(TRIANGLE, [0, 2], ends, "equality", solver=solver)

@@ -23,7 +23,7 @@ def value(model, **options):
     return solution.value
 
 
-def test_oracles(roll):
+def test_the_known_values_are_found_for_one_label_for_two_and_for_exact_lengths(roll):
     graph, y, t = roll
     assert y.sum() == 0.0
     assert value(methods.colored_mvu(graph, y)) == pytest.approx(18590.338, rel=1e-6)

@@ -48,7 +48,9 @@ def edge_lengths(gram):
     ("options", "value"),
     [({}, 9.480013), ({"spread": "least"}, 4.001321), ({"variant": "trace"}, 4.506880)],
 )
-def test_oracles(options, value, solver, form):
+def test_every_solver_finds_the_known_value_and_keeps_the_neighbour_sums(
+    options, value, solver, form
+):
     solution = sdpdr.solve(
         methods.density_map(GRAPH, bandwidth=H, **options), solver, form, tol=1e-7
     )

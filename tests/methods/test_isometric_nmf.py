@@ -40,7 +40,7 @@ def test_unfolding_alone(seven):
 
 
 @pytest.mark.parametrize("limit", SPREADS)
-def test_spreads(seven, limit):
+def test_the_known_spreads_are_found_and_certified(seven, limit):
     solution = sdpdr.solve(methods.isometric_nmf(*seven, trace_limit=limit))
     assert solution.value == pytest.approx(SPREADS[limit], abs=6e-5)
     assert solution.certified(1e-6)

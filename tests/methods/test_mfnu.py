@@ -23,7 +23,7 @@ def all_pairs(graph):
 
 
 @pytest.mark.parametrize(("n", "value"), [(30, 22740.389), (20, 13508.7475)])
-def test_oracles(n, value):
+def test_the_known_values_are_found_and_certified(n, value):
     solution = sdpdr.solve(methods.mfnu(roll(n, 4)))
     assert solution.certified(1e-6)
     assert solution.value == pytest.approx(value, rel=1e-6)

@@ -42,7 +42,7 @@ def test_programs_find_the_known_ellipsoids(points, shape, center, solver):
     assert found.gap < 1e-5
 
 
-def test_a_cloud():
+def test_a_few_points_of_a_cloud_hold_its_ellipsoid_and_lie_on_it():
     found = minimum_ellipsoid(CLOUD, tol=1e-9)
     assert np.linalg.det(found.shape) == pytest.approx(0.00897523, abs=1e-8)
     np.testing.assert_allclose(found.center, [-0.02843, 0.18858, 0.45685], atol=3e-5)
@@ -80,7 +80,7 @@ def test_affine_equivariance(shift):
     assert a == pytest.approx(b, rel=1e-5)
 
 
-def test_volumes():
+def test_volumes_and_semiaxes_are_those_of_the_formulas():
     assert minimum_ellipsoid(TRIANGLE).volume == pytest.approx(
         4.0 * np.pi / (3.0 * np.sqrt(3.0)) * 0.5
     )

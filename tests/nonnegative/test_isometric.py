@@ -393,7 +393,7 @@ def test_pairs_of_other_points_are_refused(curve):
         isometric_factors(*curve, 3, objective=graphs.furthest_pairs(np.arange(5.0)[:, None]))
 
 
-def test_sparsity():
+def test_sparsity_is_one_of_a_single_entry_and_none_of_equal_ones_in_any_unit():
     np.testing.assert_allclose(hoyer([0.0, 0.0, 7.0]), 1.0)
     np.testing.assert_allclose(hoyer(np.full((3, 2), 2.0)), 0.0, atol=1e-15)
     x = np.random.default_rng(0).random(9)

@@ -79,7 +79,7 @@ def test_the_command_line_says_so(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("word", ["1e300", "1e-320", "1e-400", "1e400"])
-def test_cards(tmp_path, word):
+def test_a_card_with_a_number_out_of_range_names_its_line(tmp_path, word):
     path = tmp_path / "far.toml"
     path.write_text(f"[about]\ntitle = 'a'\n[expect]\nvalue = {word}\n")
     with pytest.raises((FileFormatError, CardError), match=rf"far.toml, line 4: .*'{word}'"):
@@ -115,7 +115,7 @@ PLACES = ["cost", "row", "side", "form", "vector", "lmi", "constant", "whole"]
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("number", [1e300, 1e-320, np.inf, np.nan])
 @pytest.mark.parametrize("where", PLACES)
-def test_programs(where, number):
+def test_a_program_with_a_number_out_of_range_is_refused(where, number):
     with pytest.raises(ModelError, match="must be"):
         sdpdr.solve(program(where, number))
 

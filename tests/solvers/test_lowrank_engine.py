@@ -232,7 +232,7 @@ def test_lengths_over_six_orders_of_magnitude():
     ("n", "k", "value"),
     [(100, 4, 26004.918), (1000, 4, 965136.02), (1000, 6, 776125.91)],
 )
-def test_swiss_roll(n, k, value):
+def test_the_known_values_of_rolls_are_found(n, k, value):
     result = solve_edge_program(swiss_program(n, k))
     assert result.status == "converged"
     assert result.value == pytest.approx(value, rel=1e-7)
@@ -257,7 +257,7 @@ def test_square_penalty(stiffness, value):
         (22.0, True, 1610.44463),
     ],
 )
-def test_price(price, two_sided, value):
+def test_no_multiplier_is_larger_than_the_price_of_slack(price, two_sided, value):
     limits = {"lower": same} if two_sided else {}
     result = solve_edge_program(spiral_program(price=price, **limits), Options(tol=1e-6))
     assert result.status == "converged"

@@ -76,13 +76,12 @@ def matrix(runs: pd.DataFrame, column: str, *, complete: bool = False) -> pd.Dat
     twice = runs.duplicated(places)
     if twice.any():
         raise DataError(f"two lines for {tuple(runs.loc[twice, places].iloc[0])}")
-    laid = runs.set_index(places)[column].unstack([*CONTESTANT])
-    there = runs.assign(there=True).set_index(places)["there"].unstack([*CONTESTANT])
-    order = pd.MultiIndex.from_frame(runs[[*INSTANCE]].drop_duplicates())
-    if complete:
-        full = there.notna().all(axis=1)
-        order = order[full.reindex(order).to_numpy(dtype=bool)]
     across = pd.MultiIndex.from_frame(runs[[*CONTESTANT]].drop_duplicates())
+    laid = runs.set_index(places)[column].unstack([*CONTESTANT])
+    if complete:
+        lines = runs.groupby([*INSTANCE])[column].transform("size")
+        runs = runs[lines == len(across)]
+    order = pd.MultiIndex.from_frame(runs[[*INSTANCE]].drop_duplicates())
     return laid.reindex(index=order, columns=across)
 
 
