@@ -1,5 +1,7 @@
 """Harmonic labels, fixed weights, mixed graphs, correlations and ratings."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.optimize as so
@@ -292,3 +294,19 @@ def test_opposite_tastes_are_heard():
 def test_every_public_name_is_there():
     for name in propagation.__all__:
         assert hasattr(propagation, name)
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_harmonic_labels_of_a_long_chain_are_linear(monkeypatch, installed):
+    """With multigrid, and by a factorization where conjugate gradients do not get there."""
+    if installed:
+        pytest.importorskip("pyamg", reason="the extra 'multigrid' is not installed")
+    else:
+        module = sys.modules["sdpdr.families.propagate.harmonic"]
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
+    n = 12_000
+    chain = sp.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1], format="csr")
+    labels = np.full(n, np.nan)
+    labels[0], labels[-1] = -1.0, 1.0
+    y = harmonic(labelled_graph(chain, labels)).y
+    np.testing.assert_allclose(y, np.linspace(-1.0, 1.0, n), atol=1e-7)
