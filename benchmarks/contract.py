@@ -43,6 +43,7 @@ PLACED = (
     "y holds coordinates, and the check gives those of all points, so that nothing is left to find"
 )
 UNKNOWN = "-1 is a class in that check; here it is a label that is not known"
+SAME = "rows of zeros in the check's data have labels that differ, and one point has one side"
 EMPTY = "no unfolding keeps the exact lengths of the check's data, which is proved (INFEASIBLE)"
 DISTANCES = "X holds distances between the points, and the check passes points"
 AFFINITY = "X is an affinity by default, and the check passes points"
@@ -80,7 +81,7 @@ EXPECTED: Mapping[str, Mapping[str, str]] = {
     "AnchoredMVU": dict.fromkeys((*_FITS, *_SPARSE[:3], "check_estimators_nan_inf"), PLACED),
     "CompletelyPositive": {"check_clustering": AFFINITY},
     "DistanceCompletion": dict.fromkeys((*_FITS, *_SPARSE[:3], "check_complex_data"), DISTANCES),
-    "ISM": {"check_classifiers_classes": UNKNOWN},
+    "ISM": {"check_classifiers_classes": UNKNOWN, **dict.fromkeys(_SPARSE[:3], SAME)},
     "LOOCVUnfolding": dict.fromkeys(_EXACT, EMPTY),
     "MMMF": dict.fromkeys((*_FITS, *_SPARSE), SIGNS),
     "MMMFCV": dict.fromkeys(_PREDICTS, PAIRS),

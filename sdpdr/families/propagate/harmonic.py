@@ -2,6 +2,8 @@ r"""Label propagation by similar pairs alone, and with dissimilar ones at a weig
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,8 @@ from sdpdr.linalg.inertia import Factorization
 _LARGE = 3000
 _PRECISION = 1e-12
 _ITERATIONS = 5000
+# Steps after which multigrid, were it begun at once, would have ended.
+_SOON = 300
 
 
 def harmonic(graph: LabelledGraph) -> Propagation:
@@ -186,12 +190,37 @@ def recorded(graph: LabelledGraph, y: Array, lam: float, method: str, **proof: A
 
 
 def _iterated(matrix: Matrix, right: Array) -> Array | None:
-    """Conjugate gradients, scaled by the diagonal, for a large Laplacian; None without success."""
+    """Conjugate gradients for a large Laplacian; None without success."""
     if not sp.issparse(matrix) or matrix.shape[0] < _LARGE:
         return None
-    scaling = sp.diags_array(1.0 / matrix.diagonal())
-    found, unfinished = cg(matrix, right, rtol=_PRECISION, atol=0.0, maxiter=_ITERATIONS, M=scaling)
-    return None if unfinished else np.asarray(found)
+    found = np.zeros_like(right)
+    for scaling, most in _scalings(matrix):
+        found, unfinished = cg(
+            matrix, right, found, rtol=_PRECISION, atol=0.0, maxiter=most, M=scaling
+        )
+        if not unfinished:
+            return np.asarray(found)
+    return None
+
+
+def _scalings(matrix: Matrix) -> Iterator[tuple[Any, int]]:
+    """What is close to the inverse, and how many steps it is given.
+
+    The diagonal is enough among neighbours in many dimensions. Along a chain or a sheet steps grow
+    with its length in edges, and hardly at all by algebraic multigrid, where that is installed.
+    """
+    diagonal = sp.diags_array(1.0 / matrix.diagonal())
+    if find_spec("pyamg") is None:
+        yield diagonal, _ITERATIONS
+        return
+    yield diagonal, _SOON
+    import pyamg
+
+    rows = sp.csr_matrix(matrix)
+    # It knows indices of 32 bits alone.
+    parts = (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32))
+    levels = pyamg.ruge_stuben_solver(sp.csr_matrix(parts, shape=rows.shape))
+    yield levels.aspreconditioner(), _ITERATIONS
 
 
 def _solve(matrix: Matrix, right: Array) -> Array:
