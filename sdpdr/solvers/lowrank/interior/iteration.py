@@ -11,7 +11,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
 from sdpdr.solvers.lowrank.frame import Journal
-from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
@@ -207,7 +207,8 @@ class Interior:
                 if self.price > _LARGEST_PRICE * self.typical:
                     return point, errors
                 point, best = self._raised(point, errors), np.inf
-            elif errors.worst < tol:
+            elif errors.worst < tol and errors.residual < MARGIN * tol:
+                # Rows that are missed by more than their margin break their limits.
                 return point, errors
             near = errors.gap < _FORMED and max(errors.residual, errors.violation) < _KEPT
             stuck = near and point.reg > 0.0 and errors.stationarity > max(errors.gap, 0.5 * steep)
