@@ -1,7 +1,7 @@
 """Rows of every kind: the interior point over factors beside a general solver, up to thousands.
 
     python benchmarks/rows.py                 the table of the documentation
-    python benchmarks/rows.py order ism       some programs
+    python benchmarks/rows.py order ism       some programs, the others as they were
 
 Every program is solved by ``lowrank`` and by Clarabel, at tolerance 1e-6, each in a process of its
 own, within half a minute. Seconds are those of the processor, proofs included.
@@ -10,10 +10,12 @@ own, within half a minute. Seconds are those of the processor, proofs included.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -26,6 +28,7 @@ from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import AtMost, Block, Model, Var
 from sdpdr.program.solution import Solution
 
+STORE = Path(__file__).with_suffix(".json")
 LIMIT = 30.0
 # Beyond the limit, for imports and for proofs.
 PATIENCE = 30.0
@@ -109,22 +112,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="*", choices=[*PROGRAMS, []])
     chosen = parser.parse_args().programs
-    rows = []
+    kept = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
     for name in chosen or PROGRAMS:
         make, sizes, words = PROGRAMS[name]
+        kept[name] = []
         for n in sizes:
             cells = [told(make, n, solver) for solver in ("lowrank", "clarabel")]
-            rows.append((f"{words}, {n} points", make(n).to_sdp().n_rows, *cells))
-            print(*rows[-1], sep=" | ", flush=True)
-    if not chosen:
-        head = ("Program", "Rows", "lowrank", "Clarabel")
-        notes = (
-            "Seconds of the processor, and the relative distance of what is proved attainable from "
-            "what is proved to bound it, at tolerance 1e-6; a dash, with the status, where one of "
-            f"both is missing at the end or after {LIMIT:.0f} seconds by the clock, on a busy "
-            "machine.",
-        )
-        write_table("rows", head, rows, command="python benchmarks/rows.py", notes=notes)
+            kept[name].append([f"{words}, {n} points", make(n).to_sdp().n_rows, *cells])
+            print(*kept[name][-1], sep=" | ", flush=True)
+        STORE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    rows = [row for name in PROGRAMS for row in kept.get(name, [])]
+    head = ("Program", "Rows", "lowrank", "Clarabel")
+    notes = (
+        "Seconds of the processor, and the relative distance of what is proved attainable from "
+        "what is proved to bound it, at tolerance 1e-6; a dash, with the status, where one of "
+        f"both is missing at the end or after {LIMIT:.0f} seconds by the clock, on a busy "
+        "machine.",
+    )
+    write_table("rows", head, rows, command="python benchmarks/rows.py", notes=notes)
 
 
 def told(make: Callable[[int], Model], n: int, solver: str) -> str:

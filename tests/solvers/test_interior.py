@@ -22,12 +22,12 @@ from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.parts import part_of
 from sdpdr.solvers.lowrank.general.problem import Block as Matrix
-from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 from sdpdr.solvers.lowrank.interior.points import Points
-from sdpdr.solvers.lowrank.interior.start import shape_among_known, shape_from_lengths
+from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
 
 from .factored_programs import known_program
 
@@ -296,6 +296,20 @@ def test_an_engine_by_another_name_is_refused():
     model = methods.mvu(graphs.path(np.ones(3)))
     with pytest.raises(UnknownNameError, match="interior"):
         sdpdr.solve(model, LowRank(options={"engine": "inside"}), "factor")
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5])
+def test_where_the_iteration_ends_inequalities_hold(tol):
+    """At whatever accuracy: they are missed by less than the margin that they are given."""
+    model = methods.mvu(graphs.knn(spiral(60), n_neighbors=6, connect="mst")) + Later(60)
+    problem = compile_problem(model.to_sdp())
+    shape = shape_from_lengths(problem.sdp, "K", seed=0) / np.sqrt(problem.units.unknown)
+    first = 0.5 * noisy(problem.blocks[0].project(shape), 8, seed=0)
+    at = Interior(Boxed.of(problem, MARGIN * tol), (8,), Journal(Options()), size=1.0)
+    point, errors = at.run(at.begin([first]), tol)
+    rows = problem.blocks[0].forms.values(at.factors(point)[0])[1:]
+    assert errors.worst < tol
+    assert np.all(rows <= problem.rhs)
 
 
 # -- known points ------------------------------------------------------------------------------

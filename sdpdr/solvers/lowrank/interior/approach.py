@@ -15,7 +15,7 @@ from sdpdr.solvers.lowrank.general.problem import Block
 from sdpdr.solvers.lowrank.general.ranks import limit_of, pataki
 from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is
-from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.points import Points
@@ -28,7 +28,6 @@ _STEPS = 400  # in all, after which no further run begins
 _HOLDS = (0.0, 0.7)  # complementarity kept at saddles, in the first run and in another
 _ENOUGH = 0.5  # of the gap that the person asked for
 _MISSED = 10.0  # times the accuracy asked for, from which a run has not got there
-_MARGIN = 0.03  # that inequalities keep, over the tolerance
 _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
 _FIRST_MOVE = 1e-2  # what a new column changes a row by
 _OF_GAP = 0.1  # complementarity to go on with in more columns, as a share of the gap
@@ -89,7 +88,7 @@ class _Approach:
 
     def __init__(self, search: Search, hold: float) -> None:
         self.search, self.problem, self.options = search, search.problem, search.options
-        self.boxed = Boxed.of(search.problem, _MARGIN * search.options.tol)
+        self.boxed = Boxed.of(search.problem, MARGIN * search.options.tol)
         self.content, self.hold = _content(search.options), hold
 
     def run(self, start: Point | None, layout: Layout, vector: Array, multipliers: Array) -> bool:
@@ -129,7 +128,7 @@ class _Approach:
 
     def _nearer(self, at: Interior, accuracy: float) -> Interior:
         """The same with inequalities nearer to their limits, whose margin costs what y says."""
-        self.boxed = Boxed.of(self.problem, _MARGIN * accuracy)
+        self.boxed = Boxed.of(self.problem, MARGIN * accuracy)
         new = self._open([*map(np.zeros, at.matrix.shapes)], at.size)
         new.use_price(at.price)
         return new

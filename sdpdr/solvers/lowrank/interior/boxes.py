@@ -28,6 +28,9 @@ from sdpdr.solvers.lowrank.general.problem import Block, Problem
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.points import Points
 
+# What inequalities keep from their limits, over the accuracy aimed at.
+MARGIN = 0.03
+
 
 @dataclass(frozen=True, eq=False)
 class Folded:

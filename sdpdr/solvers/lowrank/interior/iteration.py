@@ -11,7 +11,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
 from sdpdr.solvers.lowrank.frame import Journal
-from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
@@ -97,6 +97,7 @@ class Interior:
         self.matrix = NewtonMatrix(boxed, ranks)
         self.ranks = ranks
         self.typical = _typical(boxed, size)
+        self._limits = (boxed.low == 0.0) & np.isinf(boxed.high)
         self.point: Iterate | None = None
         self._last: tuple[Array, float, Array] | None = None
         self.use_price(_PRICE * self.typical)
@@ -207,7 +208,8 @@ class Interior:
                 if self.price > _LARGEST_PRICE * self.typical:
                     return point, errors
                 point, best = self._raised(point, errors), np.inf
-            elif errors.worst < tol:
+            elif errors.worst < tol and np.max(away[self._limits], initial=0.0) < MARGIN * tol:
+                # Rows that are missed by more than their margin break their limits.
                 return point, errors
             near = errors.gap < _FORMED and max(errors.residual, errors.violation) < _KEPT
             stuck = near and point.reg > 0.0 and errors.stationarity > max(errors.gap, 0.5 * steep)
