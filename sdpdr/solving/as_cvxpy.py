@@ -91,8 +91,10 @@ class CVXPY(ConicInterface):
         reading = read_data(data)
         options = {"verbose": verbose or None, **self.options, **solver_opts}
         cache = solver_cache if isinstance(solver_cache, dict) else {}
-        last = cache.get(self.name()) if warm_start else None
-        solution = None if last is None else _from(*last, reading.sdp, options)
+        solution = None
+        if warm_start and self.name() in cache:
+            before, last = cache[self.name()]
+            solution = _from(before, last, reading.sdp, options)
         if solution is None:
             solution = solve(reading.sdp, **options)
         cache[self.name()] = (reading.sdp, solution)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -86,9 +88,5 @@ def test_multipliers_of_other_values_are_no_derivatives():
     solution = sdpdr.solve(model)
     assert sdpdr.sensitivity(model, solution, q) == pytest.approx(1600.0, rel=1e-5)
     q.value = 1.2
-    try:
-        slope = sdpdr.sensitivity(model, solution, q)
-    except DataError as error:
-        assert "solve the model again" in str(error)
-    else:
-        assert slope == pytest.approx(1600.0, rel=1e-5)
+    with suppress(DataError):  # or they are made to be
+        assert sdpdr.sensitivity(model, solution, q) == pytest.approx(1600.0, rel=1e-5)
