@@ -393,8 +393,7 @@ def test_an_optimum_of_zero_at_numbers_of_few_digits_is_attained_exactly(price, 
 def test_zero_is_attained_only_where_all_rows_hold_exactly(slope, tenths):
     t, shift = scalar("t"), tenths / 10.0
     sdp = (minimize(abs(slope * t - shift)) + (t >= 0.0)).to_sdp()
-    over, under = (v.name for v in sdp.vector_variables if v.name != "t")
     rounded = Fraction(float(np.round(shift / slope, 8)))
-    values = {"t": np.array([shift / slope]), over: np.full(1, 1e-14), under: np.full(1, 1e-14)}
-    found = rounded_to_zero(sdp, values)
+    values = {v.name: np.full(1, 1e-14) for v in sdp.vector_variables}
+    found = rounded_to_zero(sdp, values | {"t": np.array([shift / slope])})
     assert (found is not None) == (slope * rounded == Fraction(shift))
