@@ -455,13 +455,11 @@ NOTES = (
     f"says within {LIMIT:.0f} seconds at a tolerance of {TOL:g}; the distance of what is proved "
     "attainable from what is proved to bound it, relative to the value; seconds of the processor, "
     "proofs included. One thread.",
-    "Where there is no gap, no value is proved attainable, and there are two reasons. In ``snl``, "
+    "Where there is no gap, no value is proved attainable: in ``snl``, "
     "``edm_least`` and ``phaselift`` exact data leave no interior, in the last of them one matrix "
     "of rank one: no feasible point has a neighbourhood in the cone, which every proof in doubles "
     "needs. The point is optimal for data that differ in late digits. In ``edm_least`` the "
-    "multipliers reach 1e5 besides, and the bound lacks a digit. ``mkl`` is solved to more digits "
-    "than were asked for, and has an interior, but so many rows that a Newton step of the proof "
-    "would cost more than it may.",
+    "multipliers reach 1e5 besides, and the bound lacks a digit.",
 )
 
 

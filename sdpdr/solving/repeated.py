@@ -23,6 +23,8 @@ from sdpdr.base.progress import Progress, show_count
 from sdpdr.linalg import svec
 from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter
+from sdpdr.program.point import Point
+from sdpdr.program.residuals import dimacs_errors
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -39,6 +41,8 @@ _KINK = (
 )
 # Newton's method is not asked any more after so many times that it led nowhere.
 _MISSES = 2
+# DIMACS errors of points that are solutions of other numbers.
+_STALE = 1e-4
 # What it can be asked for, rather than a solver.
 _OF_NEWTON = frozenset({"tol", "progress"})
 
@@ -272,7 +276,8 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     UnknownNameError
         If the model has no such parameter.
     DataError
-        If the solution has no point or no multipliers.
+        If the solution has no point or no multipliers, or was found at other values of parameters
+        and is too far from the optimum now for Newton's method.
 
     Warns
     -----
@@ -295,7 +300,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     try:
         precise = Optimum(model, solution)
     except DataError:
-        pass  # The multipliers of the solution have to do.
+        _require_present(model.to_sdp(), solution)  # whose multipliers have to do
     else:
         solution = precise.solution
         here = _lagrangian(precise.sdp, solution)
@@ -384,6 +389,21 @@ def _parameter(model: Model, parameter: str | Parameter) -> Parameter:
     if name not in known:
         raise UnknownNameError("parameter", name, known)
     return known[name]
+
+
+def _require_present(sdp: SDP, solution: Solution) -> None:
+    """Refuse a solution of other values of parameters.
+
+    Raises
+    ------
+    DataError
+    """
+    error = dimacs_errors(sdp, Point(solution.values, solution.duals)).worst()
+    if error > max(_STALE, 10.0 * solution.residuals.worst()):
+        raise DataError(
+            f"the solution is none at the present values of the parameters (DIMACS error "
+            f"{error:.0e}): solve the model again, and ask for the derivative of that."
+        )
 
 
 def _lagrangian(sdp: SDP, solution: Solution) -> float:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sdpdr
-from sdpdr import graphs, methods, minimize, psd, sum_squares
+from sdpdr import graphs, methods, minimize, psd, scalar, square, sum_squares
 from sdpdr.linalg import (
     Diagonal,
     Entries,
@@ -29,7 +29,11 @@ from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, VectorVari
 from sdpdr.program.attain import attain
 from sdpdr.program.attain.basis import Grounded, Pivoted
 from sdpdr.program.attain.box import Box, enclose, independent_rows
-from sdpdr.program.attain.closed import mixed_with_diagonal, normalised_beside_slack
+from sdpdr.program.attain.closed import (
+    mixed_with_diagonal,
+    normalised_beside_slack,
+    rounded_to_zero,
+)
 from sdpdr.program.attain.cone import cone_program
 from sdpdr.program.attain.framed import framed
 
@@ -373,3 +377,23 @@ def test_a_correlation_matrix_of_order_eighty_is_proved_nearest():
     solution = sdpdr.solve(nearest_correlation(80), "scs", "gram")
     assert solution.certified(1e-6)
     assert "slack fitted" in solution.attained_by
+
+
+@pytest.mark.parametrize("price", [abs, square])
+@settings(deadline=None, max_examples=10)
+@given(eighths=st.lists(st.integers(-4000, 4000), min_size=1, max_size=4))
+def test_an_optimum_of_zero_at_numbers_of_few_digits_is_attained_exactly(price, eighths):
+    t = scalar("t", len(eighths))
+    solution = sdpdr.solve(minimize(price(t - np.array(eighths) / 8.0).sum()))
+    assert solution.status.name == "SOLVED"
+    assert solution.attained == solution.bound == 0.0
+
+
+@given(slope=st.integers(3, 99), tenths=st.integers(1, 99))
+def test_zero_is_attained_only_where_all_rows_hold_exactly(slope, tenths):
+    t, shift = scalar("t"), tenths / 10.0
+    sdp = (minimize(abs(slope * t - shift)) + (t >= 0.0)).to_sdp()
+    rounded = Fraction(float(np.round(shift / slope, 8)))
+    values = {v.name: np.full(1, 1e-14) for v in sdp.vector_variables}
+    found = rounded_to_zero(sdp, values | {"t": np.array([shift / slope])})
+    assert (found is not None) == (slope * rounded == Fraction(shift))

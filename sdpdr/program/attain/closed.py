@@ -16,6 +16,9 @@ does its diagonal D. Cuts are such programs, and inequalities over triples of th
 room. What X misses these by is made up for by :math:`(1 - \theta) X + \theta D`, positive
 semidefinite since both are.
 
+*Rounded.* A gap relative to an optimum of zero is zero or infinite, so that no point nearby will
+do. Scalars rounded to few digits may have that value, and satisfy all rows, exactly.
+
 *Corrected.* Where rows read single entries beside the diagonal, these are corrected, and the
 diagonal is raised until the correction is positive semidefinite (`corrected`).
 """
@@ -23,11 +26,13 @@ diagonal is raised until the correction is positive semidefinite (`corrected`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg import LinearMap
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.exact_rows import vector_row
 from sdpdr.linalg.magnitudes import row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
@@ -39,16 +44,19 @@ from sdpdr.program.boxes import slack_columns
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rescale import rescaled_by
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.sdp import SDP, Expression, Rows
 
 # Rounding of the one number fixed, relative to it, beyond which nothing is scaled to it.
 _CLEARLY = 1e-9
 _NORMALISED = "the rows of a factor normalised, or scaled to the one number that is fixed"
 _ORIGIN = "the origin, which all rows hold at"
+_ROUNDED = "scalars rounded to few digits, at which all rows hold and the value is zero exactly"
 _SLACKED = "the rows of a factor normalised, and slack fitted to it"
 _MIXED = "the rows of a factor normalised, and mixed with their diagonal until all limits hold"
 # What may be mixed in, and orders up to which a factor may have a column for every node.
 _LITTLE, _LARGEST = 1e-4, 2000
+# Digits of scalars that are rounded, and terms of rows that are summed exactly.
+_DIGITS, _MOST_TERMS = 9, 10_000
 
 
 def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
@@ -57,7 +65,7 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
     if origin is not None:
         return origin
     if sdp.lmis or not sdp.psd_variables:
-        return None
+        return None if sdp.lmis else rounded_to_zero(sdp, values)
     factors = {v.name: as_factor(values[v.name]) for v in sdp.psd_variables}
     if not sdp.vector_variables:
         found = _normalised(sdp, values, factors, rigorous)
@@ -92,6 +100,43 @@ def _at_origin(sdp: SDP, values: Values) -> Found | None:
         for name, value in values.items()
     }
     return sdp.constant, zeros, _ORIGIN
+
+
+def rounded_to_zero(sdp: SDP, values: Values) -> Found | None:
+    """Scalars of few digits that have the value zero exactly; None where these are no solution."""
+    sizes = (np.max(np.abs(values[v.name]), initial=0.0) for v in sdp.vector_variables)
+    digits = _DIGITS - int(np.ceil(np.log10(max(sizes, default=0.0) or 1.0)))
+    found: dict[str, Array] = {}
+    for v in sdp.vector_variables:
+        rounded = np.round(np.asarray(values[v.name], dtype=float), digits) + 0.0
+        found[v.name] = np.where(v.nonnegative & (rounded < 0.0), 0.0, rounded)
+    terms = sum(a.matrix().nnz for r in sdp.rows for a in r.lhs.values())
+    if sdp.primal_value(found) != 0.0 or terms > _MOST_TERMS:
+        return None
+    exact = {name: [Fraction(x) for x in numbers.tolist()] for name, numbers in found.items()}
+    value = Fraction(sdp.constant) + _exactly(sdp.objective, 0, exact)
+    for v in sdp.vector_variables:
+        if v.curvature is not None:
+            costs = zip(v.curvature.tolist(), exact[v.name], strict=True)
+            value += sum((Fraction(q) * x * x / 2 for q, x in costs), Fraction(0))
+    if value != 0 or not all(_holds(r, e, exact) for r in sdp.rows for e in range(r.m)):
+        return None
+    return 0.0, found, _ROUNDED
+
+
+def _exactly(expression: Expression, e: int, values: Mapping[str, list[Fraction]]) -> Fraction:
+    """Row e of an expression in scalars, at numbers."""
+    total = Fraction(0)
+    for name, linear_map in expression.items():
+        assert isinstance(linear_map, VectorMap)
+        for k, weight in vector_row(linear_map, e).items():
+            total += weight * values[name][k]
+    return total
+
+
+def _holds(rows: Rows, e: int, values: Mapping[str, list[Fraction]]) -> bool:
+    left, right = _exactly(rows.lhs, e, values), Fraction(float(rows.rhs[e]))
+    return left == right if rows.relation == "==" else left <= right
 
 
 def made_psd(sdp: SDP, values: Values) -> Values:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg.magnitudes import largest_of_rows
-from sdpdr.linalg.svec import SQRT2, svec
+from sdpdr.linalg.svec import SQRT2, svec, svec_size
 from sdpdr.program.attain.newton import finite
 from sdpdr.solving.again.kkt import SPARSE, Frame, Place
 
@@ -63,11 +63,9 @@ class _Part:
     def product(self) -> Matrix:
         """What those that are eliminated leave between multipliers."""
         roots = np.sqrt(self.quotients)
-        if sp.issparse(self.rows):
-            halves = sp.diags_array(roots) @ self.rows
-        else:
-            halves = roots[:, None] * self.rows
-        return halves.T @ halves
+        columns = self.rows.T
+        halves = columns @ sp.diags_array(roots) if sp.issparse(columns) else columns * roots
+        return halves @ halves.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,12 +222,11 @@ class System:
 
 def _of_block(matrices: sp.csr_array, frame: Frame, width: int) -> _Part:
     n = frame.block.order
-    i, j = np.triu_indices(n)
-    chosen = j >= n - width
-    i, j = i[chosen], j[chosen]
+    before = n - width
+    j, i = (each[svec_size(before) :] for each in np.tril_indices(n))
     unit = np.where(i == j, 1.0, SQRT2)
     seen = frame.seen(matrices, width)
-    rows = (seen.reshape(seen.shape[0], -1)[:, (j - (n - width)) * n + i] * unit).T
+    rows = (seen.reshape(seen.shape[0], -1)[:, (j - before) * n + i] * unit).T
     kept = sp.csr_array(rows) if _filled(rows) <= SPARSE * rows.size else rows
     return _Part(kept, (frame.s[i] + frame.s[j]) / (frame.x[i] + frame.x[j]), unit, (i, j))
 
@@ -267,7 +264,9 @@ def _filled(rows: Matrix) -> int:
 
 def _scaled(matrix: Matrix, size: Array) -> Matrix:
     if not sp.issparse(matrix):
-        return matrix * size[:, None] * size
+        found = matrix * size
+        found *= size[:, None]
+        return found
     return sp.csc_array(sp.diags_array(size) @ matrix @ sp.diags_array(size))
 
 
