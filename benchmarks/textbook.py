@@ -13,6 +13,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,13 @@ THEIRS: dict[str, dict[str, Any]] = {
 
 
 def _of_others() -> float:
-    """Processor seconds of the processes that this one has started."""
-    children = [p.cpu_times() for p in psutil.Process().children(recursive=True)]
-    return sum(t.user + t.system for t in children)
+    """Processor seconds of the processes that this one has started, and that have not ended."""
+    total = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            seconds = process.cpu_times()
+            total += seconds.user + seconds.system
+    return total
 
 
 def _solved(build: Callable[[], cp.Problem], **options: Any) -> tuple[float, cp.Problem]:
