@@ -46,6 +46,8 @@ def as_real(numbers: Any, copy: bool = False) -> Any:
     >>> as_real([[1, 2]])
     array([[1., 2.]])
     """
+    if type(numbers) is np.ndarray and numbers.dtype == float and not copy:
+        return numbers  # as most are; what follows takes longer than a small product
     if isinstance(numbers, Real):  # also whole numbers too long for an array
         try:
             return np.asarray(float(numbers))

@@ -83,9 +83,9 @@ def _layout(n: int) -> tuple[Index, Index, Array]:
     """
     column, row = np.tril_indices(n)
     scale = np.where(row == column, 1.0, SQRT2)
-    whole = np.empty((n, n), dtype=np.int64)
-    whole[row, column] = whole[column, row] = np.arange(row.size)
-    upper, whole = row * n + column, whole.ravel()
+    places = np.empty((n, n), dtype=np.int64)
+    places[row, column] = places[column, row] = np.arange(row.size)
+    upper, whole = row * n + column, places.ravel()
     for array in (upper, whole, scale):
         array.flags.writeable = False
     return upper, whole, scale

@@ -24,6 +24,8 @@ _MANY_ROWS, _FEWER_SHARES = 400, (1e-9, 1e-5, 1.0)
 _FINEST = 1e-11
 # Gaps of central points, beside the one wanted, that are tried in turn.
 _WIDER = (1.0, 10.0, 100.0, 1e3, 1e4)
+# What is left of a gap after the shortest step along the path.
+_SLOWEST = 0.7
 # How near a value must be to the bound for the path to be followed from further inside.
 _POLISHED = 1e-3
 # Order up to which they take no time to speak of.
@@ -247,11 +249,27 @@ def _along_path(
         if isinstance(box, str):
             continue
         for nearer in reversed(widths[:k]):
-            found = centred(program, *found, nearer * gap)
-            if found is None:
-                return
+            found, reached = _followed(program, found, wider * gap, nearer * gap)
             yield enclose(program, found[0], exact=exact), found[1]
+            if reached > nearer * gap:
+                return
+            wider = nearer
         return
+
+
+def _followed(
+    program: ConeProgram, found: tuple[Array, Array, Array], gap: float, wanted: float
+) -> tuple[tuple[Array, Array, Array], float]:
+    """The point of the central path with a smaller gap, or where shorter and shorter steps end."""
+    pace = wanted / gap
+    while gap > wanted and pace < _SLOWEST:
+        further = max(pace * gap, wanted)
+        centre = centred(program, *found, further)
+        if centre is None:
+            pace = np.sqrt(pace)
+        else:
+            found, gap = centre, further
+    return found, gap
 
 
 @unless_lost
