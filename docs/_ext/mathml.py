@@ -92,4 +92,5 @@ def visit_display(self: Any, node: nodes.math_block) -> None:
 def setup(app: Any) -> dict[str, bool]:
     """Register the renderer ``mathml``."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_display, None))
+    app.add_js_file("formulas.js", loading_method="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

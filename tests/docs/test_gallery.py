@@ -9,10 +9,12 @@ import runpy
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from PIL import Image
 
 from sdpdr import baselines, estimators, extend, methods
 
@@ -119,6 +121,24 @@ def test_ink_becomes_chalk_and_colours_stay(monkeypatch):
     assert figures.described(figure) == "words"
     axes.set(title="", xlabel="seed", ylabel="error")
     assert figures.described(figure) == "error by seed"
+
+
+def test_thumbnails_become_small_and_keep_their_looks(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(GALLERY.parent / "_ext"))
+    thumbnails = importlib.import_module("thumbnails")
+    path = tmp_path / "gallery_output" / "images" / "thumb" / "one.png"
+    path.parent.mkdir(parents=True)
+    grey = np.linspace(0, 255, 400).astype(np.uint8)
+    colours = np.stack(np.broadcast_arrays(grey[:, None], grey[None, :], 128, 255), axis=2)
+    Image.fromarray(colours.astype(np.uint8)).save(path)
+    before = path.stat().st_size
+    thumbnails.shrink(tmp_path)
+    small = path.read_bytes()
+    assert len(small) < before
+    with Image.open(path) as picture:
+        assert np.abs(np.asarray(picture.convert("RGBA")).astype(int) - colours).mean() < 8
+    thumbnails.shrink(tmp_path)
+    assert path.read_bytes() == small
 
 
 def test_the_script_that_searches_problems_knows_the_columns_of_their_tables(monkeypatch):

@@ -219,8 +219,15 @@ def outcome_map(
     )
     axes = figure.subplots()
     colours = ListedColormap([colour for _, _, colour in legend])
+    # Drawn one by one, as many cells as a study has make a file of a megabyte.
     axes.pcolormesh(
-        kind, cmap=colours, vmin=-0.5, vmax=len(legend) - 0.5, edgecolors="white", linewidth=1.2
+        kind,
+        cmap=colours,
+        vmin=-0.5,
+        vmax=len(legend) - 0.5,
+        edgecolors="white",
+        linewidth=1.2,
+        rasterized=True,
     )
     for (row, column), value in np.ndenumerate(kind):
         axes.text(
