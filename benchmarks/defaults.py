@@ -1,24 +1,28 @@
 """What a user gets who changes nothing: every estimator beside its rival and beside doing nothing.
 
-    python benchmarks/defaults.py       # rewrites docs/tables/defaults.rst, in one run
+    python benchmarks/defaults.py               # rewrites docs/tables/defaults.rst
+    python benchmarks/defaults.py --only ISM    # the rows of one estimator anew
 
-Rivals beyond scikit-learn are taken where they are installed (``pip install ".[rivals]"``).
+Rows are kept in benchmarks/defaults.json; a run of all measures every row anew. Rivals beyond
+scikit-learn are taken where they are installed (``pip install ".[rivals]"``).
 Estimators have their defaults; only a number of clusters or factors is given where there is none.
 Qualities are shares, larger is better. Seconds are of the processor. Run with OMP_NUM_THREADS=1.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rivals import large_margin, minimum_distortion, umap_of, versions
+from rivals import large_margin, minimum_distortion, umap_of
 from scipy.stats import spearmanr
 from sklearn import decomposition
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -42,6 +46,7 @@ import sdpdr
 from sdpdr.datasets import s_curve, swiss_roll
 from sdpdr.program.point import leading_factor, spectrum_of
 
+KEPT = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
 POINTS = 150
 LABELS = 5
@@ -291,11 +296,19 @@ def measured(
     return quality, time.process_time() - began
 
 
-def rows_of(kind: str) -> list[list[str]]:
-    """A row of the table for every estimator of a task."""
+def members(kind: str) -> dict[str, Any]:
+    """What a task compares, by name, in the order of the table."""
+    task = TASKS[kind]
+    return {**task.ours, **task.rivals, "nothing": task.nothing}
+
+
+def rows_of(kind: str, asked: Sequence[str]) -> list[list[str]]:
+    """A row of the table for every estimator of a task that is asked for; for all if none is."""
     task = TASKS[kind]
     rows = []
-    for label, estimator in {**task.ours, **task.rivals, "nothing": task.nothing}.items():
+    for label, estimator in members(kind).items():
+        if asked and label not in asked:
+            continue
         cells, seconds = [], 0.0
         for name in SETS:
             if name not in task.sets:
@@ -308,6 +321,11 @@ def rows_of(kind: str) -> list[list[str]]:
         rows.append([kind, label, *cells, f"{seconds / len(task.sets):.2f}"])
         print(*rows[-1], sep="  ", flush=True)
     return rows
+
+
+def in_order(rows: list[list[str]], names: list[str]) -> list[list[str]]:
+    """Rows by name; rivals that are not at hand now stand before the last, which is nothing."""
+    return sorted(rows, key=lambda row: names.index(row[1]) if row[1] in names else len(names) - 2)
 
 
 def values(row: list[str]) -> dict[str, float]:
@@ -326,8 +344,8 @@ def verdicts(measured_rows: Mapping[str, list[list[str]]]) -> list[str]:
     for kind, rows in measured_rows.items():
         found = {row[1]: values(row) for row in rows}
         nothing = found["nothing"]
-        rivals = [found[name] for name in TASKS[kind].rivals]
-        for name in TASKS[kind].ours:
+        rivals = [found[name] for name in found if name not in ("nothing", *TASKS[kind].ours)]
+        for name in filter(found.__contains__, TASKS[kind].ours):
             lost = [s for s, q in found[name].items() if not q >= nothing[s] - 0.02]
             close = sum(near(q, max(row[s] for row in rivals)) for s, q in found[name].items())
             worse += [f"{name} as {kind} ({', '.join(lost)})"] if lost else []
@@ -341,8 +359,15 @@ def verdicts(measured_rows: Mapping[str, list[list[str]]]) -> list[str]:
 
 def main() -> None:
     """Measure, and write the table."""
-    with ProcessPoolExecutor(2) as pool:
-        found = dict(zip(TASKS, pool.map(rows_of, TASKS), strict=True))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--only", nargs="*", default=[], help="names of estimators")
+    asked = parser.parse_args().only
+    kept = json.loads(KEPT.read_text()) if asked else {}
+    for kind in TASKS:
+        rows = {row[1]: row for row in kept.get(kind, []) + rows_of(kind, asked)}
+        kept[kind] = list(rows.values())
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    found = {kind: in_order(kept[kind], list(members(kind))) for kind in TASKS}
     write_table(
         "defaults",
         ["aim", "estimator", *SETS, "seconds"],
@@ -352,8 +377,7 @@ def main() -> None:
             f"Means over three seeds of {POINTS} points each; wine and breast "
             "cancer with columns scaled, all else as it comes. Halves of a roll and of an S are "
             "their classes. "
-            "Seconds of the processor: of the median seed, mean over data sets. Rivals: "
-            f"{versions()}.",
+            "Seconds of the processor: of the median seed, mean over data sets.",
             "*picture*: trustworthiness with six neighbours in two dimensions; nothing is the two "
             "columns of largest variance. *labelled picture*: share of points whose nearest is of "
             "their class, all labels known. *densities*: rank correlation of distances to the "

@@ -81,8 +81,8 @@ def tried() -> Iterator[tuple[str, str, Any, Sequence[str]]]:
     for kind in ("picture", "densities"):
         for times in (1.0, 2.0, 3.0, 4.0):
             name = f"DensityMap, bandwidth {times:g}"
-            yield kind, name, Width(times), ("moons", "cancer")
-    few = ("moons", "iris", "wine")
+            yield kind, name, Width(times), ("cancer",)
+    few = ("wine",)
     yield "labels", "nothing", TASKS["labels"].nothing, few
     yield "labels", "nearest along edges, no map", NoMap(), few
     for furthest in ("auto", "all"):

@@ -50,9 +50,3 @@ def large_margin() -> dict[str, Any]:
     from metric_learn import LMNN
 
     return {"metric-learn's LMNN": LMNN(random_state=0)}
-
-
-def versions() -> str:
-    """What the rivals are."""
-    packages = ("scikit-learn", "umap-learn", "pymde", "metric-learn")
-    return ", ".join(f"{p} {importlib.metadata.version(p)}" for p in packages if is_at_hand(p))

@@ -53,8 +53,8 @@ def test_labels_of_a_separation_map(defaults, name):
     assert quality(defaults, "labels", sdpdr.ISM(), name) > nothing - MARGIN
 
 
-# Of moons two dimensions keep all, so that the plane is not to be matched there.
-@pytest.mark.parametrize("name", ["S-curve", "wine", "cancer"])
+# Of data in many dimensions; sheets lose more in a picture of the kernel than in one of their own.
+@pytest.mark.parametrize("name", ["wine", "cancer"])
 def test_densities(defaults, name):
     nothing = quality(defaults, "densities", defaults.TASKS["densities"].nothing, name)
     assert quality(defaults, "densities", sdpdr.DensityMap(), name) > nothing - MARGIN
