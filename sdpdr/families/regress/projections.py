@@ -159,10 +159,10 @@ class GraphProjection(Responding):
 
     def _most(self, X: Matrix, y: np.ndarray | None) -> int:
         """How many directions solve the pencil where no number is asked."""
-        if self.kind not in ("classes", "semisupervised"):
+        if y is None or self.kind not in ("classes", "semisupervised"):
             return default_dimension(y)
-        unknown = [UNKNOWN] * (self.kind == "semisupervised")
-        return max(np.setdiff1d(y, unknown).size - 1, 1)
+        known = y != UNKNOWN if self.kind == "semisupervised" else np.full(y.shape, True)
+        return max(np.unique(y[known]).size - 1, 1)
 
     def _kept(self, eigenvalues: Array, y: np.ndarray | None) -> int:
         """How many of them are kept."""

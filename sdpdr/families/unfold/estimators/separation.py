@@ -22,8 +22,8 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Model, Var
+from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks.separation import UNLABELLED
-from sdpdr.model.model import evaluate
 from sdpdr.program import Solution, Status
 from sdpdr.program.point import leading_factor, spectrum_of
 
