@@ -614,3 +614,21 @@ def test_rows_with_a_right_side_are_not_read_one_by_one(monkeypatch):
     )
     assert facial_reduction(sdp).sdp is sdp
     assert not read
+
+
+@pytest.mark.parametrize(
+    ("slopes", "sides"),
+    [((0.5, -3.5), (-0.019962329473567512, 0.13973630631497258)), ((3.0, -1.0), (0.3, -0.1))],
+)
+def test_a_contradiction_of_two_rows_is_told_with_the_exact_sum(slopes, sides):
+    """Of x at most s_1 and at least s_2, by a difference that rounding of the terms would hide."""
+    x = sdpdr.scalar("x")
+    lower = Fraction(sides[1]) / Fraction(slopes[1])
+    upper = Fraction(sides[0]) / Fraction(slopes[0])
+    assert upper < lower
+    model = sdpdr.minimize(x) + (slopes[0] * x <= sides[0]) + (slopes[1] * x <= sides[1])
+    found = facial_reduction(model.to_sdp(), lend=lend)
+    assert found.infeasible is not None
+    told = float(found.infeasible.rpartition("is to be ")[2].partition(":")[0])
+    assert told < 0.0
+    assert found.violation > 0.0

@@ -209,7 +209,7 @@ class _Search:
         sdp = self.faces.sdp
         multipliers = self.steps[-1].multipliers
         lines = [(y, self.faces.line(label, e)) for label, e, y in multipliers]
-        side = sum(float(y * line.side) for y, line in lines if line is not None)
+        side = float(sum(y * line.side for y, line in lines if line is not None))
         size = max(abs(float(y)) for y, _ in lines)
         sides = [r.rhs for r in sdp.rows] + [lmi.constant for lmi in sdp.lmis]
         return abs(side) / (size * max(float(np.abs(b).max(initial=0.0)) for b in sides))
@@ -298,7 +298,8 @@ def _contradiction(faces: Faces, multipliers: Sequence[Multiplier], rows: str) -
     lines = [(faces.line(label, e), y) for label, e, y in multipliers]
     void = all(line is None or line.is_void for line, _ in lines)
     sign = -1 if len(lines) == 1 and lines[0][1] < 0 else 1
-    side = sign * sum(float(y * line.side) for line, y in lines if line is not None)
+    # Exactly: what contradicts may be all that rounding of the terms would leave.
+    side = float(sign * sum(y * line.side for line, y in lines if line is not None))
     what = "is zero" if void else "is at most zero" if sign < 0 else "is at least zero"
     where = " on the face that other rows leave" if any(_known(faces)) else ""
     return f"the left side of {rows} {what}{where}, but is to be {side:.6g}: nothing is feasible"
