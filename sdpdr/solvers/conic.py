@@ -51,10 +51,10 @@ class ConicForm:
 
     def __init__(self, sdp: SDP) -> None:
         self.sdp = sdp
-        self._orders = {
-            v.name: v.n for v in sdp.psd_variables if is_seen_as_arrow(sdp, v.name, v.n)
-        }
-        widths = (self._orders.get(v.name, v.size - 1) + 1 for v in sdp.variables)
+        # Of arrows: a variable and a matrix inequality may share a name.
+        self._seen = {v.name: v.n for v in sdp.psd_variables if is_seen_as_arrow(sdp, v.name, v.n)}
+        self._limited = {lmi.label: lmi.order for lmi in sdp.lmis if is_arrow(lmi)}
+        widths = (self._seen.get(v.name, v.size - 1) + 1 for v in sdp.variables)
         ends = np.cumsum([0, *widths]).tolist()
         self._columns = {v.name: slice(*ends[i : i + 2]) for i, v in enumerate(sdp.variables)}
         self._width = ends[-1]
@@ -68,17 +68,10 @@ class ConicForm:
         self._linear("<=", clarabel.NonnegativeConeT)
         for v in sdp.psd_variables:
             self._is_itself(v)
-            self.cones.append(self._cone(v.name, v.n))
+            self.cones.append(_cone(v.n, v.name in self._seen))
         for lmi in sdp.lmis:
-            if is_arrow(lmi):
-                self._orders[lmi.label] = lmi.order
             self._places[lmi.label] = self._add_matrix(lmi)
-            self.cones.append(self._cone(lmi.label, lmi.order))
-
-    def _cone(self, label: str, order: int) -> Any:
-        if label in self._orders:
-            return clarabel.SecondOrderConeT(order + 1)
-        return clarabel.PSDTriangleConeT(order)
+            self.cones.append(_cone(lmi.order, lmi.label in self._limited))
 
     def _linear(self, relation: str, cone: Any) -> None:
         begin = self._count
@@ -108,7 +101,7 @@ class ConicForm:
 
     def _add_matrix(self, lmi: Lmi) -> slice:
         """The rows of a matrix inequality, folded where it is an arrow."""
-        order = self._orders.get(lmi.label)
+        order = self._limited.get(lmi.label)
         right = lmi.constant if order is None else _folded_vector(order, lmi.constant)
         place = self._next(right)
         for name, linear_map in lmi.lhs.items():
@@ -120,8 +113,8 @@ class ConicForm:
     def _put(self, name: str, entries: tuple[Array, Index, Index], start: int) -> None:
         """Entries on a variable, folded where it is seen as an arrow, from some row on."""
         data, row, column = entries
-        if name in self._orders:
-            order = self._orders[name]
+        if name in self._seen:
+            order = self._seen[name]
             turned = (data, (column, row))
             shape = svec_size(order), int(np.max(row, initial=-1)) + 1
             data, column, row = folded(order, sp.csr_array(turned, shape=shape))
@@ -169,8 +162,8 @@ class ConicForm:
         curvature, cost = np.zeros(self._width), np.zeros(self._width)
         for name, linear_map in self.sdp.objective.items():
             costs = linear_map.matrix().toarray().ravel()
-            if name in self._orders:
-                costs = _folded_vector(self._orders[name], costs)
+            if name in self._seen:
+                costs = _folded_vector(self._seen[name], costs)
             cost[self._columns[name]] = costs
         for w in self.sdp.vector_variables:
             if w.curvature is not None:
@@ -185,18 +178,26 @@ class ConicForm:
         x, z = np.asarray(found.x, dtype=float), np.asarray(found.z, dtype=float)
         duals = {r.label: z[self._places[r.label]] for r in self.sdp.rows}
         duals |= {
-            lmi.label: self._matrix(lmi.label, z[self._places[lmi.label]]) for lmi in self.sdp.lmis
+            lmi.label: _matrix(z[self._places[lmi.label]], self._limited.get(lmi.label))
+            for lmi in self.sdp.lmis
         }
         if verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
             return Point({}, duals if verdict is Verdict.INFEASIBLE else {})
         values = {v.name: x[self._columns[v.name]] for v in self.sdp.variables}
-        values |= {v.name: self._matrix(v.name, values[v.name]) for v in self.sdp.psd_variables}
+        values |= {
+            v.name: _matrix(values[v.name], self._seen.get(v.name)) for v in self.sdp.psd_variables
+        }
         return Point(values, duals)
 
-    def _matrix(self, label: str, numbers: Array) -> Array:
-        """A value or a multiplier of a matrix, of what Clarabel has in its place."""
-        order = self._orders.get(label)
-        return smat(numbers) if order is None else unfolded(order, numbers)
+
+def _cone(order: int, arrow: bool) -> Any:
+    """Clarabel's cone of matrices, or of the arrows among them."""
+    return clarabel.SecondOrderConeT(order + 1) if arrow else clarabel.PSDTriangleConeT(order)
+
+
+def _matrix(numbers: Array, order: int | None) -> Array:
+    """A value or a multiplier of a matrix, of what Clarabel has in its place."""
+    return smat(numbers) if order is None else unfolded(order, numbers)
 
 
 def _entries(matrix: sp.csr_array) -> tuple[Array, Index, Index]:

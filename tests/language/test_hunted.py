@@ -136,7 +136,9 @@ def test_rows_of_cvxpy_that_are_no_numbers_are_not_dropped(bad):
         with pytest.raises(ModelError):
             sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [row, x <= 3]))
     with pytest.raises(ModelError):
-        sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x * np.nan <= 1, x <= 3]))
+        sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x * bad <= 1, x <= 3]))
+    with pytest.raises(ModelError, match="objective"):
+        sdpdr.from_cvxpy(cp.Problem(cp.Maximize(bad * x), [x <= 3]))
 
 
 def test_infinity_is_no_limit_and_no_value():

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
@@ -110,6 +111,11 @@ def read_conic(program: ConicProgram) -> Reading:
     -------
     Reading
 
+    Raises
+    ------
+    ModelError
+        If a coefficient is not finite.
+
     Examples
     --------
     The largest eigenvalue of a matrix, as the least t for which t I - A has none below zero:
@@ -142,6 +148,19 @@ class _Matrix:
     more: Maps
 
 
+def _refuse_what_is_no_number(program: ConicProgram) -> None:
+    """Refuse coefficients that are nan or infinite, by the name of their constraint."""
+    bad = np.flatnonzero(~np.isfinite(program.matrix.data))
+    if bad.size:
+        row = int(np.searchsorted(program.matrix.indptr, bad[0], side="right")) - 1
+        label = next(cone.label for cone in program.cones if row in cone.rows)
+        entry = program.matrix.data[bad[0]]
+        raise ModelError(f"{label!r}: a coefficient is {entry}; it must be a finite number.")
+    costs = program.cost[~np.isfinite(program.cost)]
+    if costs.size:
+        raise ModelError(f"the objective: a coefficient is {costs[0]}; it must be a finite number.")
+
+
 @dataclass(eq=False)
 class _Reader:
     """The standard form under construction."""
@@ -153,6 +172,7 @@ class _Reader:
     scalars: list[VectorVariable] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        _refuse_what_is_no_number(self.program)
         self.pieces = Pieces(self.program)
         # As whoever compares rows wants them.
         self.program.matrix.sort_indices()
