@@ -48,7 +48,7 @@ def test_a_solver_that_the_system_killed_is_named(model, faulty):
 
 
 @pytest.mark.parametrize(
-    "what", ["sdpdr.reduce.Composed.apply", "sdpdr.solving.grade.dimacs_errors"]
+    "what", ["sdpdr.reduce.Composed.apply", "sdpdr.solving.grade.repair"]
 )
 def test_memory_that_ends_around_the_solver_is_a_status_too(model, monkeypatch, what):
     def starve(*arguments, **options):
