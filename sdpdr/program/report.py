@@ -252,7 +252,20 @@ def record(solution: Solution) -> dict[str, Any]:
 def _recorded(duals: Mapping[str, Array]) -> dict[str, Any] | None:
     if sum(np.size(y) for y in duals.values()) > LARGEST_RECORDED:
         return None
-    return {label: np.asarray(y).tolist() for label, y in duals.items()}
+    return {label: listed(y) for label, y in duals.items()}
+
+
+def listed(numbers: Array) -> Any:
+    """Nested lists, row by row; None for what is nan, of which JSON knows nothing.
+
+    Examples
+    --------
+    >>> listed(np.array([[1.0, np.nan]]))
+    [[1.0, None]]
+    """
+    plain = np.array(numbers, dtype=object)
+    plain[np.isnan(numbers)] = None
+    return plain.tolist()
 
 
 def _plain(value: Any) -> Any:

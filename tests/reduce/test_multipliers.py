@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import cvxpy as cp
@@ -146,6 +147,8 @@ def test_multipliers_that_do_not_exist_are_nan_and_the_report_says_why():
     assert np.isnan(answer.duals["rows"][0])
     assert answer.duals["rows"][1] == pytest.approx(1.0, abs=1e-6)
     assert "no multiple of them was found" in " ".join(answer.report().split())
+    # JSON has no word for nan.
+    assert json.loads(json.dumps(answer.record(), allow_nan=False))["duals"]["rows"][0] is None
     priced = replace(sdp, objective=program(2, [(1, 1, -3)], ([(1, 1, 1)], 0)).objective)
     known = sdpdr.solve(priced)
     assert known.duals["rows"][0] >= 3.0 - 1e-6
