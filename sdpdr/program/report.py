@@ -68,6 +68,7 @@ def facts(solution: Solution) -> dict[str, str]:
         "epsilon": shown(solution.epsilon, ".1e"),
         "ray": _ray(solution.ray),
         "faces": _faces(solution.exposures),
+        "multipliers": _unknown(solution.duals),
         "solver": f"{solution.solver}, {solution.form} form",
         "it claimed": f"{claimed.status}{iterations}{words}",
         "DIMACS errors": _errors(solution.residuals),
@@ -98,6 +99,18 @@ def _ray(ray: Ray | None) -> str:
 
 def _faces(exposures: Sequence[Exposure]) -> str:
     return f"proved by {len(exposures)} steps, the last: {exposures[-1].words}" if exposures else ""
+
+
+def _unknown(duals: Mapping[str, Array]) -> str:
+    """Why some rows have no multipliers; nothing where all have."""
+    labels = [repr(label) for label, y in duals.items() if np.isnan(y).any()]
+    if not labels:
+        return ""
+    return (
+        f"none (nan) for rows of {', '.join(labels)} that expose a face: no multiple of them was "
+        "found that makes the dual slack positive semidefinite, so the original dual may not "
+        "attain the value"
+    )
 
 
 def _errors(residuals: Residuals) -> str:
@@ -239,7 +252,20 @@ def record(solution: Solution) -> dict[str, Any]:
 def _recorded(duals: Mapping[str, Array]) -> dict[str, Any] | None:
     if sum(np.size(y) for y in duals.values()) > LARGEST_RECORDED:
         return None
-    return {label: np.asarray(y).tolist() for label, y in duals.items()}
+    return {label: listed(y) for label, y in duals.items()}
+
+
+def listed(numbers: Array) -> Any:
+    """Nested lists, row by row; None for what is nan, of which JSON knows nothing.
+
+    Examples
+    --------
+    >>> listed(np.array([[1.0, np.nan]]))
+    [[1.0, None]]
+    """
+    plain = np.array(numbers, dtype=object)
+    plain[np.isnan(numbers)] = None
+    return plain.tolist()
 
 
 def _plain(value: Any) -> Any:

@@ -72,7 +72,8 @@ class Solution:
     duals : mapping from row label to array
         Multipliers that prove the bound, where there is one: the solver's, moved if need be; what
         they still lack is paid for as `argument` says. On inequalities they are >= 0, and for a
-        maximisation they are the rate at which the optimum grows with the right side.
+        maximisation they are the rate at which the optimum grows with the right side. Of rows that
+        expose a face (see `exposures`) they are nan where none are known.
     claimed : Claim
     timings : mapping from phase to seconds
     solver, form : str

@@ -69,7 +69,9 @@ class Prepared:
         return steps
 
     def push(self, start: Solution | Point) -> Solution | Point:
-        """A start of the program as one of the prepared one."""
+        """A start of the program as one of the prepared one; unknown multipliers begin at zero."""
+        if any(np.isnan(y).any() for y in start.duals.values()):
+            start = Point(start.values, {k: np.nan_to_num(y) for k, y in start.duals.items()})
         if self.faced is not None:
             start = self.faced.push(Point(start.values, start.duals))
         if self.balanced is not None:
@@ -147,8 +149,8 @@ def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Soluti
 
     Value, bound and grade are those of the reduced program, which is equivalent by the proofs in
     ``exposures``; the point is held against the rows of the original program all the same.
-    Multipliers of rows that were dropped are zero: they need not be a dual point of the original
-    program, which may have none with this value.
+    Multipliers are nan in rows that expose a face where none were found: the original program may
+    have none with this value.
     """
     if faced is None or not faced.exposures:
         return solution
@@ -167,7 +169,7 @@ def lifted_solution(solution: Solution, faced: FacialReduction | None) -> Soluti
         measured=measured,
         argument=f"{solution.argument}; {_words(faced)}",
         exposures=faced.exposures,
-        ray=_lifted_ray(solution.ray, faced.lift),
+        ray=_lifted_ray(solution.ray, faced.embed),
     )
 
 

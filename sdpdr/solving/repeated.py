@@ -275,6 +275,9 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     ------
     UnknownNameError
         If the model has no such parameter.
+    NotSmoothError
+        If the program has no interior at the present values, as where a limit is zero: the value
+        may change on one side only, or not at a rate.
     DataError
         If the solution has no point or no multipliers, or was found at other values of parameters
         and is too far from the optimum now for Newton's method.
@@ -349,7 +352,7 @@ def derivative(
         If the model has no such parameter.
     NotSmoothError
         Where there is no derivative: the point is not unique, a slack and its multiplier are both
-        zero, or rows that depend on each other come apart.
+        zero, rows that depend on each other come apart, or the program has no interior.
     DataError
         If the program is too large, or the solution far from the optimum.
 

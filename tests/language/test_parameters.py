@@ -236,6 +236,62 @@ def test_where_there_is_no_derivative_it_is_said():
         sdpdr.derivative(kink, sdpdr.solve(maximize(y) + (y <= 1.0)), p)
 
 
+def segment(p):
+    y = scalar("y")
+    return maximize(2.0 * y) + (y <= p) + (y >= 0.0)
+
+
+def cone_of_trace(p):
+    K = psd("K", 2)
+    return minimize((np.array([[1.0, 2.0], [2.0, 1.0]]) @ K).trace()) + (K.trace() <= p)
+
+
+def corner(p):
+    K = psd("K", 3)
+    rows = (K[1, 1] <= 1.0) + (K[2, 2] <= 1.0)
+    return maximize(2.0 * K[0, 0] + K[1, 1] + K[2, 2]) + (K[0, 0] <= p) + rows
+
+
+def fixed_corner(p):
+    K = psd("K", 3)
+    rows = (K[1, 1] <= 1.0) + (K[2, 2] <= 1.0)
+    return maximize(2.0 * K[0, 0] + K[1, 1] + K[2, 2]) + (K[0, 0] == p) + rows
+
+
+def side(p):
+    K = psd("K", 2)
+    return maximize(K[0, 1]) + (K[0, 0] <= p) + (K[1, 1] <= 1.0)
+
+
+def edge(p):
+    K = psd("K", 3)
+    length = K[0, 0] + K[1, 1] - 2.0 * K[0, 1] == p
+    return maximize(K.trace()) + length + (K[0, 0] <= 1.0) + (K[2, 2] <= 1.0)
+
+
+def chained(p):
+    y, z = scalar("y"), scalar("z")
+    return maximize(2.0 * y) + (y <= p) + (y - z >= 0.0) + (z >= 0.0)
+
+
+@pytest.mark.parametrize(
+    "make", [segment, cone_of_trace, corner, fixed_corner, side, edge, chained]
+)
+def test_a_value_that_leaves_no_interior_has_no_derivative(make):
+    p = parameter("p", value=0.0)
+    model = make(p)
+    solution = sdpdr.solve(model)
+    for slope in (sensitivity, sdpdr.derivative):
+        with pytest.raises(NotSmoothError, match="no interior at these values"):
+            slope(model, solution, p)
+    p.value = 1.0
+    slope = float(sensitivity(model, sdpdr.solve(model), p))
+    p.value = 1.001
+    above = sdpdr.solve(model).value
+    p.value = 0.999
+    assert (above - sdpdr.solve(model).value) / 0.002 == pytest.approx(slope, rel=1e-3)
+
+
 def test_a_row_said_twice_keeps_the_derivative_of_what_it_fixes():
     p = parameter("p", value=2.0)
     K = psd("K", 2)

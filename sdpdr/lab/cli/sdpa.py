@@ -7,8 +7,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import FileFormatError
 from sdpdr.lab.cli.console import check_target, grid, record_writer, say, say_json, write_all
@@ -21,7 +19,7 @@ from sdpdr.lab.cli.options import (
     solver_options,
 )
 from sdpdr.program import SDP, Factor, Solution, read_sdpa
-from sdpdr.program.report import facts
+from sdpdr.program.report import facts, listed
 from sdpdr.program.run import shown
 from sdpdr.solving.solve import solve
 
@@ -77,7 +75,7 @@ def _listed(value: Array | Factor) -> Any:
     """Nested lists, row by row; R of a matrix R R^T that is kept so."""
     if isinstance(value, Factor):
         return {"factor": value.factor.tolist()}
-    return np.asarray(value).tolist()
+    return listed(value)
 
 
 def _in_sdpa(sdp: SDP, value: float | None) -> float | None:

@@ -73,6 +73,8 @@ class Reading:
     def beyond(self, z: Array, tol: float) -> Index:
         """Rows of cones in whose dual the multipliers z are not, by more than tol of the largest.
 
+        Where some multipliers of a cone are nan, none of them is known to be in its dual.
+
         Examples
         --------
         >>> from sdpdr.model.conic.pieces import Columns, ConicProgram
@@ -83,7 +85,7 @@ class Reading:
         >>> reading.beyond(np.array([1.0, -1.0, -1.0]), 1e-6)
         array([1])
         """
-        allowed = tol * max(1.0, float(np.max(np.abs(z), initial=0.0)))
+        allowed = tol * max(1.0, float(np.max(np.abs(z[~np.isnan(z)]), initial=0.0)))
         rows = [(cone.rows, _outside(cone.kind, z[cone.rows])) for cone in self.program.cones]
         return np.concatenate([np.arange(0), *(place[far > allowed] for place, far in rows)])
 
@@ -94,6 +96,8 @@ def _outside(kind: Kind, z: Array) -> Array:
         return np.zeros(z.size)
     if kind == "nonnegative":
         return -z
+    if np.isnan(z).any():
+        return np.full(z.size, np.inf)
     if kind == "second-order":
         return np.full(z.size, np.linalg.norm(z[1:]) - z[0])
     order = round(np.sqrt(z.size))

@@ -167,17 +167,19 @@ class _Way:
             elif v.name in self.kept:
                 value = as_dense(value)[self.kept[v.name]]
             values[v.name] = value
+        # Unknown multipliers of the original program may be known ones of the reduced.
+        given = {label: np.nan_to_num(y) for label, y in point.duals.items()}
         duals: dict[str, Array] = {}
         for label, (source, at) in self.sources.items():
-            if source in point.duals:
-                duals[label] = np.asarray(point.duals[source])[at]
+            if source in given:
+                duals[label] = given[source][at]
         for lmi in self.sdp.lmis:
             left = self.orders.get(lmi.label, np.arange(lmi.order))
-            if lmi.label in point.duals and left.size:
-                duals[lmi.label] = np.asarray(point.duals[lmi.label])[np.ix_(left, left)]
+            if lmi.label in given and left.size:
+                duals[lmi.label] = given[lmi.label][np.ix_(left, left)]
         for label, (source, at) in self.equations.items():
-            if source in point.duals:
-                duals[label] = -svec(point.duals[source])[at]
+            if source in given:
+                duals[label] = -svec(given[source])[at]
         return Point(values, duals)
 
 

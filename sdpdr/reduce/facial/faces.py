@@ -107,6 +107,22 @@ class Consequences:
         return {key: value for key, value in told.items() if value}
 
 
+@dataclass(frozen=True)
+class Combination:
+    """What multipliers of rows add up to on the face known so far.
+
+    Attributes
+    ----------
+    matrices, scalars, side : see `Line`
+    strict : tuple of (label, number of a row that is an inequality)
+    """
+
+    matrices: dict[str, Symmetric]
+    scalars: dict[str, Vector]
+    side: Fraction
+    strict: tuple[tuple[str, int], ...]
+
+
 class Faces:
     """The faces proved so far, one for each matrix, and everything else that is settled.
 
@@ -204,15 +220,15 @@ class Faces:
             matrices[name] = self.echelons[name].restrict(matrix)
         return Line(equality, matrices, scalars, side)
 
-    def consequences(self, multipliers: Sequence[Multiplier]) -> Consequences:
-        """What some multipliers prove beyond what is known; nothing (false) if they do not."""
+    def combination(self, multipliers: Sequence[Multiplier]) -> Combination | None:
+        """What rows add up to on the face; None if one is not known, or has the wrong sign."""
         matrices: dict[str, Symmetric] = {}
         scalars: dict[str, Vector] = {}
         side, strict = Fraction(0), []
         for label, e, y in multipliers:
             line = self.line(label, e)
             if line is None or (y < 0 and not line.equality):
-                return Consequences()
+                return None
             for name, matrix in line.matrices.items():
                 add(matrices.setdefault(name, {}), matrix, y)
             for name, vector in line.scalars.items():
@@ -220,6 +236,14 @@ class Faces:
             side += y * line.side
             if not line.equality:
                 strict.append((label, e))
+        return Combination(matrices, scalars, side, tuple(strict))
+
+    def consequences(self, multipliers: Sequence[Multiplier]) -> Consequences:
+        """What some multipliers prove beyond what is known; nothing (false) if they do not."""
+        total = self.combination(multipliers)
+        if total is None:
+            return Consequences()
+        matrices, scalars, side, strict = total.matrices, total.scalars, total.side, total.strict
         ranges = {name: range_of(matrix) for name, matrix in matrices.items()}
         if side > 0 or not all(self._signed(name, s) for name, s in scalars.items()):
             return Consequences()

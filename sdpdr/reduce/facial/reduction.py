@@ -37,6 +37,7 @@ from sdpdr.reduce.facial.build import build
 from sdpdr.reduce.facial.cliques import read_cliques
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
+from sdpdr.reduce.facial.multipliers import completed
 from sdpdr.reduce.facial.rounding import rounded
 from sdpdr.reduce.facial.scan import Found, first_places, next_places, proofs
 from sdpdr.reduce.facial.search import Lent, direction
@@ -86,10 +87,18 @@ class FacialReduction:
         return verify(self.original, self.exposures)
 
     def lift(self, point: Point) -> Point:
-        """A point of the reduced program as one of the original, with equal objective.
+        """A point of the reduced program as one of the original, with equal objectives.
 
-        Multipliers of rows that were dropped are zero.
+        Multipliers of rows that expose a face become so large that they are multipliers of the
+        original program (`sdpdr.reduce.facial.multipliers`), and nan where none are found.
         """
+        lifted = self._lift(point)
+        if not self.exposures or not self.original.is_dual_point(lifted.duals):
+            return lifted
+        return Point(lifted.values, completed(self.original, self.exposures, lifted.duals))
+
+    def embed(self, point: Point) -> Point:
+        """A direction of the reduced program as one of the original: zeros for what is gone."""
         return self._lift(point)
 
     def push(self, point: Point) -> Point:

@@ -190,7 +190,26 @@ def _searched(place: Place, step: Step) -> Place | None:
     return None
 
 
-def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> tuple[Central, float] | None:
+@dataclass(frozen=True, eq=False)
+class End:
+    """Where the central path ends, and how it goes there.
+
+    Attributes
+    ----------
+    central : Central
+        Its last point.
+    kept : float
+        `Place.vanishing` beside the point before; zero where there was none.
+    growth : float
+        Of the multipliers, as the gap becomes a tenth; one where they converge.
+    """
+
+    central: Central
+    kept: float
+    growth: float
+
+
+def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> End | None:
     """The point of the central path next to the optimum that doubles lead to.
 
     Parameters
@@ -201,21 +220,24 @@ def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> tuple[Central
 
     Returns
     -------
-    (Central, float) or None
-        With it, `Place.vanishing` beside the point before, and zero where there was none. None if
-        no point is near the optimum.
+    End or None
+        None if no point is near the optimum.
     """
     size = abs(program.value(x) - program.sdp.constant) or 1.0
     found: list[Central] = []
-    reached = 1.0
+    gaps: list[float] = []
     for gap in _GAPS:
         after = path_point(program, x, y, s, size, gap)
         if after is not None:
             found.append(after)
-            x, y, s, reached = after.x, after.y, after.s, gap
-    if reached > _TIGHT:
+            gaps.append(gap)
+            x, y, s = after.x, after.y, after.s
+    if not gaps or gaps[-1] > _TIGHT:
         return None
     last = found[-1]
     if len(found) == 1:
-        return last, 0.0
-    return last, last.place.vanishing(found[-2].in_units_of(last.place))
+        return End(last, 0.0, 1.0)
+    kept = last.place.vanishing(found[-2].in_units_of(last.place))
+    tiny = float(np.finfo(float).tiny)
+    ratio = float(np.linalg.norm(last.y)) / max(float(np.linalg.norm(found[0].y)), tiny)
+    return End(last, kept, ratio ** (1.0 / np.log10(gaps[0] / gaps[-1])))

@@ -27,6 +27,7 @@ from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
+from sdpdr.reduce import facial_reduction
 from sdpdr.solving.again.newton import Central, optimum
 from sdpdr.solving.again.system import System
 from sdpdr.solving.again.warm import Warm
@@ -36,6 +37,15 @@ _DOUBT = 1e-6
 # What an eigenvalue keeps at least, as the gap becomes a tenth, unless it vanishes together with
 # that of its multiplier, both of them like the root of the gap.
 _KEPT = 0.6
+# Multipliers that grow by more than this as the gap becomes a tenth have no limit: they grow at
+# least like its root where they do, mostly like its inverse.
+_GROWTH = 2.0
+NO_INTERIOR = (
+    "the program has no interior at these values of the parameters, and its multipliers, which "
+    "would be the derivative, have no limit: the optimal value may change on one side only, or not "
+    "at a rate. Take differences of two solutions, or another value, for which rows leave room (a "
+    "limit that is positive rather than zero)."
+)
 
 
 class Optimum:
@@ -49,6 +59,8 @@ class Optimum:
 
     Raises
     ------
+    NotSmoothError
+        If the program has no interior, so that multipliers are unlimited or there are none.
     DataError
         If the program is too large, or the answer too far from the optimum.
     """
@@ -56,6 +68,8 @@ class Optimum:
     def __init__(self, model: Model, solution: Solution) -> None:
         self.model, self._given = model, solution
         self.sdp: SDP = model.to_sdp()
+        if solution.exposures or facial_reduction(self.sdp):
+            raise NotSmoothError(NO_INTERIOR)
         warm = Warm.of(self.sdp, solution)
         found = None if warm is None else optimum(warm.program, warm.x, warm.y, warm.s)
         if warm is None or found is None:
@@ -63,9 +77,11 @@ class Optimum:
                 "no precise optimum was found from this solution, or the program is too large for "
                 "one: solve with a smaller tol, or take differences of two solutions instead."
             )
+        if found.growth > _GROWTH:
+            raise NotSmoothError(NO_INTERIOR)
         self.program: ConeProgram = warm.program
-        self.found: Central = found[0]
-        self._kept: float = found[1]
+        self.found: Central = found.central
+        self._kept: float = found.kept
 
     @property
     def solution(self) -> Solution:

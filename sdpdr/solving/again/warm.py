@@ -61,6 +61,8 @@ class Warm:
             return None
         x = program.vector(solution.values)
         y = program.multipliers(solution.duals)
+        if not np.isfinite(y).all():
+            return None
         return cls(program, x, y, program.c + program.curvature * x - program.A.T @ y)
 
     def fits(self, program: ConeProgram) -> bool:

@@ -1,0 +1,225 @@
+"""Multipliers on a face become multipliers of the original program, or nan; never a false zero."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr.linalg import InnerProduct, Trace, VectorMap, svec
+from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, Status, VectorVariable
+from sdpdr.program.face import complete_multipliers
+from sdpdr.program.residuals import multipliers_in_cones
+from sdpdr.reduce import facial_reduction
+from sdpdr.solvers.running import lend
+
+from .degenerate_programs import anything, planted, program
+
+
+def is_unknown(duals):
+    return any(np.isnan(y).any() for y in duals.values())
+
+
+def lowest(sdp, duals):
+    """The lowest of what must not be negative, relative to the largest multiplier."""
+    full = complete_multipliers(sdp, duals)
+    found = [np.zeros(1), *multipliers_in_cones(sdp, full)]
+    for v in sdp.psd_variables:
+        slack = sdp.dual_slack(v.name, full)
+        found.append(np.linalg.eigvalsh(np.asarray(slack @ np.eye(v.n))))
+    for w in sdp.vector_variables:
+        s = np.asarray(sdp.dual_slack(w.name, full))
+        found.append(s if w.nonnegative else -np.abs(s))
+    size = max(1.0, *(float(np.max(np.abs(y), initial=0.0)) for y in full.values()))
+    return min(float(np.min(part, initial=0.0)) for part in found) / size
+
+
+def lifted(sdp, tol=1e-8):
+    """Multipliers on the face and of the program, and their values; None if unsolved."""
+    found = facial_reduction(sdp, lend=lend)
+    if not found or found.infeasible is not None:
+        return None
+    answer = sdpdr.solve(found.sdp, "clarabel", tol=tol)
+    if answer.status is not Status.SOLVED or answer.exposures:
+        return None
+    inside = Point(answer.values, answer.duals)
+    if lowest(found.sdp, inside.duals) < -1e-7:
+        return None
+    return found, inside, found.lift(inside)
+
+
+def holds(sdp, seen):
+    """Whether multipliers are known; then they are checked."""
+    found, inside, whole = seen
+    if is_unknown(whole.duals):
+        named = {(label, e) for step in found.exposures for label, e, _ in step.multipliers}
+        for r in sdp.rows:
+            assert {
+                (r.label, int(e)) for e in np.flatnonzero(np.isnan(whole.duals[r.label]))
+            } <= named
+        return False
+    assert lowest(sdp, whole.duals) >= -1e-5
+    value = found.sdp.dual_value(inside.duals)
+    size = max(1.0, *(float(np.max(np.abs(y), initial=0.0)) for y in whole.duals.values()))
+    assert abs(sdp.dual_value(whole.duals) - value) <= 1e-9 * size
+    return True
+
+
+def test_multipliers_of_any_program_are_some_with_the_value_of_the_face_or_nan():
+    known = []
+    for seed in range(60):
+        sdp, _ = anything(seed)
+        # A price that bounds the value, so that most of them are solved.
+        prices = {v.name: InnerProduct(priced(v.n, seed)) for v in sdp.psd_variables}
+        sdp = replace(sdp, objective={**prices, "z": VectorMap(np.ones((1, 3)))})
+        seen = lifted(sdp)
+        if seen is not None:
+            known.append(holds(sdp, seen))
+    assert 5 <= sum(known) < len(known)
+
+
+def priced(n, seed):
+    form = np.random.default_rng(seed).integers(-2, 3, (n, n))
+    return 4.0 * n * np.eye(n) + form + form.T
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_chains_of_faces_have_multipliers_or_nan(seed):
+    sdp, *_ = planted(seed)
+    seen = lifted(sdp)
+    if seen is not None:
+        holds(sdp, seen)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_linear_programs_always_have_multipliers(seed):
+    rng = np.random.default_rng(seed)
+    n = 6
+    x = rng.integers(1, 4, n) * (rng.random(n) < 0.5)
+    zero = np.flatnonzero(x == 0)
+    A = rng.integers(-2, 3, (3, n)).astype(float)
+    rows = [Rows("any", "==", {"x": VectorMap(A)}, A @ x)]
+    ups = np.zeros((2, n))
+    for k in range(2):
+        ups[k, zero] = rng.integers(0, 3, zero.size)
+    # The second says something only once the first has taken what it is against.
+    ups[1, zero[:1]] = -1.0 if ups[0, zero[:1]].any() else 0.0
+    rows += [Rows("up", "<=", {"x": VectorMap(ups)}, np.zeros(2))]
+    rows += [Rows("box", "<=", {"x": VectorMap(np.eye(n))}, np.full(n, 5.0))]
+    cost = rng.integers(-9, 10, (1, n)).astype(float)
+    sdp = SDP((VectorVariable("x", n, nonnegative=True),), {"x": VectorMap(cost)}, tuple(rows))
+    seen = lifted(sdp)
+    if seen is not None:
+        assert holds(sdp, seen)
+
+
+@pytest.mark.parametrize(("cost", "is_attained"), [(1.0, True), (0.0, False)])
+def test_a_row_of_a_matrix_inequality_that_vanishes_has_multipliers(cost, is_attained):
+    # [[0, u], [u, t]] >= 0 makes u zero, whatever it is worth; a price on t pays for u.
+    sides, corners = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([0.0, 1.0])
+    forms = np.column_stack([svec(sides), svec(corners)])
+    lmi = Lmi("cone", 2, {"z": VectorMap(forms)}, np.zeros(3))
+    one = Rows("one", "==", {"X": Trace(1)}, np.ones(1))
+    variables = (VectorVariable("z", 2), PsdVariable("X", 1))
+    sdp = SDP(variables, {"z": VectorMap([[1.0, cost]])}, (one,), (lmi,))
+    found = facial_reduction(sdp)
+    given = {"one": [0.0], "cone": [[cost]], "cone.face": [-np.sqrt(0.5)]}
+    inside = Point(duals={label: np.array(y) for label, y in given.items()})
+    assert lowest(found.sdp, inside.duals) >= -1e-12
+    whole = found.lift(inside)
+    Z = whole.duals["cone"]
+    assert Z[0, 1] == pytest.approx(0.5, abs=1e-6)
+    assert np.isnan(Z[0, 0]) != is_attained
+    if is_attained:
+        assert Z[0, 0] >= 0.25 - 1e-6
+        assert holds(sdp, (found, inside, whole))
+
+
+def test_multipliers_that_do_not_exist_are_nan_and_the_report_says_why():
+    # min 2 X12 + X22 with X11 = 0, X22 <= 1: S22 vanishes beside an entry that does not.
+    sdp = program(2, [(1, 2, 1), (2, 2, -1)], ([(1, 1, 1)], 0), ([(2, 2, 1)], 1))
+    answer = sdpdr.solve(sdp)
+    assert answer.value == pytest.approx(-1.0)
+    assert np.isnan(answer.duals["rows"][0])
+    assert answer.duals["rows"][1] == pytest.approx(1.0, abs=1e-6)
+    assert "no multiple of them was found" in " ".join(answer.report().split())
+    # JSON has no word for nan.
+    assert json.loads(json.dumps(answer.record(), allow_nan=False))["duals"]["rows"][0] is None
+    priced = replace(sdp, objective=program(2, [(1, 1, -3)], ([(1, 1, 1)], 0)).objective)
+    known = sdpdr.solve(priced)
+    assert known.duals["rows"][0] >= 3.0 - 1e-6
+    assert "no multiple" not in known.report()
+
+
+def test_starts_with_unknown_multipliers_are_starts():
+    sdp = program(2, [(1, 2, 1), (2, 2, -1)], ([(1, 1, 1)], 0), ([(2, 2, 1)], 1))
+    answer = sdpdr.solve(sdp)
+    pushed = facial_reduction(sdp).push(Point(answer.values, answer.duals))
+    assert all(np.isfinite(y).all() for y in pushed.duals.values())
+    assert sdpdr.solve(sdp, "lowrank", start=answer).status is Status.SOLVED
+
+
+# -- as cvxpy is told -----------------------------------------------------------------------------
+
+
+def transport():
+    T = cp.Variable((2, 3), nonneg=True)
+    rows = [cp.sum(T, axis=1) <= np.array([0.0, 10.0]), cp.sum(T, axis=0) == np.array([1.0, 2, 1])]
+    cost = np.array([[1.0, 1, 1], [5, 6, 7]])
+    return cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, T))), rows), 6.0
+
+
+def ray():
+    x = cp.Variable(2, nonneg=True)
+    return cp.Problem(cp.Maximize(x[0] + 2 * x[1]), [cp.sum(x) <= 0]), 2.0
+
+
+def pair():
+    x = cp.Variable(3, nonneg=True)
+    return cp.Problem(cp.Maximize(5 * x[0] + 2 * x[1] + x[2]), [x[0] + x[1] == 0, x[2] <= 1]), 5.0
+
+
+def trace():
+    M = np.array([[1.0, 2.0], [2.0, 3.0]])
+    X = cp.Variable((2, 2), PSD=True)
+    problem = cp.Problem(cp.Maximize(cp.trace(M @ X)), [cp.trace(X) <= 0])
+    return problem, float(np.linalg.eigvalsh(M)[-1])
+
+
+def corner():
+    C = np.array([[2.0, 0, 0], [0, 1, 0.5], [0, 0.5, 1]])
+    X = cp.Variable((3, 3), PSD=True)
+    rows = [X[0, 0] <= 0, X[1, 1] <= 1, X[2, 2] <= 1]
+    return cp.Problem(cp.Maximize(cp.trace(C @ X)), rows), 2.0
+
+
+@pytest.mark.parametrize("make", [transport, ray, pair, trace, corner])
+def test_the_row_that_exposes_a_face_has_a_multiplier_that_is_one(make):
+    problem, least = make()
+    problem.solve(solver=sdpdr.CVXPY())
+    assert problem.status == cp.OPTIMAL
+    assert np.ravel(problem.constraints[0].dual_value)[0] >= least - 1e-5
+
+
+def test_a_row_whose_dual_is_not_attained_has_nan_and_the_others_have_theirs():
+    C = np.array([[2.0, 1, 0], [1, 1, 0.5], [0, 0.5, 1]])
+    X = cp.Variable((3, 3), PSD=True)
+    rows = [X[0, 0] <= 0, X[1, 1] <= 1, X[2, 2] <= 1]
+    cp.Problem(cp.Maximize(cp.trace(C @ X)), rows).solve(solver=sdpdr.CVXPY())
+    assert np.isnan(rows[0].dual_value)
+    assert [float(r.dual_value) for r in rows[1:]] == pytest.approx([1.5, 1.5], abs=1e-5)
+
+
+def test_the_multipliers_of_a_cone_without_width_are_in_its_dual():
+    x = cp.Variable(3)
+    rows = [cp.SOC(x[2], x[:2]), x[2] <= 0]
+    cp.Problem(cp.Maximize(x[0] + x[2]), rows).solve(solver=sdpdr.CVXPY())
+    bound, rest = (np.ravel(part) for part in rows[0].dual_value)
+    # Stationarity and the dual cone, by cvxpy's signs.
+    np.testing.assert_allclose(rest, [-1.0, 0.0], atol=1e-6)
+    assert bound[0] >= np.linalg.norm(rest) - 1e-6
+    assert float(rows[1].dual_value) == pytest.approx(1.0 + bound[0], abs=1e-6)
