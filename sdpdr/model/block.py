@@ -121,7 +121,8 @@ class Changed(Block):
         return self.block.label
 
     @property
-    def declares(self) -> bool:  # type: ignore[override]
+    # A block decides it for its class, one with another name for itself.
+    def declares(self) -> bool:  # type: ignore[override] # of a class variable
         """Whether the block declares variables of its own."""
         return self.block.declares
 

@@ -42,8 +42,7 @@ class Named(Block):
 
     def variables(self) -> Iterable[Variable]:
         """The variables that it speaks of."""
-        parameters = self.parameters()
-        return [v for name, v in self.declared.items() if name not in parameters]  # type: ignore[misc]
+        return [v for v in self.declared.values() if not isinstance(v, Parameter)]
 
     def parameters(self) -> dict[str, Parameter]:
         """The parameters that it speaks of, by name."""

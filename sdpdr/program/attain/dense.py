@@ -26,7 +26,7 @@ from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.face import stated_labels
 from sdpdr.program.point import PsdVariable, Value, as_dense
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.sdp import SDP, Expression, Lmi
 
 # Entries of M up to which a program counts as small.
 _ENTRIES = 1_000_000
@@ -385,8 +385,9 @@ class _Writer:
             matrix[self.own[column], np.arange(column.start, column.stop)] = 1.0
 
     def _matrices(self) -> tuple[Group, ...]:
-        cones = [(v.n, v.name, None) for v in self.sdp.psd_variables]
-        cones += [(lmi.order, lmi.label, lmi) for lmi in self.sdp.lmis]  # type: ignore[misc]
+        cones: list[tuple[int, str, Lmi | None]] = []
+        cones += [(v.n, v.name, None) for v in self.sdp.psd_variables]
+        cones += [(lmi.order, lmi.label, lmi) for lmi in self.sdp.lmis]
         groups, position = list[Group](), 0
         for order in sorted({n for n, _, _ in cones if n}):
             start, members = position, [cone for cone in cones if cone[0] == order]
