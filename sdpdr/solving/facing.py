@@ -70,7 +70,8 @@ class Prepared:
 
     def push(self, start: Solution | Point) -> Solution | Point:
         """A start of the program as one of the prepared one; unknown multipliers begin at zero."""
-        if any(np.isnan(y).any() for y in start.duals.values()):
+        # A solution says nan of multipliers that there are none of; from others it is a mistake.
+        if isinstance(start, Solution) and any(np.isnan(y).any() for y in start.duals.values()):
             start = Point(start.values, {k: np.nan_to_num(y) for k, y in start.duals.items()})
         if self.faced is not None:
             start = self.faced.push(Point(start.values, start.duals))
