@@ -114,12 +114,13 @@ class _Approach:
             verdict = self._verdict(at, point)
             if self._settles(verdict) or self._reinforced(verdict):
                 return True
-            if self.search.journal.exhausted or _spent(self.search):
+            missed = errors.worst > _MISSED * accuracy
+            if self.search.journal.exhausted or (missed and _spent(self.search)):
                 return False
             grown = self._grown(at, point, verdict)
             if grown is not None:
                 at, point = grown
-            elif errors.worst > _MISSED * accuracy:
+            elif missed:
                 return False
             else:
                 accuracy *= _SHARPER

@@ -20,7 +20,7 @@ _LARGEST_PRICE = 1e8  # beyond which rows are taken to contradict each other, ov
 _DEARER = 10.0
 _HELD = 0.1  # the other errors, as a share of the violation, at which the price rises
 _INSIDE = 0.1  # first complementarity, over the typical multiplier
-_PACE = 0.1  # complementarity kept, as a share of the worse of the other two measures
+_PACE = 0.03  # complementarity kept, as a share of the worse of the other two measures
 # Complementarity from which on it may grow again, how far stationarity has to be behind, and by how
 # much it grows.
 _LATE, _FAR, _BACK = 1e-6, 1e3, 10.0
@@ -28,6 +28,7 @@ _CURVED = 0.3  # share of the largest violation that the curvature of rows may a
 _FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
 _PATIENCE = 60
+_RISE, _FALL = 3.0, 2.0  # of a shift that does not do, and of one that did
 _MOVED = 0.01  # share of the objective that counts as progress
 # Complementarity and errors of rows from which a point whose stationarity is not halved in so many
 # iterations, with a shift in each, is at a saddle.
@@ -284,8 +285,8 @@ class Interior:
             negative = self.matrix.factorize(max(shift, _LEAST_SHIFT))
             self.journal.factorizations += 1
             if negative == self.matrix.negative:
-                return shift if corrected else shift / 3 if shift > _FIRST_SHIFT else 0.0
-            shift, corrected = max(8 * shift, _FIRST_SHIFT), True
+                return shift if corrected else shift / _FALL if shift > _FIRST_SHIFT else 0.0
+            shift, corrected = max(_RISE * shift, _FIRST_SHIFT), True
         return None
 
     def _fitted(self, point: Iterate) -> Iterate:

@@ -4,7 +4,7 @@ Slacks and multipliers are eliminated, which leaves, with the slope J of the row
 stiffnesses :math:`\sigma` and the dual slack S,
 
 .. math:: \begin{pmatrix}
-      2 S \otimes I_r + J_s^T D_s J_s + \delta I & J_l^T & N^T \\
+      2 S \otimes I_r + J_s^T D_s J_s + \delta B \otimes I_r & J_l^T & N^T \\
       J_l & -D_l^{-1} & 0 \\
       N & 0 & -\epsilon I
     \end{pmatrix}, \qquad D = \operatorname{diag}(\sigma).
@@ -12,6 +12,10 @@ stiffnesses :math:`\sigma` and the dual slack S,
 Rows that touch few unknowns (s) add a small clique each; long ones (l), and the linear equations N
 of `points`, stand beside as rows of their own. The step is one of descent where the matrix has as
 many negative eigenvalues as it has such rows.
+
+The shift is measured by B, the Laplacian of the graph whose edges are the entries off the diagonal
+that rows read, weighted by what they are read with. Where rows hold back neighbours, B lets a shape
+unfold as a whole, which a multiple of the identity would hold as firmly as its details.
 
 References
 ----------
@@ -30,6 +34,7 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.program.sdp import SDP
+from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
@@ -39,6 +44,8 @@ from sdpdr.solvers.lowrank.interior.points import Points
 _LONG = 80
 # Pivot of the linear equations.
 _EXACT = 1e-10
+# Share of the identity in what shifts are measured by, so that nothing escapes them.
+_IDENTITY = 1e-3
 # Multiplications of a factorization up to which it is made at all.
 MOST_WORK = 3e9
 # Columns at which it is counted: those of a first factor with a shape.
@@ -143,11 +150,11 @@ class NewtonMatrix:
         self._numbers = np.concatenate([*others, below, np.full(self._exact, -_EXACT)])
 
     def factorize(self, shift: float) -> int:
-        """Factor with a multiple of the identity added; the number of negative eigenvalues."""
-        diagonal = np.full(self.size, shift)
-        diagonal[self.ends[-1] :] += self.boxed.curvature
+        """Factor with a multiple of B added; the number of negative eigenvalues."""
+        diagonal = np.zeros(self.size)
+        diagonal[self.ends[-1] :] = self.boxed.curvature
         diagonal[self._fixed] = 1.0
-        numbers = np.concatenate([diagonal, self._numbers])
+        numbers = shift * self._metric + np.concatenate([diagonal, self._numbers])
         data: Array = np.bincount(self._to, numbers, minlength=self._count).astype(float)
         return self._factor.factorize(data)
 
@@ -162,6 +169,20 @@ class NewtonMatrix:
             for block, p in zip(self.boxed.blocks, points, strict=True)
         ]
         return self.join(moved, scalars)
+
+    def _shifts(self, before: int, count: int) -> Array:
+        """B among all numbers, whose entries off the diagonal begin behind some others."""
+        nears, others = [], []
+        for block, kept, (_, r) in zip(self.boxed.blocks, self._curved, self.shapes, strict=True):
+            near, other = _laplacian(block.forms)
+            nears.append(np.repeat(near, r))
+            others.append(np.repeat(other[kept], r))
+        shifts = np.zeros(count)
+        shifts[: self.size] = np.concatenate([*nears, np.ones(self.size - self.ends[-1])])
+        shifts[self._fixed] = 0.0
+        entries = np.concatenate([np.zeros(0), *others])
+        shifts[before : before + entries.size] = entries
+        return shifts
 
     def nonzeros(self) -> int:
         """Of the factor, by trying."""
@@ -189,6 +210,7 @@ class NewtonMatrix:
         places = [(np.arange(self.size), np.arange(self.size))]
         for c in self._cliques:
             places.append((column[c.at[:, c.first]].ravel(), column[c.at[:, c.second]].ravel()))
+        before = sum(one.size for one, _ in places)
         for block, kept, (_, r), start in zip(
             self.boxed.blocks, self._curved, self.shapes, self.ends, strict=False
         ):
@@ -211,10 +233,27 @@ class NewtonMatrix:
         low, high = np.minimum(one, other), np.maximum(one, other)
         keys, self._to = np.unique(high * self._total + low, return_inverse=True)
         self._count = int(keys.size)
+        self._metric = self._shifts(before, one.size)
         starts = np.searchsorted(keys // self._total, np.arange(self._total + 1))
         parts = (np.ones(keys.size), keys % self._total, starts)
         upper = sp.csc_array(parts, shape=(self._total, self._total))
         self._factor = symmetric_factor(upper)
+
+
+def _laplacian(forms: Forms) -> tuple[Array, Array]:
+    """What shifts are measured by: the diagonal, one in the mean, and the entries that are read.
+
+    A diagonal that is read with more than its neighbours together keeps what it is read with.
+    """
+    weight = np.asarray(abs(forms.matrix[1:]).sum(axis=0)).ravel()
+    off = forms.i != forms.j
+    between = np.where(off, 0.5 * weight, 0.0)
+    ends = np.concatenate([forms.i, forms.j])
+    near = np.bincount(ends, np.append(between, between), minlength=forms.n)
+    near = np.maximum(near, np.bincount(forms.i, np.where(off, 0.0, weight), minlength=forms.n))
+    mean = float(near.mean()) or 1.0
+    share = (1.0 - _IDENTITY) / mean
+    return share * near + _IDENTITY, -share * between
 
 
 def _moving(block: Points) -> NDArray[np.bool_]:
