@@ -96,13 +96,42 @@ def test_a_step_solves_the_equations_written_out(longest, monkeypatch):
     shift = 50.0
     assert matrix.factorize(shift) == matrix.negative
     slope = matrix.slope.toarray()
-    dense = slope.T @ (stiffness[:, None] * slope) + shift * np.eye(matrix.size)
+    dense = slope.T @ (stiffness[:, None] * slope)
+    dense[matrix.ends[-1] :, matrix.ends[-1] :] += shift * np.eye(matrix.size - matrix.ends[-1])
     for block, (n, r), start in zip(boxed.blocks, matrix.shapes, matrix.ends, strict=False):
-        curved = 2.0 * np.kron(block.forms.slack(full).toarray(), np.eye(r))
+        slack = block.forms.slack(full).toarray()
+        curved = np.kron(2.0 * slack + shift * measured(block.forms), np.eye(r))
         dense[start : start + n * r, start : start + n * r] += curved
     dense[matrix.ends[-1] :, matrix.ends[-1] :] += np.diag(boxed.curvature)
     right = rng.standard_normal(matrix.size)
     assert matrix.solve(right) == pytest.approx(np.linalg.solve(dense, right), abs=1e-9)
+
+
+def measured(forms):
+    """The Laplacian of what rows read, one on the diagonal in the mean, and a little identity."""
+    read = np.zeros((forms.n, forms.n))
+    for e in range(1, forms.m):
+        read += np.abs(forms.slack(np.eye(forms.m)[e]).toarray())
+    between = read - np.diag(np.diag(read))
+    near = np.maximum(between.sum(axis=1), np.diag(read))
+    return 0.999 * (np.diag(near) - between) / near.mean() + 0.001 * np.eye(forms.n)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6))
+def test_shifts_are_measured_by_a_matrix_without_negative_eigenvalues(seed):
+    for block in boxed_program(seed).blocks:
+        assert np.linalg.eigvalsh(measured(block.forms))[0] > 0.0
+
+
+def test_a_shift_costs_a_shape_that_grows_as_a_whole_little():
+    """Of a chain, stretched by a share, beside points that move each for itself by as much."""
+    n = 60
+    boxed = Boxed.of(compile_problem(methods.mvu(graphs.path(np.ones(n - 1))).to_sdp()))
+    stretched = np.linspace(-1.0, 1.0, n)
+    measure = measured(boxed.blocks[0].forms)[:n, :n]
+    alone = np.random.default_rng(0).standard_normal(n) * np.linalg.norm(stretched) / np.sqrt(n)
+    assert stretched @ measure @ stretched < 0.01 * (alone @ measure @ alone)
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)
