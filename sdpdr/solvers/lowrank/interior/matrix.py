@@ -249,7 +249,7 @@ def _laplacian(forms: Forms) -> tuple[Array, Array]:
     off = forms.i != forms.j
     between = np.where(off, 0.5 * weight, 0.0)
     ends = np.concatenate([forms.i, forms.j])
-    near = np.bincount(ends, np.append(between, between), minlength=forms.n)
+    near: Array = np.bincount(ends, np.append(between, between), minlength=forms.n).astype(float)
     near = np.maximum(near, np.bincount(forms.i, np.where(off, 0.0, weight), minlength=forms.n))
     mean = float(near.mean()) or 1.0
     share = (1.0 - _IDENTITY) / mean
