@@ -27,6 +27,7 @@ from sdpdr.base.files import write_text
 from sdpdr.blocks import Band, Slack
 from sdpdr.families.unfold.quality import align
 from sdpdr.graphs import NeighborGraph
+from sdpdr.lab.plot.edges import MOST, SLACK
 from sdpdr.lab.study.rows import installed
 from sdpdr.program import Solution
 from sdpdr.reduce import Composed
@@ -114,6 +115,7 @@ def springs(n: int = 150) -> Json:
         "slider": "Spring, the strongest first",
         "edges": graph.edges.tolist(),
         "weights": [float(f"{w:.4g}") for w in weights],
+        "loads": _loads(weights),
         "lengths": [float(f"{x:.4g}") for x in np.sqrt(graph.sqdist)],
         "colour": _shares(along),
         "frames": [frame],
@@ -228,6 +230,13 @@ def _turned(like: Array, Y: Array) -> Array:
 
 def _places(Y: Array) -> list[list[float]]:
     return [[float(f"{x:.2f}") for x in row] for row in Y]
+
+
+def _loads(weights: Array) -> list[float]:
+    """As `sdpdr.plot.dual_weights` draws them, relative to a high quantile; none is slack."""
+    size = np.abs(weights)
+    load = np.minimum(size / (np.quantile(size, MOST) or np.max(size) or 1.0), 1.0)
+    return [float(f"{x:.3g}") for x in np.where(load > SLACK, load, 0.0)]
 
 
 def _shares(values: Array) -> list[float]:

@@ -221,14 +221,30 @@ axis.set_title("unrolled")
 fig.tight_layout()
 
 # %%
-# The colours are in order: the sheet lies flat. The springs:
+# The colours are in order: the sheet lies flat. How did it get there? A smaller roll, step by step:
+# stop the solver after one step, after two, and so on, make of each answer a point that is feasible
+# and of its weights a bound that is true (lesson 6 says how), and watch both close in.
+#
+# .. moving:: film unfolding.json
+#
+#    A swiss roll seen from its side, which opens to a strip while the value of the point rises and
+#    the proved bound falls, until both agree.
+#
+# The springs of the large roll:
 
 loaded = w > 1e-6 * w.max()
 print(f"{loaded.sum()} of {graph.m} threads carry a load")
 springs = plot.dual_weights(Y, graph.edges, w)  # colours on a logarithmic scale
 
 # %%
-# Most threads carry none. Cut them, and nothing changes: what shaped the picture are the others.
+# The threads drawn thin and grey carry next to nothing. Cut those of multiplier zero, and nothing
+# changes: what shaped the picture are the others. Walk along the springs of a smaller roll, the
+# strongest first, or point at one.
+#
+# .. moving:: springs springs.json
+#
+#    An unfolded roll whose edges are drawn the thicker, the larger their multiplier is. Edges that
+#    hold nothing are dotted.
 #
 # Now cut the sheet across, at some place. The threads that cross the cut have to hold everything
 # beyond it. So the sum of their pulls, along the sheet, is the sum of all pushes on one side, and
