@@ -112,8 +112,9 @@ def test_problem_4_a_spider(p, q):
     ones; L y = y holds for y = j times a number of each leg, of sum zero, and as these numbers do
     not change their sign within a leg, nothing smaller belongs to such vectors. For symmetric
     vectors, leave the knot out: the same matrix of a leg remains, whose smallest eigenvalue is one,
-    and by interlacing the second smallest with the knot is no less. Unit vectors whose sum is zero have one Gram
-    matrix for two (opposite ones) and for three (120 degrees), and many for four and more.
+    and by interlacing the second smallest with the knot is no less. Unit vectors whose sum is zero
+    have one Gram matrix for two (opposite ones) and for three (120 degrees), and many for four and
+    more.
     """
     edges, weights = [], []
     for leg in range(p):
