@@ -10,7 +10,7 @@ import json
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -84,11 +84,11 @@ def linked(page: str, title: Callable[[str, str], str], beside: set[str]) -> Lin
     return link
 
 
-def archive(folder: Path) -> bytes:
-    """All notebooks of a folder."""
+def archive(paths: Iterable[Path]) -> bytes:
+    """Files side by side."""
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as put:
-        for path in sorted(folder.glob("*.ipynb")):
+        for path in paths:
             put.writestr(zipfile.ZipInfo(path.name, _LONG_AGO), path.read_bytes())
     return packed.getvalue()
 
@@ -112,8 +112,12 @@ def _write(app: Any, env: Any) -> list[str]:
     lessons = {f"{COURSE}/{path.stem}" for path in (folder / COURSE).glob("*.ipynb")}
     for source, page in _sources(app.config.sphinx_gallery_conf, folder):
         text = notebook(source, linked(page, title, lessons), entries)
-        _keep(folder / f"{page}.ipynb", text.encode())
-    _keep(folder / COURSE / ARCHIVE, archive(folder / COURSE))
+        made, program, packed = (folder / f"{page}.{end}" for end in ("ipynb", "py", "zip"))
+        _keep(made, text.encode())
+        # New versions of sphinx-gallery pack both.
+        if packed.exists():
+            _keep(packed, archive([program, made]))
+    _keep(folder / COURSE / ARCHIVE, archive(sorted((folder / COURSE).glob("*.ipynb"))))
     return []
 
 
