@@ -238,7 +238,7 @@ springs = plot.dual_weights(Y, graph.edges, w)  # colours on a logarithmic scale
 
 # %%
 # The threads drawn thin and grey carry next to nothing. Cut those of multiplier zero, and nothing
-# changes: what shaped the picture are the others. Walk along the springs of a smaller roll, the
+# changes: what shaped the picture are the others. Walk along the springs of this roll, the
 # strongest first, or point at one.
 #
 # .. moving:: springs springs.json

@@ -31,8 +31,8 @@ def figures(*pages):
     return re.findall(r"^(?:# )?\.\. moving:: (\w+) (\w+)\.json ?(\d?)$", text, re.MULTILINE)
 
 
-def graph_of(n, k):
-    return graphs.knn(datasets.swiss_roll(n, seed=0)[0], n_neighbors=k)
+def graph_of(n, k, height):
+    return graphs.knn(datasets.swiss_roll(n, seed=0, height=height)[0], n_neighbors=k)
 
 
 def test_values_lie_below_bounds_and_meet_them_in_the_end():
@@ -48,7 +48,7 @@ def test_values_lie_below_bounds_and_meet_them_in_the_end():
 
 
 def test_no_step_of_the_unfolding_draws_an_edge_longer_than_it_is():
-    film, graph = read("unfolding"), graph_of(250, 5)
+    film, graph = read("unfolding"), graph_of(250, 5, height=10.0)
     assert film["edges"] == graph.edges.tolist()
     lengths = SquaredEdgeLengths(graph.n, graph.edges)
     for frame in film["frames"]:
@@ -58,7 +58,7 @@ def test_no_step_of_the_unfolding_draws_an_edge_longer_than_it_is():
 
 
 def test_the_springs_prove_the_bound():
-    film, graph = read("springs"), graph_of(150, 4)
+    film, graph = read("springs"), graph_of(400, 6, height=21.0)
     w = np.array(film["weights"])
     second = np.linalg.eigvalsh(graph.laplacian(w).toarray())[1]
     bound = graph.sqdist @ w / second
