@@ -264,8 +264,8 @@ for k in (4, 5, 6, 10):
 graph = graphs.knn(X, n_neighbors=5)
 w = sdpdr.solve(methods.mvu(graph)).dual("isometry")
 jump = np.abs(np.diff(turned[graph.edges], axis=1)).ravel() > np.pi
-for e in np.flatnonzero(jump):
-    print(f"edge {graph.edges[e]}: {np.sum(w > w[e])} of {graph.m} springs are stronger")
+for number in np.flatnonzero(jump):
+    print(f"edge {graph.edges[number]}: {np.sum(w > w[number])} of {graph.m} springs are stronger")
 
 # %%
 #
