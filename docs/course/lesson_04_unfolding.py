@@ -218,19 +218,16 @@ fig, axis = plt.subplots(figsize=(8, 1.8))
 axis.scatter(*Y.T, c=along, s=18)
 axis.set_aspect("equal")
 axis.set_title("unrolled")
-fig.tight_layout()
 
 # %%
-# The colours are in order: the sheet lies flat. How did it get there? A smaller roll, step by step:
-# stop the solver after one step, after two, and so on, make of each answer a point that is feasible
-# and of its weights a bound that is true (lesson 6 says how), and watch both close in.
+# The colours are in order: the sheet lies flat. How did it get there? Stop the solver after one
+# step, after two, and so on, each time with a feasible point and a true bound (as in lesson 6):
 #
 # .. moving:: film unfolding.json
 #
-#    A swiss roll seen from its side, which opens to a strip while the value of the point rises and
-#    the proved bound falls, until both agree.
+#    A roll that opens to a strip, while value and proved bound close in on each other.
 #
-# The springs of the large roll:
+# That was a smaller roll. The springs of ours:
 
 loaded = w > 1e-6 * w.max()
 print(f"{loaded.sum()} of {graph.m} threads carry a load")
@@ -243,8 +240,7 @@ springs = plot.dual_weights(Y, graph.edges, w)  # colours on a logarithmic scale
 #
 # .. moving:: springs springs.json
 #
-#    An unfolded roll whose edges are drawn the thicker, the larger their multiplier is. Edges that
-#    hold nothing are dotted.
+#    The unfolded roll. Edges are the thicker, the larger their multiplier; dotted: next to nothing.
 #
 # Now cut the sheet across, at some place. The threads that cross the cut have to hold everything
 # beyond it. So the sum of their pulls, along the sheet, is the sum of all pushes on one side, and
