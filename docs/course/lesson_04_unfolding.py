@@ -214,7 +214,7 @@ print(f"variance of the roll      {np.sum((roll - roll.mean(axis=0)) ** 2):12.2f
 print(f"variance of the unfolding {solution.attained:12.2f}")
 print(f"proved bound              {solution.bound:12.2f}")
 
-fig, axis = plt.subplots(figsize=(8, 1.8))
+fig, axis = plt.subplots(figsize=(8, 1.8), layout="tight")
 axis.scatter(*Y.T, c=along, s=18)
 axis.set_aspect("equal")
 axis.set_title("unrolled")
