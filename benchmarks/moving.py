@@ -27,6 +27,7 @@ from sdpdr.base.files import write_text
 from sdpdr.blocks import Band, Slack
 from sdpdr.families.unfold.quality import align
 from sdpdr.graphs import NeighborGraph
+from sdpdr.lab.plot.edges import MOST, SLACK
 from sdpdr.lab.study.rows import installed
 from sdpdr.program import Solution
 from sdpdr.reduce import Composed
@@ -35,7 +36,13 @@ FOLDER = Path(__file__).parents[1] / "docs" / "moving"
 Array = NDArray[np.float64]
 Json = dict[str, Any]
 
-NEIGHBOURS, PRICES, WIDTHS = range(4, 11), (0.1, 0.3, 1, 3, 10, 30), (0.01, 0.03, 0.1, 0.3, 0.6)
+NEIGHBOURS, PRICES, WIDTHS = (
+    range(4, 11),
+    (10, 30, 100, 300, 1000, 3000),
+    (0.01, 0.03, 0.1, 0.3, 0.6),
+)
+# On a tall roll few points lie far apart, and edges jump across its layers.
+HEIGHT, TALL = 10.0, 21.0
 # Below -π/4 the tip of the cone is best.
 TURNS, LIFT = 36, 1.2
 RACERS = (("lowrank", "factor"), ("clarabel", "lmi"), ("scs", "lmi"))
@@ -103,9 +110,9 @@ def choices() -> list[Json]:
     ]
 
 
-def springs(n: int = 150) -> Json:
+def springs(n: int = 400) -> Json:
     """An unfolding with the multipliers of its edges."""
-    _, along, graph = _roll(n, 4)
+    _, along, graph = _roll(n, 6, TALL)
     solution = sdpdr.solve(methods.mvu(graph))
     weights = solution.dual("isometry")
     frame = _frame("unfolded", solution, solution.embedding(2), graph)
@@ -114,6 +121,7 @@ def springs(n: int = 150) -> Json:
         "slider": "Spring, the strongest first",
         "edges": graph.edges.tolist(),
         "weights": [float(f"{w:.4g}") for w in weights],
+        "loads": _loads(weights),
         "lengths": [float(f"{x:.4g}") for x in np.sqrt(graph.sqdist)],
         "colour": _shares(along),
         "frames": [frame],
@@ -146,7 +154,7 @@ def shapes() -> list[Json]:
 
 def race(n: int = 60) -> Json:
     """What is proved of one program by the time that each solver has spent."""
-    _, _, graph = _roll(n, 4)
+    _, _, graph = _roll(n, 4, TALL)
     model = methods.mvu(graph)
     return {
         "title": f"One unfolding of {n} points, three solvers",
@@ -181,8 +189,8 @@ def _seconds(model: sdpdr.Model, name: str, form: str, steps: int) -> float:
     return time.process_time() - before
 
 
-def _roll(n: int, k: int) -> tuple[Array, Array, NeighborGraph]:
-    X, along = sdpdr.datasets.swiss_roll(n, seed=0)
+def _roll(n: int, k: int, height: float = HEIGHT) -> tuple[Array, Array, NeighborGraph]:
+    X, along = sdpdr.datasets.swiss_roll(n, seed=0, height=height)
     return X, along, graphs.knn(X, n_neighbors=k)
 
 
@@ -228,6 +236,13 @@ def _turned(like: Array, Y: Array) -> Array:
 
 def _places(Y: Array) -> list[list[float]]:
     return [[float(f"{x:.2f}") for x in row] for row in Y]
+
+
+def _loads(weights: Array) -> list[float]:
+    """As `sdpdr.plot.dual_weights` draws them, relative to a high quantile; none is slack."""
+    size = np.abs(weights)
+    load = np.minimum(size / (np.quantile(size, MOST) or np.max(size) or 1.0), 1.0)
+    return [float(f"{x:.3g}") for x in np.where(load > SLACK, load, 0.0)]
 
 
 def _shares(values: Array) -> list[float]:

@@ -39,7 +39,9 @@ class FigureScraper:
 
     def __call__(self, block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:
         """Save the new figures and return the text that shows them."""
-        drawn = [value for value in block_vars["example_globals"].values() if _is_figure(value)]
+        drawn = [
+            value for value in block_vars["example_globals"].values() if isinstance(value, Figure)
+        ]
         drawn += [pyplot.figure(number) for number in pyplot.get_fignums()]
         text = ""
         for figure in drawn:
@@ -76,10 +78,6 @@ def described(figure: Figure) -> str:
     if not any(titles):
         titles = [f"{axes.get_ylabel()} by {axes.get_xlabel()}" for axes in figure.axes]
     return "; ".join(" ".join(title.split()) for title in titles if title)
-
-
-def _is_figure(value: Any) -> bool:
-    return isinstance(value, Figure)
 
 
 def _colours(artist: Artist) -> Iterator[tuple[str, np.ndarray]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from html import escape
-from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,7 +20,6 @@ FOLDER = Path(__file__).parents[1] / "moving"
 WIDTH, MARGIN = 640.0, 16.0
 # Beyond it a picture does not fit a window.
 TALLEST = 420.0
-_numbers = count(1)
 
 Json = dict[str, Any]
 
@@ -32,16 +30,23 @@ def points_svg(data: Json, words: str) -> str:
     xs = [x for frame in frames for x, _ in frame["Y"]]
     ys = [y for frame in frames for _, y in frame["Y"]]
     left, top = min(xs), max(ys)
-    scale = min((WIDTH - 2 * MARGIN) / (max(xs) - left), (TALLEST - 2 * MARGIN) / (top - min(ys)))
-    height = (top - min(ys)) * scale + 2 * MARGIN
+    across, down = max(xs) - left, top - min(ys)
+    # Points on a line, or all at one place, have no extent that way.
+    scale = min(
+        (WIDTH - 2 * MARGIN) / (across or down or 1.0),
+        (TALLEST - 2 * MARGIN) / (down or across or 1.0),
+    )
+    height = down * scale + 2 * MARGIN
     first = frames[data.get("start", -1)]
     at = [
         (f"{MARGIN + (x - left) * scale:.1f}", f"{MARGIN + (top - y) * scale:.1f}")
         for x, y in first["Y"]
     ]
     edges = first.get("edges") or data["edges"]
+    springs = map(_spring, data["loads"]) if "loads" in data else [""] * len(edges)
     lines = "".join(
-        '<line x1="{}" y1="{}" x2="{}" y2="{}"/>'.format(*at[i], *at[j]) for i, j in edges
+        '<line x1="{}" y1="{}" x2="{}" y2="{}"{}/>'.format(*at[i], *at[j], spring)
+        for (i, j), spring in zip(edges, springs, strict=True)
     )
     hues = "".join(
         f'<circle cx="{x}" cy="{y}" r="3.2" style="--share:{share}"/>'
@@ -50,6 +55,14 @@ def points_svg(data: Json, words: str) -> str:
     frame = f"{left},{top},{scale:.6g},{MARGIN:g}"
     body = f'<g class="edges">{lines}</g><g class="points">{hues}</g>'
     return _svg(WIDTH, height, words, body, f' data-frame="{frame}"')
+
+
+def _spring(load: float) -> str:
+    """Colour and width of an edge by its load, which lies between 0 and 1; 0 is drawn as slack."""
+    if not load:
+        return ' class="slack"'
+    share = load**0.5
+    return f' class="spring" style="--share:{share:.3f};stroke-width:{0.6 + 4 * share:.2f}"'
 
 
 def nothing(data: Json, words: str) -> str:
@@ -119,20 +132,23 @@ class Moving(SphinxDirective):
     option_spec: ClassVar = {"autoplay": directives.flag}
 
     def run(self) -> list[nodes.Node]:
-        kind, name = self.arguments[:2]
-        path = FOLDER / name
-        self.env.note_dependency(str(path))
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if len(self.arguments) > 2:
-            data = data[int(self.arguments[2])]
+        kind, *where = self.arguments
+        self.env.note_dependency(str(FOLDER / where[0]))
         words = " ".join(" ".join(self.content).split())
-        return [nodes.raw("", figure(kind, data, words, "autoplay" in self.options), format="html")]
+        label = f"moving-{self.env.new_serialno('moving') + 1}"
+        drawn = figure(kind, chosen(*where), words, label, "autoplay" in self.options)
+        return [nodes.raw("", drawn, format="html")]
 
 
-def figure(kind: str, data: Json, words: str, autoplay: bool = False) -> str:
-    """The picture, the words, a table, and the data."""
+def chosen(name: str, entry: str | None = None) -> Json:
+    """The data of a figure."""
+    data = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    return data if entry is None else data[int(entry)]
+
+
+def figure(kind: str, data: Json, words: str, label: str, autoplay: bool = False) -> str:
+    """The picture, the words, a table, and the data; its label is no other's on the page."""
     picture, table = KINDS[kind]
-    label = f"moving-{next(_numbers)}"
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
     plays = " data-autoplay" if autoplay else ""
     return (

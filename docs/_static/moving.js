@@ -42,7 +42,9 @@
   };
   const raised = (k) => [...String(k)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
   const power = (k) => `10${raised(k)}`;
-  const signed = (x) => x.toExponential(1).replace("-", "−");
+  // How far a number has come between two others; where these are equal, all the way.
+  const part = (x, low, high) => (high > low ? (x - low) / (high - low) : 1);
+  const scientific = (x) => x.toExponential(1).replace("-", "−");
 
   // -- controls ------------------------------------------------------------------------------
 
@@ -154,8 +156,8 @@
     const svg = canvas(figure, height, true);
     const known = frames.flatMap(({ value, bound }) => (bound === null ? [value] : [value, bound]));
     const [low, high] = [Math.min(...known), Math.max(...known)];
-    const x = (k) => x0 + ((x1 - x0) * k) / (frames.length - 1);
-    const y = (v) => y1 - ((y1 - y0) * (v - low)) / (high - low);
+    const x = (k) => x0 + (x1 - x0) * part(k, 0, frames.length - 1);
+    const y = (v) => y1 - (y1 - y0) * part(v, low, high);
     const path = (name, upTo) => frames.slice(0, upTo + 1)
       .flatMap((frame, k) => (frame[name] === null ? [] : [`${x(k).toFixed(1)} ${y(frame[name]).toFixed(1)}`]))
       .join(" L");
@@ -186,16 +188,9 @@
     const svg = figure.querySelector("svg");
     const lines = [...svg.querySelectorAll("line")];
     const order = data.weights.map((_, e) => e).sort((a, b) => data.weights[b] - data.weights[a]);
-    const most = data.weights[order[0]];
-    lines.forEach((line, e) => {
-      const load = Math.sqrt(data.weights[e] / most);
-      line.style.setProperty("--share", load.toFixed(3));
-      line.style.strokeWidth = (0.6 + 4 * load).toFixed(2);
-      line.classList.add(data.weights[e] > 1e-3 * most ? "spring" : "slack");
-    });
     const words = (e) => {
       const [i, j] = data.edges[e], w = data.weights[e];
-      const load = w > 1e-3 * most ? `multiplier ${digits(w, 4)}` : `multiplier ${signed(w)}: it holds nothing`;
+      const load = lines[e].matches(".spring") ? `multiplier ${digits(w, 4)}` : `multiplier ${scientific(w)}: it holds nothing`;
       return `edge ${i} – ${j}, length ${digits(data.lengths[e], 4)}, ${load}`;
     };
     let chosen = null;
@@ -338,8 +333,8 @@
     const ends = (values) => [Math.floor(Math.log10(Math.min(...values))), Math.ceil(Math.log10(Math.max(...values)))];
     const [t0, t1] = ends(stops.map((stop) => stop[1]));
     const [g0, g1] = ends([...stops.map((stop) => stop[2]), data.tol]);
-    const x = (seconds) => x0 + ((x1 - x0) * (Math.log10(seconds) - t0)) / (t1 - t0);
-    const y = (gap) => y1 - ((y1 - y0) * (Math.log10(gap) - g0)) / (g1 - g0);
+    const x = (seconds) => x0 + (x1 - x0) * part(Math.log10(seconds), t0, t1);
+    const y = (gap) => y1 - (y1 - y0) * part(Math.log10(gap), g0, g1);
     const say = (seconds) => `${digits(seconds, 2)} s`;
     for (let t = t0; t <= t1; t++) svg.append(draw("text", { x: x(10 ** t), y: y1 + 20, class: "tick" }, `${digits(10 ** t)} s`));
     for (let g = g0; g <= g1; g += 2) svg.append(draw("text", { x: x0 - 8, y: y(10 ** g) + 4, class: "tick end" }, power(g)));
@@ -373,7 +368,7 @@
         const done = reached.length === run.stops.length;
         line.setAttribute("d", steps.join("") + (done ? "" : `H${x(seconds).toFixed(1)}`));
         const spent = done ? reached.at(-1)[0] : seconds;
-        return { run, gap, spent, words: `gap ${signed(gap)}${gap <= data.tol ? ", certified" : done ? ", out of steps" : ""}` };
+        return { run, gap, spent, words: `gap ${scientific(gap)}${gap <= data.tol ? ", certified" : done ? ", out of steps" : ""}` };
       });
       // Names beside the ends of their lines, none on top of another.
       let below = -Infinity;

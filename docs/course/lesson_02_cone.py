@@ -95,6 +95,15 @@ axis.view_init(18, -52)
 # direction and stays positive definite. A singular one has a :math:`v \ne 0` with
 # :math:`v^\top K v = 0`, and subtracting a bit of :math:`v v^\top` makes that negative.
 #
+# Here is the same cone with a lid: only the matrices of trace one at most. A linear function
+# :math:`\langle C, K \rangle` grows along the line, and the dot is the matrix at which it is
+# largest. *What do you expect* of its rank? Turn the cone, and let the function go round.
+#
+# .. moving:: shape shapes.json 0
+#
+#    A cone that stands on its tip, closed by a disc. The matrix at which a linear function is
+#    largest lies on the rim of the disc, where the rank is one, or at the tip, where it is zero.
+#
 # A slice
 # -------
 # Cut the cone with the plane of trace one, :math:`x + z = 1`. In the coordinates
@@ -157,6 +166,11 @@ axis.view_init(16, -60)
 # At the corners all three vectors lie on one line, so a, b and c are 1 or −1, and the rank is one.
 # On the rest of the surface the rank is two: three vectors in a plane. In the middle is the
 # identity, three vectors at right angles.
+#
+# .. moving:: shape shapes.json 1
+#
+#    The inflated tetrahedron, to be turned, with the matrix at which a linear function is largest:
+#    often a corner, of rank one, else a point of the bulging sides, of rank two.
 #
 # Keep this picture in mind. A linear function on such a body often has its maximum at a corner or
 # on an edge, hence at a matrix of low rank. *Nobody asks for low rank; the shape of the cone makes

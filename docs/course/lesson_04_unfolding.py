@@ -214,21 +214,33 @@ print(f"variance of the roll      {np.sum((roll - roll.mean(axis=0)) ** 2):12.2f
 print(f"variance of the unfolding {solution.attained:12.2f}")
 print(f"proved bound              {solution.bound:12.2f}")
 
-fig, axis = plt.subplots(figsize=(8, 1.8))
+fig, axis = plt.subplots(figsize=(8, 1.8), layout="tight")
 axis.scatter(*Y.T, c=along, s=18)
 axis.set_aspect("equal")
 axis.set_title("unrolled")
-fig.tight_layout()
 
 # %%
-# The colours are in order: the sheet lies flat. The springs:
+# The colours are in order: the sheet lies flat. How did it get there? Stop the solver after one
+# step, after two, and so on, each time with a feasible point and a true bound (as in lesson 6):
+#
+# .. moving:: film unfolding.json
+#
+#    A roll that opens to a strip, while value and proved bound close in on each other.
+#
+# That was a smaller roll. The springs of ours:
 
 loaded = w > 1e-6 * w.max()
 print(f"{loaded.sum()} of {graph.m} threads carry a load")
 springs = plot.dual_weights(Y, graph.edges, w)  # colours on a logarithmic scale
 
 # %%
-# Most threads carry none. Cut them, and nothing changes: what shaped the picture are the others.
+# The threads drawn thin and grey carry next to nothing. Cut those of multiplier zero, and nothing
+# changes: what shaped the picture are the others. Walk along the springs of this roll, the
+# strongest first, or point at one.
+#
+# .. moving:: springs springs.json
+#
+#    The unfolded roll. Edges are the thicker, the larger their multiplier; dotted: next to nothing.
 #
 # Now cut the sheet across, at some place. The threads that cross the cut have to hold everything
 # beyond it. So the sum of their pulls, along the sheet, is the sum of all pushes on one side, and

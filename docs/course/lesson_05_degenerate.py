@@ -102,11 +102,16 @@ axis.set(xlabel="residual of X11 = 0", ylabel="error of the optimum")
 axis.legend(frameon=False)
 fig.tight_layout()
 
+for room in (1, 1e3, 1e6):
+    moved = 2 * np.sqrt(1e-8 * room)
+    print(f"X22 up to {room:.0e}: a residual of 1e-08 moves the optimum by {moved:.4f}")
+
 # %%
-# At the red line, a usual tolerance, the error is two ten-thousandths in the best case, and a fifth
-# in the worst. For a thousandth e has to be :math:`10^{-12}`: every digit of the optimum costs two
-# of the residual. *The point that a solver returns is always a feasible point of a neighbouring
-# program.* In a good program neighbours have similar optima. In this one they do not.
+# At the red line, a usual tolerance, the error is small in the best case and large in the worst.
+# For :math:`|X_{12}|` to stay below a thousandth there, e has to be :math:`10^{-12}`, since
+# :math:`e \cdot 10^6 \le 10^{-6}`: every digit of the optimum costs two of the residual. *The point
+# that a solver returns is always a feasible point of a neighbouring program.* In a good program
+# neighbours have similar optima. In this one they do not.
 #
 # The reason
 # ----------
@@ -118,7 +123,12 @@ fig.tight_layout()
 #
 # *No point attains the optimum.* Minimise :math:`X_{11}` subject to :math:`X_{12} = 1`, of order
 # two: :math:`X_{11} X_{22} \ge 1` allows every positive number, and not zero. Here the program has
-# an interior, and it is the dual that has none: its only slack is :math:`e_1 e_1^\top`.
+# an interior, and it is the dual that has none. The matrix that a multiplier y leaves is
+#
+# .. math:: S = C - y A = \begin{pmatrix} 1 & -y/2 \\ -y/2 & 0 \end{pmatrix} ,
+#
+# and the zero on its diagonal leaves only :math:`y = 0`. (For a minimum the signs of lesson 3 turn
+# round: S is C less the sum, and :math:`b^\top y` a bound from below.)
 #
 # *There is no point, and nothing proves it.* :math:`X_{11} = 0` and :math:`X_{12} = 1`: infeasible,
 # and yet there are matrices that miss the equations by as little as you like (exercise 1).
@@ -149,11 +159,12 @@ fig.tight_layout()
 # If all feasible matrices have a zero row, drop the row! What remains are matrices of order three,
 # and among them positive definite ones: the program has an interior again. More generally, if some
 # positive semidefinite matrix V satisfies :math:`\langle V, X \rangle = 0` for all feasible X, then
-# :math:`VX = 0` by the fact of lesson 2, and X lives on the kernel of V. This is a smaller cone, a
-# **face**, and the step is called *facial reduction* [BorweinWolkowicz1981]_. Here V has a single
-# one, at place 11. The centring :math:`K \mathbf 1 = 0` of unfolding is of the same kind, with
-# :math:`V = \mathbf 1 \mathbf 1^\top`; there the face can be read off the program, and on it
-# Slater's condition holds, as exercise 5 of lesson 4 has shown.
+# :math:`VX = 0` by the fact of lesson 2: every column of X is in the kernel of V. The matrices of
+# this kind are a smaller cone, a **face** of the large one, and the step is called *facial
+# reduction* [BorweinWolkowicz1981]_. Here V has a single one, at place 11. The centring :math:`K
+# \mathbf 1 = 0` of unfolding is of the same kind, with :math:`V = \mathbf 1 \mathbf 1^\top`; there
+# the face can be read off the program, and on it Slater's condition holds, as exercise 5 of lesson
+# 4 has shown.
 #
 # sdpdr looks for faces before it calls a solver, and says which it has found.
 
@@ -192,16 +203,77 @@ for long in (2.0, 2.0 - 1e-6, 2.0 + 1e-6):
     print(f"{long:.6f}   equal: {exact.status.name:15s} at most: {loose.status.name}")
 
 # %%
-# Of flat points, exact distances leave no room at all: a little too long, and no points have them.
+# Of flat points, exact distances leave no room at all. A little shorter, and a thin triangle has
+# them. A little too long, and no points do. Between the two, ``OPTIMAL_NEARBY`` says that what was
+# found is the optimum of a program whose data differ a little: of this one, nothing is proved.
 # With *at most* in the place of *equal* all three programs are good, and the point that Slater's
 # condition asks for is the one of exercise 5 in lesson 4. This is one reason why inequalities are
 # the default here.
 #
+# There are two more ways to give such a program an interior. Let every squared length change within
+# a **band**, by some share of itself either way. Or let it change at a **price**: half a number
+# times the square of the change is taken off the variance. Both have room for errors in the data.
+
+from sdpdr.blocks import Band, Slack
+
+for relation in (Band(0.01), Slack(10.0)):
+    for long in (2.0, 2.0 - 1e-6, 2.0 + 1e-6):
+        triangle = graphs.from_edges(3, [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, long**2])
+        given = sdpdr.solve(methods.mvu(triangle, relation))
+        print(f"{type(relation).__name__:6s}{long:.6f}   {given.status.name}  {given.value:.6f}")
+
+# %%
+# The statuses agree, and the values differ as little as the data do. What is paid for that is a
+# choice: how wide, how dear? Solutions of one roll of 150 points, for every position of a slider:
+#
+# .. moving:: film choices.json 2
+#
+#    The unfolding for bands from narrow to wide: the wider the band, the longer the strip.
+#
+# .. moving:: film choices.json 1
+#
+#    The unfolding for prices of slack from low to high: far stretched where slack is cheap.
+#
+# A right answer to a wrong question
+# ----------------------------------
+# A program may also be good, its answer proved, and the picture wrong all the same. Join each point
+# of that roll to more and more neighbours. Some edges now jump from one layer of the roll to the
+# next, and a thread across layers is as binding as any other. We count the edges whose ends are
+# more than half a turn apart along the sheet.
+
+X, turned = sdpdr.datasets.swiss_roll(150, seed=0, height=10.0)
+for k in (4, 5, 6, 10):
+    graph = graphs.knn(X, n_neighbors=k)
+    jumps = np.sum(np.abs(np.diff(turned[graph.edges], axis=1)) > np.pi)
+    unfolded = sdpdr.solve(methods.mvu(graph))
+    print(
+        f"k = {k:2d}: {jumps:3d} of {graph.m} edges jump; "
+        f"{unfolded.status.name}, variance {unfolded.value:.0f}"
+    )
+
+# %%
+# .. moving:: film choices.json 0
+#
+#    The unfolding of a roll for each number of neighbours from four to ten: a strip at four, and
+#    folded after that.
+#
+# Two threads of hundreds suffice to hold the roll together. No certificate tells of that. It says
+# that the program was solved, and not that it was the right one. Here the variance tells, and the
+# eye, and the springs: threads across layers are among the strongest.
+
+graph = graphs.knn(X, n_neighbors=5)
+w = sdpdr.solve(methods.mvu(graph)).dual("isometry")
+jump = np.abs(np.diff(turned[graph.edges], axis=1)).ravel() > np.pi
+for number in np.flatnonzero(jump):
+    print(f"edge {graph.edges[number]}: {np.sum(w > w[number])} of {graph.m} springs are stronger")
+
+# %%
+#
 # A gallery
 # ---------
 # The package has a collection of such programs, each with its exact answer, and a judge who
-# compares any answer with it. :doc:`/guide/gallery_of_lies` shows them all, and what every solver
-# says.
+# compares any answer with it: an *objection* is a claim of the answer that is false.
+# :doc:`/guide/gallery_of_lies` shows them all, and what every solver says.
 
 from sdpdr.lab.library.lies import find_lie
 

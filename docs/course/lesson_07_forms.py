@@ -56,12 +56,13 @@ for n, r in ((50, 3), (1000, 3)):
     print(f"n = {n:5d}   Gram {n * (n + 1) // 2:8,d}   weights {m:6,d}   factor {n * r:6,d}")
 
 # %%
-# Unknowns are not yet time. An interior-point method (Clarabel, MOSEK, SDPA) solves a linear system
-# in every iteration. Written for the Gram form, it may carry all :math:`n^2/2` entries of K as
-# unknowns, and elimination costs the *cube* of their number unless it is sparse. In the multiplier
-# form the system has order m, with :math:`m \approx 2.5\,n` here, and the cost is :math:`m^3 + n^3`
-# or so. In the factor form the matrix is as sparse as the graph, and its elimination costs little
-# more than n itself.
+# Unknowns are not yet time. An *interior-point method* (Clarabel, MOSEK, SDPA) goes to the optimum
+# through the inside of the cone, in few large steps, and solves a linear system for each. (A method
+# of *first order*, SCS for one, takes many small and cheap steps instead.) Written for the Gram
+# form, the system may carry all :math:`n^2/2` entries of K as unknowns, and elimination costs the
+# *cube* of their number unless it is sparse. In the multiplier form the system has order m, with
+# :math:`m \approx 2.5\,n` here, and the cost is :math:`m^3 + n^3` or so. In the factor form the
+# matrix is as sparse as the graph, and its elimination costs little more than n itself.
 #
 # Written as powers of n, *what do you expect*: sixth, third, first? We measure.
 
@@ -97,7 +98,7 @@ fig.tight_layout()
 print(f"largest gap that is left: {max(gaps):.0e}")
 
 # %%
-# All answers are proved to about the same accuracy, so the curves may be compared. The slope in
+# No answer has a larger gap than that, so the curves may be compared. The slope in
 # logarithms is the power of n:
 
 for pair, several in sizes.items():
@@ -106,7 +107,9 @@ for pair, several in sizes.items():
     print(f"{', '.join(pair):17s} grows like n to the {power:.1f}")
 
 # %%
-# The last power is below one: at these sizes much of the time passes before the first step.
+# The order is as expected, and all powers are below what was counted: at these sizes much of the
+# time passes before the first step, or in parts that grow more slowly. Larger programs come nearer
+# to the count.
 #
 # Extend the first line to the largest size of the last one. That is a guess and not a measurement,
 # and says only that waiting is no option:
@@ -127,6 +130,19 @@ for n in (100, 800):
 print(sdpdr.plan(model).explain().split("\n\n")[0])
 
 # %%
+# Three solvers, each in its form, on one unfolding of sixty points. Each was stopped after more and
+# more steps, and what could be *proved* of its answer is the height of its line. *What do you
+# expect?* Who has proved the most when the first step is done, and who in the end?
+#
+# .. moving:: race race.json
+#
+#    The proved gap of three solvers over processor seconds, both on logarithmic scales. The factor
+#    form is there first, the interior point method follows, and the third is far from a proof when
+#    its steps are used up.
+#
+# The seconds are of the solver alone, measured once on a small machine. It is a picture of how
+# solvers differ, and no benchmark, as the next part explains.
+#
 # What goes wrong in comparisons
 # ------------------------------
 # Suppose you want to know which solver is the fastest for your kind of program. Solve a few with

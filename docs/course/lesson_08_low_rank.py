@@ -91,9 +91,10 @@ print("variance on the way:", np.round(variances, 3))
 #
 # .. admonition:: Fact
 #
-#    Let Y be a local maximum, with as many independent constraint gradients as constraints. If Y
-#    has a column of zeros (more generally, dependent columns), then :math:`S \succeq 0`, and Y is a
-#    global maximum of the semidefinite program.
+#    Let Y be a local maximum at which the gradients of the constraints, the matrices :math:`A_i Y`,
+#    are linearly independent (so that Y has multipliers). If Y has a column of zeros (more
+#    generally, dependent columns), then :math:`S \succeq 0`, and Y is a global maximum of the
+#    semidefinite program.
 #
 # *Proof.* Let the last column of Y be zero, u any vector, and move along :math:`u` in that column.
 # The derivative of every :math:`\langle A_i, Y Y^\top \rangle` in this direction, :math:`2 \langle
@@ -111,7 +112,7 @@ print("variance on the way:", np.round(variances, 3))
 # A semidefinite program with m equations has an optimal X (if it has any) whose rank satisfies
 # :math:`r (r + 1) / 2 \le m` [Pat1998]_. And with *more* columns than that,
 # :math:`r (r + 1) / 2 > m`, false local maxima do not occur for almost all C, if the constraints
-# are as regular as those below (Boumal, Voroninski and Bandeira, 2016).
+# are as regular as those of the next program (Boumal, Voroninski and Bandeira, 2016).
 #
 # We watch it happen. The program: :math:`\max \langle C, X \rangle` subject to
 # :math:`X_{ii} = 1`, so the rows of Y have length one. One row at a time can be optimised exactly:
@@ -161,10 +162,11 @@ for r, several in found.items():
     print(f"r = {r}: {reached:2d} of {len(several)} starts end at the optimum")
 
 # %%
-# Below the rank of the optimum it is out of reach, and with one column (all :math:`y_i = \pm 1`, a
-# hard problem) the starts end at many different heights. From that rank on nearly all of them end
-# at the optimum, earlier than the theorem promises. And nobody needs to count, for the multipliers
-# tell. At a stationary point, :math:`S Y = 0` determines them: :math:`\mu_i = |g_i|`.
+# With fewer columns than the rank of the optimum it is out of reach, and with one column (all
+# :math:`y_i = \pm 1`, a hard problem) the starts end at many different heights. From that rank on
+# nearly all of them end at the optimum, earlier than the theorem promises. And nobody needs to
+# count, for the multipliers tell. At a stationary point, :math:`S Y = 0` determines them:
+# :math:`\mu_i = |g_i|`.
 
 
 def gap(Y: np.ndarray) -> float:

@@ -141,10 +141,10 @@ for price in prices:
     print(f"price {price:.3f}: beyond the ball by {outside[-1]:8.4f}")
 
 # %%
-# While the price is low the whole string stays outside, and pays. From the largest multiplier of
-# the hard demand on, nothing is beyond. This is so in general: a price above the multiplier is an
-# *exact penalty*. To pay it would cost more than the gain, and the multiplier is the gain for each
-# unit (lesson 3).
+# Up to some price the string stays as it was without the ball, and pays; then it gives way. From
+# the largest multiplier of the hard demand on, nothing is beyond. This is so in general: a price
+# above the multiplier is an *exact penalty*. To pay it would cost more than the gain, and the
+# multiplier is the gain for each unit (lesson 3).
 #
 # New points
 # ----------
@@ -194,8 +194,9 @@ fig.tight_layout()
 
 # %%
 # The colours agree. A function of this kind answers for every point of space, however absurd. So
-# ask how far it can be trusted: what share of the training points lie at least as far from their
-# nearest other one as this point from its own?
+# ask how far it can be trusted. ``trust`` is the share of the training points that lie at least as
+# far from their nearest neighbour as the new point lies from its own: about one half is usual, zero
+# says that no training point was ever so lonely.
 
 absurd = np.array([[100.0, 0.0, 0.0]])
 print("trust in the new points, median:", np.median(unfolding.trust(X[new])).round(2))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib
+import io
+import json
+import os
 import re
 import textwrap
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +18,14 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 LESSONS = sorted((DOCS / "course").glob("lesson_*.py"))
+PAGES = [*LESSONS, *sorted((DOCS / "gallery").rglob("plot_*.py"))]
 EXERCISE = re.compile(r"^\*\*Exercise (\d)\.\*\*(.*?)(?=^\*\*Exercise|^References$)", re.M | re.S)
 CODE = re.compile(r"^ {3}\.\. code-block:: python\n\n((?: {6}.*\n|\n)+)", re.M)
+
+
+FENCED = re.compile(r"^```\w*\n.*?^```$|\$\$.*?\$\$|\$.*?\$|(?<!`)`[^`\n]+`(?!`)", re.M | re.S)
+# Roles, directives, citations, literals, and links to other pages.
+LEFT_OVER = re.compile(r":[a-z:]+:`|^\s*\.\. |\]_|``|`_|^[=\-~]{4,}$", re.M)
 
 
 class Solved(NamedTuple):
@@ -97,19 +107,153 @@ def test_no_line_of_a_page_is_indented_out_of_its_exercise():
             assert strays == [], path.name
 
 
-def test_notebooks_fold_solutions_and_leave_no_roles(monkeypatch):
+@pytest.fixture
+def ours(monkeypatch):
+    """Extensions of the documentation, by name."""
+    pytest.importorskip("sphinx_gallery", reason="the documentation's packages are not installed")
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    readable = importlib.import_module("lessons").readable
+    return importlib.import_module
+
+
+@pytest.fixture
+def notebook(ours):
+    """Of a lesson or a gallery page, its notebook, without a build."""
+    lessons = ours("lessons")
+    entries = lessons.bibliography(DOCS / "references.rst")
+    link = lessons.linked("course_output/x", lambda kind, target: "Title", {"course_output/y"})
+    return lambda path: json.loads(lessons.notebook(path, link, entries))
+
+
+def plain(kind, target, title):
+    return f"({kind} {target} {title})"
+
+
+def test_text_of_a_notebook_folds_solutions_and_leaves_no_roles(ours):
     cell = (
-        "**Exercise 1.** See :doc:`/guide/language`, :doc:`cones <lesson_02>` and [WS2004]_.\n\n"
-        ".. dropdown:: Solution\n\n   As $x$ is:\n\n   .. math:: x = 1\n\n   So\n\n"
-        "```python\nif x:\n    assert True\n```\n"
+        "**Exercise 1.** See :doc:`/guide/language`, :ref:`cones <cone>`, `psd` and [WS2004]_.\n\n"
+        ".. dropdown:: Solution\n\n   As :math:`x` is:\n\n   .. math:: x = 1\n\n   So\n\n"
+        "   .. code-block:: python\n\n      if x:\n          assert True\n"
     )
-    assert readable(cell) == (
-        "**Exercise 1.** See `guide/language`, *cones* and [WS2004].\n\n"
+    assert ours("cells").markdown(cell, plain) == (
+        "**Exercise 1.** See (doc /guide/language ), (ref cone cones), `psd` and \\[WS2004\\].\n\n"
         "<details><summary>Solution</summary>\n\n"
         "As $x$ is:\n\n$$ x = 1 $$\n\nSo\n\n"
         "```python\nif x:\n    assert True\n```\n\n</details>"
     )
     theorem = ".. admonition:: Fact\n\n   It is\n   so.\n\n*Proof.* Clear.\n"
-    assert readable(theorem) == "> **Fact.**\n>\n> It is\n> so.\n\n*Proof.* Clear.\n"
+    assert ours("cells").markdown(theorem, plain) == (
+        "> **Fact.**\n> \n> It is so.\n\n*Proof.* Clear."
+    )
+
+
+def test_text_of_a_notebook_keeps_titles_lists_and_signs_of_markdown(ours):
+    words = "Part\n----\nNot 2 * 3 * 4, a_b or $5.\n\n- one\n\n  and more\n- two\n\n1. three\n"
+    assert ours("cells").markdown(words, plain) == (
+        "## Part\n\nNot 2 \\* 3 \\* 4, a\\_b or \\$5.\n\n- one\n\n  and more\n- two\n\n1. three"
+    )
+    several = ".. math::\n\n   a &= b \\\\\n   &= c\n"
+    assert ours("cells").markdown(several, plain) == (
+        r"$$ \begin{aligned} a &= b \\ &= c \end{aligned} $$"
+    )
+
+
+def test_a_notebook_says_what_moves_on_the_page_of_the_lesson(ours):
+    told = ours("cells").markdown(".. moving:: shape shapes.json 1\n\n   A body.\n", plain)
+    assert told.startswith("> **Correlation matrices of order three.**\n")
+    assert told.endswith("> The page of this lesson has a figure here that moves. A body.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See :func:`psd`.",
+        ".. figure:: cone.png\n",
+        "A | B\n\n.. unknown:: x\n",
+        "term\n   what it is\n",
+        ".. image:: cone.png\n",
+        "An *open emphasis.",
+    ],
+)
+def test_what_cannot_become_a_notebook_ends_the_build(ours, text):
+    errors = importlib.import_module("sphinx.errors")
+    with pytest.raises(
+        errors.ExtensionError, match=r"lesson_x\.py, cell 3 cannot become a notebook"
+    ):
+        ours("cells").markdown(text, plain, "lesson_x.py, cell 3")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_notebook_is_one_and_nothing_of_the_pages_is_left_over(path, notebook):
+    made = notebook(path)
+    assert (made["nbformat"], made["nbformat_minor"]) == (4, 0)
+    assert made["metadata"]["kernelspec"]["language"] == "python"
+    for cell in made["cells"]:
+        assert set(cell["metadata"]) <= {"collapsed"}
+        assert all(type(line) is str for line in cell["source"])
+        if cell["cell_type"] == "code":
+            assert set(cell) == {"cell_type", "execution_count", "metadata", "outputs", "source"}
+            assert (cell["execution_count"], cell["outputs"]) == (None, [])
+            compile("".join(cell["source"]), path.name, "exec")
+        else:
+            assert set(cell) == {"cell_type", "metadata", "source"}
+            assert cell["cell_type"] == "markdown"
+            words = FENCED.sub("", "".join(cell["source"]))
+            assert LEFT_OVER.findall(words) == []
+            assert words.count("<details>") == words.count("</details>")
+            assert words.count("```") == 0
+
+
+def test_a_notebook_begins_with_the_way_to_the_package(notebook):
+    readme = " ".join((DOCS.parent / "README.md").read_text(encoding="utf-8").split())
+    assert "not on PyPI" in readme
+    for path in LESSONS:
+        first, title, *_ = notebook(path)["cells"]
+        assert "not on PyPI" in "".join(first["source"])
+        assert "%pip install" in "".join(first["source"])
+        assert "".join(title["source"]).startswith("# Lesson ")
+        assert "%pip" not in path.read_text(encoding="utf-8")
+
+
+def test_a_notebook_lists_the_works_that_it_cites(notebook):
+    for path in LESSONS:
+        *_, last = notebook(path)["cells"]
+        cited = set(re.findall(r"\[(\w+\d{4})\]_", path.read_text(encoding="utf-8")))
+        listed = re.findall(r"^- \\\[(\w+)\\\] ", "".join(last["source"]), re.M)
+        assert listed == sorted(cited)
+
+
+@pytest.mark.parametrize("path", [LESSONS[0], LESSONS[3]], ids=lambda path: path.stem)
+def test_a_notebook_runs_as_it_is_downloaded(path, notebook):
+    mpl.use("Agg")
+    pyplot = importlib.import_module("matplotlib.pyplot")
+    known: dict[str, object] = {"__name__": "__main__"}
+    for number, cell in enumerate(notebook(path)["cells"]):
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), f"{path.name}, cell {number}", "exec"), known)
+    pyplot.close("all")
+    assert "sdpdr" in known
+
+
+def test_notebooks_that_are_packed_together_lead_to_each_other(ours):
+    link = ours("lessons").linked("course_output/x", lambda kind, target: f"T {target}", {
+        "course_output/lesson_02_cone"
+    })  # fmt: skip
+    assert (
+        link("doc", "lesson_02_cone", "")
+        == "[T course_output/lesson_02_cone](lesson_02_cone.ipynb)"
+    )
+    assert link("doc", "/course_output/lesson_02_cone", "cones") == "[cones](lesson_02_cone.ipynb)"
+    assert link("doc", "/guide/pages", "") == "*T guide/pages*"
+    assert link("ref", "forms", "") == "*T forms*"
+
+
+def test_an_archive_depends_on_nothing_but_its_files(ours, tmp_path):
+    paths = [tmp_path / "a.ipynb", tmp_path / "b.ipynb"]
+    for path in paths:
+        path.write_text(path.stem, encoding="utf-8")
+    packed = ours("lessons").archive(paths)
+    os.utime(paths[0], (0, 0))
+    assert ours("lessons").archive(paths) == packed
+    with zipfile.ZipFile(io.BytesIO(packed)) as opened:
+        assert opened.namelist() == ["a.ipynb", "b.ipynb"]
+        assert opened.read("a.ipynb") == b"a"

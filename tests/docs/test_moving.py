@@ -23,13 +23,16 @@ def read(name):
     return json.loads((DOCS / "moving" / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def figures():
-    text = (DOCS / "moving.rst").read_text(encoding="utf-8")
-    return re.findall(r"^\.\. moving:: (\w+) (\w+)\.json ?(\d?)$", text, re.MULTILINE)
+PAGES = [DOCS / "moving.rst", *sorted((DOCS / "course").glob("*.py"))]
 
 
-def graph_of(n, k):
-    return graphs.knn(datasets.swiss_roll(n, seed=0)[0], n_neighbors=k)
+def figures(*pages):
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    return re.findall(r"^(?:# )?\.\. moving:: (\w+) (\w+)\.json ?(\d?)$", text, re.MULTILINE)
+
+
+def graph_of(n, k, height):
+    return graphs.knn(datasets.swiss_roll(n, seed=0, height=height)[0], n_neighbors=k)
 
 
 def test_values_lie_below_bounds_and_meet_them_in_the_end():
@@ -45,7 +48,7 @@ def test_values_lie_below_bounds_and_meet_them_in_the_end():
 
 
 def test_no_step_of_the_unfolding_draws_an_edge_longer_than_it_is():
-    film, graph = read("unfolding"), graph_of(250, 5)
+    film, graph = read("unfolding"), graph_of(250, 5, height=10.0)
     assert film["edges"] == graph.edges.tolist()
     lengths = SquaredEdgeLengths(graph.n, graph.edges)
     for frame in film["frames"]:
@@ -55,7 +58,7 @@ def test_no_step_of_the_unfolding_draws_an_edge_longer_than_it_is():
 
 
 def test_the_springs_prove_the_bound():
-    film, graph = read("springs"), graph_of(150, 4)
+    film, graph = read("springs"), graph_of(400, 6, height=21.0)
     w = np.array(film["weights"])
     second = np.linalg.eigvalsh(graph.laplacian(w).toarray())[1]
     bound = graph.sqdist @ w / second
@@ -108,12 +111,12 @@ class Parts(HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.mark.parametrize(("kind", "name", "entry"), figures())
+@pytest.mark.parametrize(("kind", "name", "entry"), figures(*PAGES))
 def test_a_figure_without_scripts_has_words_and_numbers(kind, name, entry, monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     moving = importlib.import_module("moving")
     data = read(name)[int(entry)] if entry else read(name)
-    parts = Parts(moving.figure(kind, data, 'A & "B"'))
+    parts = Parts(moving.figure(kind, data, 'A & "B"', "moving-7"))
     assert parts.open == []
     tags = [tag for tag, _ in parts.seen]
     assert {"figure", "figcaption", "table", "script"} <= set(tags)
@@ -126,4 +129,33 @@ def test_a_figure_without_scripts_has_words_and_numbers(kind, name, entry, monke
 
 
 def test_every_file_of_data_is_on_the_page():
-    assert {name for _, name, _ in figures()} == {path.stem for path in (DOCS / "moving").iterdir()}
+    assert {name for _, name, _ in figures(PAGES[0])} == {
+        path.stem for path in (DOCS / "moving").iterdir()
+    }
+
+
+def test_every_figure_teaches_in_a_lesson():
+    assert set(figures(*PAGES[1:])) == set(figures(PAGES[0]))
+
+
+def test_springs_are_drawn_by_their_loads():
+    film = read("springs")
+    weights, loads = np.array(film["weights"]), np.array(film["loads"])
+    top = np.quantile(weights, 0.99)
+    share = np.minimum(weights / top, 1.0)
+    assert loads == pytest.approx(np.where(share > 1e-3, share, 0.0), rel=1e-2, abs=1e-5)
+    assert 0 < np.count_nonzero(loads) < len(loads)
+
+
+@pytest.mark.parametrize(
+    "places", [[[1.0, 2.0]] * 3, [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], [[0.0, 0.0], [0.0, 5.0]]]
+)
+def test_points_without_an_extent_are_drawn_within_the_picture(places, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    moving = importlib.import_module("moving")
+    data = {"frames": [{"Y": places}], "edges": [[0, 1]], "colour": [0.5] * len(places)}
+    parts = Parts(moving.points_svg(data, "words"))
+    for tag, given in parts.seen:
+        if tag == "circle":
+            assert 0 <= float(given["cx"]) <= moving.WIDTH
+            assert 0 <= float(given["cy"]) <= moving.TALLEST

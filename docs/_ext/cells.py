@@ -1,0 +1,219 @@
+"""Text of lessons as Markdown, for notebooks: docutils reads it, and every node has its words.
+
+Only what is named here is known. A role, a directive or a node that is not ends the build, so that
+none can be left over in a notebook.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.frontend import get_default_settings
+from docutils.parsers.rst import Directive, Parser, roles
+from docutils.parsers.rst.directives.admonitions import Admonition
+from docutils.parsers.rst.directives.body import CodeBlock, MathBlock
+from docutils.utils import SystemMessage, new_document
+from moving import chosen
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import CustomReSTDispatcher
+
+Link = Callable[[str, str, str], str]
+_TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^>]+)>", re.S)
+_SPECIAL = re.compile(r"([\\`*_<\[\]$])")
+_TOP = "Top\n===\n\n"
+
+
+class page(nodes.Inline, nodes.TextElement):
+    """What a role leads to; docutils names its nodes in small letters."""
+
+
+class Dropdown(Directive):
+    """What Jupyter folds as well."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        folded = nodes.container(title=self.arguments[0])
+        self.state.nested_parse(self.content, self.content_offset, folded)
+        return [folded]
+
+
+class Told(Directive):
+    """A figure that moves, which a notebook can only tell of."""
+
+    required_arguments = 2
+    optional_arguments = 1
+    has_content = True
+    option_spec: ClassVar = {"autoplay": bool}
+
+    def run(self) -> list[nodes.Node]:
+        title = chosen(*self.arguments[1:])["title"]
+        words = f"The page of this lesson has a figure here that moves. {' '.join(self.content)}"
+        told = nodes.admonition("", nodes.title("", title), nodes.paragraph("", words))
+        return [told]
+
+
+def _leads(
+    name: str, raw: str, text: str, line: int, inliner: Any,
+    options: Mapping[str, Any] | None = None, content: list[str] | None = None,
+) -> tuple[list[nodes.Node], list[nodes.Node]]:  # fmt: skip
+    titled = _TITLED.fullmatch(text)
+    title, target = (titled["title"], titled["target"]) if titled else ("", text)
+    return [page(kind=name, target=target, title=title)], []
+
+
+def _name(
+    name: str, raw: str, text: str, line: int, inliner: Any,
+    options: Mapping[str, Any] | None = None, content: list[str] | None = None,
+) -> tuple[list[nodes.Node], list[nodes.Node]]:  # fmt: skip
+    return [nodes.literal(raw, text)], []
+
+
+# Without a role a word is the name of something in the package.
+_ROLES = {"": _name, "math": roles.math_role, "doc": _leads, "ref": _leads}
+_DIRECTIVES = {
+    "admonition": Admonition, "code-block": CodeBlock, "dropdown": Dropdown, "math": MathBlock,
+    "moving": Told,
+}  # fmt: skip
+
+
+class _Known(CustomReSTDispatcher):
+    """Sphinx's own roles and directives need a build; these need none."""
+
+    def directive(self, name: str, language: Any, document: Any) -> Any:
+        return _DIRECTIVES.get(name), []
+
+    def role(self, name: str, language: Any, line: int, reporter: Any) -> Any:
+        return _ROLES.get(name), []
+
+
+def parsed(text: str, where: str) -> nodes.document:
+    """The tree of a text; a warning of the parser is an error."""
+    settings = get_default_settings(Parser)
+    settings.halt_level, settings.report_level, settings.syntax_highlight = 2, 5, "none"
+    settings.warning_stream = ""
+    document = new_document(where, settings)
+    try:
+        with _Known():
+            Parser().parse(text, document)
+    except SystemMessage as error:
+        raise ExtensionError(f"{where} cannot become a notebook: {error}") from error
+    return document
+
+
+def markdown(text: str, link: Link, where: str = "text", first: bool = False) -> str:
+    """One cell of text.
+
+    Parameters
+    ----------
+    text : str
+    link : callable
+        Makes Markdown of the kind of a role, its target, and its title or nothing.
+    where : str
+        Named by errors.
+    first : bool
+        Whether it begins with the title of the lesson; other cells lie below that.
+    """
+    tree = parsed(text if first else _TOP + text, where)
+    (top,) = tree.children
+    children = top.children if first else top.children[1:]
+    return Markdown(link, where).blocks(children, 1)
+
+
+class Markdown:
+    """Words for nodes of a tree, one method for each kind."""
+
+    def __init__(self, link: Link, where: str) -> None:
+        self.link, self.where = link, where
+
+    def _of(self, prefix: str, node: nodes.Node) -> Callable[..., str]:
+        name = type(node).__name__
+        found: Callable[..., str] | None = getattr(self, f"{prefix}_{name}", None)
+        if found is None:
+            raise ExtensionError(
+                f"{self.where} cannot become a notebook: it holds a {name}, "
+                f"{node.astext()[:60]!r}, which cells.py cannot write as Markdown."
+            )
+        return found
+
+    def block(self, node: nodes.Node, level: int) -> str:
+        return self._of("block", node)(node, level)
+
+    def blocks(self, parts: list[nodes.Node], level: int) -> str:
+        return "\n\n".join(self.block(part, level) for part in parts)
+
+    def inline(self, node: nodes.Element) -> str:
+        return "".join(self._of("inline", child)(child) for child in node.children)
+
+    # -- blocks ----------------------------------------------------------------------------------
+
+    def block_section(self, node: nodes.section, level: int) -> str:
+        return self.blocks(node.children, level + 1)
+
+    def block_title(self, node: nodes.title, level: int) -> str:
+        return f"{'#' * level} {self.inline(node)}"
+
+    def block_paragraph(self, node: nodes.paragraph, level: int) -> str:
+        return " ".join(self.inline(node).split())
+
+    def block_literal_block(self, node: nodes.literal_block, level: int) -> str:
+        language = next((word for word in node["classes"] if word != "code"), "")
+        return f"```{language}\n{node.astext()}\n```"
+
+    def block_math_block(self, node: nodes.math_block, level: int) -> str:
+        formula = " ".join(node.astext().split())
+        if "\\\\" in formula:
+            formula = rf"\begin{{aligned}} {formula} \end{{aligned}}"
+        return f"$$ {formula} $$"
+
+    def block_bullet_list(self, node: nodes.bullet_list, level: int) -> str:
+        return "\n".join(self._item("- ", item, level) for item in node.children)
+
+    def block_enumerated_list(self, node: nodes.enumerated_list, level: int) -> str:
+        numbered = enumerate(node.children, node.get("start", 1))
+        return "\n".join(self._item(f"{k}. ", item, level) for k, item in numbered)
+
+    def _item(self, sign: str, item: nodes.Element, level: int) -> str:
+        text = textwrap.indent(self.blocks(item.children, level), " " * len(sign))
+        return sign + text.lstrip()
+
+    def block_admonition(self, node: nodes.admonition, level: int) -> str:
+        title, *rest = node.children
+        text = f"**{self.inline(title).rstrip('.')}.**\n\n{self.blocks(rest, level)}"
+        return textwrap.indent(text, "> ", lambda line: True)
+
+    def block_container(self, node: nodes.container, level: int) -> str:
+        inside = self.blocks(node.children, level)
+        return f"<details><summary>{node['title']}</summary>\n\n{inside}\n\n</details>"
+
+    # -- within a line ---------------------------------------------------------------------------
+
+    def inline_Text(self, node: nodes.Text) -> str:
+        return _SPECIAL.sub(r"\\\1", node.astext())
+
+    def inline_emphasis(self, node: nodes.emphasis) -> str:
+        return f"*{self.inline(node)}*"
+
+    def inline_strong(self, node: nodes.strong) -> str:
+        return f"**{self.inline(node)}**"
+
+    def inline_literal(self, node: nodes.literal) -> str:
+        return f"`{node.astext()}`"
+
+    def inline_math(self, node: nodes.math) -> str:
+        return f"${' '.join(node.astext().split())}$"
+
+    def inline_citation_reference(self, node: nodes.citation_reference) -> str:
+        return rf"\[{node.astext()}\]"
+
+    def inline_reference(self, node: nodes.reference) -> str:
+        return f"[{self.inline(node)}]({node['refuri']})"
+
+    def inline_page(self, node: page) -> str:
+        return self.link(node["kind"], node["target"], node["title"])
