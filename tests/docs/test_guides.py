@@ -57,11 +57,13 @@ def test_our_words_for_drtoolbox_run(ours):
 
 @pytest.fixture(scope="module")
 def words():
-    """Variables, and a solved model, as the page about YALMIP has them."""
+    """Variables, and a solved model, as the page about YALMIP and CVX has them."""
     X5 = psd("X", 5)
     model = maximize(X5.sum()) + (X5.trace() == 1.0).named("unit")
     model += [X5[i, (i + 1) % 5] == 0.0 for i in range(5)]
     own = {"X": X5, "x": scalar("x", 3), "A": np.eye(2), "b": np.ones((5, 1)), "model": model}
+    own |= {"F": [X5[0, 1] == 0.0, X5.diagonal() <= 1.0], "S": symmetric("S", 3)}
+    own |= {"P": np.eye(3), "t": scalar("t")}
     named = {"psd": psd, "symmetric": symmetric, "matrix": matrix, "scalar": scalar}
     named |= {"maximize": maximize, "sdpdr": sdpdr, "np": np, "solution": model.solve()}
     return vars(language) | vars(sdpdr) | named | own
@@ -70,13 +72,23 @@ def words():
 @pytest.mark.parametrize(
     "ours", [ours for theirs, ours in rows("from_matlab.rst") if not theirs.startswith(DRTOOLBOX)]
 )
-def test_our_words_for_yalmip_run(ours, words):
-    assert eval(ours, words) is not None
+def test_our_words_for_yalmip_and_cvx_run(ours, words):
+    found = eval(ours, words)
+    assert found is not None
+    if ours.partition("(")[0].endswith("solve"):
+        assert found.certified(1e-6)
+
+
+def test_a_dualized_program_has_the_value_of_the_other(words):
+    (ours,) = (ours for theirs, ours in rows("from_matlab.rst") if "dualize(F" in theirs)
+    other = sdpdr.solve(eval(ours, words))
+    # The dual of a greatest sum is a least one, said as the greatest of its negative or not.
+    assert abs(other.value) == pytest.approx(np.sqrt(5.0), rel=1e-6)
 
 
 def test_the_tables_are_read():
     assert len(rows("from_sklearn.rst")) > 10
-    assert len(rows("from_matlab.rst")) > 25
+    assert len(rows("from_matlab.rst")) > 60
 
 
 def documents() -> str:
