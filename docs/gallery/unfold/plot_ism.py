@@ -28,5 +28,7 @@ right = {name: np.mean((guess == y)[~labelled]) for name, guess in guesses.items
 words = ", ".join(f"{name} {share:.0%}" for name, share in right.items())
 print(words)
 Y = np.column_stack([ism.scores_[:, 0], ism.embedding_[:, 1]])
-figure = sdpdr.plot.embedding(Y, y.astype(str), title=f"score of ISM, and a coordinate; right: {words}")
+figure = sdpdr.plot.embedding(
+    Y, y.astype(str), title=f"score of ISM, and a coordinate; right: {words}"
+)
 line = figure.axes[0].axvline(0.0, color="grey", linewidth=1.0)

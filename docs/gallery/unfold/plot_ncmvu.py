@@ -4,7 +4,7 @@ Non-convex unfolding (NCMVU) in two dimensions comes near what MVU proves
 
 Non-convex unfolding moves coordinates in few dimensions, without a semidefinite program, and may
 end in different places from different starts. The baseline is Maximum Variance Unfolding of the
-same graph, which has one optimum and a proof of it, in more dimensions: drawn in two, it loses some.
+same graph, which has one optimum and a proof of it, in more dimensions; drawn in two, some is lost.
 
 In words: :doc:`Moving points: NCMVU, and proximity embedding </methods/ncmvu>`. In code:
 `sdpdr.baselines.NCMVU`, `sdpdr.baselines.ncmvu`.
