@@ -42,6 +42,15 @@ def test_the_words_of_scikit_learn_and_ours_answer_alike(theirs, ours):
     assert np.isfinite(found).all()
 
 
+def test_every_word_of_scikit_learn_has_what_differs_and_what_it_costs():
+    page = (DOCS / "guide" / "from_sklearn.rst").read_text(encoding="utf-8")
+    table = (DOCS / "tables" / "from_sklearn.rst").read_text(encoding="utf-8")
+    for theirs, ours in rows("from_sklearn.rst"):
+        told = page.partition(f"``{ours}``\n     - ")[2].partition("\n")[0]
+        assert re.search(r"\. Stay (if|for|to) .+\.$", told), theirs
+        assert f"``{theirs.partition('(')[0]}``" in table
+
+
 DRTOOLBOX = ("compute_mapping", "out_of_sample", "intrinsic_dim")
 
 
@@ -116,6 +125,18 @@ def test_every_system_of_the_documents_has_a_lesson_or_a_dash_and_every_lesson_i
     named = re.findall(r":doc:`(\d+) <../course_output/(lesson_(\d+)_\w+)>`", page)
     assert {stem for _, stem, _ in named} == lessons
     assert all(int(number) == int(told) for told, _, number in named)
+
+
+def test_every_system_names_a_recipe_or_says_why_there_is_none():
+    rows = re.findall(r"^   \* - (.+)\n((?:     - .+\n)+)", documents(), re.M)
+    for title, cells in rows:
+        what, recipe, estimator, picture, _, _ = cells.splitlines()
+        if title != "in print":
+            names = re.fullmatch(r"     - `~sdpdr\.[\w.]+`(, `~sdpdr\.[\w.]+`)*", recipe)
+            assert names or (recipe.startswith("     - none: ") and "`~" in estimator), title
+            linked = re.fullmatch(r"     - (–|(:doc:`\w+ <../gallery_output/\S+>`(, )?)+)", picture)
+            assert linked, title
+            assert ":doc:`" in what or "`~sdpdr.graphs." in recipe, title
 
 
 def test_the_page_of_documents_leaves_out_no_method_and_no_picture():
