@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 from figures import FigureScraper
 from names import filenames, listed, reference
+from usage import FOLDER
 
 import sdpdr
 
@@ -28,6 +29,7 @@ extensions = [
     "problems",
     "studies",
     "thumbnails",
+    "usage",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
@@ -88,4 +90,7 @@ sphinx_gallery_conf = {
     "capture_repr": ("_repr_html_",),
     "write_computation_times": False,
     "image_scrapers": (FigureScraper(),),
+    "backreferences_dir": FOLDER,
+    "doc_module": ("sdpdr",),
+    "minigallery_sort_order": "usage.order",
 }

@@ -16,7 +16,7 @@ from typing import Any
 from unittest.mock import patch
 
 from docutils import nodes
-from docutils.statemachine import StringList
+from listtable import list_table, parsed
 from sphinx.util.docutils import SphinxDirective
 
 import sdpdr
@@ -41,21 +41,8 @@ class _Table(SphinxDirective, ABC):
         """The rows below the head."""
 
     def run(self) -> list[nodes.Node]:
-        widths = " ".join(str(w) for w in self.widths)
-        lines = [
-            ".. list-table::",
-            "   :header-rows: 1",
-            "   :class: facts",
-            f"   :widths: {widths}",
-            "",
-        ]
-        for row in [self.head, *self.rows()]:
-            for k, cell in enumerate(row):
-                lines.append(f"   {'* -' if k == 0 else '  -'} {' '.join(cell.split())}")
-        box = nodes.Element()
-        source = StringList(lines, self.get_source_info()[0])
-        self.state.nested_parse(source, self.content_offset, box)
-        return box.children
+        rows = ([" ".join(cell.split()) for cell in row] for row in self.rows())
+        return parsed(self, list_table(self.head, rows, self.widths))
 
 
 class FormTable(_Table):

@@ -12,9 +12,8 @@ from functools import cache
 from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import StringList
+from listtable import list_table, parsed
 from sphinx.util.docutils import SphinxDirective
-from sphinx.util.nodes import nested_parse_with_titles
 
 from sdpdr.errors import SdpdrError
 from sdpdr.lab.library.card import Card
@@ -34,11 +33,7 @@ class _Written(SphinxDirective, ABC):
         """The text."""
 
     def run(self) -> list[nodes.Node]:
-        box = nodes.Element()
-        box.document = self.state.document
-        source = self.get_source_info()[0]
-        nested_parse_with_titles(self.state, StringList(list(self.lines()), source), box)
-        return box.children
+        return parsed(self, self.lines())
 
 
 class Counts(_Written):
@@ -94,7 +89,7 @@ class Index(_Written):
             yield from (f"``{method}``", "-" * (len(method) + 4), "")
             yield f"{_summary(method)} See `sdpdr.methods.{method}`."
             yield ""
-            yield from _table(self.head, self.widths, map(_row, cards))
+            yield from list_table(self.head, map(_row, cards), self.widths)
             yield from (".. dropdown:: How each answer is known", "")
             for card in cards:
                 yield f"   ``{card.name}``"
@@ -109,7 +104,7 @@ class FamilyTable(_Written):
     widths = (20, 40, 18, 14, 24, 20)
 
     def lines(self) -> Iterator[str]:
-        yield from _table(self.head, self.widths, map(self._row, families().values()))
+        yield from list_table(self.head, map(self._row, families().values()), self.widths)
 
     def _row(self, family: Any) -> Sequence[str]:
         known = [n for n in family.sizes if family.references.at(n).value is not None]
@@ -167,22 +162,6 @@ def _summary(method: str) -> str:
     """The first sentence of a docstring."""
     first = (METHODS[method].__doc__ or "").strip().splitlines()[0]
     return first.partition(": ")[0].rstrip(".") + "."
-
-
-def _table(
-    head: Sequence[str], widths: Sequence[int], rows: Iterable[Sequence[str]]
-) -> Iterator[str]:
-    yield ".. list-table::"
-    yield "   :header-rows: 1"
-    yield "   :class: facts"
-    yield f"   :widths: {' '.join(map(str, widths))}"
-    yield ""
-    for row in [head, *rows]:
-        for k, cell in enumerate(row):
-            first, *others = cell.splitlines()
-            yield f"   {'* -' if k == 0 else '  -'} {first}"
-            yield from (f"       {line}".rstrip() for line in others)
-    yield ""
 
 
 def _link(card: Card) -> str:

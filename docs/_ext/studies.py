@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from docutils import nodes
-from docutils.statemachine import StringList
+from listtable import list_table, parsed
 from sphinx.util.docutils import SphinxDirective
 
 from sdpdr.lab.study.measures import regret_of, runs_by_median
@@ -66,9 +66,8 @@ class StudyRegret(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(path_of(self.arguments[0]))
         regret = regret_of(runs_by_median(read(self.arguments[0]).frame))
-        rows = [
-            ("Instances whose best takes", "Number", *(f"Within {x:g}" for x in WITHIN), "Mean")
-        ]
+        head = ("Instances whose best takes", "Number", *(f"Within {x:g}" for x in WITHIN), "Mean")
+        rows = []
         for least in self.thresholds:
             of = regret.table[regret.table["best_seconds"] >= least]
             ratios = of["ratio"].to_numpy()
@@ -76,12 +75,7 @@ class StudyRegret(SphinxDirective):
             mean = np.exp(np.mean(np.log(ratios[np.isfinite(ratios)])))
             words = f"at least {least:g} s" if least else "any time"
             rows.append((words, str(len(of)), *shares, f"{mean:.2f}"))
-        lines = [".. list-table::", "   :header-rows: 1", ""]
-        for row in rows:
-            lines += [f"   {'*' if k == 0 else ' '} - {cell}" for k, cell in enumerate(row)]
-        box = nodes.Element()
-        self.state.nested_parse(StringList(lines, self.get_source_info()[0]), 0, box)
-        return box.children
+        return parsed(self, list_table(head, rows))
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from html import escape
 from math import isfinite
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ _ROWS, _NUMBERS = 6, 3
 _EIGENVALUES = 5
 _LARGEST = "largest multipliers (row: multiplier)"
 _OF_VALUES = ("size", "rank", "eigenvalues, or least and largest scalar")
+
+_ON_CARD = ("status", "value", "attained", "bound", "gap", "solver")
 
 _Line = tuple[str, ...]
 
@@ -88,6 +91,43 @@ def report(solution: Solution) -> str:
         _table(("direction", *_OF_VALUES), _values(direction)),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def card(solution: Solution, picture: str = "") -> str:
+    """The certificate as a table, and beside it a picture.
+
+    Parameters
+    ----------
+    solution : Solution
+    picture : str, optional
+        A fragment of HTML.
+
+    Returns
+    -------
+    str
+        A fragment of HTML.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> text = card(sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0]))))
+    >>> "<caption>Solution, certified</caption>" in text
+    True
+    """
+    told = facts(solution)
+    rows = "".join(
+        f'<tr><th scope="row" style="text-align:left;vertical-align:top">{name}</th>'
+        f'<td style="text-align:left">{escape(told[name])}</td></tr>'
+        for name in _ON_CARD
+        if name in told
+    )
+    grade = "certified" if solution.certified() else "not certified"
+    table = f"<table><caption>Solution, {grade}</caption><tbody>{rows}</tbody></table>"
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">'
+        f'<div style="flex:1 1 24em;max-width:44em">{table}</div>{picture}</div>'
+    )
 
 
 # -- words ----------------------------------------------------------------------------------

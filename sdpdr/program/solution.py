@@ -23,7 +23,7 @@ from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Value, leading_factor, spectrum_of
 from sdpdr.program.rays import Ray
-from sdpdr.program.report import record, report
+from sdpdr.program.report import card, record, report
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Claim, Run, Status, shown
 
@@ -372,9 +372,11 @@ class Solution:
 
     def _repr_html_(self) -> str:
         """How a notebook shows it: the certificate, and a picture that tells what is what."""
-        from sdpdr.lab.plot.notebook import card
-
-        return card(self)
+        try:
+            from sdpdr.lab.plot.notebook import picture
+        except ModuleNotFoundError as error:
+            return card(self, f"<p>{_without_matplotlib(error)}</p>")
+        return card(self, picture(self))
 
     def record(self) -> dict[str, Any]:
         """Everything but the point and multipliers of large programs, ready for JSON."""
@@ -393,9 +395,10 @@ class Solution:
         )
 
 
-def _without_matplotlib(error: ModuleNotFoundError) -> ModuleNotFoundError | PackageMissingError:
+def _without_matplotlib(error: ModuleNotFoundError) -> PackageMissingError:
+    """What to install; another package that is missing is no matter of ours."""
     if (error.name or "").partition(".")[0] != "matplotlib":
-        return error
+        raise error
     return PackageMissingError("a picture needs package 'matplotlib': pip install matplotlib")
 
 

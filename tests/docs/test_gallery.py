@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib
 import re
 import runpy
+from operator import attrgetter
 from pathlib import Path
 
 import matplotlib
@@ -16,9 +18,12 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
 
+import sdpdr
 from sdpdr import baselines, estimators, extend, methods
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+METHODS = GALLERY.parent / "methods"
+EXTENSIONS = GALLERY.parent / "_ext"
 PAGES = sorted(GALLERY.glob("*/plot_*.py"))
 MOST_LINES = 25
 # Estimators of other namespaces.
@@ -88,6 +93,38 @@ def test_the_title_of_a_longer_example_names_its_method(page):
     assert set(every_method()) & set(re.findall(r"\w+", title))
 
 
+def named(text: str) -> list[str]:
+    """Names of the package in backticks."""
+    return re.findall(r"`sdpdr\.([\w.]+)`", text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_leads_to_the_mathematics_and_to_the_reference(page):
+    _, words, _ = parts(page)
+    (method,) = re.findall(r"In words: :doc:`[^`]+ </methods/(\w+)>`", words)
+    assert (METHODS / f"{method}.rst").is_file()
+    names = named(words.partition("In code: ")[2])
+    assert names
+    assert all(attrgetter(name)(sdpdr) is not None for name in names)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [page for page in sorted(METHODS.glob("*.rst")) if page.stem != "index"],
+    ids=lambda page: page.stem,
+)
+def test_a_method_leads_to_its_pages(method):
+    (words,) = re.findall(r"^\.\. used-in::((?: .+\n)(?:   .+\n)*)", method.read_text(), re.M)
+    told = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    used = set(named(told)) | set(re.findall(r"sdpdr\.([\w.]+)", told))
+    imported = re.findall(r"from sdpdr\.(\w+) import (.+)", told)
+    used |= {f"{room}.{name}" for room, names in imported for name in names.split(", ")}
+    assert {name.removeprefix("sdpdr.") for name in words.split()} <= used
+    own = [page for page in PAGES if f"/methods/{method.stem}>" in page.read_text(encoding="utf-8")]
+    assert own
+    assert all(any(f"`{name}`" in page.read_text() for name in words.split()) for page in own)
+
+
 def test_every_folder_of_pages_has_a_heading():
     for folder in {page.parent for page in PAGES}:
         assert (folder / "GALLERY_HEADER.rst").is_file()
@@ -106,7 +143,7 @@ def test_a_page_runs_and_draws(page, capsys):
 
 
 def test_ink_becomes_chalk_and_colours_stay(monkeypatch):
-    monkeypatch.syspath_prepend(str(GALLERY.parent / "_ext"))
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
     figures = importlib.import_module("figures")
 
     figure = Figure()
@@ -124,7 +161,7 @@ def test_ink_becomes_chalk_and_colours_stay(monkeypatch):
 
 
 def test_thumbnails_become_small_and_keep_their_looks(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(GALLERY.parent / "_ext"))
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
     thumbnails = importlib.import_module("thumbnails")
     path = tmp_path / "gallery_output" / "images" / "thumb" / "one.png"
     path.parent.mkdir(parents=True)
@@ -141,8 +178,40 @@ def test_thumbnails_become_small_and_keep_their_looks(monkeypatch, tmp_path):
     assert path.read_bytes() == small
 
 
+def test_a_thumbnail_has_a_twin_for_dark_pages_and_the_words_of_its_picture(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
+    thumbnails = importlib.import_module("thumbnails")
+    thumb = tmp_path / "gallery_output" / "images" / "thumb" / "sphx_glr_plot_a_thumb.png"
+    thumb.parent.mkdir(parents=True)
+    Image.new("RGBA", (40, 28), "white").save(thumb)
+    thumbnails.darken(tmp_path)
+    assert [path.name for path in thumb.parent.iterdir()] == [thumb.name]
+    dark = thumb.parents[1] / "sphx_glr_plot_a_001_dark.png"
+    Image.new("RGBA", (400, 280), (0, 0, 0, 0)).save(dark)
+    thumbnails.darken(tmp_path)
+    with Image.open(thumb.with_name("sphx_glr_plot_a_thumb_dark.png")) as twin:
+        assert twin.size == (40, 28)
+        assert twin.convert("RGBA").getextrema()[3] == (0, 0)
+    page = thumb.parents[2] / "plot_a.rst"
+    page.write_text(".. image:: /one.png\n   :alt: truth; MVU\n\n.. image:: /b.png\n   :alt: b\n")
+    assert thumbnails.words_of(thumb) == "truth; MVU"
+
+
+def test_no_page_chooses_another_picture_than_the_first_for_its_thumbnail():
+    sources = [*GALLERY.rglob("*.py"), *(GALLERY.parent / "course").glob("*.py")]
+    assert not [path.name for path in sources if "sphinx_gallery_thumbnail" in path.read_text()]
+
+
+@pytest.mark.parametrize("name", ["backlinks", "listtable", "names", "usage"])
+def test_examples_of_the_extensions_are_right(monkeypatch, name):
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
+    failures, tried = doctest.testmod(importlib.import_module(name))
+    assert tried
+    assert not failures
+
+
 def test_the_script_that_searches_problems_knows_the_columns_of_their_tables(monkeypatch):
-    monkeypatch.syspath_prepend(str(GALLERY.parent / "_ext"))
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
     head = importlib.import_module("problems").Index.head
     script = (GALLERY.parent / "_static" / "problems.js").read_text(encoding="utf-8")
     columns = re.search(r"const columns = \[(.+)\];", script)[1]

@@ -42,6 +42,15 @@ def test_the_words_of_scikit_learn_and_ours_answer_alike(theirs, ours):
     assert np.isfinite(found).all()
 
 
+def test_every_word_of_scikit_learn_has_what_differs_and_what_it_costs():
+    page = (DOCS / "guide" / "from_sklearn.rst").read_text(encoding="utf-8")
+    table = (DOCS / "tables" / "from_sklearn.rst").read_text(encoding="utf-8")
+    for theirs, ours in rows("from_sklearn.rst"):
+        told = page.partition(f"``{ours}``\n     - ")[2].partition("\n")[0]
+        assert re.search(r"\. Stay (if|for|to) .+\.$", told), theirs
+        assert f"``{theirs.partition('(')[0]}``" in table
+
+
 DRTOOLBOX = ("compute_mapping", "out_of_sample", "intrinsic_dim")
 
 
@@ -57,11 +66,13 @@ def test_our_words_for_drtoolbox_run(ours):
 
 @pytest.fixture(scope="module")
 def words():
-    """Variables, and a solved model, as the page about YALMIP has them."""
+    """Variables, and a solved model, as the page about YALMIP and CVX has them."""
     X5 = psd("X", 5)
     model = maximize(X5.sum()) + (X5.trace() == 1.0).named("unit")
     model += [X5[i, (i + 1) % 5] == 0.0 for i in range(5)]
     own = {"X": X5, "x": scalar("x", 3), "A": np.eye(2), "b": np.ones((5, 1)), "model": model}
+    own |= {"F": [X5[0, 1] == 0.0, X5.diagonal() <= 1.0], "S": symmetric("S", 3)}
+    own |= {"P": np.eye(3), "t": scalar("t")}
     named = {"psd": psd, "symmetric": symmetric, "matrix": matrix, "scalar": scalar}
     named |= {"maximize": maximize, "sdpdr": sdpdr, "np": np, "solution": model.solve()}
     return vars(language) | vars(sdpdr) | named | own
@@ -70,13 +81,23 @@ def words():
 @pytest.mark.parametrize(
     "ours", [ours for theirs, ours in rows("from_matlab.rst") if not theirs.startswith(DRTOOLBOX)]
 )
-def test_our_words_for_yalmip_run(ours, words):
-    assert eval(ours, words) is not None
+def test_our_words_for_yalmip_and_cvx_run(ours, words):
+    found = eval(ours, words)
+    assert found is not None
+    if ours.partition("(")[0].endswith("solve"):
+        assert found.certified(1e-6)
+
+
+def test_a_dualized_program_has_the_value_of_the_other(words):
+    (ours,) = (ours for theirs, ours in rows("from_matlab.rst") if "dualize(F" in theirs)
+    other = sdpdr.solve(eval(ours, words))
+    # The dual of a greatest sum is a least one, said as the greatest of its negative or not.
+    assert abs(other.value) == pytest.approx(np.sqrt(5.0), rel=1e-6)
 
 
 def test_the_tables_are_read():
     assert len(rows("from_sklearn.rst")) > 10
-    assert len(rows("from_matlab.rst")) > 25
+    assert len(rows("from_matlab.rst")) > 60
 
 
 def documents() -> str:
@@ -104,6 +125,18 @@ def test_every_system_of_the_documents_has_a_lesson_or_a_dash_and_every_lesson_i
     named = re.findall(r":doc:`(\d+) <../course_output/(lesson_(\d+)_\w+)>`", page)
     assert {stem for _, stem, _ in named} == lessons
     assert all(int(number) == int(told) for told, _, number in named)
+
+
+def test_every_system_names_a_recipe_or_says_why_there_is_none():
+    rows = re.findall(r"^   \* - (.+)\n((?:     - .+\n)+)", documents(), re.M)
+    for title, cells in rows:
+        what, recipe, estimator, picture, _, _ = cells.splitlines()
+        if title != "in print":
+            names = re.fullmatch(r"     - `~sdpdr\.[\w.]+`(, `~sdpdr\.[\w.]+`)*", recipe)
+            assert names or (recipe.startswith("     - none: ") and "`~" in estimator), title
+            linked = re.fullmatch(r"     - (–|(:doc:`\w+ <../gallery_output/\S+>`(, )?)+)", picture)
+            assert linked, title
+            assert ":doc:`" in what or "`~sdpdr.graphs." in recipe, title
 
 
 def test_the_page_of_documents_leaves_out_no_method_and_no_picture():

@@ -165,6 +165,16 @@ def test_no_page_is_heavy_with_all_its_pictures(seen):
     assert {name: page["bytes"] for name, page in seen.items() if page["bytes"] >= HEAVIEST} == {}
 
 
+def test_the_links_above_stay_in_one_line(visit):
+    page = visit("index.html")
+    heights = {}
+    for width in (960, 1000, 1040, 1100, 1200, 1600):
+        page.set_viewport_size({"width": width, "height": 700})
+        page.evaluate(SETTLED)
+        heights[width] = page.locator(".bd-header__inner").bounding_box()["height"]
+    assert len(set(heights.values())) == 1, heights
+
+
 def test_no_page_scrolls_sideways_on_a_telephone(seen):
     assert {name: page["width"] for name, page in seen.items() if page["width"] > 400} == {}
 

@@ -8,7 +8,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sdpdr import extend, graphs
+from sdpdr import datasets, extend, graphs
 from sdpdr.errors import DataError, DuplicatePointsWarning, ShapeError
 
 
@@ -122,6 +122,16 @@ def test_a_large_sparse_pencil_agrees_with_the_dense_one():
     dense = extend.graph_embedding(extend.Pencil(pencil.weights.toarray(), pencil.masses), 3)
     np.testing.assert_allclose(found.eigenvalues, dense.eigenvalues, atol=1e-9)
     assert angle(found.vectors, dense.vectors) < 1e-5
+
+
+def test_eigenvalues_that_agree_but_for_rounding_are_found():
+    # In space, five neighbours weigh out most points exactly.
+    X, _ = datasets.swiss_roll(1000, seed=0)
+    pencil = extend.reconstruction_pencil(graphs.knn(X, 5))
+    found = extend.graph_embedding(pencil, 2)
+    np.testing.assert_allclose(found.eigenvalues, 1.0, atol=1e-9)
+    inner = found.vectors.T @ found.vectors
+    np.testing.assert_allclose(inner, np.diag(np.diag(inner)), atol=1e-8)
 
 
 def test_samples_that_coincide_get_one_place():

@@ -14,6 +14,9 @@ import sdpdr
 from sdpdr import datasets, graphs, maximize, methods, psd, scalar
 from sdpdr.blocks import Band
 from sdpdr.errors import DataError, PackageMissingError, ShapeError, SolveFailedError
+from sdpdr.lab.plot.edges import SLACK, loads
+from sdpdr.lab.plot.style import FAINT
+from sdpdr.program.report import facts
 
 ROLL, ALONG = datasets.swiss_roll(30, seed=0)
 GRAPH = graphs.knn(ROLL, n_neighbors=4)
@@ -87,13 +90,36 @@ def test_nothing_to_draw_is_said(solution):
         solution.plot(ALONG[:7])
 
 
-def test_a_missing_matplotlib_says_what_to_install(solution, monkeypatch):
+@pytest.fixture
+def without_matplotlib(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("sdpdr.lab.plot")]:
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
+
+
+@pytest.mark.usefixtures("without_matplotlib")
+def test_a_missing_matplotlib_says_what_to_install(solution):
     with pytest.raises(PackageMissingError, match="pip install matplotlib"):
         solution.plot()
+
+
+@pytest.mark.usefixtures("without_matplotlib")
+def test_a_notebook_without_matplotlib_shows_the_certificate_and_what_is_missing(solution):
+    page = ElementTree.fromstring(solution._repr_html_())
+    assert page.find(".//caption").text == "Solution, certified"
+    told = {row.find("th").text: row.find("td").text for row in page.iter("tr")}
+    assert told == {name: words for name, words in facts(solution).items() if name in told}
+    assert {"status", "value", "bound", "gap"} <= set(told)
+    assert "pip install matplotlib" in page.find("p").text
+    assert not list(page.iter("svg"))
+
+
+def test_a_package_that_a_picture_needs_otherwise_is_missed_by_its_name(solution, monkeypatch):
+    monkeypatch.delitem(sys.modules, "sdpdr.lab.plot.notebook", raising=False)
+    monkeypatch.setitem(sys.modules, "sdpdr.lab.plot.answer", None)
+    with pytest.raises(ModuleNotFoundError, match=r"sdpdr\.lab\.plot\.answer"):
+        solution._repr_html_()
 
 
 def test_a_notebook_sees_certificate_points_and_springs(solution):
@@ -115,6 +141,31 @@ def test_a_notebook_sees_certificate_points_and_springs(solution):
     Y = solution.embedding(2)
     ratio = np.linalg.norm(at[1:] - at[:-1], axis=1) / np.linalg.norm(Y[1:] - Y[:-1], axis=1)
     np.testing.assert_allclose(ratio, np.median(ratio), rtol=0.1)
+
+
+def test_a_page_and_a_figure_draw_the_same_springs_slack():
+    graph = graphs.knn(datasets.swiss_roll(80, seed=0)[0], n_neighbors=4)
+    assert graph.m > 150
+    # The first carries far more than all others; beside the percentile these are not slack.
+    weights = np.full(graph.m, 1e-4)
+    weights[0], weights[-1] = 1.0, 0.0
+    pulled = sdpdr.solve(methods.mvu(graph), "lowrank")
+    pulled = replace(pulled, duals={**pulled.duals, "isometry": weights})
+    page = ElementTree.fromstring(pulled._repr_html_())
+    slack = [line.find("title").text for line in page.iter("line") if line.get("stroke") == FAINT]
+    i, j = graph.edges[-1]
+    assert slack == [f"edge {i} – {j}: multiplier 0"]
+    assert len(panels(pulled.plot())["springs"].collections[0].get_segments()) == 1
+
+
+def test_loads_do_not_depend_on_units_and_one_spring_of_many_is_no_slack_one():
+    weights = np.linspace(-3.0, 1.0, 500)
+    np.testing.assert_allclose(loads(7.0 * weights), loads(weights))
+    assert loads(weights).max() == 1.0
+    alone = np.where(np.arange(500) == 3, 2.0, 0.0)
+    assert np.flatnonzero(loads(alone) > SLACK).tolist() == [3]
+    assert not loads(np.zeros(4)).any()
+    assert loads(np.zeros(0)).size == 0
 
 
 def test_the_words_of_a_solver_are_text(solution):

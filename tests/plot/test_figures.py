@@ -274,3 +274,19 @@ def test_a_page_tells_what_was_given_and_nothing_else():
     assert len(set(_circles(page)[1])) == page.count("<li ") == 3
     with pytest.raises(ShapeError, match="'no' has 29"):
         plot.hoverable(Y, told={"no": range(29)})
+
+
+@pytest.mark.parametrize("panels", [1, 2, 3])
+@pytest.mark.parametrize("names", ["0123456789", ["a long name", "another long name", "short"]])
+def test_a_legend_of_many_classes_is_no_wider_than_its_figure(panels, names):
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    colour = np.resize(np.array(list(names)), 30)
+    figure = plot.embeddings(dict.fromkeys("abc"[:panels], points), colour, label="kind")
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    width, height = figure.get_size_inches() * figure.dpi
+    assert min(box.x0, box.y0) >= 0.0
+    assert box.x1 <= width
+    assert box.y1 <= height
+    assert len(legend.get_texts()) == len(names)

@@ -5,6 +5,9 @@ Maximum-margin factorization (MMMF) fills in signs, and proves its norm
 The matrix of least trace norm that has the observed signs with a margin; its other signs are the
 prediction. The baseline is a truncated singular value decomposition of the signs, with zeros where
 nothing was observed, of the true rank.
+
+In words: :doc:`Maximum-margin matrix factorization </methods/mmmf>`. In code: `sdpdr.MMMF`,
+`sdpdr.methods.mmmf`, `sdpdr.methods.mmmf_dual`.
 """
 
 import matplotlib.pyplot as plt

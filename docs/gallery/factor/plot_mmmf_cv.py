@@ -5,6 +5,9 @@ MMMFCV chooses the price of slack by what it predicts
 The price c of maximum-margin factorization decides how many observed signs are met.
 Cross-validation over observed entries chooses it, with the share of held-back signs that are
 right. The baseline is the default, c = 1.
+
+In words: :doc:`Maximum-margin matrix factorization </methods/mmmf>`. In code: `sdpdr.MMMFCV`,
+`sdpdr.methods.mmmf`.
 """
 
 import matplotlib.pyplot as plt

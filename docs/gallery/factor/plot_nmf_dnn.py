@@ -5,6 +5,9 @@ The doubly non-negative program (nmf_dnn) counts components beyond the rank
 The sides of a square and its corners make a matrix of rank three that needs four non-negative
 components. The doubly non-negative program proves it. The baseline is the rank, and the trace norm,
 which the same program without signs gives.
+
+In words: :doc:`Bounds on non-negative factors </methods/nmf_bounds>`. In code:
+`sdpdr.methods.nmf_dnn`.
 """
 
 import matplotlib.pyplot as plt

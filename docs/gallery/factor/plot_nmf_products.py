@@ -5,6 +5,9 @@ Lifted products (nmf_products) give rank one until the symmetry is broken
 The thesis lifts every product of two entries on its own. All components enter alike, so the
 program returns equal ones, whatever is factorized. A random linear price on the factors tells them
 apart. The baseline is the best error of two components, by singular values.
+
+In words: :doc:`Non-negative matrix factorization </methods/nmf>`. In code:
+`sdpdr.methods.nmf_products`.
 """
 
 import matplotlib.pyplot as plt

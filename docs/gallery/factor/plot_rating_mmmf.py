@@ -4,6 +4,9 @@ Ratings (RatingMMMF): margins for five stars, beside means of users and items
 
 Ratings are offsets of users and items and a matrix of small trace norm. The baseline is the offsets
 alone: the mean of a user and of an item. Tastes have two dimensions here, and a quarter is seen.
+
+In words: :doc:`Maximum-margin matrix factorization </methods/mmmf>`. In code: `sdpdr.RatingMMMF`,
+`sdpdr.methods.mmmf`.
 """
 
 import matplotlib.pyplot as plt

@@ -5,6 +5,9 @@ The minimum volume ellipsoid (mvee) hears of the boundary, the covariance of the
 The smallest ellipsoid that holds all points, with a proof of how small it is. The baseline is the
 ellipse of the covariance, blown up until it holds them all: larger, and leaning to where points are
 many.
+
+In words: :doc:`Least ellipsoids </methods/mvee>`. In code: `sdpdr.density.minimum_ellipsoid`,
+`sdpdr.methods.mvee`.
 """
 
 import matplotlib.pyplot as plt

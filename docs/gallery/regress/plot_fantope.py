@@ -5,6 +5,9 @@ Principal components as a program (fantope): the same as PCA, until a constraint
 The leading eigenvectors are the answer of a semidefinite program, to the last digit. What the
 program can do that the baseline, PCA, cannot is to take constraints: here that no feature
 may have a weight above 0.2.
+
+In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
+`sdpdr.methods.fantope`.
 """
 
 import matplotlib.pyplot as plt

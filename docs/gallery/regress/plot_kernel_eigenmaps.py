@@ -5,6 +5,9 @@ Kernel eigenmaps (KernelEigenmaps) place points that come later
 Laplacian eigenmaps place the points of a graph, and no others. With a kernel for weights the
 eigenvectors extend to new points by the same kernel. The baseline puts a new point where its
 nearest old one is.
+
+In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
+`sdpdr.extend.KernelEigenmaps`.
 """
 
 from scipy.spatial import procrustes

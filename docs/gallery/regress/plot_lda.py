@@ -5,6 +5,9 @@ Discriminant analysis (LDA) by regression does not overfit few samples
 The discriminants of labelled points as a ridge regression; leaving one out chooses its price. The
 baseline is scikit-learn's, by singular values and with its own shrinkage. From six digits of
 each kind in 64 dimensions; shrinkage is as good a cure.
+
+In words: :doc:`Spectral regression </methods/spectral_regression>`. In code: `sdpdr.LDA`,
+`sdpdr.extend.class_pencil`, `sdpdr.extend.linear_embedding`.
 """
 
 from sklearn.datasets import load_digits

@@ -5,6 +5,9 @@ Locality sensitive discriminants (LSDA) part classes that come in pieces
 Neighbours of one class are drawn together, those of different classes apart; pieces of a class may
 lie anywhere. The baseline, linear discriminant analysis, knows means only: here both classes have
 the same.
+
+In words: :doc:`Spectral regression </methods/spectral_regression>`. In code: `sdpdr.LSDA`,
+`sdpdr.extend.contrast_pencil`.
 """
 
 import numpy as np

@@ -5,6 +5,9 @@ A regression as a program (regression) gives what scikit-learn gives, and a proo
 One regression of spectral regression, with prices on squares and on sizes, is a convex program. The
 baseline is scikit-learn's elastic net, which has the same minimum and reaches it sooner. What is
 added is the bound.
+
+In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
+`sdpdr.methods.regression`.
 """
 
 import matplotlib.pyplot as plt

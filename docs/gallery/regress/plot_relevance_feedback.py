@@ -5,6 +5,9 @@ Relevance feedback (RelevanceFeedback) learns from what a user marks
 A search shows ten images, the user marks those that are meant, and a map learned from the marks
 ranks all others. The baseline is the first ranking, by distance from the query; moving the query
 towards what was marked, without any map, does better still on these digits.
+
+In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
+`sdpdr.extend.RelevanceFeedback`.
 """
 
 import numpy as np

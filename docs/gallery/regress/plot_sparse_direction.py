@@ -5,6 +5,9 @@ A sparse direction (sparse_direction) names the features that PCA smears
 The leading direction with a price on its entries, relaxed to a semidefinite program; its bound
 tells what is lost. Three features of twenty share a signal. The baseline is PCA, which gives weight
 to every one.
+
+In words: :doc:`Spectral regression </methods/spectral_regression>`. In code:
+`sdpdr.methods.sparse_direction`.
 """
 
 import matplotlib.pyplot as plt

@@ -4,6 +4,9 @@ Anchored unfolding (AnchoredMVU) places a map where some points are known
 
 Anchored Maximum Variance Unfolding is given the coordinates of a few points and finds those of the
 others, in the same units. The baseline is a kernel regression on the same few points.
+
+In words: :doc:`Anchored unfolding </methods/anchored>`. In code: `sdpdr.AnchoredMVU`,
+`sdpdr.methods.anchored_mvu`.
 """
 
 import numpy as np

@@ -5,6 +5,9 @@ Density-preserving maps (DensityMap) are flatter than kernel PCA
 A density-preserving map looks for a kernel whose sums over neighbours, the densities, are those of
 a Gaussian kernel, and which spreads the points most. The baseline is that Gaussian kernel itself,
 kernel PCA: it has the same densities and needs more dimensions.
+
+In words: :doc:`Density preserving maps </methods/density>`. In code: `sdpdr.DensityMap`,
+`sdpdr.methods.density_map`.
 """
 
 import numpy as np

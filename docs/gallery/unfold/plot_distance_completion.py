@@ -5,6 +5,9 @@ Distance completion (DistanceCompletion) draws a map of few known distances
 Completion of distances takes a table most of whose entries are missing, and returns the map with
 a certificate of the program behind it. Shortest paths over the known distances, scaled by Isomap's
 rule, are the baseline.
+
+In words: :doc:`Distance completion </methods/distance_completion>`. In code:
+`sdpdr.DistanceCompletion`, `sdpdr.methods.distance_completion`, `sdpdr.methods.refine`.
 """
 
 import numpy as np

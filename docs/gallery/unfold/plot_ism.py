@@ -5,6 +5,9 @@ Isometric separation maps (ISM) put classes on two sides of a plane
 An isometric separation map unfolds, and keeps labelled points on their side of a hyperplane; the
 others get the label of the side on which they end. Stripes along a swiss roll, with a quarter of
 the labels. The baselines are a support vector machine and label propagation of scikit-learn.
+
+In words: :doc:`Isometric separation maps </methods/ism>`. In code: `sdpdr.ISM`,
+`sdpdr.methods.ism`, `sdpdr.methods.separation_margin`.
 """
 
 import numpy as np
@@ -22,7 +25,10 @@ svm = SVC(C=100.0).fit(X[labelled], y[labelled])
 spread = LabelPropagation(kernel="knn", n_neighbors=5).fit(X, known)
 guesses = {"ISM": ism.transduction_, "SVM": svm.predict(X), "propagation": spread.transduction_}
 right = {name: np.mean((guess == y)[~labelled]) for name, guess in guesses.items()}
-print({name: f"{share:.1%}" for name, share in right.items()})
+words = ", ".join(f"{name} {share:.0%}" for name, share in right.items())
+print(words)
 Y = np.column_stack([ism.scores_[:, 0], ism.embedding_[:, 1]])
-figure = sdpdr.plot.embedding(Y, y.astype(str), title="score of ISM, and a coordinate")
+figure = sdpdr.plot.embedding(
+    Y, y.astype(str), title=f"score of ISM, and a coordinate; right: {words}"
+)
 line = figure.axes[0].axvline(0.0, color="grey", linewidth=1.0)

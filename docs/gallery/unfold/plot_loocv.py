@@ -5,6 +5,9 @@ Leave-one-out unfolding (LOOCVUnfolding) folds: MVU is the one that unfolds
 The program makes every point likely given all others, with a limit on the trace. It asks for large
 inner products, not for large distances; so the map is as small as the lengths allow. The baseline,
 Maximum Variance Unfolding, makes it as large.
+
+In words: :doc:`Maximum leave-one-out cross-validation "unfolding" </methods/loocv>`. In code:
+`sdpdr.LOOCVUnfolding`, `sdpdr.methods.loocv`.
 """
 
 import numpy as np

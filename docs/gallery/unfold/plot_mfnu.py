@@ -5,6 +5,9 @@ Furthest-neighbour unfolding (MFNU) lays out the sheet that MVU lays out
 Maximum Furthest Neighbour Unfolding pulls every point from the one that was furthest away, rather
 than all from each other as Maximum Variance Unfolding, the baseline. On a swiss roll
 both keep the length, and both lose height where edges are few.
+
+In words: :doc:`Maximum Furthest Neighbour Unfolding </methods/mfnu>`. In code: `sdpdr.MFNU`,
+`sdpdr.methods.mfnu`.
 """
 
 import numpy as np
@@ -22,4 +25,5 @@ maps = {name: align(truth, method.fit_transform(X)) for name, method in methods.
 share = {name: Y.std(axis=0) / truth.std(axis=0) for name, Y in maps.items()}
 notes = {name: f"length {a:.0%}, height {b:.0%}" for name, (a, b) in share.items()}
 print(notes)
-figure = sdpdr.plot.embeddings(maps, X[:, 1], notes=notes, label="height")
+maps = {"the roll, from its side": X[:, ::2], **maps}
+figure = sdpdr.plot.embeddings(maps, t, notes=notes, label="along the roll")

@@ -6,6 +6,9 @@ Minimum volume embedding enlarges the leading two eigenvalues and shrinks all ot
 of programs, each with the lengths kept within one percent. The baseline, Maximum Variance
 Unfolding, enlarges
 their sum and puts some of it elsewhere.
+
+In words: :doc:`Minimum volume embedding, and unfolding at low rank </methods/mve>`. In code:
+`sdpdr.MVE`, `sdpdr.iterate.minimum_volume`.
 """
 
 import matplotlib.pyplot as plt

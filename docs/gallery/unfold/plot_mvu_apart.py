@@ -5,6 +5,9 @@ MVU with furthest pairs apart (mvu_apart) lets no ends meet
 Maximum Variance Unfolding never lets neighbours part, and may bring distant points together. The
 second form of furthest-neighbour unfolding adds a row for each point and the one furthest from it:
 their distance may not fall. The baseline is the same program without these rows.
+
+In words: :doc:`Maximum Furthest Neighbour Unfolding </methods/mfnu>`. In code:
+`sdpdr.methods.mvu_apart`.
 """
 
 import matplotlib.pyplot as plt

@@ -5,6 +5,9 @@ Sammon's map (Sammon) heeds small distances, and still does not unroll
 Sammon's map weighs every pair by one over its distance, so that near pairs count for more than in
 classical scaling, its baseline. Distances through space stay distances through space: the roll is
 flattened and not unrolled.
+
+In words: :doc:`Baselines </methods/baselines>`. In code: `sdpdr.baselines.Sammon`,
+`sdpdr.baselines.sammon`.
 """
 
 from sklearn.manifold import trustworthiness

@@ -23,6 +23,8 @@ from sdpdr.linalg.walks import connected_components
 _SMALL = 400
 # Relative distance of the shift from the spectrum, so that what is factored is definite.
 _SHIFT = 1e-6
+# An iteration that needs more restarts does not end.
+_RESTARTS = 1000
 # Relative to the largest weight: how well the constant vector must solve the pencil.
 _TRIVIAL = 1e-8
 
@@ -272,7 +274,11 @@ def _sparse(matrix: Any, constant: Array | None, d: int, seed: int) -> tuple[Arr
 
     start = inverse(np.random.default_rng(seed).standard_normal(n))
     operator = LinearOperator((n, n), matvec=inverse, dtype=float)
-    _, vectors = eigsh(operator, k=d, which="LA", v0=start)
+    try:
+        _, vectors = eigsh(operator, k=d, which="LA", v0=start, maxiter=_RESTARTS)
+    except ArpackNoConvergence:
+        # Points that their neighbours weigh out exactly leave eigenvalues equal but for rounding.
+        return _dense(matrix, constant, d)
     vectors = np.linalg.qr(vectors)[0]
     small, turn = np.linalg.eigh(vectors.T @ (matrix @ vectors))
     return small[::-1], np.asarray(vectors @ turn[:, ::-1])

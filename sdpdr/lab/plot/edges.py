@@ -116,9 +116,7 @@ def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: s
 
 def draw_springs(axes: Axes, plane: Array, pairs: np.ndarray, weight: Array) -> None:
     """Draw edges in the colour and width of their dual weight, the heaviest on top."""
-    load = np.abs(weight)
-    top = float(np.quantile(load, MOST)) if load.size else 0.0
-    load = np.minimum(load / (top or float(np.max(load, initial=0.0)) or 1.0), 1.0)
+    load = loads(weight)
     carries = load > SLACK
     order = np.flatnonzero(carries)[np.argsort(load[carries])]
     draw_edges(axes, plane, pairs[~carries], colors=FAINT, linewidths=0.4, alpha=0.5)
@@ -126,6 +124,22 @@ def draw_springs(axes: Axes, plane: Array, pairs: np.ndarray, weight: Array) -> 
         axes, plane, pairs[order], colors=SPRINGS.to_rgba(load[order]),
         linewidths=0.5 + 3.0 * np.sqrt(load[order]),
     )  # fmt: skip
+
+
+def loads(weights: Array) -> Array:
+    """Of every spring its dual weight as a part of their 99th percentile, at most one.
+
+    Springs whose load is at most `SLACK` are slack. Where fewer than one in a hundred carries
+    anything, the largest weight stands for the percentile.
+
+    Examples
+    --------
+    >>> loads(np.array([0.0, -2.0, 2.0]))
+    array([0., 1., 1.])
+    """
+    size = np.abs(weights)
+    top = float(np.quantile(size, MOST)) if size.size else 0.0
+    return np.minimum(size / (top or float(np.max(size, initial=0.0)) or 1.0), 1.0)
 
 
 def _one_each(name: str, edges: ArrayLike, values: ArrayLike) -> tuple[np.ndarray, Array]:

@@ -11,13 +11,12 @@ import numpy as np
 from matplotlib.colors import to_hex
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
-from sdpdr.lab.plot.points import plane_of, round_length, size_of
+from sdpdr.lab.plot.points import pixels_of, plane_of, round_length, size_of
 from sdpdr.lab.plot.style import CLASSES, SEQUENCE, colour_points
 
-# Pixels to an inch, around the points, and to the right of them.
-_PIXELS, _MARGIN = 110.0, 24.0
+# Pixels to an inch, around the points, below them for the scale, and of the narrowest page.
+_PIXELS, _MARGIN, _BELOW, _NARROWEST = 110.0, 24.0, 20.0, 200.0
 
 
 def hoverable(
@@ -63,7 +62,9 @@ def hoverable(
     entries = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
     words = ["\n".join(map("{}: {}".format, columns, row)) for row in entries]
     colouring = colour_points(colour, n)
-    width, height, at, scale = _layout(plane)
+    across = _PIXELS * size_of(plane)[0]
+    at, (width, height), unit = pixels_of(plane, (across, 1.3 * across), _MARGIN)
+    height += _BELOW
     points = [
         {"x": f"{x:.1f}", "y": f"{y:.1f}", "colour": to_hex(of), "told": what}
         for (x, y), of, what in zip(at.tolist(), colouring.colours, words, strict=True)
@@ -72,28 +73,16 @@ def hoverable(
     ends = None if colouring.scale is None else [f"{x:.4g}" for x in colouring.scale.get_clim()]
     page = _template().render(
         title=title,
-        width=round(width),
+        width=round(max(width, _NARROWEST)),
         height=round(height),
         points=points,
         radius=f"{float(np.clip(110.0 / np.sqrt(n), 2.0, 6.0)):.1f}",
-        bar={"x": _MARGIN, "y": height - 12.0, "length": length * scale, "words": f"{length:g}"},
+        bar={"x": _MARGIN, "y": height - 12.0, "length": length / unit, "words": f"{length:g}"},
         names=list(zip(colouring.names, CLASSES, strict=False)),
         ends=ends,
         ramp=[to_hex(SEQUENCE(share)) for share in np.linspace(0.0, 1.0, 9)],
     )
     return str(page)
-
-
-def _layout(plane: Array) -> tuple[float, float, Array, float]:
-    """Width, height, places in pixels, and pixels to a unit."""
-    inches = size_of(plane)
-    low, extent = plane.min(axis=0), np.ptp(plane, axis=0)
-    scale = _PIXELS * inches[0] / max(float(extent[0]), float(extent[1]) / 1.3, 1e-300)
-    scale = 1.0 if not extent.any() else scale
-    at = (plane - low) * scale
-    at = np.column_stack([at[:, 0], extent[1] * scale - at[:, 1]]) + _MARGIN
-    width, height = extent * scale + 2.0 * _MARGIN
-    return float(max(width, 200.0)), float(height + 20.0), at, float(scale)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,6 +17,8 @@ from sdpdr.lab.plot.style import FAINT, INK, MANY, colour_points, explain, new_f
 
 # Inches of a panel, and of the words above it.
 PANEL, WORDS = 2.2, 0.55
+# Inches of an entry of the legend without its name, and of a letter of that.
+ENTRY, LETTER = 0.5, 0.09
 
 
 def embeddings(
@@ -72,9 +74,11 @@ def embeddings(
     colouring = colour_points(colour, n)
     columns = min(columns, len(planes))
     rows = -(-len(planes) // columns)
-    legend = 0.55 if colouring.names or colouring.scale is not None else 0.0
+    width = PANEL * columns + 0.2
+    lines, entries = _lines(colouring.names, width)
+    legend = 0.35 + 0.2 * lines if colouring.names or colouring.scale is not None else 0.0
     ratio = _tallest(planes.values())
-    figure = new_figure(PANEL * columns + 0.2, (PANEL * ratio + WORDS) * rows + legend)
+    figure = new_figure(width, (PANEL * ratio + WORDS) * rows + legend)
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)
     engine.set(w_pad=0.09, h_pad=0.05, wspace=0.03, hspace=0.03)
@@ -92,9 +96,18 @@ def embeddings(
         _name(axes, name, (notes or {}).get(name, ""))
     explain(
         colouring, label, list(panels.flat), figure, below=True, loc="outside lower center",
-        ncols=len(colouring.names),
+        ncols=entries,
     )  # fmt: skip
     return figure
+
+
+def _lines(names: Sequence[str], width: float) -> tuple[int, int]:
+    """Lines of a legend that is no wider than the figure, and entries on each."""
+    if not names:
+        return 1, 0
+    fitting = max(int(width / (ENTRY + LETTER * max(map(len, names)))), 1)
+    lines = -(-len(names) // fitting)
+    return lines, -(-len(names) // lines)
 
 
 def _tallest(planes: Iterable[Array]) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.graphs.transitions import step_starts
+from sdpdr.lab.plot.images import draw_images
 from sdpdr.lab.plot.style import (
     CLASSES,
     FAINT,
@@ -28,7 +29,6 @@ from sdpdr.lab.plot.style import (
     new_figure,
     note,
 )
-from sdpdr.lab.plot.thumbnails import draw_images
 
 _BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 
@@ -282,6 +282,38 @@ def size_of(plane: Array, n_classes: int = 0, title: str = "") -> tuple[float, f
         return 8.4, 7.8 * (ratio + 0.13) + 0.8 + above
     inches = 6.4 if ratio <= 1.0 else 6.4 / ratio
     return inches + (1.2 if n_classes else 0.9), inches * ratio + 0.4 + above
+
+
+def pixels_of(plane: Array, box: tuple[float, float], margin: float) -> tuple[Array, Array, float]:
+    """Places on a page, y downwards, of points that fill a box of pixels without distortion.
+
+    Parameters
+    ----------
+    plane : ndarray of shape (n, 2)
+    box : tuple of float
+        Width and height that they may take, the margin around them aside.
+    margin : float
+
+    Returns
+    -------
+    at : ndarray of shape (n, 2)
+    size : ndarray of shape (2,)
+        Width and height of the page.
+    unit : float
+        Length of a pixel; one where all points are in one place.
+
+    Examples
+    --------
+    >>> at, size, unit = pixels_of(np.array([[0.0, 0.0], [2.0, 1.0]]), (100.0, 100.0), 10.0)
+    >>> at.tolist(), size.tolist(), unit
+    ([[10.0, 60.0], [110.0, 10.0]], [120.0, 70.0], 0.02)
+    """
+    low, extent = plane.min(axis=0), np.ptp(plane, axis=0)
+    unit = float(np.max(extent / box)) or 1.0
+    size = extent / unit
+    at = (plane - low) / unit
+    at[:, 1] = size[1] - at[:, 1]
+    return at + margin, size + 2.0 * margin, unit
 
 
 def is_flat(plane: Array) -> bool:
