@@ -27,7 +27,7 @@ from sdpdr.base.files import write_text
 from sdpdr.blocks import Band, Slack
 from sdpdr.families.unfold.quality import align
 from sdpdr.graphs import NeighborGraph
-from sdpdr.lab.plot.edges import MOST, SLACK
+from sdpdr.lab.plot.edges import SLACK, loads
 from sdpdr.lab.study.rows import installed
 from sdpdr.program import Solution
 from sdpdr.reduce import Composed
@@ -239,9 +239,8 @@ def _places(Y: Array) -> list[list[float]]:
 
 
 def _loads(weights: Array) -> list[float]:
-    """As `sdpdr.plot.dual_weights` draws them, relative to a high quantile; none is slack."""
-    size = np.abs(weights)
-    load = np.minimum(size / (np.quantile(size, MOST) or np.max(size) or 1.0), 1.0)
+    """As `sdpdr.plot.dual_weights` draws them; none where a spring is slack."""
+    load = loads(weights)
     return [float(f"{x:.3g}") for x in np.where(load > SLACK, load, 0.0)]
 
 
