@@ -209,5 +209,7 @@ def _entries(matrix: sp.csr_array) -> tuple[Array, Index, Index]:
 
 
 def _folded_vector(order: int, numbers: Array) -> Array:
-    data, row, _ = folded(order, sp.csr_array(numbers[:, None]))
+    starts = np.arange(numbers.size + 1)
+    column = sp.csr_array((numbers, 0 * starts[1:], starts), shape=(numbers.size, 1))
+    data, row, _ = folded(order, column)
     return np.bincount(row, data, minlength=order + 1).astype(float)

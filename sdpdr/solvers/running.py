@@ -20,6 +20,9 @@ from sdpdr.solvers.processes.isolate import Task, run_isolated
 from sdpdr.solvers.processes.workers import is_fork_of_native
 from sdpdr.solvers.screen import admit, failure, screen
 
+# How a panic of native code written in Rust is called, which is a `BaseException` and no more.
+_PANIC = "PanicException"
+
 
 def runs_apart(solver: Solver, isolate: bool | None) -> bool:
     """Whether a solver is to run in a worker.
@@ -93,7 +96,9 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
         return replace(outcome, seconds=_checked(outcome, elapsed, isolated=apart))
     except SdpdrError:
         raise
-    except Exception as error:  # Solvers are other people's code, and may raise anything.
+    except BaseException as error:  # Solvers are other people's code, and may raise anything.
+        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+            raise
         seconds = {"solve": time.perf_counter() - start}
         return replace(failure(solver.name, error), seconds=seconds)
 

@@ -58,7 +58,7 @@ def printable(words: str) -> str:
     return kept if len(kept) <= _ENOUGH else f"{kept[:_ENOUGH]}..."
 
 
-def failure(name: str, error: Exception) -> Outcome:
+def failure(name: str, error: BaseException) -> Outcome:
     """The outcome of a solver that raised an error."""
     words = printable(f"{type(error).__name__}: {error}")
     claim = Claim("error", message=words)

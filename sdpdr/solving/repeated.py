@@ -276,8 +276,9 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     UnknownNameError
         If the model has no such parameter.
     NotSmoothError
-        If the program has no interior at the present values, as where a limit is zero: the value
-        may change on one side only, or not at a rate.
+        If the program has no interior at the present values because of this parameter, as where a
+        limit is zero: the value may change on one side only, or not at a rate. A face that does not
+        depend on the parameter does no harm.
     DataError
         If the solution has no point or no multipliers, or was found at other values of parameters
         and is too far from the optimum now for Newton's method.
@@ -299,12 +300,14 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     """
     model = _whole(model)
     found = _parameter(model, parameter)
-    here = _lagrangian(model.to_sdp(), solution)
+    program = model.to_sdp
+    here = _lagrangian(program(), solution)
     try:
         precise = Optimum(model, solution)
     except DataError:
         _require_present(model.to_sdp(), solution)  # whose multipliers have to do
     else:
+        program = precise.reduced
         solution = precise.solution
         here = _lagrangian(precise.sdp, solution)
         if not precise.has_slope(found):
@@ -318,7 +321,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
             moved = value.copy()
             moved.flat[k] += step
             found.value = moved
-            slopes[k] = (_lagrangian(model.to_sdp(), solution) - here) / step
+            slopes[k] = (_lagrangian(program(), solution) - here) / step
     finally:
         found.value = value
     sign = -1.0 if solution.maximize else 1.0

@@ -8,7 +8,9 @@ from dataclasses import replace
 from sdpdr.base.progress import Deadline
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth, parabola_of, tangent_of
-from sdpdr.program.point import Value
+from sdpdr.program.certificate import certify
+from sdpdr.program.face import complete_multipliers
+from sdpdr.program.point import Value, as_dense
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -20,6 +22,8 @@ from sdpdr.solving.turns import SETTLED
 _ROUNDS = 3
 # Who finds them, and to what tolerance.
 _NEWTON, _DIGITS = "clarabel", 1e-10
+# How much further out than a point its tangents are taken, relatively, beside the tolerance.
+_FURTHER = (0.01, 0.1, 0.3)
 # Share of the tolerance that a bound may take.
 _SHARE = 0.3
 
@@ -48,8 +52,10 @@ def tightened(model: Model | SDP, solution: Solution, time_limit: float | None =
         return solution
     spent = sum(run.seconds for run in solution.runs)
     deadline = Deadline(None if time_limit is None else max(0.0, time_limit - spent))
+    if solution.bound is None:
+        solution = _by_multipliers(model, solution, deadline)
     place: Mapping[str, Value] = solution.values
-    for _ in range(_ROUNDS):
+    for _ in range(0 if solution.status in SETTLED else _ROUNDS):
         left = deadline.left()
         if left == 0.0:
             break
@@ -66,19 +72,64 @@ def tightened(model: Model | SDP, solution: Solution, time_limit: float | None =
 def _next_place(
     model: Model, place: Mapping[str, Value], left: float | None
 ) -> Mapping[str, Value]:
-    """Where Newton's method goes from a point; nowhere, if that is not known.
+    """Where Newton's method goes from a point; nowhere, if that is not known."""
+    step = _newton(model, place, left)
+    return {} if step is None else step.values
+
+
+def _newton(model: Model, place: Mapping[str, Value], left: float | None) -> Solution | None:
+    """A step of Newton's method from a point, with multipliers; None where none is known.
 
     The value of a point is right to twice the digits of the point, the bound of its tangent only to
     as many.
     """
     parabola = parabola_of(model, place)
     if parabola is None or left == 0.0:
-        return {}
+        return None
     step = plan(parabola, _NEWTON, tol=_DIGITS, time_limit=left).run(
         progress=False, attainable=False
     )
     known = {v.name for v in model.variables()}
-    return {name: value for name, value in step.values.items() if name in known}
+    values = {name: value for name, value in step.values.items() if name in known}
+    return replace(step, values=values) if values else None
+
+
+def _by_multipliers(model: Model, solution: Solution, deadline: Deadline) -> Solution:
+    r"""The answer with a bound by the multipliers of Newton's steps, where these prove one.
+
+    Where nothing but the function holds a variable, as in :math:`\log\det K - \langle S, K\rangle`,
+    its multipliers at the optimum lie on the boundary, and beside it beyond: the tangent has no
+    limit, and no solver finds one. Further out tangents are flatter, at a price of that share.
+    """
+    place: Mapping[str, Value] = solution.values
+    for _ in range(_ROUNDS):
+        step = _newton(model, place, deadline.left())
+        if step is None:
+            break
+        place = step.values
+        solution = _with_bound(solution, replace(step, bound=None))
+        for share in _FURTHER:
+            solution = _with_bound(solution, _proved(model, step, 1.0 + share * solution.tol))
+            if solution.status in SETTLED:
+                return solution
+    return solution
+
+
+def _proved(model: Model, step: Solution, further: float) -> Solution:
+    """A step of Newton's method with what its multipliers prove of a tangent further out."""
+    values = {name: further * as_dense(value) for name, value in step.values.items()}
+    sdp = tangent_of(model, values).to_sdp()
+    labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
+    duals = {label: y for label, y in step.duals.items() if label in labels}
+    found = certify(sdp, complete_multipliers(sdp, duals))
+    return replace(
+        step,
+        bound=found.bound,
+        argument=found.argument,
+        duals=found.duals or duals,
+        runs=(),
+        timings={},
+    )
 
 
 def _with_bound(solution: Solution, near: Solution) -> Solution:

@@ -70,6 +70,15 @@ class Raises(Faulty):
         raise ArithmeticError("the pivot is zero")
 
 
+class PanicException(BaseException):
+    """What native code written in Rust raises, by its name alone."""
+
+
+class Panics(Faulty):
+    def run(self, sdp, progress=None):
+        raise PanicException("Eigval error: Eigen(1)")
+
+
 class Starves(Faulty):
     def run(self, sdp, progress=None):
         raise MemoryError("no room for the Schur complement")

@@ -69,6 +69,13 @@ def test_a_solver_that_raises_has_failed_with_its_own_words(model, faulty):
     assert_can_be_told(solution)
 
 
+def test_a_panic_of_native_code_is_a_failure(model, faulty):
+    solution = sdpdr.solve(model, faulty.Panics())
+    assert solution.status is Status.FAILED
+    assert "Eigval error" in solution.claimed.message
+    assert_can_be_told(solution)
+
+
 @pytest.mark.parametrize("name", ["Aborts", "Exits"])
 def test_a_crash_in_isolation_is_a_status(model, faulty, name):
     solution = sdpdr.solve(model, getattr(faulty, name)(), isolate=True)

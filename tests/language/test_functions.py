@@ -215,6 +215,25 @@ def test_root_det_has_the_maximum_of_log_det():
     assert 4.0 * np.log(root.value) == pytest.approx(logarithm.value, abs=1e-5)
 
 
+@pytest.mark.parametrize("n", [3, 12])
+def test_a_log_det_that_only_prices_hold_is_certified(n):
+    """A precision matrix: its tangent at the optimum has no limit beside it."""
+    rng = np.random.default_rng(n)
+    S = np.cov(rng.standard_normal((n, 3 * n)))
+    K = psd("K", n)
+    i, j = np.triu_indices(n, 1)
+    model = maximize(log_det(K) - K.inner(S)) + 0.1 * abs(K[i, j])
+    solution = sdpdr.solve(model)
+    assert solution.certified()
+    # Its inverse is feasible in the dual: within the price of S, and equal to it on the diagonal.
+    inverse = np.linalg.inv(np.asarray(solution["K"]))
+    assert np.abs(np.diag(inverse - S)).max() < 1e-2 * np.abs(S).max()
+    assert np.abs(inverse - S)[i, j].max() < 0.1 + 1e-2 * np.abs(S).max()
+    # Every feasible point of the dual bounds it, so that the bound is one of the dual's optimum.
+    dual = -np.linalg.slogdet(S + 1e-9 * np.eye(n))[1] - n
+    assert solution.value <= solution.bound <= dual + 1e-6
+
+
 def test_an_unfolding_by_log_det_is_certified():
     n = 16
     X, _ = sdpdr.datasets.swiss_roll(n, seed=0)

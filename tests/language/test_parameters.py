@@ -461,3 +461,27 @@ def test_sizes_times_a_parameter_have_limits():
     for quotient in (lambda: x / lam, lambda: norm(x) / lam):
         with pytest.raises(ModelError, match=r"\(lam\) is not linear.*the inverse a parameter"):
             quotient()
+
+
+def test_derivatives_by_what_leaves_the_face_alone_are_differences():
+    """A corner of zero empties a row whatever the width is; a corner of the width's does not."""
+    C = np.random.default_rng(0).standard_normal((4, 4))
+    K, width = psd("K", 4), parameter("width", value=1.0)
+    limits = K.diagonal()[1:] <= width * np.array([1.0, 2.0, 1.5])
+    model = maximize(K.inner(C + C.T)) + (K[0, 0] == 0.0) + (K.sum(axis=1) == 0.0) + limits
+    answer = sdpdr.solve(model, tol=1e-9)
+    assert answer.exposures
+    slope, moved = sdpdr.sensitivity(model, answer, width), sdpdr.derivative(model, answer, width)
+    ends = []
+    for value in (1.001, 0.999):
+        width.value = value
+        ends.append(sdpdr.solve(model, tol=1e-9))
+    assert float(slope) == pytest.approx((ends[0].value - ends[1].value) / 0.002, rel=1e-5)
+    between = (np.asarray(ends[0]["K"]) - np.asarray(ends[1]["K"])) / 0.002
+    np.testing.assert_allclose(moved["K"], between, atol=1e-5 * np.abs(between).max())
+    corner = parameter("corner", value=0.0)
+    model = maximize(K.inner(C + C.T)) + (K[0, 0] <= corner) + (K.trace() <= 1.0)
+    answer = sdpdr.solve(model)
+    for derive in (sdpdr.sensitivity, sdpdr.derivative):
+        with pytest.raises(NotSmoothError, match="no interior at these values"):
+            derive(model, answer, corner)

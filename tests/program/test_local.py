@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap, svec_size
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
-from sdpdr.program.attain.dense import written_out
 from sdpdr.program.attain.local import both_sides
+from sdpdr.program.attain.written import written_out
 from sdpdr.solving.forms import brief_form
 
 ORDER = 4
@@ -147,3 +148,48 @@ def test_an_empty_face_is_no_program_to_move_in():
     duals = {"all": np.array([-1.0 + 1e-7, 0.0, -1.0 + 1e-7])}
     certificate, attained = both_sides(sdp, Point({"X": np.diag([1.0, 2.0])}, duals), 1e-6)
     assert certificate.bound <= 3.0 <= attained.value + 1e-12
+
+
+@given(seed=st.integers(0, 2**32 - 1), few=st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_rows_across_and_columns_within_split_all_directions_of_the_cones(seed, few):
+    rng = np.random.default_rng(seed)
+    m = 2 if few else 7
+    equations = SvecMap(ORDER, sp.csr_array(rng.standard_normal((m, svec_size(ORDER)))))
+    limits = SvecMap(ORDER, sp.csr_array(rng.standard_normal((3, svec_size(ORDER)))))
+    rows = (
+        Rows("equations", "==", {"X": equations}, rng.standard_normal(m)),
+        Rows("limits", "<=", {"X": limits}, rng.standard_normal(3)),
+    )
+    program = written_out(SDP((PsdVariable("X", ORDER),), {"X": Trace(ORDER)}, rows))
+    across, within = program.across, program.within
+    assert np.abs(across @ within).max() < 1e-12 * np.abs(across).max() * np.abs(within).max() * 99
+    assert np.linalg.matrix_rank(np.column_stack([across.T, within])) == program.t.size
+    assert program.is_narrow == (len(across) < within.shape[1])
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=20, deadline=None)
+def test_few_equations_and_many_lead_to_proofs_of_the_same_optimum(seed):
+    """With its entries fixed one by one, from none to all but a few, by those of an optimum."""
+    rng = np.random.default_rng(seed)
+    matrix = symmetric(rng)
+    sdp = least_eigenvalue(matrix)
+    values, vectors = np.linalg.eigh(matrix)
+    point = np.outer(vectors[:, 0], vectors[:, 0])
+    places = [(i, j) for j in range(1, ORDER) for i in range(j)]
+    for count in (0, 2, 5):
+        # Slack on both sides, so that there is an interior.
+        entries = Entries(ORDER, np.array(places[:count]).reshape(-1, 2))
+        near = entries.apply(point)
+        limits = (
+            Rows("above", "<=", {"X": entries}, near + 0.1),
+            Rows("below", "<=", {"X": -1.0 * entries}, 0.1 - near),
+        )
+        limited = SDP(sdp.variables, sdp.objective, (*sdp.rows, *(limits if count else ())))
+        zeros = {r.label: np.zeros(r.m) for r in limited.rows[1:]}
+        found = both_sides(
+            limited, Point({"X": point}, {"one": np.array([-values[0]]), **zeros}), 1e-6
+        )
+        assert found is not None
+        assert found[0].bound <= values[0] + 1e-12 <= found[1].value + 2e-12

@@ -46,12 +46,11 @@ class SvecMap(LinearMap):
     @classmethod
     def from_natural(cls, n: int, entries: Any) -> SvecMap:
         """Rows whose entries are those of symmetric matrices, at the places of ``svec``."""
-        natural = own_rows(entries)
-        scaled = natural.copy()
-        i, j = svec_pairs(scaled.indices)
-        scaled.data = np.where(i == j, scaled.data, SQRT2 * scaled.data)
-        made = cls(n, scaled)
-        made._natural = natural
+        made = cls(n, entries)
+        made._natural = made._matrix
+        i, j = svec_pairs(made._matrix.indices)
+        made._matrix = made._matrix.copy()
+        made._matrix.data[i != j] *= SQRT2
         return made
 
     def at(self, n: int, places: Index) -> SvecMap:

@@ -338,7 +338,8 @@ class _Reader:
             body, at = arrow(place.size + 1, headless=True), np.concatenate([[0], place])
             entries = (body.data, at[body.indices], body.indptr)
             weights = sp.csr_array(entries, shape=(body.shape[0], arrows.size))
-            head = sp.csr_array(([1.0], ([0], [i])), shape=(weights.shape[0], count))
+            starts = np.minimum(np.arange(weights.shape[0] + 1), 1)
+            head = sp.csr_array((np.ones(1), np.array([i]), starts), shape=(starts.size - 1, count))
             more: Maps = {arrows.scalars: VectorMap(head)}
             self._matrix_of(cone, arrows.part(i), weights, merge, more)
         return arrows.dual

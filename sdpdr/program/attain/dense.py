@@ -20,20 +20,12 @@ import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.magnitudes import is_written_exactly, row_magnitudes, row_terms
-from sdpdr.linalg.maps import LinearMap
-from sdpdr.linalg.rounding import gamma
-from sdpdr.linalg.svec import smat, svec, svec_size
-from sdpdr.program.face import stated_labels
+from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.point import PsdVariable, Value, as_dense
-from sdpdr.program.sdp import SDP, Expression, Lmi
+from sdpdr.program.sdp import SDP
 
-# Entries of M up to which a program counts as small.
-_ENTRIES = 1_000_000
 # A pivot beside the largest from which on rows count as independent.
 _INDEPENDENT = 1e-10
-# What rounding may have made of a row beside its length; of terms that cancel it may be all.
-_BLUR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -247,173 +239,28 @@ class DenseProgram:
     @cached_property
     def within(self) -> Array:
         """M on these vectors."""
-        return self.M @ self.kernel if self.e.size else self.M
+        if not self.e.size:
+            return self.M
+        held = self.own >= 0
+        others = np.setdiff1d(np.arange(self.t.size), self.own[held])
+        found = np.empty((self.t.size, self.c.size - self.e.size))
+        found[self.own[held]] = self.kernel[held]
+        if others.size:
+            found[others] = self._turned(self.M[others].T, back=True)[self.e.size :].T
+        return found
 
+    @cached_property
+    def across(self) -> Array:
+        """Rows that are zero on ``M d`` wherever ``E d = 0``, of a program without free scalars."""
+        others = np.setdiff1d(np.arange(self.t.size), self.own)
+        found = np.zeros((self.e.size + others.size, self.t.size))
+        found[: self.e.size, self.own] = self.E
+        found[self.e.size :, self.own] = -self.M[others]
+        found[self.e.size + np.arange(others.size), others] = 1.0
+        return found
 
-def written_out(sdp: SDP) -> DenseProgram | None:
-    """A program with all its entries.
-
-    None where it is large, where rows state a face, or where entries are what is left of terms that
-    cancel, so that rounding may have made them.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs, methods
-    >>> from sdpdr.linalg import Trace
-    >>> from sdpdr.program.sdp import Rows
-    >>> one = Rows("one", "<=", {"X": Trace(2)}, np.ones(1))
-    >>> program = written_out(SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (one,)))
-    >>> program.M.tolist()
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, -0.0, -1.0]]
-    """
-    p, rows = sum(v.size for v in sdp.variables), _rows_of_cones(sdp)
-    if not 0 < p * max(rows, 1) <= _ENTRIES or sdp.n_rows * p > _ENTRIES or stated_labels(sdp):
-        return None
-    program = _Writer(sdp).program()
-    return None if _is_blurred(program) else program
-
-
-def _is_blurred(program: DenseProgram) -> bool:
-    """Whether rounding may have changed a row by more than a trace of it."""
-    if not program.behind:
-        return False
-    share = gamma(program.behind)
-    return any(
-        bool(np.any(share * np.linalg.norm(sizes, axis=-1) > _BLUR * np.linalg.norm(rows, axis=-1)))
-        for rows, sizes in zip((program.E, program.M), program.summands, strict=False)
-    )
-
-
-def _rows_of_cones(sdp: SDP) -> int:
-    own = sum(v.size for v in sdp.variables if isinstance(v, PsdVariable) or v.nonnegative)
-    limits = sum(r.m for r in sdp.rows if r.relation == "<=")
-    return own + limits + sum(svec_size(lmi.order) for lmi in sdp.lmis)
-
-
-def _distinct(rows: Array) -> tuple[Index, Index]:
-    """Rows of which no other before is the same, and for each row which of these it is."""
-    first: dict[bytes, int] = {}
-    copies = [first.setdefault(row.tobytes(), len(first)) for row in rows + 0.0]
-    distinct = np.unique(np.array(copies, dtype=np.int64), return_index=True)[1]
-    return distinct, np.array(copies, dtype=np.int64)
-
-
-class _Writer:
-    """A program under construction."""
-
-    def __init__(self, sdp: SDP) -> None:
-        self.sdp = sdp
-        ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
-        self.p = ends[-1]
-        pairs = zip(sdp.variables, ends, ends[1:], strict=False)
-        self.columns = {v.name: slice(a, b) for v, a, b in pairs}
-        self.places: dict[str, slice] = {}
-        self.k = _rows_of_cones(sdp)
-        self.M, self.t = np.zeros((self.k, self.p)), np.zeros(self.k)
-        self.summands, self.behind = np.zeros((self.k, self.p)), 0
-        self.own = np.full(self.p, -1)
-
-    def program(self) -> DenseProgram:
-        """What is written."""
-        groups = self._matrices()
-        start = groups[-1].part.stop if groups else 0
-        self._half_lines(start)
-        equations = [r for r in self.sdp.rows if r.relation == "=="]
-        E, position = np.zeros((sum(r.m for r in equations), self.p)), 0
-        of_E, of_c = np.zeros(E.shape), np.zeros((1, self.p))
-        for r in equations:
-            self.places[r.label] = slice(position, position + r.m)
-            self._fill(E, of_E, self.places[r.label], r.lhs)
-            position += r.m
-        c, curvature = np.zeros((1, self.p)), np.zeros(self.p)
-        self._fill(c, of_c, slice(0, 1), self.sdp.objective)
-        for w in self.sdp.vector_variables:
-            if w.curvature is not None:
-                curvature[self.columns[w.name]] = w.curvature
-        e = np.concatenate([np.zeros(0), *(r.rhs for r in equations)])
-        distinct, copies = _distinct(np.column_stack([E, e]))
-        E, e = E[distinct], e[distinct]
-        said = self._said(E, e, start)
-        standing = np.setdiff1d(np.arange(self.k), said[0])
-        return DenseProgram(
-            self.sdp,
-            E,
-            e,
-            self.M[standing],
-            self.t[standing],
-            c[0],
-            (of_E[distinct], self.summands[standing], of_c[0]),
-            self.behind,
-            curvature,
-            groups,
-            slice(start, standing.size),
-            self.own,
-            self.columns,
-            self.places,
-            distinct,
-            copies,
-            standing,
-            said,
-        )
-
-    def _said(self, E: Array, e: Array, start: int) -> tuple[Index, Index, Array]:
-        """Inequalities that have no interior since equations say more (see `said`)."""
-        zero = np.flatnonzero((np.count_nonzero(E, axis=1) == 1) & (e == 0.0))
-        column = np.argmax(E[zero] != 0.0, axis=1)
-        equation = np.full(self.p, -1)
-        equation[column] = zero
-        limits = np.arange(start + np.count_nonzero(self.own >= start), self.k)
-        limits = limits[(np.count_nonzero(self.M[limits], axis=1) == 1) & (self.t[limits] == 0.0)]
-        at = np.argmax(self.M[limits] != 0.0, axis=1)
-        limits, at = limits[equation[at] >= 0], at[equation[at] >= 0]
-        return limits, equation[at], self.M[limits, at] / E[equation[at], at]
-
-    def _fill(self, matrix: Array, summands: Array, place: slice, lhs: Expression) -> None:
-        for name, linear_map in lhs.items():
-            found = linear_map.matrix().toarray()
-            matrix[place, self.columns[name]] = found
-            if not isinstance(linear_map, LinearMap) or is_written_exactly(linear_map):
-                summands[place, self.columns[name]] = np.abs(found)
-                continue
-            summands[place, self.columns[name]] = row_magnitudes(linear_map).toarray()
-            self.behind = max(self.behind, row_terms(linear_map))
-
-    def _is_itself(self, name: str, place: slice) -> None:
-        column = self.columns[name]
-        self.own[column] = np.arange(place.start, place.stop)
-        for matrix in (self.M, self.summands):
-            matrix[self.own[column], np.arange(column.start, column.stop)] = 1.0
-
-    def _matrices(self) -> tuple[Group, ...]:
-        cones: list[tuple[int, str, Lmi | None]] = []
-        cones += [(v.n, v.name, None) for v in self.sdp.psd_variables]
-        cones += [(lmi.order, lmi.label, lmi) for lmi in self.sdp.lmis]
-        groups, position = list[Group](), 0
-        for order in sorted({n for n, _, _ in cones if n}):
-            start, members = position, [cone for cone in cones if cone[0] == order]
-            for _, name, lmi in members:
-                place = slice(position, position + svec_size(order))
-                position = place.stop
-                if lmi is None:
-                    self._is_itself(name, place)
-                    continue
-                self.places[name] = place
-                self._fill(self.M, self.summands, place, lmi.lhs)
-                self.t[place] = lmi.constant
-            groups.append(Group(order, len(members), slice(start, position)))
-        self.places |= {name: slice(0, 0) for n, name, lmi in cones if not n and lmi is not None}
-        return tuple(groups)
-
-    def _half_lines(self, position: int) -> None:
-        for v in self.sdp.vector_variables:
-            if v.nonnegative:
-                place = slice(position, position + v.size)
-                self._is_itself(v.name, place)
-                position = place.stop
-        for r in self.sdp.rows:
-            if r.relation == "<=":
-                place = self.places[r.label] = slice(position, position + r.m)
-                self._fill(self.M, self.summands, place, r.lhs)
-                np.negative(self.M[place], out=self.M[place])
-                self.t[place] = r.rhs
-                position = place.stop
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there are fewer of these rows than directions in which a point may move."""
+        rows = self.e.size + self.t.size - self.c.size
+        return not self.free.size and 0 < rows < self.c.size - self.e.size

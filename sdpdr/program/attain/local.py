@@ -26,10 +26,11 @@ import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT, gamma
-from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.attain.attain import Attained
-from sdpdr.program.attain.dense import DenseProgram, written_out
-from sdpdr.program.attain.newton import finite, unless_lost
+from sdpdr.program.attain.dense import DenseProgram
+from sdpdr.program.attain.metric import Metric, is_inside, reflected, solved, triangle
+from sdpdr.program.attain.newton import unless_lost
+from sdpdr.program.attain.written import written_out
 from sdpdr.program.certificate import Certificate
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
@@ -40,19 +41,13 @@ _BOUND = "multipliers inside all cones, next to which the equations have a solut
 _SHARES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 # Operations of a factorization that takes a fraction of a second.
 _OPERATIONS = 2e8
-# A multiplier that all but vanishes counts as so large beside the largest.
-_LEAST = 0.01
-# Roundings of an eigenvalue, for every row of a matrix.
-_ROUNDINGS = 16.0
 _STEPS, _TRIES = 2, 4
 # A part of a column at right angles to those before, beside its length, whose square is far above
 # what rounding makes of products of some thousand entries; and where steps are corrected, which
 # what comes of them is proved by, above it.
-_APART, _ROUGHLY = 1e-3, 1e-5
+_APART, _ROUGHLY = 1e-3, 1e-6
 # A share of the products of columns that may be rounding where a bound follows from them.
 _LOST = 0.1
-# A pivot beside the largest that rounding may be all of.
-_SINGULAR = 1e-13
 # What points, and both sides together, may leave of the tolerance.
 _ENOUGH, _NEAR = 0.3, 0.9
 _Proof = TypeVar("_Proof")
@@ -166,7 +161,8 @@ def _inwards(program: DenseProgram, v: Array, share: float) -> Iterator[Array]:
 def _is_quick(program: DenseProgram) -> bool:
     """Whether a factorization over all cones is, if there is anything to be moved."""
     freedom = program.c.size - program.e.size
-    return freedom > 0 and program.t.size * freedom**2 <= _OPERATIONS
+    width = len(program.across) if program.is_narrow else freedom
+    return freedom > 0 and program.t.size * width**2 <= _OPERATIONS
 
 
 def _onto_equations(program: DenseProgram, v: Array) -> Array:
@@ -183,7 +179,7 @@ def _value_near(program: DenseProgram, v: Array) -> float | None:
     reach = program.stretch * float(np.linalg.norm(missed)) if missed.size else 0.0
     s = program.M @ v + program.t
     error = gamma(program.terms[0]) * (M @ size + np.abs(program.t)) + 1.01 * reach * program.spread
-    if not _is_inside(program, s, error):
+    if not is_inside(program, s, error):
         return None
     slope = program.c + program.curvature * v
     value = float(program.c @ v + 0.5 * (program.curvature @ (v * v))) + program.sdp.constant
@@ -197,14 +193,33 @@ def _value_near(program: DenseProgram, v: Array) -> float | None:
 def _towards_inside(program: DenseProgram, v: Array, share: float) -> Array | None:
     """The point whose s comes nearest to one with its small eigenvalues lifted."""
     s = program.M @ v + program.t
-    inside = _Metric(program, s, share, inverse=True)
+    if program.is_narrow:
+        metric = Metric(program, s, share)
+        columns = metric.applied(program.across.T)
+        right = program.across @ (s - metric.lifted)
+        moved = metric.lifted + metric.applied(_least(columns, right)[:, None])[:, 0]
+        return _onto_equations(program, moved[program.own])
+    inside = Metric(program, s, share, inverse=True)
     rows = inside.applied(program.within)
     right = inside.applied((inside.lifted - s)[:, None])[:, 0]
-    upper = _triangle(rows, _ROUGHLY)
-    step = np.zeros(rows.shape[1])
-    for _ in range(_STEPS):
-        step = step + _solved(upper, rows.T @ (right - rows @ step))
+    step = _nearest(rows, right)
     return _onto_equations(program, v + (program.kernel @ step if program.e.size else step))
+
+
+def _nearest(columns: Array, right: Array) -> Array:
+    """The x for which A x comes nearest to what is given."""
+    upper, found = triangle(columns, _ROUGHLY), np.zeros(columns.shape[1])
+    for _ in range(_STEPS):
+        found = found + solved(upper, columns.T @ (right - columns @ found))
+    return found
+
+
+def _least(columns: Array, right: Array) -> Array:
+    """The shortest d with A^T d as given."""
+    upper, found = triangle(columns, _ROUGHLY), np.zeros(columns.shape[0])
+    for _ in range(_STEPS):
+        found = found + columns @ solved(upper, right - columns.T @ found)
+    return found
 
 
 # -- multipliers -------------------------------------------------------------------------
@@ -251,7 +266,7 @@ def _bound_near(
     own = program.own[held]
     z = z.copy()
     z[own] = 0.0
-    metric = _Metric(program, z, share)
+    metric = Metric(program, z, share)
     metric.lifted[own], metric.largest[own], z = 0.0, 0.0, metric.lifted
     y, z, distance = _onto_free(program, metric, y, z, cost)
     # The step that is left changes y by no more than its unit, and z by no more than its largest.
@@ -261,7 +276,7 @@ def _bound_near(
     error = np.zeros(z.size)
     error[own] = (reach + _rounding(program, y, z, cost))[held]
     # A step of that length takes no more from a matrix than so much of the one it is measured by.
-    if not _is_inside(program, full - 1.01 * distance * metric.lifted, error):
+    if not is_inside(program, full - 1.01 * distance * metric.lifted, error):
         return None
     ends = unit * float(np.linalg.norm(program.e))
     ends += float(np.linalg.norm(metric.applied(program.t[:, None])))
@@ -272,7 +287,7 @@ def _bound_near(
 
 
 def _onto_free(
-    program: DenseProgram, metric: _Metric, y: Array, z: Array, cost: Array
+    program: DenseProgram, metric: Metric, y: Array, z: Array, cost: Array
 ) -> tuple[Array, Array, float]:
     """Multipliers moved onto the equations of free scalars, and how far others solve them.
 
@@ -282,10 +297,10 @@ def _onto_free(
     if not free.size:
         return y, z, 0.0
     columns = np.vstack([unit * program.E[:, free], -metric.applied(program.others[:, free])])
-    upper = _triangle(columns, _APART)
+    upper = triangle(columns, _APART)
     for _ in range(_STEPS):
         left = (cost + program.E.T @ y - program.others.T @ z)[free]
-        step = columns @ _solved(upper, -left)
+        step = columns @ solved(upper, -left)
         y, z = y + unit * step[:m], z + metric.applied(step[m:, None])[:, 0]
     left = (cost + program.E.T @ y - program.others.T @ z)[free]
     rounding = _rounding(program, y, z, cost)[free]
@@ -293,7 +308,7 @@ def _onto_free(
     # What rounding makes of products of columns must leave most of what is bounded by them.
     lengths = np.linalg.norm(columns, axis=0)
     if columns.size * UNIT * np.sum(np.square(lengths[:, None] * inverse)) > _LOST:
-        inverse = _inverse(_reflected(columns))
+        inverse = _inverse(reflected(columns))
     return y, z, 2.0 * float(np.linalg.norm(inverse.T @ (np.abs(left) + rounding)))
 
 
@@ -318,113 +333,13 @@ def _towards_equations(
     program: DenseProgram, slack: Array, cost: Array, share: float
 ) -> Array | None:
     """The multipliers of cones nearest to some with small eigenvalues lifted."""
-    metric = _Metric(program, slack, share)
-    rows = metric.applied(program.within)
-    upper, z = _triangle(rows, _ROUGHLY), metric.lifted
-    for _ in range(_STEPS):
-        left = cost - program.M.T @ z
-        left = program.kernel.T @ left if program.e.size else left
-        z = z + metric.applied((rows @ _solved(upper, left))[:, None])[:, 0]
-    return z
-
-
-# -- cones -------------------------------------------------------------------------------
-
-
-class _Metric:
-    """The local norm at a point of the cone with its small eigenvalues lifted.
-
-    Attributes
-    ----------
-    lifted : array of shape (k,)
-    largest : array of shape (k,)
-        For every entry of the cones, the largest eigenvalue of its matrix.
-    """
-
-    def __init__(
-        self, program: DenseProgram, s: Array, share: float, *, inverse: bool = False
-    ) -> None:
-        self._program = program
-        spectra = [np.linalg.eigh(group.matrices(finite(s))) for group in program.groups]
-        scalars = s[program.linear]
-        tops = [np.max(np.abs(values), axis=1) for values, _ in spectra]
-        whole = float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
-        self.lifted, self.largest = np.zeros(s.size), np.zeros(s.size)
-        self._roots: list[Array] = []
-        power = -0.5 if inverse else 0.5
-        for group, (values, vectors), top in zip(program.groups, spectra, tops, strict=True):
-            floor = share * np.maximum(top, _LEAST * whole)
-            values = np.maximum(values, floor[:, None])
-            turned = vectors.transpose(0, 2, 1)
-            self._roots.append((vectors * values[:, None, :] ** power) @ turned)
-            self.lifted[group.part] = group.rows((vectors * values[:, None, :]) @ turned)
-            self.largest[group.part] = np.repeat(values[:, -1], svec_size(group.order))
-        scalars = np.maximum(scalars, share * np.maximum(np.abs(scalars), _LEAST * whole))
-        self.lifted[program.linear] = self.largest[program.linear] = scalars
-        self._scalars = scalars ** (2.0 * power)
-
-    def applied(self, columns: Array) -> Array:
-        """Columns of shape (k, q), each matrix between two roots (inverse ones for points)."""
-        found, q = np.empty(columns.shape), columns.shape[1]
-        for group, roots in zip(self._program.groups, self._roots, strict=True):
-            part = columns[group.part].T.reshape(q, group.count, svec_size(group.order))
-            moved = svec(roots @ smat(part) @ roots)
-            found[group.part] = moved.reshape(q, -1).T
-        linear = self._program.linear
-        found[linear] = self._scalars[:, None] * columns[linear]
-        return found
-
-
-def _is_inside(program: DenseProgram, s: Array, error: Array) -> bool:
-    """Whether all points whose entries are as near as the errors lie in the cone."""
-    if not np.isfinite(s).all() or not np.isfinite(error).all():
-        return False
-    for group in program.groups:
-        values = np.linalg.eigvalsh(group.matrices(s))
-        away = np.linalg.norm(error[group.part].reshape(group.count, -1), axis=1)
-        away += _ROUNDINGS * group.order * UNIT * np.max(np.abs(values), axis=1)
-        if np.any(values[:, 0] <= 1.01 * away):
-            return False
-    return bool(np.all(s[program.linear] >= 1.01 * error[program.linear]))
-
-
-def _triangle(rows: Array, least: float) -> Array:
-    """R with R^T R = A^T A, of tall columns A.
-
-    It is found from the products of columns, which takes a third of the time, where the columns
-    are so far from depending on each other that this loses nothing, and else by reflections.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If they depend on each other.
-    """
-    products = finite(rows.T @ rows)
-    upper, broken = sl.lapack.dpotrf(products)
-    if not broken:
-        apart = np.diagonal(upper) / np.sqrt(np.diagonal(products))
-        if np.min(apart, initial=1.0) > least:
-            return np.asarray(upper)
-    return _reflected(rows)
-
-
-def _reflected(rows: Array) -> Array:
-    """R of a factorization Q R of tall columns.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If they depend on each other.
-    """
-    upper = np.asarray(np.linalg.qr(finite(rows), mode="r"))
-    pivots = np.abs(np.diagonal(upper))
-    if upper.shape[0] < upper.shape[1] or (
-        pivots.size and not np.min(pivots) > _SINGULAR * np.max(pivots)
-    ):
-        raise np.linalg.LinAlgError("columns depend on each other")
-    return upper
-
-
-def _solved(upper: Array, right: Array) -> Array:
-    """The solution of R^T R x = r."""
-    return np.asarray(sl.lapack.dpotrs(upper, finite(right)[:, None])[0][:, 0])
+    if program.is_narrow:
+        inside = Metric(program, slack, share, inverse=True)
+        columns = inside.applied(program.across.T)
+        right = inside.applied((inside.lifted - slack)[:, None])[:, 0]
+        return slack + program.across.T @ _nearest(columns, right)
+    metric = Metric(program, slack, share)
+    left = cost - program.M.T @ metric.lifted
+    left = program.kernel.T @ left if program.e.size else left
+    step = _least(metric.applied(program.within), left)
+    return metric.lifted + metric.applied(step[:, None])[:, 0]

@@ -10,6 +10,7 @@ from functools import singledispatch
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import (
     BilinearForms,
     Combined,
@@ -33,7 +34,7 @@ def signs(linear_map: LinearMap | VectorMap) -> tuple[Mask, Mask]:
     A row of zeros may be both.
     """
     if isinstance(linear_map, VectorMap):
-        return _signs_of(linear_map.matrix())
+        return _signs_of(linear_map.m, *_entries(linear_map.matrix()))
     return _signs(linear_map)
 
 
@@ -46,29 +47,29 @@ def _signs(linear_map: LinearMap) -> tuple[Mask, Mask]:
 
 @_signs.register
 def _(linear_map: SvecMap) -> tuple[Mask, Mask]:
-    matrix = linear_map.matrix()
-    i, j = svec_pairs(matrix.indices)
-    place = np.repeat(np.arange(linear_map.m), np.diff(matrix.indptr))
+    row, data = _entries(linear_map.matrix())
+    i, j = svec_pairs(linear_map.matrix().indices)
     on = i == j
-    shape = (linear_map.m, linear_map.n)
-    diagonal = sp.csr_array((matrix.data[on], (place[on], i[on])), shape=shape)
-    return _signs_of(diagonal, _has(matrix))
+    return _signs_of(linear_map.m, row[on], data[on], _has(linear_map.m, row, data))
 
 
 @_signs.register
 def _(linear_map: BilinearForms) -> tuple[Mask, Mask]:
-    return _signs_of(linear_map.left * linear_map.right, _has(linear_map.left))
+    full = _has(linear_map.m, *_entries(linear_map.left))
+    return _signs_of(
+        linear_map.m, *_entries(sp.csr_array(linear_map.left * linear_map.right)), full
+    )
 
 
 @_signs.register
 def _(linear_map: QuadraticForms) -> tuple[Mask, Mask]:
-    return np.ones(linear_map.m, dtype=bool), ~_has(linear_map.left)
+    return np.ones(linear_map.m, dtype=bool), ~_has(linear_map.m, *_entries(linear_map.left))
 
 
 @_signs.register
 def _(linear_map: InnerProduct) -> tuple[Mask, Mask]:
     diagonal = np.asarray(linear_map.coefficients.diagonal())
-    return _signs_of(sp.csr_array(diagonal[None, :]), np.ones(1, dtype=bool))
+    return _signs_of(1, np.zeros(diagonal.size, dtype=int), diagonal, np.ones(1, dtype=bool))
 
 
 @_signs.register
@@ -98,17 +99,18 @@ def _(linear_map: Combined) -> tuple[Mask, Mask]:
     )
 
 
-def _has(matrix: sp.csr_array) -> Mask:
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return np.bincount(row[matrix.data != 0.0], minlength=matrix.shape[0]) > 0
+def _entries(matrix: sp.csr_array) -> tuple[Index, Array]:
+    """The row of every entry, and the entries."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.data
 
 
-def _signs_of(diagonal: sp.csr_array, full: Mask | None = None) -> tuple[Mask, Mask]:
+def _has(m: int, row: Index, data: Array) -> Mask:
+    return np.bincount(row[data != 0.0], minlength=m) > 0
+
+
+def _signs_of(m: int, row: Index, data: Array, full: Mask | None = None) -> tuple[Mask, Mask]:
     """From signed diagonals; a row that is full but has no diagonal is neither."""
-    entries = diagonal.tocoo()
-    m = diagonal.shape[0]
-    above = np.bincount(entries.row[entries.data > 0.0], minlength=m) > 0
-    below = np.bincount(entries.row[entries.data < 0.0], minlength=m) > 0
+    above, below = _has(m, row, np.maximum(data, 0.0)), _has(m, row, np.minimum(data, 0.0))
     void = ~above & ~below
     hollow = np.zeros(m, dtype=bool) if full is None else void & full
     return ~below & ~hollow, ~above & ~hollow

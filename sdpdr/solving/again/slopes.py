@@ -25,6 +25,7 @@ from sdpdr.model import Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.face import complete_multipliers
+from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import facial_reduction
@@ -60,19 +61,25 @@ class Optimum:
     Raises
     ------
     NotSmoothError
-        If the program has no interior, so that multipliers are unlimited or there are none.
+        If multipliers are unlimited or there are none, even on the face that the rows state.
     DataError
         If the program is too large, or the answer too far from the optimum.
     """
 
     def __init__(self, model: Model, solution: Solution) -> None:
-        self.model, self._given = model, solution
-        self.sdp: SDP = model.to_sdp()
-        if solution.exposures or facial_reduction(self.sdp):
+        self.model = model
+        self._faced = facial_reduction(model.to_sdp())
+        # A face that only a solver's hints have found is not found again for other numbers.
+        if len(self._faced.exposures) < len(solution.exposures) or self._faced.infeasible:
             raise NotSmoothError(NO_INTERIOR)
-        warm = Warm.of(self.sdp, solution)
+        self.sdp: SDP = self._faced.sdp
+        self._given = self._on_face(solution)
+        warm = Warm.of(self.sdp, self._given)
         found = None if warm is None else optimum(warm.program, warm.x, warm.y, warm.s)
         if warm is None or found is None:
+            if self._faced:
+                # Multipliers of the whole program, that might do instead, need not exist.
+                raise NotSmoothError(NO_INTERIOR)
             raise DataError(
                 "no precise optimum was found from this solution, or the program is too large for "
                 "one: solve with a smaller tol, or take differences of two solutions instead."
@@ -83,9 +90,30 @@ class Optimum:
         self.found: Central = found.central
         self._kept: float = found.kept
 
+    def _on_face(self, solution: Solution) -> Solution:
+        if not self._faced or not self._faced.original.is_point(solution.values):
+            return solution
+        duals = {label: np.nan_to_num(y) for label, y in solution.duals.items()}
+        point = self._faced.push(Point(solution.values, duals))
+        return replace(solution, values=point.values, duals=point.duals)
+
+    def reduced(self) -> SDP:
+        """The program at the present values of the parameters, on the face of the answer.
+
+        Raises
+        ------
+        NotSmoothError
+            If it lies on another face, or on none.
+        """
+        found = facial_reduction(self.model.to_sdp())
+        steps, before = found.exposures, self._faced.exposures
+        if found.infeasible or [e.multipliers for e in steps] != [e.multipliers for e in before]:
+            raise NotSmoothError(NO_INTERIOR)
+        return found.sdp
+
     @property
     def solution(self) -> Solution:
-        """The answer with the precise point and multipliers; nothing is proved of it anew."""
+        """The answer on its face with the precise point and multipliers; nothing is proved anew."""
         values = self.program.values(self.found.x, tuple(v.name for v in self.sdp.variables))
         duals = self.program.duals(self._given.duals, self.found.y)
         return replace(
@@ -117,7 +145,7 @@ class Optimum:
                 moved = value.copy()
                 moved.flat[k] += step
                 parameter.value = moved
-                program = cone_program(self.model.to_sdp())
+                program = cone_program(self.reduced())
                 if not self._is_like(program):
                     raise NotSmoothError(
                         f"the rows of the program, or the face that they state, change with "
@@ -155,7 +183,9 @@ class Optimum:
         slopes: dict[str, list[Array]] = {name: [] for name in names}
         for change in self.changes(parameter):
             dx = self.system.slope(*change).dx
-            moved = self.program.values(dx * self.found.place.of.units, names)
+            reduced = tuple(v.name for v in self.sdp.variables)
+            step = self.program.values(dx * self.found.place.of.units, reduced)
+            moved = self._faced.embed(Point(step, {})).values
             for name in names:
                 slopes[name].append(np.asarray(moved[name]))
         return {
