@@ -2,7 +2,7 @@
 
     python benchmarks/distance_completion.py            the table of the documentation
     python benchmarks/distance_completion.py --goals    what is maximised, beside the same misfit
-    python benchmarks/distance_completion.py --large    hundreds of points, the solver left to "auto"
+    python benchmarks/distance_completion.py --large    hundreds of points, "auto"
     python benchmarks/distance_completion.py map        one kind of points, printed
 
 Maps are towns on a sphere, between the latitudes and longitudes of the United States, with whole

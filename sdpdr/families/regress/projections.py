@@ -131,7 +131,8 @@ class GraphProjection(Responding):
         validate.choice("way", self.way, WAYS)
         if isinstance(self.alpha, str):
             validate.choice("alpha", self.alpha, ("auto", "loo"))
-        X = checked(self, X, accept_sparse="csr", ensure_min_samples=3)
+        near = self.kind != "classes" and self.metric == "euclidean"
+        X = checked(self, X, by_distance=near, accept_sparse="csr", ensure_min_samples=3)
         y = None if y is None else column_or_1d(y, warn=True)
         labels = checked_target(y, X.shape[0])
         kind_of(labels, self.kind)
