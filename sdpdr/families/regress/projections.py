@@ -67,6 +67,7 @@ class GraphProjection(Responding):
         others two, or, with labels, one less than there are classes where that is more;
         `IsoProjection`, which heeds none, then keeps all directions along which distances spread.
     n_neighbors : int, default 5
+        Of `LSDA`, 10.
     metric : {"euclidean", "cosine"}, default "euclidean"
         Of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
@@ -383,6 +384,7 @@ class LSDA(GraphProjection):
     """
 
     _: KW_ONLY
+    n_neighbors: int = 10
     way: str = "direct"
 
     kind: ClassVar[str] = "contrast"
