@@ -8,14 +8,19 @@
 Maps are towns on a sphere, between the latitudes and longitudes of the United States, with whole
 miles along great circles: no points of a plane have these distances. Sensors are uniform in a
 square, molecules in a ball. Of all distances a random share is known, or those below a radius.
+Rows of hundreds of points are kept in benchmarks/distance_completion.json, and not measured again;
+delete them there to have them anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +37,7 @@ from sdpdr.families.unfold.estimators.completion import known_distances
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 
+KEPT = Path(__file__).with_suffix(".json")
 MILES = 3959.0
 NOISE = (0.0, 0.01, 0.1)
 # Seconds by the clock for a program.
@@ -174,24 +180,43 @@ def goals() -> None:
     )  # fmt: skip
 
 
-def large() -> None:
-    """Hundreds of points, with a time limit and nothing said of a solver."""
-    rows = []
+def large_cases() -> Iterator[tuple[str, str, Callable[[], tuple[Array, Array, Any]]]]:
+    """Points and misfit in words, and what makes places, known distances and anchors."""
     for share in KINDS["map"][2]:
-        rng = np.random.default_rng(0)
-        X, D = towns(LARGE_TOWNS, rng)
-        known = partly(D, share, 0.0, rng)
-        for words, misfit in MISFITS.items():
-            rows.append(large_row(f"{LARGE_TOWNS} towns, {share:.0%}", words, X, known, misfit))
+        for words in MISFITS:
+            yield f"{LARGE_TOWNS} towns, {share:.0%}", words, partial(_large_towns, share)
     for noise in NOISE:
-        rng = np.random.default_rng(0)
-        X, D = sensors(LARGE_SENSORS, rng)
-        known = partly(D, 15, noise, rng)
-        chosen = rng.permutation(LARGE_SENSORS)[:ANCHORS]
         words = f"{LARGE_SENSORS} sensors, near, {noise:.0%} noise"
-        anchors = (chosen, X[chosen])
-        rows.append(large_row(f"{words}, {ANCHORS} anchors", "default", X, known, "auto", anchors))
-        rows.append(large_row(words, "default", X, known, "auto"))
+        yield f"{words}, {ANCHORS} anchors", "default", partial(_large_sensors, noise, True)
+        yield words, "default", partial(_large_sensors, noise, False)
+
+
+def _large_towns(share: float) -> tuple[Array, Array, Any]:
+    rng = np.random.default_rng(0)
+    X, D = towns(LARGE_TOWNS, rng)
+    return X, partly(D, share, 0.0, rng), None
+
+
+def _large_sensors(noise: float, anchored: bool) -> tuple[Array, Array, Any]:
+    rng = np.random.default_rng(0)
+    X, D = sensors(LARGE_SENSORS, rng)
+    known = partly(D, 15, noise, rng)
+    chosen = rng.permutation(LARGE_SENSORS)[:ANCHORS]
+    return X, known, (chosen, X[chosen]) if anchored else None
+
+
+def large(at_most: int | None) -> None:
+    """Hundreds of points, with a time limit and nothing said of a solver; rows are kept."""
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    cases = list(large_cases())
+    waiting = [case for case in cases if f"{case[0]}; {case[1]}" not in kept]
+    for points, words, make in waiting[:at_most]:
+        X, known, anchors = make()
+        kept[f"{points}; {words}"] = large_row(points, words, X, known, MISFITS[words], anchors)
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    names = [f"{points}; {words}" for points, words, _ in cases]
+    rows = [kept[name] for name in names if name in kept]
+    missing = [name for name in names if name not in kept]
     head = ("Points, share known", "Known", "Misfit", "Status", "Gap", "Seconds", "Solvers",
             "Program", "DistanceCompletion")  # fmt: skip
     notes = (
@@ -200,6 +225,7 @@ def large() -> None:
         "the distance from the true places, relative to their extent, of the program and after "
         "the last step; without anchors after the best rotation and shift. Near means within a "
         "radius that holds 15 others of the median point. Towns on a sphere fit no plane.",
+        *([f"Not measured yet: {'; '.join(missing)}."] if missing else []),
     )
     write_table(
         "distance_completion_large", head, rows,
@@ -253,6 +279,7 @@ def main() -> None:
     parser.add_argument("kinds", nargs="*", choices=[*KINDS, []])
     parser.add_argument("--goals", action="store_true", help="the table of other programs")
     parser.add_argument("--large", action="store_true", help="the table of hundreds of points")
+    parser.add_argument("--at-most", type=int, help="so many of its rows that are not kept yet")
     asked = parser.parse_args()
     chosen = asked.kinds
     if asked.goals:
@@ -260,7 +287,7 @@ def main() -> None:
         return
     warnings.simplefilter("ignore")
     if asked.large:
-        large()
+        large(asked.at_most)
         return
     rows = []
     for kind in chosen or KINDS:
