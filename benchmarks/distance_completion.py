@@ -2,19 +2,26 @@
 
     python benchmarks/distance_completion.py            the table of the documentation
     python benchmarks/distance_completion.py --goals    what is maximised, beside the same misfit
+    python benchmarks/distance_completion.py --large    hundreds of points, "auto"
     python benchmarks/distance_completion.py map        one kind of points, printed
 
 Maps are towns on a sphere, between the latitudes and longitudes of the United States, with whole
 miles along great circles: no points of a plane have these distances. Sensors are uniform in a
 square, molecules in a ball. Of all distances a random share is known, or those below a radius.
+Rows of hundreds of points are kept in benchmarks/distance_completion.json, and not measured again;
+delete them there to have them anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
@@ -30,10 +37,14 @@ from sdpdr.families.unfold.estimators.completion import known_distances
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 
+KEPT = Path(__file__).with_suffix(".json")
 MILES = 3959.0
 NOISE = (0.0, 0.01, 0.1)
 # Seconds by the clock for a program.
 LIMIT = 120.0
+# Hundreds of points: how many towns, sensors, and anchors among these.
+LARGE_TOWNS, LARGE_SENSORS, ANCHORS = 312, 500, 25
+MISFITS = {"default": "auto", "inequality": "inequality", "band of 0.05": blocks.Band(0.05)}
 
 
 def towns(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -169,6 +180,87 @@ def goals() -> None:
     )  # fmt: skip
 
 
+def large_cases() -> Iterator[tuple[str, str, Callable[[], tuple[Array, Array, Any]]]]:
+    """Points and misfit in words, and what makes places, known distances and anchors."""
+    for share in KINDS["map"][2]:
+        for words in MISFITS:
+            yield f"{LARGE_TOWNS} towns, {share:.0%}", words, partial(_large_towns, share)
+    for noise in NOISE:
+        words = f"{LARGE_SENSORS} sensors, near, {noise:.0%} noise"
+        yield f"{words}, {ANCHORS} anchors", "default", partial(_large_sensors, noise, True)
+        yield words, "default", partial(_large_sensors, noise, False)
+
+
+def _large_towns(share: float) -> tuple[Array, Array, Any]:
+    rng = np.random.default_rng(0)
+    X, D = towns(LARGE_TOWNS, rng)
+    return X, partly(D, share, 0.0, rng), None
+
+
+def _large_sensors(noise: float, anchored: bool) -> tuple[Array, Array, Any]:
+    rng = np.random.default_rng(0)
+    X, D = sensors(LARGE_SENSORS, rng)
+    known = partly(D, 15, noise, rng)
+    chosen = rng.permutation(LARGE_SENSORS)[:ANCHORS]
+    return X, known, (chosen, X[chosen]) if anchored else None
+
+
+def large(at_most: int | None) -> None:
+    """Hundreds of points, with a time limit and nothing said of a solver; rows are kept."""
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    cases = list(large_cases())
+    waiting = [case for case in cases if f"{case[0]}; {case[1]}" not in kept]
+    for points, words, make in waiting[:at_most]:
+        X, known, anchors = make()
+        kept[f"{points}; {words}"] = large_row(points, words, X, known, MISFITS[words], anchors)
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    names = [f"{points}; {words}" for points, words, _ in cases]
+    rows = [kept[name] for name in names if name in kept]
+    missing = [name for name in names if name not in kept]
+    head = ("Points, share known", "Known", "Misfit", "Status", "Gap", "Seconds", "Solvers",
+            "Program", "DistanceCompletion")  # fmt: skip
+    notes = (
+        f'With ``solver="auto"`` and ``time_limit={LIMIT:g}``. Seconds are those of the processor, '
+        "of the whole fit. Solvers are those that had a turn, in order. The last two columns are "
+        "the distance from the true places, relative to their extent, of the program and after "
+        "the last step; without anchors after the best rotation and shift. Near means within a "
+        "radius that holds 15 others of the median point. Towns on a sphere fit no plane.",
+        *([f"Not measured yet: {'; '.join(missing)}."] if missing else []),
+    )
+    write_table(
+        "distance_completion_large", head, rows,
+        command="python benchmarks/distance_completion.py --large", notes=notes,
+    )  # fmt: skip
+
+
+def large_row(
+    points: str, words: str, X: Array, known: Array, misfit: Any, anchors: Any = None
+) -> list[str]:
+    """One line of the table of hundreds of points."""
+    start = time.process_time()
+    found = sdpdr.DistanceCompletion(X.shape[1], misfit=misfit, time_limit=LIMIT)
+    found.fit(known, anchors)
+    seconds, solution = time.process_time() - start, found.solution_
+    far = away if anchors is None else off
+    line = [
+        points,
+        str(found.graph_.m),
+        words,
+        solution.status.name,
+        "—" if solution.bound is None else f"{solution.gap:.0e}",
+        f"{seconds:.0f}",
+        ", ".join(run.solver for run in solution.runs),
+        *(f"{100.0 * far(X, places):.2g} %" for places in (found.relaxed_, found.embedding_)),
+    ]
+    print(" | ".join(line), flush=True)
+    return line
+
+
+def off(X: Array, Y: Array) -> float:
+    """Distance of Y from X as they are, relative to the extent of X."""
+    return float(np.linalg.norm(Y - X) / np.linalg.norm(X - X.mean(axis=0)))
+
+
 def programs(graph: NeighborGraph) -> Iterator[Model]:
     """Five programs for the same distances."""
     weight = 1000.0 / stiffness(graph, [])
@@ -186,11 +278,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kinds", nargs="*", choices=[*KINDS, []])
     parser.add_argument("--goals", action="store_true", help="the table of other programs")
-    chosen, only_goals = vars(parser.parse_args()).values()
-    if only_goals:
+    parser.add_argument("--large", action="store_true", help="the table of hundreds of points")
+    parser.add_argument("--at-most", type=int, help="so many of its rows that are not kept yet")
+    asked = parser.parse_args()
+    chosen = asked.kinds
+    if asked.goals:
         goals()
         return
     warnings.simplefilter("ignore")
+    if asked.large:
+        large(asked.at_most)
+        return
     rows = []
     for kind in chosen or KINDS:
         for share in KINDS[kind][2]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.base.columns import warn_of_row_numbers
+from sdpdr.base.columns import warn_of_columns
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
@@ -55,8 +55,9 @@ def points(X: ArrayLike, *, at_least: int = 3, sparse: bool = False) -> Matrix:
 
     Warns
     -----
-    RowNumbersWarning
-        X is a data frame, and one of its columns is its index.
+    RowNumbersWarning, DoubtfulColumnWarning
+        X is a data frame, and one of its columns is its index, holds years, or a code for what is
+        missing.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def points(X: ArrayLike, *, at_least: int = 3, sparse: bool = False) -> Matrix:
     dtype('float64')
     """
     array = _numbers(X, at_least=at_least, sparse=sparse)
-    warn_of_row_numbers(X)
+    warn_of_columns(X)
     if not (array.max(axis=0) - array.min(axis=0)).max():
         raise DataError(
             f"all {array.shape[0]} points are equal, so there is no geometry to keep. "

@@ -1,7 +1,8 @@
-"""Columns of data that are mistaken for what they are not: numbers of rows, and other units."""
+"""Columns of data that are mistaken for what they are not: rows, codes, years, and other units."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 from warnings import warn
@@ -10,12 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import RowNumbersWarning, UnlikeColumnsWarning
+from sdpdr.base.errors import DoubtfulColumnWarning, RowNumbersWarning, UnlikeColumnsWarning
 
 # What pandas calls a column without a name, which is where it writes its index.
 UNNAMED = "Unnamed: "
 # Fewer rows may be counted by chance, by a column that has a name.
 _COUNTED = 10
+# Numbers that stand for what is not known in files of measurements.
+_CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)
+# Names of columns whose whole numbers between these are years.
+_YEAR, _YEARS = re.compile(r"(.*_)?years?", re.IGNORECASE), (1000.0, 3000.0)
 # Spreads of columns that differ more than this leave the narrow ones without a say.
 _APART = 100.0
 
@@ -38,12 +43,49 @@ def counts_rows(name: object, column: ArrayLike) -> bool:
     return bool(np.array_equal(entries - entries[0], np.arange(n)))
 
 
-def warn_of_row_numbers(X: Any) -> None:
-    """Warn of columns of a data frame that count its rows.
+def doubts(name: object, column: ArrayLike) -> str:
+    """In words, why a column of numbers may be no coordinate; empty if nothing speaks against it.
+
+    A number of nines that is further from all other entries than these are from each other stands
+    for what is not known. Whole numbers of a column that is called a year are years.
+
+    Examples
+    --------
+    >>> doubts("pressure", [12.5, 30.1, -999.0, 21.0, -999.0])
+    "column 'pressure' holds -999 twice, far from its other entries (12.5 to 30.1), ..."
+    >>> doubts("year", [1999, 2003, 2011])
+    "column 'year' holds years, 1999 to 2011"
+    >>> doubts("depth", [990.0, 999.0, 1004.0]), doubts("years", [0.5, 3.0])
+    ('', '')
+    """
+    entries = np.asarray(column, dtype=float)
+    for code in _CODES:
+        held = entries == code
+        others = entries[~held & np.isfinite(entries)]
+        if not held.any() or not others.size:
+            continue
+        least, most = float(others.min()), float(others.max())
+        if max(least - code, code - most) > max(most - least, 0.5 * abs(code)):
+            count = int(held.sum())
+            times = {1: "once", 2: "twice"}.get(count, f"{count} times")
+            return (
+                f"column {name!r} holds {code:g} {times}, far from its other entries ({least:g} to "
+                f"{most:g}), as a number does that stands for what is not known"
+            )
+    whole = bool(entries.size) and bool((entries == np.round(entries)).all())
+    if whole and _YEAR.fullmatch(str(name)):
+        least, most = float(entries.min()), float(entries.max())
+        if _YEARS[0] <= least and most <= _YEARS[1]:
+            return f"column {name!r} holds years, {least:g} to {most:g}"
+    return ""
+
+
+def warn_of_columns(X: Any) -> None:
+    """Warn of columns of a data frame that count its rows, and of those with `doubts`.
 
     Warns
     -----
-    RowNumbersWarning
+    RowNumbersWarning, DoubtfulColumnWarning
         Naming them. Frames of one column, and arrays, whose columns have no names, pass.
 
     Examples
@@ -52,7 +94,7 @@ def warn_of_row_numbers(X: Any) -> None:
     >>> frame = pandas.DataFrame({"Unnamed: 0": range(20), "x": np.cos(range(20))})
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     warn_of_row_numbers(frame)
+    ...     warn_of_columns(frame)
     >>> print(str(caught[0].message).partition(",")[0])
     column 'Unnamed: 0' counts the rows
     """
@@ -66,6 +108,14 @@ def warn_of_row_numbers(X: Any) -> None:
                 f"with X.drop(columns={name!r}) or pandas.read_csv(FILE, index_col={name!r}); if "
                 "it is a coordinate, pass X.to_numpy().",
                 RowNumbersWarning,
+                stacklevel=3,
+            )
+        elif X[name].dtype.kind in "iuf" and (words := doubts(name, X[name])):
+            warn(
+                f"{words}, and is taken for a coordinate. Leave it out with "
+                f"X.drop(columns={name!r}), or what is not known with X.replace(NUMBER, "
+                "numpy.nan).dropna(); if it is a coordinate, pass X.to_numpy().",
+                DoubtfulColumnWarning,
                 stacklevel=3,
             )
 

@@ -194,6 +194,10 @@ class RowNumbersWarning(SdpdrWarning):
     """A column of the data counts its rows, as the index of a data frame does."""
 
 
+class DoubtfulColumnWarning(SdpdrWarning):
+    """A column of the data may be no coordinate: it holds years, or a code for what is missing."""
+
+
 class UnlikeColumnsWarning(SdpdrWarning):
     """Some columns of a data frame are spread so widely that others have no say in distances."""
 

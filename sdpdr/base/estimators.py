@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows
-from sdpdr.base.columns import warn_of_row_numbers
+from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
 from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.base.rows import named, numbered
 
@@ -164,10 +164,12 @@ class Reconstructing(Transformer):
         return 1.0 - float(np.nansum(np.square(lost)) / np.nansum(np.square(whole)))
 
 
-def checked(estimator: Any, X: Any, **options: Any) -> Any:
+def checked(estimator: Any, X: Any, *, by_distance: bool = False, **options: Any) -> Any:
     """``sklearn.utils.validation.validate_data`` of numbers; what it refuses is a `DataError`.
 
-    Its words are kept, since other libraries look for them.
+    Its words are kept, since other libraries look for them. Where the estimator goes by Euclidean
+    distances (``by_distance``), units of columns matter: of the array that is returned nobody can
+    tell any more that it was a frame.
 
     Raises
     ------
@@ -178,11 +180,13 @@ def checked(estimator: Any, X: Any, **options: Any) -> Any:
 
     Warns
     -----
-    RowNumbersWarning
-        In a fit: X is a data frame, and one of its columns is its index.
+    RowNumbersWarning, DoubtfulColumnWarning, UnlikeColumnsWarning
+        In a fit of a data frame; see `sdpdr.base.columns`.
     """
     if options.get("reset", True):
-        warn_of_row_numbers(X)
+        warn_of_columns(X)
+        if by_distance:
+            warn_of_unlike_columns(X)
     try:
         found = validate_data(estimator, X, dtype=np.float64, **options)
     except TypeError as error:

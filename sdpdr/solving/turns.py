@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,8 @@ USABLE, MORE, AT_LEAST = 1e-4, 4.0, 10.0
 HURRY, HURRY_AT_LEAST = 5.0, 3.0
 # Candidates that may find a program optimal for data nearby before the others are spared.
 OPINIONS = 2
+# What is left of the error of one who converges after a second half of his time, at most.
+CONVERGING = 0.1
 # Times their patience, and seconds at least, that one who stalled gets if nobody has an answer.
 LAST_PATIENCE, LAST_AT_LEAST = 10.0, 600.0
 # Seconds that a process may take to start on a busy machine.
@@ -54,9 +57,12 @@ def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> 
 
     Candidates take turns until one answer, or the best point of one with the best bound of another,
     is proved to the tolerance. Each gives way when its share of the time is used up, when it fails,
-    and when it raises an error; what it has found by then is kept. If all fall short and somebody
-    was stopped, the one who was nearest gets what is left of a time limit, and begins from its own
-    point where it can; without a limit a longer turn, if there is no answer worth having.
+    and when it raises an error; what it has found by then is kept. Whoever was still converging
+    when it was stopped, and can begin from its own point, goes on from there: as long again, as
+    long as that is so. If all fall short and somebody was stopped, the one who was nearest gets
+    what is left of a time limit, and begins from its own point where it can; for its sake nobody
+    is asked who is predicted to take longer than that. Without a limit it gets a longer turn, if
+    there is no answer worth having.
 
     Parameters
     ----------
@@ -145,7 +151,7 @@ class Turns:
 
     def take_all(self) -> None:
         """Turn by turn, until it is enough or the time is up."""
-        self._take(self.chosen, self._first_share())
+        self._take_as_long_as_it_converges(self.chosen, self._first_share())
         place = 1
         while not self._is_enough() and place < len(self.chosen.sequence):
             self._take_in_order(place)
@@ -155,7 +161,7 @@ class Turns:
 
     def _take_once_more(self, one: Way, before: Solution) -> None:
         """A longer turn of one who was stopped, from where it was if it can begin there."""
-        start = before if one.solver.takes_start and before.values else None
+        start = before if _can_go_on(one, before) else None
         # From its beginning, and in no more time than before, it would end where it did.
         further = start is not None or self.left > sum(run.seconds for run in before.runs)
         longer = inf
@@ -183,7 +189,26 @@ class Turns:
             if predicted > budget:
                 return
             share = min(share, budget, max(self._stretched(HURRY_AT_LEAST), HURRY * predicted))
-        self._take(one, share, f"candidate {place + 1} of {len(self.chosen.sequence)}")
+        if self._is_too_late_for(one) and any(_can_go_on(*pair) for pair in self.stopped):
+            return
+        words = f"candidate {place + 1} of {len(self.chosen.sequence)}"
+        self._take_as_long_as_it_converges(one, share, words)
+
+    def _take_as_long_as_it_converges(self, one: Way, share: float, turn: str = "") -> None:
+        """A turn, and as long again from where it ended while its error keeps falling."""
+        before = len(self.stopped)
+        self._take(one, share, turn)
+        while len(self.stopped) > before and not self._is_enough():
+            before, last = len(self.stopped), self.stopped[-1][1]
+            if not _can_go_on(one, last) or not is_converging(last.history):
+                return
+            words = ", ".join(part for part in (turn, "still converging") if part)
+            self._take(one, min(self.left, share), words, last)
+            share *= 2.0
+
+    def _is_too_late_for(self, one: Way) -> bool:
+        """Whether a candidate is not predicted to end in the time left."""
+        return one.cost is not None and one.cost.doubt * one.cost.seconds > self.left
 
     def _stretched(self, seconds: float) -> float:
         """Seconds of a processor as those of a clock; a deadline is by the clock as it is."""
@@ -277,6 +302,34 @@ class Turns:
 def _error_of(solution: Solution) -> float:
     """How far point and bound are apart, whether or not the point is proved feasible."""
     return min(abs(solution.gap), solution.apparent_gap)
+
+
+def _can_go_on(one: Way, last: Solution) -> bool:
+    """Whether a candidate can begin from its answer."""
+    return one.solver.takes_start and bool(last.values)
+
+
+def is_converging(history: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the error fell to a tenth in the second half of a run's time, at least.
+
+    The error is the larger one of infeasibility and stationarity, the least of each half.
+
+    Examples
+    --------
+    >>> run = [{"seconds": t, "infeasibility": 4.0**-t, "stationarity": 0.0} for t in range(9)]
+    >>> is_converging(run), is_converging(run[:3]), is_converging([])
+    (True, False, False)
+    """
+    if not history:
+        return False
+    half = (history[0]["seconds"] + history[-1]["seconds"]) / 2.0
+    halves: tuple[list[float], list[float]] = ([inf], [inf])
+    for record in history:
+        halves[record["seconds"] > half].append(
+            max(record["infeasibility"], record["stationarity"])
+        )
+    first, second = map(min, halves)
+    return second <= CONVERGING * first < inf
 
 
 def _is_brief(one: Way) -> bool:

@@ -297,6 +297,19 @@ def test_spreads_far_apart_are_told_unless_something_was_said(sdpdr, tmp_path, r
         assert "is spread" not in sdpdr(f"{base} --scale {how}").err
 
 
+def test_codes_and_years_among_coordinates_are_told_unless_they_are_named(sdpdr, tmp_path, roll):
+    table = pd.DataFrame(roll[:30], columns=["x", "y", "z"])
+    table["rain"], table["year"] = table["x"] ** 2, 1990 + np.arange(30) % 7
+    table.loc[:1, "rain"] = -999.0
+    table.to_csv(tmp_path / "odd.csv", index=False)
+    base = "embed odd.csv --n-neighbors 5 --scale none"
+    said = sdpdr(base).err
+    assert "warning: column 'rain' holds -999 twice" in said
+    assert "warning: column 'year' holds years, 1990 to 1996" in said
+    for words in ("--drop rain,year", "--columns x,y,z,rain,year"):
+        assert "holds" not in sdpdr(f"{base} {words}").err
+
+
 def test_no_unit_of_a_column_changes_a_standard_embedding(sdpdr, tmp_path, roll):
     for name, X in (("a", roll[:30]), ("b", roll[:30] * [3.0, 1e4, 1e-3])):
         pd.DataFrame(X, columns=["x", "y", "z"]).to_csv(tmp_path / f"{name}.csv", index=False)

@@ -15,9 +15,10 @@ from sklearn.base import clone, is_classifier
 
 import sdpdr
 from sdpdr import datasets
-from sdpdr.base.columns import unlike, warn_of_row_numbers
+from sdpdr.base.columns import doubts, unlike, warn_of_columns
 from sdpdr.errors import (
     DataError,
+    DoubtfulColumnWarning,
     DuplicatePointsWarning,
     RowNumbersWarning,
     UnlikeColumnsWarning,
@@ -207,15 +208,15 @@ def test_what_counts_rows_is_an_index_and_nothing_else():
         frame = pd.DataFrame({"x": x, "t": column})[rows]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            warn_of_row_numbers(frame)
+            warn_of_columns(frame)
         return [warning.category for warning in caught]
 
     n = np.arange(20)
     assert named(n) == named(n + 1) == named(n.astype(np.uint8)) == [RowNumbersWarning]
     assert named(n[::-1]) == named(n + 2) == named(2 * n) == named(n / 1.0) == named(n // 2) == []
     assert named(n, slice(5)) == []  # so few may be so by chance
-    warn_of_row_numbers(np.column_stack([n, x]))
-    warn_of_row_numbers(pd.DataFrame({"t": n}))
+    warn_of_columns(np.column_stack([n, x]))
+    warn_of_columns(pd.DataFrame({"t": n}))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -244,6 +245,73 @@ def test_columns_of_unlike_units_are_told_of_frames_alone():
         sdpdr.MVU().fit(UNLIKE.to_numpy())
         sdpdr.MVU(metric="cosine").fit(UNLIKE)
         sdpdr.MVU().fit(UNLIKE / UNLIKE.std())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("estimator", "y"),
+    [
+        (sdpdr.LPP(), None),
+        (sdpdr.NPE(), CLASSES),
+        (sdpdr.IsoProjection(), None),
+        (sdpdr.LSDA(), CLASSES),
+        (sdpdr.SDA(), PARTLY),
+        (sdpdr.SpectralRegression(), None),
+        (sdpdr.SpectralRegression(kernel="rbf"), CLASSES),
+        (sdpdr.MixedLabelPropagation(), PARTLY),
+        (sdpdr.baselines.NCMVU(), None),
+        (sdpdr.baselines.GPLVM(max_iter=2), None),
+        (sdpdr.baselines.Sammon(max_iter=2), None),
+        (sdpdr.extend.KernelEigenmaps(), None),
+    ],
+)
+def test_whoever_goes_by_distances_tells_of_units(estimator, y):
+    frame = UNLIKE[: len(CLASSES)]
+    with pytest.warns(UnlikeColumnsWarning, match="'grams' is spread .* as widely as"):
+        estimator.fit(frame, y)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_whoever_weighs_columns_by_itself_tells_of_no_units():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnlikeColumnsWarning)
+        for estimator in (sdpdr.LDA(), sdpdr.SpectralRegression(), sdpdr.XingMetric()):
+            estimator.fit(UNLIKE[: len(CLASSES)], CLASSES)
+
+
+DOUBTFUL = {
+    "pressure": [*range(20, 42), -999.0, -999.0],
+    "year": [1990 + k % 7 for k in range(24)],
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", DOUBTFUL)
+@pytest.mark.parametrize("estimator", [sdpdr.MVU(), sdpdr.LDA(), sdpdr.MixedLabelPropagation()])
+def test_codes_for_what_is_missing_and_years_are_told_of_frames_alone(name, estimator):
+    frame = pd.DataFrame(ROLL[:24], columns=["a", "b", "c"])
+    frame[name] = DOUBTFUL[name]
+    with pytest.warns(DoubtfulColumnWarning, match=f"'{name}' holds .* taken for a coordinate"):
+        estimator.fit(frame, CLASSES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DoubtfulColumnWarning)
+        estimator.fit(frame.to_numpy(), CLASSES)
+        estimator.fit(frame.drop(columns=name), CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("depth", [990.0, 999.0, 1004.0]),
+        ("depth", [-1500.0, -999.0, 40.0]),
+        ("code", [999.0, 999.0]),
+        ("year", [0.5, 1.5]),
+        ("years", [1.0, 7.0]),
+        ("born", [1980.0, 1990.0]),
+    ],
+)
+def test_numbers_among_others_of_their_size_raise_no_doubt(name, column):
+    assert doubts(name, column) == ""
 
 
 def test_a_rare_count_is_not_another_unit():

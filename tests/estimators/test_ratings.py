@@ -166,6 +166,27 @@ def test_ratings_held_back_are_predicted():
     assert set(np.unique(model.predict())) <= set(model.levels_)
 
 
+@pytest.mark.parametrize("model", [RatingMMMF(0.6), MMMFCV(cs=[0.6], cv=2)])
+def test_pairs_and_their_ratings_are_scored_as_triples(model):
+    i, a = np.argwhere(~np.isnan(SMALL)).T
+    values = SMALL[i, a]
+    model.fit(SMALL)
+    pairs = np.column_stack([i, a])
+    wrong = np.where(values > values.mean(), values.min(), values.max())
+    for ratings_of in (values, wrong):
+        missed = model.predict(pairs) - ratings_of
+        told = model.score(pairs, ratings_of)
+        assert told == pytest.approx(-np.sqrt(np.mean(missed**2)))
+        assert told == pytest.approx(model.score(np.column_stack([pairs, ratings_of])))
+    assert model.score(pairs, wrong) < model.score(pairs, values)
+
+
+@pytest.mark.parametrize(("y", "error"), [([1.0], ShapeError), ([1.0, np.nan], DataError)])
+def test_pairs_without_a_rating_each_are_refused(y, error):
+    with pytest.raises(error, match="rating"):
+        RatingMMMF(0.6).fit(SMALL).score([(0, 0), (1, 1)], y)
+
+
 def test_the_default_price_is_twice_the_least():
     model = RatingMMMF().fit(SMALL)
     assert model.c_ == pytest.approx(2.0 * RatingMMMF().least_price(SMALL))

@@ -20,7 +20,7 @@ from sdpdr.linalg import (
 )
 from sdpdr.linalg.exact import range_of
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
-from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
+from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded, relax
 from sdpdr.program.rays.search import directions, softened
 from sdpdr.program.rays.unseen import simple_basis, unseen_vectors
 
@@ -155,6 +155,17 @@ def test_matrix_inequalities_prove_it_with_a_singular_multiplier():
     assert is_proved(ray, "infeasible")
     looser = replace(sdp, rows=(replace(most, rhs=np.array([1.5])),))
     assert not ray.check(looser)
+
+
+def test_no_change_of_basis_is_made_that_would_fill_the_memory(monkeypatch):
+    z = (VectorVariable("z", 1),)
+    lmi = Lmi("cone", 3, {"z": VectorMap(svec(np.eye(3))[:, None])}, -svec(np.eye(3)))
+    sdp = SDP(z, {}, (), (lmi,))
+    # Along no axis, so that the range of the multipliers is a basis of its own.
+    y = {"cone": np.ones((3, 3))}
+    assert len(list(relax.relaxations(sdp, y, exactly=False))) > 1
+    monkeypatch.setattr(relax, "_MOST_ENTRIES", 5)
+    assert len(list(relax.relaxations(sdp, y, exactly=False))) == 1
 
 
 def feasible_program(seed):

@@ -317,17 +317,22 @@ def test_an_item_and_a_user_without_ratings_meet_at_the_mean_of_all():
         assert found.ratings[2, 2] == pytest.approx(np.nanmean(R))
 
 
-@pytest.mark.parametrize("installed", [True, False])
-def test_harmonic_labels_of_a_long_chain_are_linear(monkeypatch, installed):
-    """With multigrid, and by a factorization where conjugate gradients do not get there."""
-    if installed:
+@pytest.mark.parametrize("way", ["factored", "multigrid", "factored in the end"])
+def test_harmonic_labels_of_a_long_chain_are_linear(monkeypatch, way):
+    """Without a step of conjugate gradients; by them with multigrid; after them, if in vain."""
+    module, steps = sys.modules["sdpdr.families.propagate.harmonic"], []
+    iterate = module.cg
+    monkeypatch.setattr(module, "cg", lambda *a, **k: steps.append(1) or iterate(*a, **k))
+    if way == "multigrid":
         pytest.importorskip("pyamg", reason="the extra 'multigrid' is not installed")
     else:
-        module = sys.modules["sdpdr.families.propagate.harmonic"]
         monkeypatch.setattr(module, "find_spec", lambda name: None)
+    if way != "factored":
+        monkeypatch.setattr(module, "_BROAD", 0)
     n = 12_000
     chain = sp.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1], format="csr")
     labels = np.full(n, np.nan)
     labels[0], labels[-1] = -1.0, 1.0
     y = harmonic(labelled_graph(chain, labels)).y
     np.testing.assert_allclose(y, np.linspace(-1.0, 1.0, n), atol=1e-7)
+    assert bool(steps) is (way != "factored")

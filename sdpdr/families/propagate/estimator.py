@@ -215,6 +215,7 @@ class MixedLabelPropagation(
         points = checked(
             self,
             X,
+            by_distance=self._is("knn") and self.metric == "euclidean",
             reset=reset,
             accept_sparse="csr" if self._takes_sparse else False,
             ensure_all_finite=allowed,

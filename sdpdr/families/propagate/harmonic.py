@@ -17,10 +17,12 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.propagate.graph import LabelledGraph
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.walks import breadth
 
-# From so many unknowns on the harmonic system is solved by iteration: factors of neighbours in many
-# dimensions fill in.
-_LARGE = 3000
+# From so many unknowns on the harmonic system is solved by iteration, if so many nodes are equally
+# far from another one: factors of neighbours in many dimensions fill in, those of chains and sheets
+# hardly.
+_LARGE, _BROAD = 3000, 400
 _PRECISION = 1e-12
 _ITERATIONS = 5000
 # Steps after which multigrid, were it begun at once, would have ended.
@@ -190,8 +192,10 @@ def recorded(graph: LabelledGraph, y: Array, lam: float, method: str, **proof: A
 
 
 def _iterated(matrix: Matrix, right: Array) -> Array | None:
-    """Conjugate gradients for a large Laplacian; None without success."""
+    """Conjugate gradients for a large broad Laplacian; None for others, or without success."""
     if not sp.issparse(matrix) or matrix.shape[0] < _LARGE:
+        return None
+    if breadth(sp.csr_array(matrix)) <= _BROAD:
         return None
     found = np.zeros_like(right)
     for scaling, most in _scalings(matrix):
@@ -206,8 +210,8 @@ def _iterated(matrix: Matrix, right: Array) -> Array | None:
 def _scalings(matrix: Matrix) -> Iterator[tuple[Any, int]]:
     """What is close to the inverse, and how many steps it is given.
 
-    The diagonal is enough among neighbours in many dimensions. Along a chain or a sheet steps grow
-    with its length in edges, and hardly at all by algebraic multigrid, where that is installed.
+    The diagonal is enough among neighbours in many dimensions. Along a large sheet steps grow with
+    its length in edges, and hardly at all by algebraic multigrid, where that is installed.
     """
     diagonal = sp.diags_array(1.0 / matrix.diagonal())
     if find_spec("pyamg") is None:

@@ -101,7 +101,8 @@ class KernelEigenmaps(Transformer):
         ----------
         X : array_like of shape (n, m), or kernel matrix (n, n)
         """
-        X = checked(self, X, ensure_min_samples=2)
+        near = not callable(self.kernel) and self.kernel in ("rbf", "laplacian")
+        X = checked(self, X, by_distance=near, ensure_min_samples=2)
         if isinstance(self.kernel, str):
             validate.choice("kernel", self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
         self.gamma_ = self.gamma

@@ -67,6 +67,7 @@ class GraphProjection(Responding):
         others two, or, with labels, one less than there are classes where that is more;
         `IsoProjection`, which heeds none, then keeps all directions along which distances spread.
     n_neighbors : int, default 5
+        Of `LSDA`, 10.
     metric : {"euclidean", "cosine"}, default "euclidean"
         Of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
@@ -131,7 +132,8 @@ class GraphProjection(Responding):
         validate.choice("way", self.way, WAYS)
         if isinstance(self.alpha, str):
             validate.choice("alpha", self.alpha, ("auto", "loo"))
-        X = checked(self, X, accept_sparse="csr", ensure_min_samples=3)
+        near = self.kind != "classes" and self.metric == "euclidean"
+        X = checked(self, X, by_distance=near, accept_sparse="csr", ensure_min_samples=3)
         y = None if y is None else column_or_1d(y, warn=True)
         labels = checked_target(y, X.shape[0])
         kind_of(labels, self.kind)
@@ -382,6 +384,7 @@ class LSDA(GraphProjection):
     """
 
     _: KW_ONLY
+    n_neighbors: int = 10
     way: str = "direct"
 
     kind: ClassVar[str] = "contrast"

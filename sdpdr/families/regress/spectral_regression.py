@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
@@ -169,10 +170,12 @@ class SpectralRegression(Responding):
         self
         """
         self._check_options()
-        X = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
-        y = checked_target(y, X.shape[0], columns=self.responses == "given")
-        masses = self._respond(X, y)
-        return self._regress(X, masses)
+        points = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
+        y = checked_target(y, points.shape[0], columns=self.responses == "given")
+        if self._goes_by_distance(y):
+            warn_of_unlike_columns(X)
+        masses = self._respond(points, y)
+        return self._regress(points, masses)
 
     @available_if(_is_kernel)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
@@ -211,6 +214,14 @@ class SpectralRegression(Responding):
         between, among = self._kernel(old, new), self._kernel(new, new)
         self.mapping_ = extended(factor, between, among, self.responses_)
         return self._keep_kernel(everything)
+
+    def _goes_by_distance(self, y: np.ndarray | None) -> bool:
+        """Whether neighbours or a kernel of distances have to do with the map."""
+        if self.kernel is not None:
+            return isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
+        if not isinstance(self.responses, str) or self.metric != "euclidean":
+            return False
+        return kind_of(y, self.responses) not in ("classes", "given")
 
     def _check_options(self) -> None:
         if isinstance(self.responses, str):

@@ -13,7 +13,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import points
-from sdpdr.base.columns import counts_rows, unlike
+from sdpdr.base.columns import counts_rows, doubts, unlike
 from sdpdr.base.errors import DataError
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number
@@ -124,6 +124,8 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
     if not args.columns:
         _tell(frame, found, {*asked, *args.drop})
         _tell_colour(frame, args, distances)
+        if points.named and not distances:
+            _tell_doubts(points)
     return Table(points, kept, _colour(args, found, kept), frame)
 
 
@@ -280,6 +282,18 @@ def refuse_scale(how: str | None) -> None:
     """Refuse ``--scale`` of distances."""
     if how not in (None, "none"):
         raise DataError(f"--scale {how} is about coordinates; these are distances: leave it out.")
+
+
+def _tell_doubts(points: Frame) -> None:
+    """Say which of the coordinates may be none."""
+    for name, column in points.columns.items():
+        if column.dtype.kind == "f" and (words := doubts(name, column)):
+            complain(
+                "warning",
+                f"{words}, and is taken for a coordinate. --drop {name} leaves it out; entries "
+                "that are not known are to be empty, or nan, and --columns names the coordinates "
+                "without these words.",
+            )
 
 
 def _tell_spreads(X: Array, names: Sequence[str]) -> None:

@@ -37,6 +37,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 # Parts of the multipliers that are left out, relative to the largest.
 _SHARES = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
+# Of a change of basis, which is dense at first.
+_MOST_ENTRIES = 5e7
 # What is left of a sum that cancels, relative to its terms.
 _ROUNDING = 1e-14
 
@@ -91,6 +93,8 @@ def relaxations(sdp: SDP, y: Duals, exactly: bool) -> Iterator[Relaxation]:
         for share in _SHARES:
             kept = {k: (w > share * heaviest) | (k not in visible) for k, w in weights.items()}
             bases = {lmi.label: range_basis(y[lmi.label], share, along_axes) for lmi in sdp.lmis}
+            if any(np.prod(list(map(svec_size, v.shape))) > _MOST_ENTRIES for v in bases.values()):
+                continue  # The change of basis would fill the memory.
             key = tuple(np.asarray(a).tobytes() for a in (*kept.values(), *bases.values()))
             if key not in seen:
                 seen.add(key)

@@ -119,7 +119,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def score(self, X: Any, y: Any = None) -> float:
         """As the estimator does."""
-        return float(self._fitted().score(X))
+        return float(self._fitted().score(X, y))
 
     @available_if(_is_map)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def fold_in(self, X: Any) -> Array:

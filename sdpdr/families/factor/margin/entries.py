@@ -164,6 +164,28 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     return entries
 
 
+def are_pairs(X: Any, y: Any) -> bool:
+    """Whether X holds pairs of user and item, and y what they are rated."""
+    return y is not None and not isinstance(X, Entries) and np.ndim(X) == 2 and np.shape(X)[1] == 2
+
+
+def values_of_pairs(pairs: Any, y: Any) -> Array:
+    """What pairs are rated, a number for each.
+
+    Raises
+    ------
+    DataError, ShapeError
+    """
+    values, count = np.asarray(y, dtype=float), np.shape(pairs)[0]
+    if values.shape != (count,):
+        raise ShapeError(
+            f"{count} pairs need a rating each, y of shape ({count},); its shape is {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise DataError("some ratings in y are not finite. Leave out their pairs.")
+    return values
+
+
 def note_columns(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
     """Set ``n_features_in_``, of a matrix ``feature_names_in_`` too; or compare what is new.
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
-from sdpdr.families.factor.margin.entries import note_columns, pairs_of
+from sdpdr.families.factor.margin.entries import are_pairs, note_columns, pairs_of, values_of_pairs
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.recipe import Signs, observed_signs
 from sdpdr.solvers.base import tolerance
@@ -166,15 +166,18 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Share of the signs in X that are predicted.
+        """Share of the signs held back that are predicted.
 
         Parameters
         ----------
-        X : array_like or sparse array of shape (p, q)
-            As for `fit`; such as the signs held back.
-        y : ignored
+        X
+            Signs, as for `fit`; or, with ``y``, pairs of row and column, as for `predict`.
+        y : array_like of shape (m,), optional
+            The signs of the pairs. Not used where X holds the signs itself.
         """
         check_is_fitted(self, "X_")
+        if are_pairs(X, y):
+            return float(np.mean(self.predict(X) == values_of_pairs(X, y)))
         signs = observed_signs(X)
         if not (signs.named or self._read.named) and signs.shape != self.X_.shape:
             raise ShapeError(

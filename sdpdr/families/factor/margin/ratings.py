@@ -24,10 +24,12 @@ from sdpdr.base.progress import Deadline
 from sdpdr.base.rows import listed
 from sdpdr.families.factor.margin.entries import (
     Entries,
+    are_pairs,
     note_columns,
     numbers_of,
     pairs_of,
     read_entries,
+    values_of_pairs,
 )
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
@@ -227,23 +229,25 @@ class RatingMMMF(Transformer):
         return self._loss_of().ratings(self.decision_function(users, items), self.thresholds_)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the root of the mean squared error over the ratings in X.
+        """Minus the root of the mean squared error of predictions, over ratings held back.
 
         Parameters
         ----------
         X
-            As for `fit`; such as ratings held back.
-        y : ignored
+            Ratings, as for `fit`; or, with ``y``, pairs of user and item, as for `predict`.
+        y : array_like of shape (m,), optional
+            The ratings of the pairs. Not used where X holds the ratings itself.
         """
         check_is_fitted(self, "completion_")
+        if are_pairs(X, y):
+            return _score(self.predict(X), values_of_pairs(X, y))
         entries = read_entries(X)
         if not (entries.named or self._read.named) and entries.shape != self._read.shape:
             raise ShapeError(
                 f"the matrix fitted has shape {self._read.shape}; this one has {entries.shape}."
             )
         i, a = entries.places.T
-        missed = self.predict(entries.users[i], entries.items[a]) - entries.values
-        return -float(np.sqrt(np.mean(np.square(missed))))
+        return _score(self.predict(entries.users[i], entries.items[a]), entries.values)
 
     def transform(self, X: Any) -> Array:
         """Factors of new users, those of items being what they are.
@@ -361,6 +365,10 @@ class RatingMMMF(Transformer):
                 WeakSeparationWarning,
                 stacklevel=3,
             )
+
+
+def _score(predicted: Array, ratings: Array) -> float:
+    return -float(np.sqrt(np.mean(np.square(predicted - ratings))))
 
 
 def _hinge(entries: Entries, levels: Array) -> Hinge:

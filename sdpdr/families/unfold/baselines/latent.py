@@ -202,7 +202,7 @@ class GPLVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def fit(self, X: Any, y: Any = None) -> GPLVM:
         """Find the places of the rows of X; y is not used."""
         validate.choice("kernel", self.kernel, KERNELS)
-        X = np.asarray(checked(self, X, ensure_min_samples=2))
+        X = np.asarray(checked(self, X, by_distance=True, ensure_min_samples=2))
         q = validate.positive_integer(
             "n_components",
             self.n_components,

@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import ShapeError
 from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.families.unfold.mvu import mfnu, mvu
@@ -315,6 +316,7 @@ class NCMVU(Embedding):
     def fit(self, X: Any, y: Any = None) -> NCMVU:
         """Learn the embedding of the rows of X; y is not used."""
         data = validate.points(X)
+        warn_of_unlike_columns(X)  # of a frame, which the checked points are not any more
         graph = knn(data, self.n_neighbors, connect=self.connect)
         validate_data(self, X, skip_check_array=True)
         validate.choice("start", self.start, ("data", "random"))

@@ -63,6 +63,14 @@ class Forms:
             total = total + self.weights @ np.einsum("qk,qk->q", image, other)
         return np.asarray(total)
 
+    def sizes(self, lengths: Array) -> Array:
+        """Bounds on the terms of `values` together, for a factor with rows of these lengths."""
+        total = abs(self.matrix) @ (lengths[self.i] * lengths[self.j])
+        if self.weights.shape[1]:
+            ends = (abs(self.left) @ lengths) * (abs(self.right) @ lengths)
+            total = total + abs(self.weights) @ ends
+        return np.asarray(total)
+
     def cross(self, factor: Array, change: Array) -> Array:
         """<A_e, R D^T + D R^T> for all rows, the derivative of `values` along D."""
         total = self.matrix @ self._products(factor, change, both=True)

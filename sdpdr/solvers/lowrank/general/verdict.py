@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -238,6 +238,8 @@ _VIOLATED = 1e-4  # violation from which on a proof of infeasibility is looked f
 _FAR = 1e7  # size of scaled unknowns that looks like running away
 _LARGER = 1e4  # trace that a feasible point would need, in terms of the present one
 _ROUNDING = 1e-6
+_SMALL = 1e-6  # unknowns of a ray, in terms of the largest, that are no part of it
+_CANCELLED = 1e-3  # what a ray may leave of its terms in a row
 
 
 def refuted(local: Local) -> str | None:
@@ -282,4 +284,26 @@ def is_unbounded(local: Local) -> bool:
     away = np.where(problem.equal, np.abs(values[1:]), np.maximum(values[1:], 0.0))
     bent = float(problem.curvature @ np.square(free)) / size
     gain = -float(values[0]) - bent
-    return bool(gain > 0.0 and np.max(away, initial=0.0) <= _ROUNDING * gain)
+    seems_so = gain > 0.0 and np.max(away, initial=0.0) <= _ROUNDING * gain
+    return bool(seems_so) and _cancels(layout, factors, free)
+
+
+def _cancels(layout: Layout, factors: Sequence[Array], free: Array) -> bool:
+    """Whether what is large leaves nothing of itself in the rows, whatever their units.
+
+    A row of small coefficients looks as if it saw nothing of an iterate that it holds.
+    """
+    problem = layout.problem
+    squares = [np.einsum("ik,ik->i", f, f) for f in factors]
+    most = max(float(np.max(part, initial=0.0)) for part in (*squares, np.abs(free)))
+    large = [
+        np.where((s > _SMALL * most)[:, None], f, 0.0)
+        for s, f in zip(squares, factors, strict=True)
+    ]
+    free = np.where(np.abs(free) > _SMALL * most, free, 0.0)
+    values = layout.values(layout.join(large, free))[1:]
+    sizes = abs(problem.free) @ np.abs(free)
+    for block, factor in zip(problem.blocks, large, strict=True):
+        sizes = sizes + block.forms.sizes(np.linalg.norm(factor, axis=1))
+    left = np.where(problem.equal, np.abs(values), np.maximum(values, 0.0))
+    return bool(np.all(left <= _CANCELLED * sizes[1:]))

@@ -1,0 +1,125 @@
+"""Who goes on when time is up: laws of turns, with solvers that only tell how they fare."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sdpdr import Status
+from sdpdr.program import Claim
+from sdpdr.program.residuals import Residuals
+from sdpdr.program.run import Run
+from sdpdr.program.solution import Solution
+from sdpdr.solvers import LowRank
+from sdpdr.solving.choice import Way
+from sdpdr.solving.costs import Cost
+from sdpdr.solving.turns import is_converging, take_turns
+
+LIMIT = 1000.0
+
+
+def run_of(*errors):
+    """A history of one record a second."""
+    return tuple(
+        {"seconds": float(t), "infeasibility": error, "stationarity": error / 2.0}
+        for t, error in enumerate(errors)
+    )
+
+
+FALLING, FLAT = run_of(*0.1 ** np.arange(9.0)), run_of(*[0.1] * 9)
+
+
+def answer(status, history=(), gap=1e-2, *, point=True):
+    """A point that keeps all rows, and a bound so far away; or nothing."""
+    return Solution(
+        status=status,
+        value=1.0 if point else float("nan"),
+        bound=1.0 + gap if point else None,
+        argument="",
+        values={"X": np.eye(1)} if point else {},
+        duals={"row": np.ones(1)} if point else {},
+        measured=SimpleNamespace(residuals=Residuals(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)),
+        claimed=Claim("made"),
+        timings={},
+        solver="lowrank",
+        form="factor",
+        tol=1e-6,
+        maximize=True,
+        attained=1.0 if point else None,
+        history=history,
+        runs=(Run("lowrank", "factor", status.name, None, None, None, 1.0),),
+    )
+
+
+SOLVED = answer(Status.SOLVED, gap=0.0)
+CONVERGING, STALLED = (answer(Status.TIME_LIMIT, run) for run in (FALLING, FLAT))
+
+
+def turns_of(script, predicted=(1.0, 1.0), limit=LIMIT):
+    """Seed, seconds and start of every turn; candidate k says what is in script[k], in order."""
+    told = []
+    ways = [
+        Way((), LowRank(seed=k, time_limit=limit), "factor", "", cost=Cost(seconds, 0.0, 1.0))
+        for k, seconds in enumerate(predicted)
+    ]
+    first = Way(*(getattr(ways[0], part) for part in ("reductions", "solver", "form", "reason")),
+                cost=ways[0].cost, further=lambda: tuple(ways[1:]))  # fmt: skip
+    left = [list(answers) for answers in script]
+
+    def attempt(way, words, deadline, start):
+        told.append((way.solver.seed, way.solver.time_limit, start))
+        return left[way.solver.seed].pop(0)
+
+    found = take_turns(first, attempt)
+    return found, told
+
+
+def test_who_converges_keeps_the_turn_and_goes_on_from_its_point():
+    found, told = turns_of([[CONVERGING, CONVERGING, SOLVED], []])
+    assert found.status is Status.SOLVED
+    assert [who for who, _, _ in told] == [0, 0, 0]
+    assert [start for _, _, start in told] == [None, CONVERGING, CONVERGING]
+
+
+def test_a_turn_that_goes_on_is_twice_as_long_each_time_and_never_beyond_the_limit():
+    _, told = turns_of([[CONVERGING] * 3 + [SOLVED], []])
+    share = told[0][1]
+    assert [seconds for _, seconds, _ in told[1:]] == [share, 2.0 * share, 4.0 * share]
+    _, told = turns_of([[CONVERGING, SOLVED], []], limit=1.5 * share)
+    assert told[1][1] <= 1.5 * share
+
+
+@pytest.mark.parametrize("limit", [LIMIT, None])
+def test_who_has_stalled_gives_way(limit):
+    found, told = turns_of([[STALLED], [SOLVED]], limit=limit)
+    assert found.status is Status.SOLVED
+    assert [who for who, _, _ in told] == [0, 1]
+
+
+def test_who_converges_without_a_point_to_begin_from_gives_way():
+    lost = answer(Status.TIME_LIMIT, FALLING, point=False)
+    _, told = turns_of([[lost], [SOLVED]])
+    assert [who for who, _, _ in told] == [0, 1]
+
+
+def test_a_later_candidate_that_converges_keeps_its_turn_as_well():
+    _, told = turns_of([[STALLED], [CONVERGING, SOLVED]])
+    assert [who for who, _, _ in told] == [0, 1, 1]
+
+
+def test_no_time_goes_to_who_cannot_end_in_it_while_another_can_go_on():
+    found, told = turns_of([[STALLED, SOLVED], []], predicted=(1.0, 2.0 * LIMIT))
+    assert found.status is Status.SOLVED
+    assert [(who, start) for who, _, start in told] == [(0, None), (0, STALLED)]
+    lost = answer(Status.TIME_LIMIT, FLAT, point=False)
+    _, told = turns_of([[lost], [SOLVED]], predicted=(1.0, 2.0 * LIMIT))
+    assert [who for who, _, _ in told] == [0, 1]  # where nobody can, there is nothing to lose
+
+
+def test_an_error_that_only_fell_at_first_is_no_convergence():
+    assert is_converging(FALLING)
+    assert not is_converging(run_of(*0.1 ** np.arange(4.0), *[1e-3] * 6))
+    assert not is_converging(run_of(*[1e-9] * 9))  # nor one that has nothing left to lose
+    assert not is_converging(run_of(1.0))
