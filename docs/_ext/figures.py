@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
 
 DPI = 120
 SAVED = "saved"
@@ -76,8 +80,20 @@ def described(figure: Figure) -> str:
     """The titles of the panels, or what they draw, for those who do not see them."""
     titles = [axes.get_title(loc) for axes in figure.axes for loc in ("left", "center")]
     if not any(titles):
-        titles = [f"{axes.get_ylabel()} by {axes.get_xlabel()}" for axes in figure.axes]
+        titles = [_drawn(axes) for axes in figure.axes]
     return "; ".join(" ".join(title.split()) for title in titles if title)
+
+
+def _drawn(axes: Axes) -> str:
+    """What a panel without a title draws: by its labels, else by its kinds of marks."""
+    labels = [label for label in (axes.get_ylabel(), axes.get_xlabel()) if label]
+    if labels:
+        return " by ".join(labels)
+    kinds = {"points": PathCollection, "lines": (LineCollection, Line2D), "images": AxesImage}
+    marks = [axes.collections, axes.lines, axes.images]
+    seen = [artist for artists in marks for artist in artists]
+    words = [word for word, kind in kinds.items() if any(isinstance(a, kind) for a in seen)]
+    return " and ".join(words)
 
 
 def _colours(artist: Artist) -> Iterator[tuple[str, np.ndarray]]:

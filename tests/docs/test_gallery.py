@@ -158,6 +158,10 @@ def test_ink_becomes_chalk_and_colours_stay(monkeypatch):
     assert figures.described(figure) == "words"
     axes.set(title="", xlabel="seed", ylabel="error")
     assert figures.described(figure) == "error by seed"
+    axes.set(xlabel="", ylabel="")
+    axes.scatter([0.0], [0.0])
+    axes.plot([0.0, 1.0], [0.0, 1.0])
+    assert figures.described(figure) == "points and lines"
 
 
 def test_thumbnails_become_small_and_keep_their_looks(monkeypatch, tmp_path):
