@@ -42,6 +42,24 @@ def lu(matrix: sp.csc_array) -> spl.SuperLU:
         raise ArithmeticError(f"the matrix is singular: {error}") from None
 
 
+def lowest_eigenpairs(matrix: Array, count: int) -> tuple[Array, Array]:
+    """The lowest eigenvalues of a dense symmetric matrix in order, and their vectors.
+
+    Where the method that finds a few of them gives up, as it does on some matrices, all are found.
+
+    Examples
+    --------
+    >>> values, vectors = lowest_eigenpairs(np.diag([2.0, 1.0, 3.0]), 2)
+    >>> values.tolist(), vectors.shape
+    ([1.0, 2.0], (3, 2))
+    """
+    try:
+        values, vectors = sl.eigh(matrix, subset_by_index=[0, count - 1])
+    except np.linalg.LinAlgError:
+        values, vectors = sl.eigh(matrix, driver="evd")
+    return np.asarray(values[:count]), np.asarray(vectors[:, :count])
+
+
 def smallest_eigenvalue(
     matrix: Matrix,
     null: Matrix | None = None,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdpdr.linalg.inertia import Factorization, is_positive_on
-from sdpdr.linalg.smallest import smallest_eigenvalue
+from sdpdr.linalg.smallest import lowest_eigenpairs, smallest_eigenvalue
 from sdpdr.linalg.spectral import complement, factor_spectrum, fix_signs, gram_spectrum, project_psd
 
 DENSE = 120
@@ -237,3 +237,23 @@ def test_the_complement_is_an_orthonormal_basis_of_what_is_left(p):
     assert basis.shape == (6, 6 - p)
     np.testing.assert_allclose(basis.T @ basis, np.eye(6 - p), atol=1e-12)
     np.testing.assert_allclose(null.T @ basis, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_lowest_eigenpairs_survive_a_method_that_gives_up(monkeypatch, count):
+    matrix = np.random.default_rng(0).standard_normal((8, 8))
+    matrix = matrix + matrix.T
+    expected = np.linalg.eigvalsh(matrix)[:count]
+    some, _ = lowest_eigenpairs(matrix, count)
+    eigh = sl.eigh
+
+    def gives_up(given, **options):
+        if "subset_by_index" in options:
+            raise np.linalg.LinAlgError("Internal Error.")
+        return eigh(given, **options)
+
+    monkeypatch.setattr(sl, "eigh", gives_up)
+    values, vectors = lowest_eigenpairs(matrix, count)
+    assert some == pytest.approx(expected)
+    assert values == pytest.approx(expected)
+    assert matrix @ vectors == pytest.approx(vectors * values)

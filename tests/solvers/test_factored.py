@@ -292,6 +292,9 @@ def test_the_choice_of_engine_and_its_reason_are_visible():
 
 def test_too_much_fill_sends_edges_to_conjugate_gradients(monkeypatch):
     monkeypatch.setattr("sdpdr.solvers.lowrank.solver.EDGE_COLUMN", 1)
+    small = sdpdr.solve(methods.mvu(graphs.grid(3, 4)), "lowrank")
+    assert "conjugate gradients" not in small.claimed.message
+    monkeypatch.setattr("sdpdr.solvers.lowrank.solver.EDGE_WORK", 1.0)
     solution = sdpdr.solve(methods.mvu(graphs.grid(3, 4)), "lowrank")
     assert solution.certified(1e-6)
     assert "conjugate gradients are faster" in solution.claimed.message

@@ -44,8 +44,9 @@ _VERDICTS = {
 }
 ENGINES = ("auto", "edges", "interior", "descent", "general")
 # Nonzeros in a column of the edge engine's Newton factor beyond which conjugate gradients are
-# faster (see benchmarks/fill.py), and the rank at which they are counted.
-EDGE_COLUMN = 800
+# faster (see benchmarks/fill.py), where a factorization takes more than so many multiplications,
+# a second or so; and the rank at which both are counted.
+EDGE_COLUMN, EDGE_WORK = 800, 5e9
 _TYPICAL_RANK = 6
 # Isomap's lengths are a little too long almost everywhere.
 _SHRINK = 0.9
@@ -159,7 +160,7 @@ class LowRank(Solver):
         program = form.program
         fill = estimated_fill(program.edges, program.n, _TYPICAL_RANK, program.objective)
         column = fill / (_TYPICAL_RANK * program.n)
-        if column <= EDGE_COLUMN:
+        if column <= EDGE_COLUMN or fill * column <= EDGE_WORK:
             return form, True, ""
         words = (
             f"The edge engine's Newton factor would hold {column:.0f} nonzeros in a column at rank "

@@ -8,11 +8,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse import csc_array, csc_matrix, diags, triu
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.linalg.smallest import lowest_eigenpairs
 from sdpdr.solvers.lowrank.edge.pencil import Pencil
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 
@@ -149,7 +149,7 @@ def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 
     root = np.sqrt(program.mass)
     symmetric = (diags(1 / root) @ L @ diags(1 / root)).tocsc()
     if program.n <= _DENSE:
-        spectrum, vectors = eigh(symmetric.toarray(), subset_by_index=[0, min(program.n, 7) - 1])
+        spectrum, vectors = lowest_eigenpairs(symmetric.toarray(), min(program.n, 7))
         second = float(spectrum[1])
         return Connectivity(second, second, *_escapes(spectrum, vectors, root, tol))
     return _sparse_connectivity(symmetric, root, tol, seed)

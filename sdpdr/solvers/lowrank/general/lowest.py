@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.smallest import smallest_eigenvalues
+from sdpdr.linalg.smallest import lowest_eigenpairs, smallest_eigenvalues
 from sdpdr.solvers.lowrank.general.forms import Slack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 
@@ -85,8 +84,7 @@ def _dense(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
     last = min(count, n - p) - 1
     if last < 0:
         return np.zeros(0), np.zeros((n, 0))
-    values, vectors = sl.eigh((matrix + matrix.T) / 2.0, subset_by_index=[0, last])
-    return np.asarray(values), np.asarray(vectors)
+    return lowest_eigenpairs((matrix + matrix.T) / 2.0, last + 1)
 
 
 def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, Array]:
