@@ -207,9 +207,9 @@ def _frame(label: str, solution: Solution, like: Array, graph: NeighborGraph) ->
         "value": solution.attained,
         "bound": solution.bound,
         "words": (
-            f"{grade.capitalize()}, gap {solution.gap:.1e}. Two dimensions hold "
-            f"{spectrum[:2].sum() / spectrum.sum():.0%} of the variance and {kept:.0%} of the "
-            "squared lengths."
+            f"{grade.capitalize()}, gap {solution.gap:.1e}. In the picture are "
+            f"{spectrum[:2].sum() / spectrum.sum():.0%} of the variance, and edges have {kept:.0%} "
+            "of their squared lengths."
         ),
     }
 

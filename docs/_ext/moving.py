@@ -99,7 +99,7 @@ def springs_table(data: Json) -> str:
 def shape_table(data: Json) -> str:
     """The optimum in some directions."""
     rows = [
-        (f"{k}", _number(goal["value"]), _number(goal["bound"]), str(goal["rank"]))
+        (f"{k + 1} of {len(data['goals'])}", _number(goal["value"]), _number(goal["bound"]), str(goal["rank"]))
         for k, goal in enumerate(data["goals"])
         if k % 6 == 0
     ]

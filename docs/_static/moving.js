@@ -79,7 +79,8 @@
     };
     const tick = (now) => {
       if (!playing) return;
-      const more = step(Math.min((now - last) / 1000, 0.1));
+      // The time of a frame may lie before that of the press which asked for it.
+      const more = step(Math.min(Math.max((now - last) / 1000, 0), 0.1));
       last = now;
       if (more) requestAnimationFrame(tick); else stop();
     };
@@ -190,7 +191,7 @@
     const order = data.weights.map((_, e) => e).sort((a, b) => data.weights[b] - data.weights[a]);
     const words = (e) => {
       const [i, j] = data.edges[e], w = data.weights[e];
-      const load = lines[e].matches(".spring") ? `multiplier ${digits(w, 4)}` : `multiplier ${scientific(w)}: it holds nothing`;
+      const load = lines[e].matches(".spring") ? `multiplier ${digits(w, 4)}` : `multiplier ${scientific(w)}: it holds next to nothing`;
       return `edge ${i} – ${j}, length ${digits(data.lengths[e], 4)}, ${load}`;
     };
     let chosen = null;

@@ -84,7 +84,9 @@ axis.set(xlabel="x", ylabel="y", zlabel="z", title="positive semidefinite matric
 axis.view_init(18, -52)
 
 # %%
-# It is a cone with a circle for its base, the orange point in the middle of it. The surface drawn
+# It is a cone with an ellipse for its base, the orange point in the middle of it; with y stretched by
+# :math:`\sqrt 2`, which counts it twice as :math:`\langle K, K \rangle = x^2 + 2 y^2 + z^2` does, the
+# base is a circle. The surface drawn
 # consists of the matrices :math:`v v^\top`, and so of *all matrices of rank one*: they have
 # determinant zero, and :math:`xz = y^2` is the surface. Inside, both eigenvalues are positive. At
 # the tip is the zero matrix, the only one of rank zero.

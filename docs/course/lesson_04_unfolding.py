@@ -2,7 +2,7 @@ r"""
 Lesson 4: Unfolding, and its springs
 ====================================
 
-Pull points apart while neighbours hold on: a semidefinite program, whose multipliers are forces.
+Pull points apart while neighbours hold on: a semidefinite program, whose multipliers are springs.
 
 **Goals.** After this lesson you can
 
@@ -162,8 +162,8 @@ print("eigenvalues:", np.linalg.eigvalsh(L).round(6))
 #
 # On the right is a push outwards, as strong as the point is far from the centre. On the left is the
 # pull of springs towards its neighbours. *The optimal weights are the springs that hold the
-# unfolding in balance against its urge to fly apart.* A multiplier is a force: :math:`w_{ij}` times
-# the length of the edge is the tension in the thread.
+# unfolding in balance against its urge to fly apart.* A multiplier is a stiffness: :math:`w_{ij}` times
+# the length of the edge is the force in the thread.
 #
 # A ring
 # ------
@@ -227,6 +227,10 @@ axis.set_title("unrolled")
 #
 #    A roll that opens to a strip, while value and proved bound close in on each other.
 #
+# The words below it tell two things apart. *Certified*: no unfolding has more variance. *Lengths in
+# the picture*: how much of the squared lengths of all threads is left in two dimensions. Threads
+# that hang loose are shorter than they might be, and no certificate says otherwise.
+#
 # That was a smaller roll. The springs of ours:
 
 loaded = w > 1e-6 * w.max()
@@ -235,8 +239,8 @@ springs = plot.dual_weights(Y, graph.edges, w)  # colours on a logarithmic scale
 
 # %%
 # The threads drawn thin and grey carry next to nothing. Cut those of multiplier zero, and nothing
-# changes: what shaped the picture are the others. Walk along the springs of this roll, the
-# strongest first, or point at one.
+# changes: what shaped the picture are the others. Walk along the springs of this roll, the stiffest
+# first, or point at one.
 #
 # .. moving:: springs springs.json
 #
@@ -287,6 +291,10 @@ print(f"bound by hand {graph.sqdist @ w / lambda_2:.2f}")
 #    thread e holds them. Its force is :math:`w_e` times its length:
 #    :math:`w_e\, l_e = -\sum_{j \le e} y_j`, with the points counted from the left and y the places
 #    on the line. It is positive, since the left part of the line has its centre left of zero.
+#
+#    And why a line? By lesson 1 the variance of m centred points is :math:`\tfrac1m \sum_{i<j}
+#    |y_i - y_j|^2`. No two points can be further apart than the threads between them are long
+#    together, and on the line all pairs are as far apart as that at once.
 #
 #    .. code-block:: python
 #

@@ -259,13 +259,13 @@ for k in (4, 5, 6, 10):
 #
 # Two threads of hundreds suffice to hold the roll together. No certificate tells of that. It says
 # that the program was solved, and not that it was the right one. Here the variance tells, and the
-# eye, and the springs: threads across layers are among the strongest.
+# eye, and the springs: threads across layers are among the stiffest.
 
 graph = graphs.knn(X, n_neighbors=5)
 w = sdpdr.solve(methods.mvu(graph)).dual("isometry")
 jump = np.abs(np.diff(turned[graph.edges], axis=1)).ravel() > np.pi
 for number in np.flatnonzero(jump):
-    print(f"edge {graph.edges[number]}: {np.sum(w > w[number])} of {graph.m} springs are stronger")
+    print(f"edge {graph.edges[number]}: {np.sum(w > w[number])} of {graph.m} springs are stiffer")
 
 # %%
 #

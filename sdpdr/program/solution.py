@@ -246,7 +246,7 @@ class Solution:
 
     def __getitem__(self, name: str | Expression) -> Any:
         if not self.values:
-            raise SolveFailedError(f"{self.solver} returned no point ({self.status.name}).")
+            raise SolveFailedError(f"There is no point ({self.status.name}): {self.advice}")
         if isinstance(name, Expression):
             return name.at(self.values)
         return _named("variable", name, self.values)

@@ -259,7 +259,7 @@ def test_the_nearest_spring_tells_its_edge_and_multiplier(visit):
     slider.press("Home")
     assert status(part) == strongest
     slider.press("End")
-    assert "holds nothing" in status(part)
+    assert "holds next to nothing" in status(part)
 
 
 def test_a_shape_turns_under_the_pointer_and_by_keys(visit):

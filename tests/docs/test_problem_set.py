@@ -107,12 +107,11 @@ def test_problem_4_a_spider(p, q):
 
     Put the knot at the centre and the legs straight along unit vectors that add up to zero: the
     variance is p (1 + 4 + ... + q^2). Thread j, counted from the knot, holds the pushes of all
-    points beyond it, so w_j = j + ... + q, as each thread has length one; and d'w sums j^2 over all
-    points. For lambda_2 >= 1: vectors of different sums on the legs are orthogonal to the symmetric
-    ones; L y = y holds for y = j times a number of each leg, of sum zero, and as these numbers do
-    not change their sign within a leg, nothing smaller belongs to such vectors. For symmetric
-    vectors, leave the knot out: the same matrix of a leg remains, whose smallest eigenvalue is one,
-    and by interlacing the second smallest with the knot is no less. Unit vectors whose sum is zero
+    points beyond it, so w_j = j + ... + q, as each thread has length one. Nothing is larger: squares
+    of distances from the mean sum to no more than those from the knot, and point j of a leg is at
+    the end of j threads t_1, ..., t_j, so that |t_1 + ... + t_j|^2 <= j (|t_1|^2 + ... + |t_j|^2).
+    In the sum over j thread k is counted k + ... + q times: these are the weights w_k, and as t may
+    be anything, they have lambda_2 >= 1. Unit vectors whose sum is zero
     have one Gram matrix for two (opposite ones) and for three (120 degrees), and many for four and
     more.
     """

@@ -89,8 +89,8 @@ def panels_of(solution: Solution, colour: ArrayLike | None) -> dict[str, _Draw]:
     """The panels that a solution has something for, by their names."""
     if not solution.values:
         raise SolveFailedError(
-            f"{solution.solver} returned no point ({solution.status.name}), so there is nothing "
-            "to draw; solution.report() says what is known."
+            f"There is no point ({solution.status.name}), so there is nothing to draw; "
+            "solution.report() says what is known."
         )
     panels: dict[str, _Draw] = {}
     if any(value.ndim == 2 and len(value) for value in solution.values.values()):
