@@ -83,7 +83,7 @@ def choices() -> list[Json]:
     shared = {"colour": _shares(along)}
 
     def solved(label: str, graph: NeighborGraph, relation: Any = "inequality") -> Json:
-        solution = sdpdr.solve(methods.mvu(graph, relation), "lowrank")
+        solution = sdpdr.solve(methods.mvu(graph, relation), "lowrank", tol=1e-7)
         return {**_frame(label, solution, truth, graph), "edges": graph.edges.tolist()}
 
     return [
@@ -200,7 +200,7 @@ def _frame(label: str, solution: Solution, like: Array, graph: NeighborGraph) ->
     i, j = graph.edges.T
     kept = float(np.sum((Y[i] - Y[j]) ** 2) / graph.sqdist.sum())
     spectrum = solution.spectrum()
-    grade = "certified" if solution.certified() else "not certified"
+    grade = "certified" if solution.certified(1e-6) else "not certified"
     return {
         "label": label,
         "Y": _places(_turned(like, Y)),

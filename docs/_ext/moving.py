@@ -99,7 +99,12 @@ def springs_table(data: Json) -> str:
 def shape_table(data: Json) -> str:
     """The optimum in some directions."""
     rows = [
-        (f"{k + 1} of {len(data['goals'])}", _number(goal["value"]), _number(goal["bound"]), str(goal["rank"]))
+        (
+            f"{k + 1} of {len(data['goals'])}",
+            _number(goal["value"]),
+            _number(goal["bound"]),
+            str(goal["rank"]),
+        )
         for k, goal in enumerate(data["goals"])
         if k % 6 == 0
     ]
@@ -177,7 +182,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "none yet" if value is None else f"{value:.8g}"
+    """As the figure says it: what all but vanishes is zero."""
+    return "none yet" if value is None else f"{0.0 if abs(value) < 1e-6 else value:.8g}"
 
 
 def _gap(gap: float) -> str:

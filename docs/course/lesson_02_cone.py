@@ -84,12 +84,11 @@ axis.set(xlabel="x", ylabel="y", zlabel="z", title="positive semidefinite matric
 axis.view_init(18, -52)
 
 # %%
-# It is a cone with an ellipse for its base, the orange point in the middle of it; with y stretched by
-# :math:`\sqrt 2`, which counts it twice as :math:`\langle K, K \rangle = x^2 + 2 y^2 + z^2` does, the
-# base is a circle. The surface drawn
-# consists of the matrices :math:`v v^\top`, and so of *all matrices of rank one*: they have
-# determinant zero, and :math:`xz = y^2` is the surface. Inside, both eigenvalues are positive. At
-# the tip is the zero matrix, the only one of rank zero.
+# It is a cone with an ellipse for its base, the orange point in the middle of it; with y
+# stretched by :math:`\sqrt 2`, which counts it twice as :math:`\langle K, K \rangle = x^2 + 2 y^2 +
+# z^2` does, the base is a circle. The surface drawn consists of the matrices :math:`v v^\top`, and
+# so of *all matrices of rank one*: they have determinant zero, and :math:`xz = y^2` is the surface.
+# Inside, both eigenvalues are positive. At the tip is the zero matrix, the only one of rank zero.
 #
 # So rank is where you are: **the boundary consists of the singular matrices**. This holds for every
 # order.
@@ -99,7 +98,8 @@ axis.view_init(18, -52)
 #
 # Here is the same cone with a lid: only the matrices of trace one at most. A linear function
 # :math:`\langle C, K \rangle` grows along the line, and the dot is the matrix at which it is
-# largest. *What do you expect* of its rank? Turn the cone, and let the function go round.
+# largest. *What do you expect* of its rank? Turn the cone, and let the function go round. (A
+# *bound* is a number that no matrix of the cone exceeds. How one is proved is told in lesson 3.)
 #
 # .. moving:: shape shapes.json 0
 #
@@ -161,6 +161,7 @@ for one in range(4):
     for other in range(one):
         axis.plot(*signs[[one, other]].T, color="black", linewidth=1)
 axis.set(xlabel="a", ylabel="b", zlabel="c", title="unit diagonal, order three")
+axis.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[-1, 0, 1])
 axis.view_init(16, -60)
 
 # %%
@@ -174,9 +175,9 @@ axis.view_init(16, -60)
 #    The inflated tetrahedron, to be turned, with the matrix at which a linear function is largest:
 #    often a corner, of rank one, else a point of the bulging sides, of rank two.
 #
-# Keep this picture in mind. A linear function on such a body often has its maximum at a corner or
-# on an edge, hence at a matrix of low rank. *Nobody asks for low rank; the shape of the cone makes
-# it likely.*
+# Keep this picture in mind. A linear function on such a body has its maximum at a corner, or else
+# on a bulging side, hence at a matrix of low rank. *Nobody asks for low rank; the shape of the cone
+# makes it likely.*
 #
 # Two matrices at a right angle
 # -----------------------------
@@ -189,8 +190,11 @@ axis.view_init(16, -60)
 #
 # *Proof.* Write :math:`S = Z Z^\top` and :math:`K = Y Y^\top`. Then
 #
-# .. math:: \langle S, K \rangle = \operatorname{tr}(Z Z^\top Y Y^\top)
-#    = \operatorname{tr}(Z^\top Y Y^\top Z) = \sum_{i,j} (Z^\top Y)_{ij}^2 \ge 0 ,
+# .. math::
+#
+#    \langle S, K \rangle &= \operatorname{tr}(Z Z^\top Y Y^\top) \\
+#    &= \operatorname{tr}(Z^\top Y Y^\top Z) \\
+#    &= \sum_{i,j} (Z^\top Y)_{ij}^2 \ge 0 ,
 #
 # where the trace of a product allows to move the first factor to the end. The sum of squares is
 # zero if and only if :math:`Z^\top Y = 0`, and then :math:`S K = Z (Z^\top Y) Y^\top = 0`.

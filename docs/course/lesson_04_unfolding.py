@@ -162,8 +162,8 @@ print("eigenvalues:", np.linalg.eigvalsh(L).round(6))
 #
 # On the right is a push outwards, as strong as the point is far from the centre. On the left is the
 # pull of springs towards its neighbours. *The optimal weights are the springs that hold the
-# unfolding in balance against its urge to fly apart.* A multiplier is a stiffness: :math:`w_{ij}` times
-# the length of the edge is the force in the thread.
+# unfolding in balance against its urge to fly apart.* A multiplier is a stiffness: :math:`w_{ij}`
+# times the length of the edge is the force in the thread.
 #
 # A ring
 # ------

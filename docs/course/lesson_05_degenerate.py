@@ -319,8 +319,10 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 #    .. math:: S = \begin{pmatrix} -y_1 & -y_2 & 0 \\ -y_2 & 0 & 0 \\ 0 & 0 & 1 - y_2 \end{pmatrix}
 #
 #    The zero on the diagonal demands :math:`y_2 = 0`, and the bound :math:`b^\top y = y_2` is zero:
-#    a gap of one that no solver can close. With :math:`y_1 = -10^6` and :math:`y_2 = 0.999` the
-#    smallest eigenvalue of S is about :math:`-y_2^2 / 10^6`.
+#    a gap of one that no multipliers of this dual can close. (On the face of matrices with a zero
+#    in that corner the dual is another, without a gap: so the package proves 1 all the same.) With
+#    :math:`y_1 = -10^6` and :math:`y_2 = 0.999` the smallest eigenvalue of S is about :math:`-y_2^2
+#    / 10^6`.
 #
 #    .. code-block:: python
 #

@@ -227,9 +227,10 @@ print("pivots of L − J:", *pivots(shifted))
 #
 # .. dropdown:: Solution
 #
-#    The claim is of an inaccurate answer. Its multipliers are a few digits good, and some are
-#    negative; set these to zero and compute the bound. The same with its points. One may also take
-#    the *best* of several proofs, since a bound is a bound: the better one of two solvers' counts.
+#    The claim is of an inaccurate answer, whose multipliers are a few digits good. This solver
+#    keeps them from being negative; those of another may be, and are set to zero. Then compute the
+#    bound. The same with its points. One may also take the *best* of several proofs, since a bound
+#    is a bound: the better one of two solvers' counts.
 #
 #    .. code-block:: python
 #

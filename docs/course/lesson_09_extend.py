@@ -72,8 +72,8 @@ axis.set(aspect="equal", xlim=(-2.2, 2.2), ylim=(-2.2, 2.2), title="the colour i
 axis.set_axis_off()
 
 # %%
-# The multipliers of the new condition are pressures of the wall, as those of the threads are
-# tensions. And the answer is proved like any other:
+# The multipliers of the new condition are pressures of the wall (over the radius), as those of the
+# threads are forces over lengths. And the answer is proved like any other:
 
 print(caught)
 print("proved by:", caught.argument)

@@ -212,6 +212,20 @@ def test_a_status_tells_the_value_and_the_bound_of_the_frame(visit):
     assert "Certified" in status(part)
 
 
+def test_a_film_starts_from_its_first_step_however_fast_the_press(visit):
+    """The clock of a frame may run behind that of the press; the first step is the first place."""
+    page = visit()
+    part = figure(page, "Swiss roll of 250")
+    button, slider = part.get_by_role("button"), part.get_by_role("slider").first
+    for _ in range(8):
+        slider.focus()
+        slider.press("Home")
+        button.focus()
+        button.press("Enter")
+        sync_api.expect(slider).not_to_have_value("0")
+        button.press("Enter")
+
+
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 @pytest.mark.parametrize("title", ["Swiss roll of 250", "Correlation", "One unfolding of"])
 def test_it_plays_and_pauses_by_keyboard(visit, title, motion):

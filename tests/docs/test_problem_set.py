@@ -107,13 +107,12 @@ def test_problem_4_a_spider(p, q):
 
     Put the knot at the centre and the legs straight along unit vectors that add up to zero: the
     variance is p (1 + 4 + ... + q^2). Thread j, counted from the knot, holds the pushes of all
-    points beyond it, so w_j = j + ... + q, as each thread has length one. Nothing is larger: squares
-    of distances from the mean sum to no more than those from the knot, and point j of a leg is at
-    the end of j threads t_1, ..., t_j, so that |t_1 + ... + t_j|^2 <= j (|t_1|^2 + ... + |t_j|^2).
-    In the sum over j thread k is counted k + ... + q times: these are the weights w_k, and as t may
-    be anything, they have lambda_2 >= 1. Unit vectors whose sum is zero
-    have one Gram matrix for two (opposite ones) and for three (120 degrees), and many for four and
-    more.
+    points beyond it, so w_j = j + ... + q, as each thread has length one. Nothing is larger:
+    squares of distances from the mean sum to no more than those from the knot, and point j of a leg
+    is at the end of j threads t_1, ..., t_j, so that |t_1 + ... + t_j|^2 <= j (|t_1|^2 + ... +
+    |t_j|^2). In the sum over j thread k is counted k + ... + q times: these are the weights w_k,
+    and as t may be anything, they have lambda_2 >= 1. Unit vectors whose sum is zero have one Gram
+    matrix for two (opposite ones) and for three (120 degrees), and many for four and more.
     """
     edges, weights = [], []
     for leg in range(p):

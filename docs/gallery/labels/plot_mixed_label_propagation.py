@@ -4,7 +4,7 @@ Mixed label propagation (MixedLabelPropagation) heeds what differs
 
 Labels spread over similar pairs, and dissimilar ones hold them apart. Two groups of friends quarrel
 with each other, and four of their members are known. The baseline is the harmonic solution, which
-hears of friendships only. Four more draws gained 0, 5, 17 and 15 points.
+hears of friendships only. Four more draws gained 0, 5, 16 and 14 points.
 
 In words: :doc:`Mixed label propagation </methods/mixed_label_propagation>`. In code:
 `sdpdr.MixedLabelPropagation`, `sdpdr.methods.mixed_label_propagation`,

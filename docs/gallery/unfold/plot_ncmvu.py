@@ -24,6 +24,6 @@ start, _ = sdpdr.datasets.gaussian(60, 2, seed=0)
 maps["NCMVU, random start"] = ncmvu(graph, 2, start=start).embedding
 shares = {name: np.sum(Y**2) / solution.bound for name, Y in maps.items()}
 notes = {name: f"variance {share:.1%} of the bound" for name, share in shares.items()}
-print(notes)
+print(*(f"{name}: {note}" for name, note in notes.items()), sep="\n")
 maps = {name: align(maps["NCMVU"], Y) for name, Y in maps.items()}
 figure = sdpdr.plot.embeddings(maps, t, notes=notes, edges=graph.edges, label="along the roll")
