@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -291,3 +292,10 @@ def test_a_card_is_headed_by_what_is_proved(sdp, grade):
     assert f"<caption>Solution, {grade}</caption>" in solution._repr_html_()
     claim = replace(solution, status=Status.UNVERIFIED)
     assert "<caption>Solution, not certified</caption>" in claim._repr_html_()
+
+
+def test_zero_has_no_sign(ring):
+    zero = replace(ring, value=-0.0, attained=-0.0, bound=-0.0)
+    for words in (zero.report(), zero._repr_html_(), repr(zero)):
+        assert not re.search(r"(value|attained|bound|>) *-0\b(?!\.)", words)
+    assert "value 0, " in repr(zero)
