@@ -122,8 +122,7 @@ def card(solution: Solution, picture: str = "") -> str:
         for name in _ON_CARD
         if name in told
     )
-    grade = "certified" if solution.certified() else "not certified"
-    table = f"<table><caption>Solution, {grade}</caption><tbody>{rows}</tbody></table>"
+    table = f"<table><caption>Solution, {_grade(solution)}</caption><tbody>{rows}</tbody></table>"
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">'
         f'<div style="flex:1 1 24em;max-width:44em">{table}</div>{picture}</div>'
@@ -131,6 +130,13 @@ def card(solution: Solution, picture: str = "") -> str:
 
 
 # -- words ----------------------------------------------------------------------------------
+
+
+def _grade(solution: Solution) -> str:
+    """What is proved, in a word or two."""
+    if solution.status in (Status.INFEASIBLE, Status.UNBOUNDED):
+        return f"proved {solution.status.name.lower()}"
+    return "certified" if solution.certified() else "not certified"
 
 
 def _ray(ray: Ray | None) -> str:

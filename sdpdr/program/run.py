@@ -38,14 +38,14 @@ _MIRRORED = {Verdict.INFEASIBLE: Verdict.UNBOUNDED, Verdict.UNBOUNDED: Verdict.I
 
 
 def shown(number: float | None, style: str = ".10g") -> str:
-    """A number, or "none" where there is none.
+    """A number, or "none" where there is none; zero has no sign.
 
     Examples
     --------
-    >>> shown(2.0 / 3.0, ".3g"), shown(float("inf")), shown(None)
-    ('0.667', 'none', 'none')
+    >>> shown(2.0 / 3.0, ".3g"), shown(float("inf")), shown(None), shown(-0.0)
+    ('0.667', 'none', 'none', '0')
     """
-    return "none" if number is None or not isfinite(number) else format(number, style)
+    return "none" if number is None or not isfinite(number) else format(number + 0.0, style)
 
 
 class Status(Enum):

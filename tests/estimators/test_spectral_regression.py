@@ -5,7 +5,8 @@ import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -80,6 +81,33 @@ def test_both_ways_to_discriminants_span_one_space():
     X, y = clouds()
     one, other = LDA(alpha=0.7).fit(X, y), LDA(alpha=0.7, way="direct").fit(X, y)
     assert angle(one.components_.T, other.components_.T) < 1e-6
+
+
+def test_discriminants_come_in_the_order_of_separation():
+    """Without a ridge they are the columns of scikit-learn, which solves for them one by one."""
+    X, y = load_wine(return_X_y=True)
+    theirs = LinearDiscriminantAnalysis().fit(X, y).transform(X)
+    for way in ("regression", "direct"):
+        ours = LDA(alpha=1e-9, way=way).fit(X, y).transform(X)
+        agreement = np.abs(np.corrcoef(theirs.T, ours.T)[:2, 2:])
+        np.testing.assert_allclose(agreement, np.eye(2), atol=1e-6)
+
+
+def test_fewer_discriminants_are_the_first_ones():
+    X, y = clouds()
+    for way in ("regression", "direct"):
+        one, two = LDA(1, way=way).fit(X, y), LDA(2, way=way).fit(X, y)
+        np.testing.assert_allclose(one.components_, two.components_[:1], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(one.eigenvalues_, two.eigenvalues_[:1])
+        np.testing.assert_allclose(one.transform(X), two.transform(X)[:, :1], atol=1e-9)
+
+
+def test_both_ways_to_discriminants_find_the_same_columns():
+    X, y = clouds()
+    one, other = LDA(alpha=0.7).fit(X, y), LDA(alpha=0.7, way="direct").fit(X, y)
+    np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, atol=1e-9)
+    agreement = np.abs(np.corrcoef(one.transform(X).T, other.transform(X).T)[:2, 2:])
+    np.testing.assert_allclose(np.diag(agreement), 1.0)
 
 
 def test_a_linear_manifold_is_projected_alike_both_ways():

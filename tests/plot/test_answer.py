@@ -158,6 +158,17 @@ def test_a_page_and_a_figure_draw_the_same_springs_slack():
     assert len(panels(pulled.plot())["springs"].collections[0].get_segments()) == 1
 
 
+def test_springs_without_multipliers_have_no_panel_and_hide_no_other(solution):
+    weights = np.where(np.arange(GRAPH.m) == 2, np.nan, solution.dual("isometry"))
+    unknown = replace(solution, duals={**solution.duals, "isometry": weights})
+    drawn = panels(unknown.plot())
+    assert list(drawn) == ["embedding", "spectrum", "history"]
+    assert len(drawn["embedding"].collections[0].get_segments()) == GRAPH.m
+    lines = list(ElementTree.fromstring(unknown._repr_html_()).iter("line"))
+    assert {line.get("stroke") for line in lines} == {FAINT}
+    assert sum("multiplier nan" in line.find("title").text for line in lines) == 1
+
+
 def test_loads_do_not_depend_on_units_and_one_spring_of_many_is_no_slack_one():
     weights = np.linspace(-3.0, 1.0, 500)
     np.testing.assert_allclose(loads(7.0 * weights), loads(weights))

@@ -229,6 +229,8 @@ def test_convergence_measures_the_distance_from_the_bound():
         (lambda: plot.spectrum([0.0, -1.0]), DataError, "positive"),
         (lambda: plot.spectrum([]), DataError, "positive"),
         (lambda: plot.dual_weights(Y, CHAIN, [1.0]), ShapeError, "weights have shape"),
+        (lambda: plot.dual_weights(Y, CHAIN, np.full(29, np.nan)), DataError, "NaN"),
+        (lambda: plot.dual_weights(Y, CHAIN, [*np.ones(28), np.inf]), DataError, "infinity"),
         (lambda: plot.convergence(()), DataError, "history is empty"),
         (lambda: plot.sparsity(np.ones((2, 3))), ShapeError, "square"),
         (lambda: plot.sparsity(np.eye(3), blocks=[1, 1]), ShapeError, "blocks add up to 2"),

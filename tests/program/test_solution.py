@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -265,3 +266,36 @@ def test_an_answer_without_a_standard_form_is_reported(ring):
     ungraded = replace(ring, measured=Measured(), duals={}, status=Status.UNVERIFIED)
     assert "rows" not in ungraded.report().split("\n\n")[-1]
     assert lines_of(ungraded.report(), "K ")[0].split()[0] == "K"
+
+
+def test_no_answer_contradicts_itself():
+    """An unbounded program has points, whether or not its solver returned one."""
+    K = sdpdr.psd("K", 2)
+    endless = sdpdr.solve(sdpdr.maximize(K.trace()) + (K[0, 1] == 0))
+    assert endless.status is Status.UNBOUNDED
+    words = " ".join(endless.report().split())
+    assert "from a feasible point" in words
+    assert "there is no point" not in words
+
+
+@pytest.mark.parametrize(
+    ("sdp", "grade"),
+    [
+        (IMPOSSIBLE, "proved infeasible"),
+        (WEAKLY, "proved infeasible"),
+        (ENDLESS, "proved unbounded"),
+    ],
+    ids=["infeasible", "weakly infeasible", "unbounded"],
+)
+def test_a_card_is_headed_by_what_is_proved(sdp, grade):
+    solution = sdpdr.solve(sdp)
+    assert f"<caption>Solution, {grade}</caption>" in solution._repr_html_()
+    claim = replace(solution, status=Status.UNVERIFIED)
+    assert "<caption>Solution, not certified</caption>" in claim._repr_html_()
+
+
+def test_zero_has_no_sign(ring):
+    zero = replace(ring, value=-0.0, attained=-0.0, bound=-0.0)
+    for words in (zero.report(), zero._repr_html_(), repr(zero)):
+        assert not re.search(r"(value|attained|bound|>) *-0\b(?!\.)", words)
+    assert "value 0, " in repr(zero)

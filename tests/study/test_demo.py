@@ -47,7 +47,8 @@ def test_what_became_of_lengths_stands_beside_certified(finished):
     for name, sentence in zip(("Swiss roll, 120", "Handwritten digits, "), sentences, strict=True):
         assert sentence.startswith(name)
         assert re.search(
-            r": certified, (and|but) lengths were (not )?kept( in part)?: edges have \d+%", sentence
+            r": certified, (and|but) lengths were (not )?kept( in part)?: edges have \d+%",
+            sentence,
         )
 
 
@@ -57,6 +58,9 @@ def test_what_became_of_lengths_stands_beside_certified(finished):
         (1.0, ", and lengths were kept: "),
         (0.7, ", but lengths were kept in part: "),
         (0.1, ", but lengths were not kept: "),
+        (1.05, ", and lengths were kept: "),
+        (1.67, ", but lengths were stretched: "),
+        (4.0, ", but lengths were stretched: "),
     ],
 )
 def test_lengths_that_are_lost_are_called_so(far, words):
@@ -66,6 +70,19 @@ def test_lengths_that_are_lost_are_called_so(far, words):
     said = verdict_on(graph, replace(whole, values=shrunk))
     assert words in said
     assert f"edges have {far:.0%}" in said
+
+
+@pytest.mark.parametrize(
+    ("lengths", "words"), [((1.5, 0.6), "kept in part"), ((1.0, 1.9), "stretched")]
+)
+def test_an_edge_that_gains_makes_up_for_none_that_loses(lengths, words):
+    """On average these two edges have kept their squared lengths, or more."""
+    graph = graphs.path([1.0, 1.0])
+    whole = sdpdr.solve(methods.mvu(graph))
+    at = np.array([0.0, *np.cumsum(np.sqrt(lengths))])
+    at -= at.mean()
+    said = verdict_on(graph, replace(whole, values={"K": np.outer(at, at)}))
+    assert f", but lengths were {words}: " in said
 
 
 def test_all_compared_solvers_have_a_row(finished):

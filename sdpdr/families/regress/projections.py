@@ -1,4 +1,4 @@
-"""Linear maps of the graph-embedding family: one core, six names."""
+"""Linear maps of the graph-embedding family: one core."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
-from sklearn.base import ClassifierMixin
-from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.leave_out import ALPHA, choose_ridge, is_quickly_left_out
 from sdpdr.families.regress.linear import linear_embedding
@@ -27,26 +22,13 @@ from sdpdr.families.regress.respond import (
     checked_target,
     class_responses,
     default_dimension,
-    has_unknown,
     kind_of,
 )
-from sdpdr.families.regress.ridge import ridge
+from sdpdr.families.regress.ridge import LinearMapping, ridge
 
 WAYS = ("regression", "direct")
-# Share of the variance that the spread within classes has at least, where lengths are told by it,
-# and of the largest spread of distances that of a direction has.
+# Share of the largest spread of distances that that of a direction has.
 _SPREAD = 1e-9
-
-
-def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of labels, and what each stands for; unknown are nan, None and, beside these, -1."""
-    known = np.array([not (pd.isna(label) or label == UNKNOWN) for label in y], dtype=bool)
-    codes = np.full(y.size, UNKNOWN)
-    codes[known], found = pd.factorize(y[known], sort=True)
-    names = np.array(found.tolist())  # of the type of what is known
-    if names.size < 2:
-        raise DataError(f"labels of {names.size} class are known; it takes two to tell them apart.")
-    return codes, names
 
 
 @dataclass(eq=False, repr=False)
@@ -56,9 +38,10 @@ class GraphProjection(Responding):
     .. math:: X^T W X a = \lambda\, (X^T D X + \gamma I)\, a
 
     is solved directly (``way="direct"``), or replaced by its responses and a ridge
-    (``"regression"``). For labels alone the two span the same space; for others they differ as the
-    solutions y of the pencil differ from linear functions. Solutions of `LSDA` are far from linear
-    ones, concentrated where classes meet, so that it is solved directly unless asked otherwise.
+    (``"regression"``). For labels alone the two find the same columns, of lengths of their own; for
+    others they differ as the solutions y of the pencil differ from linear functions. Solutions of
+    `LSDA` are far from linear ones, concentrated where classes meet, so that it is solved directly
+    unless asked otherwise.
 
     Parameters
     ----------
@@ -142,6 +125,10 @@ class GraphProjection(Responding):
         found = self._responses(X, labels, self.kind)
         self.alpha_ = self._ridge(X, found.vectors)
         mapping = ridge(X, found.vectors, self.alpha_, weights=found.masses)
+        return self._keep(X, found, mapping)
+
+    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> GraphProjection:
+        """Keep what fits the responses found."""
         self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
         self.eigenvalues_ = found.eigenvalues
         return self
@@ -191,70 +178,6 @@ class GraphProjection(Responding):
         tags.input_tags.sparse = True
         tags.target_tags.required = self.kind in LABELLED
         return tags
-
-
-class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # as elsewhere
-    """Base of maps learned from classes, which are told by the nearest mean in the embedding."""
-
-    def fit(self, X: Any, y: Any = None) -> Discriminant:
-        """Learn the map, and where the classes are.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, m)
-        y : array_like of shape (n,)
-            Labels.
-
-        Returns
-        -------
-        self
-        """
-        names = None
-        if self.kind == "semisupervised" and pd.isna(np.asarray(y, dtype=object)).any():
-            y, names = (None, None) if y is None else _coded(np.ravel(y))
-        if y is not None:
-            check_classification_targets(y)
-        super().fit(X, y)
-        labels = np.asarray(y).ravel()
-        known = np.ones(labels.size, dtype=bool)
-        if self.kind == "semisupervised" and has_unknown(labels):
-            known = labels != UNKNOWN
-        classes, codes = np.unique(labels[known], return_inverse=True)
-        self.classes_ = classes if names is None else names
-        places = np.asarray(self.transform(X), dtype=float)[known]
-        self.means_ = np.array([places[codes == c].mean(axis=0) for c in range(len(classes))])
-        # Lengths in units of the spread within classes; where there is none, as they are.
-        least = _SPREAD * max(float(places.var()), np.finfo(float).tiny)
-        within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True))
-        self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """The class of the nearest mean, in units of the spread within classes; shape (q,)."""
-        places = np.asarray(self.transform(X))
-        return self.classes_[
-            pairwise_distances_argmin(places @ self._units, self.means_ @ self._units)
-        ]
-
-
-class LDA(Discriminant):
-    """Linear discriminant analysis, regularised: samples of a class attract.
-
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`, and ``classes_`` and
-    ``means_`` of the classes in the embedding, the nearest of which `predict` tells.
-
-    References
-    ----------
-    Cai thesis, (2.10)-(2.19).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> LDA().fit_transform(*load_iris(return_X_y=True)).shape
-    (150, 2)
-    """
-
-    kind = "classes"
 
 
 class LPP(GraphProjection):
@@ -332,28 +255,6 @@ class IsoProjection(GraphProjection):
         if y is None or self.n_components is not None:
             return eigenvalues.size
         return max(int(np.sum(eigenvalues > _SPREAD * eigenvalues[0])), 1)
-
-
-class SDA(Discriminant):
-    """Semi-supervised discriminant analysis: labels, and neighbours of all samples.
-
-    Labels are -1 (or None, or nan) where they are not known. Parameters and attributes as of `LDA`.
-
-    References
-    ----------
-    D. Cai, X. He and J. Han, "Semi-supervised discriminant analysis", ICCV 2007; Cai thesis,
-    (2.20)-(2.25).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> y[::2] = -1
-    >>> SDA(n_neighbors=8).fit(X, y).transform(X).shape
-    (150, 2)
-    """
-
-    kind = "semisupervised"
 
 
 @dataclass(eq=False, repr=False)

@@ -58,7 +58,8 @@ class SpectralRegression(Responding):
     ----------
     n_components : int, optional
         By default one less than there are classes, of graphs two where that is more or there are
-        no labels; all columns of given responses.
+        no labels; all columns of given responses. Those of ``"classes"`` have no order: fewer are
+        any directions of their space, where `sdpdr.LDA` takes the ones that separate best.
     responses : str, NeighborGraph or Pencil, default "auto"
         ``"classes"``: the labels y (discriminant analysis). ``"semisupervised"``: labels, -1 where
         not known, carried along a graph. ``"contrast"``: neighbours of one class against those of

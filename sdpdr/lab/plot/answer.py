@@ -52,7 +52,8 @@ def answer(solution: Solution, colour: ArrayLike | None = None, *, title: str = 
     -------
     Figure
         A panel for each; the springs are drawn where rows are lengths of edges and have
-        multipliers, the history where the solver reports one.
+        multipliers (some are nan where rows expose a face, and none is drawn then), the history
+        where the solver reports one.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def panels_of(solution: Solution, colour: ArrayLike | None) -> dict[str, _Draw]:
         panels["embedding"] = partial(_draw_points, plane=plane, colour=colour, edges=edges)
         if spectrum[0] > 0.0:
             panels["spectrum"] = partial(_draw_spectrum, spectrum=spectrum)
-        if weights is not None:
+        if weights is not None and np.isfinite(weights[1]).all():
             panels["springs"] = partial(_draw_springs, plane=plane, weights=weights)
     if solution.history:
         panels["history"] = partial(_draw_history, solution=solution)

@@ -95,6 +95,8 @@ def dual_weights(Y: ArrayLike, edges: ArrayLike, weights: ArrayLike, *, title: s
 
     Raises
     ------
+    DataError
+        Weights are not finite.
     ShapeError
 
     References
@@ -132,11 +134,21 @@ def loads(weights: Array) -> Array:
     Springs whose load is at most `SLACK` are slack. Where fewer than one in a hundred carries
     anything, the largest weight stands for the percentile.
 
+    Raises
+    ------
+    DataError
+        Weights are not finite.
+
     Examples
     --------
     >>> loads(np.array([0.0, -2.0, 2.0]))
     array([0., 1., 1.])
     """
+    if not np.isfinite(weights).all():
+        raise DataError(
+            "weights hold NaN or infinity, and springs have no load then: pass multipliers of a "
+            "solution that has them (its report says why it has none)."
+        )
     size = np.abs(weights)
     top = float(np.quantile(size, MOST)) if size.size else 0.0
     return np.minimum(size / (top or float(np.max(size, initial=0.0)) or 1.0), 1.0)

@@ -67,8 +67,8 @@ def picture(solution: Solution) -> str:
 
 
 def _springs(at: Array, edges: Index, weights: Array) -> Iterator[str]:
-    """Edges in the colours of their multipliers."""
-    load = loads(weights)
+    """Edges in the colours of their multipliers; grey where some have none, which is told."""
+    load = loads(weights) if np.isfinite(weights).all() else np.zeros(len(weights))
     colours = SPRINGS.to_rgba(np.maximum(load, SLACK))
     told = zip(edges.tolist(), weights.tolist(), load.tolist(), colours, strict=True)
     for (i, j), weight, share, of in told:

@@ -20,7 +20,8 @@ from sdpdr.model import Model
 from sdpdr.program import Solution
 from sdpdr.program.report import facts as solution_facts
 
-# From these parts of their squared length on, lengths were kept, or kept in part.
+# From these parts of their squared length on, lengths were kept, or kept in part; of a stretched
+# edge the part is that of its new length which it had.
 _KEPT, _IN_PART = 0.9, 0.5
 
 
@@ -179,21 +180,36 @@ def verdict_on(graph: NeighborGraph, solution: Solution) -> str:
     certified, and lengths were kept: edges have 100% of their squared length in the two dimensions
     of the picture, and 100% in all dimensions of the unfolding
     """
-    drawn = _length_kept(graph, solution.embedding(2))
-    in_all = _length_kept(graph, solution.embedding(len(solution.spectrum())))
-    grade, kept = solution.certified(), drawn >= _KEPT
-    words = "kept" if kept else "kept in part" if drawn >= _IN_PART else "not kept"
+    drawn = _squared_lengths(graph, solution.embedding(2))
+    in_all = _squared_lengths(graph, solution.embedding(len(solution.spectrum())))
+    total = graph.sqdist.sum()
+    words = _words(graph.sqdist, drawn)
+    grade, kept = solution.certified(), words == "kept"
     return (
         f"{'certified' if grade else 'not certified'}, {'and' if grade == kept else 'but'} lengths "
-        f"were {words}: edges have {drawn:.0%} of their squared length in "
-        f"the two dimensions of the picture, and {in_all:.0%} in all dimensions of the unfolding"
+        f"were {words}: edges have {drawn.sum() / total:.0%} of their squared length in the two "
+        f"dimensions of the picture, and {in_all.sum() / total:.0%} in all dimensions of the "
+        "unfolding"
     )
 
 
-def _length_kept(graph: NeighborGraph, Y: Array) -> float:
-    """The squared lengths of edges as a part of those of the data."""
+def _words(data: Array, drawn: Array) -> str:
+    """What became of squared lengths: what one edge gained makes up for no loss of another."""
+    larger = np.maximum(data, drawn)
+    part = np.divide(np.minimum(data, drawn), larger, out=np.ones_like(data), where=larger > 0.0)
+    lost = data * (1.0 - part)
+    kept = 1.0 - float(lost.sum() / data.sum())
+    if kept >= _KEPT:
+        return "kept"
+    if lost[drawn > data].sum() > 0.5 * lost.sum():
+        return "stretched"
+    return "kept in part" if kept >= _IN_PART else "not kept"
+
+
+def _squared_lengths(graph: NeighborGraph, Y: Array) -> Array:
+    """Those of the edges of an embedding."""
     i, j = graph.edges.T
-    return float(np.sum(np.square(Y[i] - Y[j])) / graph.sqdist.sum())
+    return np.asarray(np.sum(np.square(Y[i] - Y[j]), axis=1))
 
 
 def graph_facts(graph: NeighborGraph) -> dict[str, str]:

@@ -152,7 +152,7 @@ class _Aim:
 def _why_hopeless(sdp: SDP, point: Point) -> str | None:
     """Why no argument can prove that some point is feasible; None if one may."""
     if not point.values or not sdp.is_point(point.values):
-        return "there is no point"
+        return "the solver returned no point"
     if not all(is_face_known(sdp, v.name) for v in sdp.psd_variables):
         return f"{_UNPROVED}: null vectors that rows state nearly depend on others"
     for r in sdp.rows:

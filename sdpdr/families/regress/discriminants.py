@@ -1,0 +1,142 @@
+"""Discriminant analysis: projections learned from classes, and the class of the nearest mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.multiclass import check_classification_targets
+
+from sdpdr.base.arrays import Matrix
+from sdpdr.base.errors import DataError
+from sdpdr.families.regress.pencil import Pencil
+from sdpdr.families.regress.projections import GraphProjection
+from sdpdr.families.regress.respond import (
+    UNKNOWN,
+    Responses,
+    class_responses,
+    has_unknown,
+)
+from sdpdr.families.regress.ridge import LinearMapping
+from sdpdr.linalg.spectral import gram_spectrum
+
+# Share of the variance that the spread within classes has at least, where lengths are told by it.
+_SPREAD = 1e-9
+
+
+def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of labels, and what each stands for; unknown are nan, None and, beside these, -1."""
+    known = np.array([not (pd.isna(label) or label == UNKNOWN) for label in y], dtype=bool)
+    codes = np.full(y.size, UNKNOWN)
+    codes[known], found = pd.factorize(y[known], sort=True)
+    names = np.array(found.tolist())  # of the type of what is known
+    if names.size < 2:
+        raise DataError(f"labels of {names.size} class are known; it takes two to tell them apart.")
+    return codes, names
+
+
+class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # as elsewhere
+    """Base of maps learned from classes, which are told by the nearest mean in the embedding."""
+
+    def fit(self, X: Any, y: Any = None) -> Discriminant:
+        """Learn the map, and where the classes are.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, m)
+        y : array_like of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        self
+        """
+        names = None
+        if self.kind == "semisupervised" and pd.isna(np.asarray(y, dtype=object)).any():
+            y, names = (None, None) if y is None else _coded(np.ravel(y))
+        if y is not None:
+            check_classification_targets(y)
+        super().fit(X, y)
+        labels = np.asarray(y).ravel()
+        known = np.ones(labels.size, dtype=bool)
+        if self.kind == "semisupervised" and has_unknown(labels):
+            known = labels != UNKNOWN
+        classes, codes = np.unique(labels[known], return_inverse=True)
+        self.classes_ = classes if names is None else names
+        places = np.asarray(self.transform(X), dtype=float)[known]
+        self.means_ = np.array([places[codes == c].mean(axis=0) for c in range(len(classes))])
+        # Lengths in units of the spread within classes; where there is none, as they are.
+        least = _SPREAD * max(float(places.var()), np.finfo(float).tiny)
+        within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True))
+        self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The class of the nearest mean, in units of the spread within classes; shape (q,)."""
+        places = np.asarray(self.transform(X))
+        return self.classes_[
+            pairwise_distances_argmin(places @ self._units, self.means_ @ self._units)
+        ]
+
+
+class LDA(Discriminant):
+    """Linear discriminant analysis, regularised: samples of a class attract.
+
+    Columns come in the order of how well they separate classes: each has the largest spread between
+    classes, for its spread in all and the ridge, of what those before it leave. ``eigenvalues_``
+    are these shares, up to one.
+
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`, and ``classes_`` and
+    ``means_`` of the classes in the embedding, the nearest of which `predict` tells.
+
+    References
+    ----------
+    Cai thesis, (2.10)-(2.19).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> LDA().fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    kind = "classes"
+
+    def _responses(self, X: Any, y: np.ndarray | None, kind: str | Pencil) -> Responses:
+        # All of them: which n_components are best is known after the regression.
+        assert y is not None  # `kind_of` has refused that
+        return replace(super()._responses(X, y, kind), vectors=class_responses(y))
+
+    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> GraphProjection:
+        # Any turn of the responses serves as well; this one solves the pencil of linear functions.
+        values, turn = gram_spectrum(found.vectors.T @ mapping(X))
+        turn = self._cut(turn)
+        self.components_, self.intercept_ = (mapping.coef @ turn).T, mapping.intercept @ turn
+        self.eigenvalues_ = values[: turn.shape[1]]
+        return self
+
+
+class SDA(Discriminant):
+    """Semi-supervised discriminant analysis: labels, and neighbours of all samples.
+
+    Labels are -1 (or None, or nan) where they are not known. Parameters and attributes as of `LDA`.
+
+    References
+    ----------
+    D. Cai, X. He and J. Han, "Semi-supervised discriminant analysis", ICCV 2007; Cai thesis,
+    (2.20)-(2.25).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y[::2] = -1
+    >>> SDA(n_neighbors=8).fit(X, y).transform(X).shape
+    (150, 2)
+    """
+
+    kind = "semisupervised"
