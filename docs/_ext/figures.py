@@ -6,7 +6,7 @@ It also finds the figures of `sdpdr.plot`, which pyplot never sees.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ IMAGE = """
 
 
 class FigureScraper:
-    """Saves every figure that a block has drawn, once.
+    """Saves every figure that a block has drawn, once: variables and what lies within them.
 
     It keeps none of them: what the configuration holds is written beside every page.
     """
@@ -48,9 +48,9 @@ class FigureScraper:
     def __call__(self, block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:
         """Save the new figures and return the text that shows them."""
         drawn = [
-            value for value in block_vars["example_globals"].values() if isinstance(value, Figure)
+            *_figures(block_vars["example_globals"].values()),
+            *(pyplot.figure(number) for number in pyplot.get_fignums()),
         ]
-        drawn += [pyplot.figure(number) for number in pyplot.get_fignums()]
         text = ""
         for figure in drawn:
             if figure.get_gid() == SAVED:
@@ -67,6 +67,19 @@ class FigureScraper:
                 text += IMAGE.format(path=place, alt=alt, only=only)
         pyplot.close("all")
         return text
+
+
+def _figures(values: Iterable[Any]) -> Iterator[Figure]:
+    """The figures among values, and within lists, tuples and mappings of them."""
+    waiting, seen = [*values][::-1], set()
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Figure):
+            yield value
+        # A list may hold itself.
+        elif isinstance(value, list | tuple | dict) and id(value) not in seen:
+            seen.add(id(value))
+            waiting += [*(value.values() if isinstance(value, dict) else value)][::-1]
 
 
 def darken(figure: Figure) -> None:

@@ -231,6 +231,32 @@ def test_a_thumbnail_has_a_twin_for_dark_pages_and_the_words_of_its_picture(monk
     page = thumb.parents[2] / "plot_a.rst"
     page.write_text(".. image:: /one.png\n   :alt: truth; MVU\n\n.. image:: /b.png\n   :alt: b\n")
     assert thumbnails.words_of(thumb) == "truth; MVU"
+    page.write_text("A page that draws nothing\n")
+    errors = importlib.import_module("sphinx.errors")
+    with pytest.raises(errors.ExtensionError, match=r"plot_a\.rst holds no picture"):
+        thumbnails.words_of(thumb)
+
+
+def test_figures_within_lists_tuples_and_mappings_are_shown_once(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
+    figures = importlib.import_module("figures")
+
+    def named(word):
+        figure = Figure(figsize=(1.0, 1.0))
+        figure.suptitle(word)
+        return figure
+
+    one = named("one")
+    known = {"one": one, "again": [one, 3], "more": {"a": (named("two"), "words"), "b": {}}}
+    known["self"] = [known]
+    block = {
+        "example_globals": known, "src_file": "plot_x.py",
+        "image_path_iterator": (str(tmp_path / f"{k}.png") for k in range(9)),
+    }  # fmt: skip
+    scraper, settings = figures.FigureScraper(), {"src_dir": str(tmp_path)}
+    shown = scraper(block, block, settings)
+    assert re.findall(r":alt: (.+)", shown) == ["one", "one", "two", "two"]
+    assert scraper(block, block, settings) == ""
 
 
 def test_no_page_chooses_another_picture_than_the_first_for_its_thumbnail():
