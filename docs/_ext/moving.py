@@ -16,10 +16,17 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
+from sdpdr.lab.plot.edges import spring_width
+
 FOLDER = Path(__file__).parents[1] / "moving"
 WIDTH, MARGIN = 640.0, 16.0
 # Beyond it a picture does not fit a window.
 TALLEST = 420.0
+
+SPRINGS = (
+    "Springs are drawn in width and colour by the root of their multiplier, up to the "
+    "99th percentile of all; dashed ones carry less than a thousandth of that."
+)
 
 Json = dict[str, Any]
 
@@ -61,8 +68,7 @@ def _spring(load: float) -> str:
     """Colour and width of an edge by its load, which lies between 0 and 1; 0 is drawn as slack."""
     if not load:
         return ' class="slack"'
-    share = load**0.5
-    return f' class="spring" style="--share:{share:.3f};stroke-width:{0.6 + 4 * share:.2f}"'
+    return f' class="spring" style="--share:{load**0.5:.3f};stroke-width:{spring_width(load):.2f}"'
 
 
 def nothing(data: Json, words: str) -> str:
@@ -150,12 +156,13 @@ def figure(kind: str, data: Json, words: str, label: str, autoplay: bool = False
     """The picture, the words, a table, and the data; its label is no other's on the page."""
     picture, table = KINDS[kind]
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    told = f"{words} {SPRINGS}" if "loads" in data else words
     plays = " data-autoplay" if autoplay else ""
     return (
         f'<figure class="moving" data-kind="{kind}"{plays} aria-labelledby="{label}">'
         f'<p class="moving-title" id="{label}">{escape(data["title"])}</p>'
         f'<div class="moving-picture">{picture(data, words)}</div>'
-        f"<figcaption>{escape(words)}</figcaption>"
+        f"<figcaption>{escape(told)}</figcaption>"
         f"<details><summary>The same in numbers</summary>{table(data)}</details>"
         f'<script type="application/json">{text}</script></figure>'
     )
