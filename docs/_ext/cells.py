@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from docutils.parsers.rst.directives.admonitions import Admonition
 from docutils.parsers.rst.directives.body import CodeBlock, MathBlock
 from docutils.utils import SystemMessage, new_document
 from mathml import has_rows
-from moving import chosen
+from moving import chosen, still
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import CustomReSTDispatcher
 
@@ -33,6 +34,10 @@ _TOP = "Top\n===\n\n"
 
 class page(nodes.Inline, nodes.TextElement):
     """What a role leads to; docutils names its nodes in small letters."""
+
+
+class picture(nodes.Element):
+    """A drawing that a notebook holds within itself."""
 
 
 class Dropdown(Directive):
@@ -50,7 +55,7 @@ class Dropdown(Directive):
 
 
 class Told(Directive):
-    """A figure that moves, which a notebook can only tell of."""
+    """A figure that moves: a notebook tells of it, and has its picture standing still."""
 
     required_arguments = 2
     optional_arguments = 1
@@ -58,10 +63,11 @@ class Told(Directive):
     option_spec: ClassVar = {"autoplay": bool}
 
     def run(self) -> list[nodes.Node]:
-        title = chosen(*self.arguments[1:])["title"]
-        words = f"The page of this lesson has a figure here that moves. {' '.join(self.content)}"
-        told = nodes.admonition("", nodes.title("", title), nodes.paragraph("", words))
-        return [told]
+        data, shown = chosen(*self.arguments[1:]), " ".join(" ".join(self.content).split())
+        words = f"The page of this lesson has a figure here that moves. {shown}"
+        told = nodes.admonition("", nodes.title("", data["title"]), nodes.paragraph("", words))
+        drawn = still(self.arguments[0], data, shown)
+        return [told, picture(svg=drawn, words=shown)] if drawn else [told]
 
 
 def _leads(
@@ -206,6 +212,12 @@ class Markdown:
         title, *rest = node.children
         text = f"**{self.inline(title).rstrip('.')}.**\n\n{self.blocks(rest, level)}"
         return textwrap.indent(text, "> ", lambda line: True)
+
+    def block_picture(self, node: picture, level: int) -> str:
+        inside = b64encode(node["svg"].encode()).decode()
+        return (
+            f"![{self.inline_Text(nodes.Text(node['words']))}](data:image/svg+xml;base64,{inside})"
+        )
 
     def block_container(self, node: nodes.container, level: int) -> str:
         inside = self.blocks(node.children, level)

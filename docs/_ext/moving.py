@@ -146,6 +146,20 @@ class Moving(SphinxDirective):
         return [nodes.raw("", drawn, format="html")]
 
 
+# The colours of the pages, where their style sheet is not at hand.
+STYLE = (
+    "svg{background:#fff}line{stroke:#68707e;stroke-width:.7;opacity:.55}"
+    "line.slack{stroke-dasharray:2 3}line.spring{stroke:#1f6fb2;opacity:1}circle{fill:#1f6fb2}"
+)
+
+
+def still(kind: str, data: Json, words: str) -> str:
+    """The picture of a figure as a file of its own, in SVG; nothing where only scripts draw it."""
+    drawn = KINDS[kind][0](data, words)
+    head = '<svg xmlns="http://www.w3.org/2000/svg" '
+    return drawn.replace("<svg ", head, 1).replace(">", f"><style>{STYLE}</style>", 1)
+
+
 def chosen(name: str, entry: str | None = None) -> Json:
     """The data of a figure."""
     data = json.loads((FOLDER / name).read_text(encoding="utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import importlib
 import io
 import json
@@ -12,6 +13,7 @@ import textwrap
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import pytest
@@ -191,6 +193,17 @@ def test_a_notebook_says_what_moves_on_the_page_of_the_lesson(ours):
     told = ours("cells").markdown(".. moving:: shape shapes.json 1\n\n   A body.\n", plain)
     assert told.startswith("> **Correlation matrices of order three.**\n")
     assert told.endswith("> The page of this lesson has a figure here that moves. A body.")
+
+
+def test_a_notebook_holds_the_picture_that_moves_on_the_page_standing_still(ours):
+    told = ours("cells").markdown(".. moving:: springs springs.json\n\n   A [b].\n", plain)
+    alt, drawn = re.search(r"^!\[(.+)\]\(data:image/svg\+xml;base64,(.+)\)$", told, re.M).groups()
+    assert alt == r"A \[b\]."
+    root = ElementTree.fromstring(base64.b64decode(drawn))
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    data = ours("moving").chosen("springs.json")
+    assert len(root.findall(".//{*}line")) == len(data["edges"])
+    assert len(root.findall(".//{*}circle")) == len(data["colour"])
 
 
 @pytest.mark.parametrize(
