@@ -20,7 +20,7 @@ from docutils.parsers.rst.directives.admonitions import Admonition
 from docutils.parsers.rst.directives.body import CodeBlock, MathBlock
 from docutils.utils import SystemMessage, new_document
 from mathml import has_rows
-from moving import chosen, still
+from moving import chosen, legend, still
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import CustomReSTDispatcher
 
@@ -64,6 +64,7 @@ class Told(Directive):
 
     def run(self) -> list[nodes.Node]:
         data, shown = chosen(*self.arguments[1:]), " ".join(" ".join(self.content).split())
+        shown = legend(data, shown)
         words = f"The page of this lesson has a figure here that moves. {shown}"
         told = nodes.admonition("", nodes.title("", data["title"]), nodes.paragraph("", words))
         drawn = still(self.arguments[0], data, shown)

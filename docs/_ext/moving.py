@@ -146,10 +146,17 @@ class Moving(SphinxDirective):
         return [nodes.raw("", drawn, format="html")]
 
 
+def legend(data: Json, words: str) -> str:
+    """The words of a figure, and how its springs are read if it has any."""
+    return f"{words} {SPRINGS}" if "loads" in data else words
+
+
 # The colours of the pages, where their style sheet is not at hand.
 STYLE = (
     "svg{background:#fff}line{stroke:#68707e;stroke-width:.7;opacity:.55}"
-    "line.slack{stroke-dasharray:2 3}line.spring{stroke:#1f6fb2;opacity:1}circle{fill:#1f6fb2}"
+    "line.slack{stroke-dasharray:2 3}"
+    "circle,line.spring{--hue:color-mix(in oklab,#0a6a80,#b5480f calc(100%*var(--share)))}"
+    "circle{fill:var(--hue)}line.spring{stroke:var(--hue);opacity:1}"
 )
 
 
@@ -170,13 +177,12 @@ def figure(kind: str, data: Json, words: str, label: str, autoplay: bool = False
     """The picture, the words, a table, and the data; its label is no other's on the page."""
     picture, table = KINDS[kind]
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    told = f"{words} {SPRINGS}" if "loads" in data else words
     plays = " data-autoplay" if autoplay else ""
     return (
         f'<figure class="moving" data-kind="{kind}"{plays} aria-labelledby="{label}">'
         f'<p class="moving-title" id="{label}">{escape(data["title"])}</p>'
         f'<div class="moving-picture">{picture(data, words)}</div>'
-        f"<figcaption>{escape(told)}</figcaption>"
+        f"<figcaption>{escape(legend(data, words))}</figcaption>"
         f"<details><summary>The same in numbers</summary>{table(data)}</details>"
         f'<script type="application/json">{text}</script></figure>'
     )
