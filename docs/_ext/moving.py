@@ -157,6 +157,7 @@ STYLE = (
     "line.slack{stroke-dasharray:2 3}"
     "circle,line.spring{--hue:color-mix(in oklab,#0a6a80,#b5480f calc(100%*var(--share)))}"
     "circle{fill:var(--hue)}line.spring{stroke:var(--hue);opacity:1}"
+    "svg:has(.spring) circle{fill:#68707e;r:2.4px}"
 )
 
 
