@@ -8,27 +8,36 @@ from __future__ import annotations
 
 import re
 import textwrap
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.frontend import get_default_settings
 from docutils.parsers.rst import Directive, Parser, roles
+from docutils.parsers.rst.directives import flag
 from docutils.parsers.rst.directives.admonitions import Admonition
 from docutils.parsers.rst.directives.body import CodeBlock, MathBlock
 from docutils.utils import SystemMessage, new_document
-from moving import chosen
+from mathml import has_rows
+from moving import chosen, legend, still
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import CustomReSTDispatcher
 
 Link = Callable[[str, str, str], str]
 _TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^>]+)>", re.S)
 _SPECIAL = re.compile(r"([\\`*_<\[\]$])")
+# At the beginning of a paragraph these would make a title, a list or a quotation of it.
+_BEGINS = re.compile(r"(?P<number>\d*)(?P<sign>[#+>.)-])(?=[\s#>]|$)")
 _TOP = "Top\n===\n\n"
 
 
 class page(nodes.Inline, nodes.TextElement):
     """What a role leads to; docutils names its nodes in small letters."""
+
+
+class picture(nodes.Element):
+    """A drawing that a notebook holds within itself."""
 
 
 class Dropdown(Directive):
@@ -37,15 +46,16 @@ class Dropdown(Directive):
     required_arguments = 1
     final_argument_whitespace = True
     has_content = True
+    option_spec: ClassVar = {"open": flag}
 
     def run(self) -> list[nodes.Node]:
-        folded = nodes.container(title=self.arguments[0])
+        folded = nodes.container(title=self.arguments[0], open="open" in self.options)
         self.state.nested_parse(self.content, self.content_offset, folded)
         return [folded]
 
 
 class Told(Directive):
-    """A figure that moves, which a notebook can only tell of."""
+    """A figure that moves: a notebook tells of it, and has its picture standing still."""
 
     required_arguments = 2
     optional_arguments = 1
@@ -53,10 +63,12 @@ class Told(Directive):
     option_spec: ClassVar = {"autoplay": bool}
 
     def run(self) -> list[nodes.Node]:
-        title = chosen(*self.arguments[1:])["title"]
-        words = f"The page of this lesson has a figure here that moves. {' '.join(self.content)}"
-        told = nodes.admonition("", nodes.title("", title), nodes.paragraph("", words))
-        return [told]
+        data, shown = chosen(*self.arguments[1:]), " ".join(" ".join(self.content).split())
+        shown = legend(data, shown)
+        words = f"The page of this lesson has a figure here that moves. {shown}"
+        told = nodes.admonition("", nodes.title("", data["title"]), nodes.paragraph("", words))
+        drawn = still(self.arguments[0], data, shown)
+        return [told, picture(svg=drawn, words=shown)] if drawn else [told]
 
 
 def _leads(
@@ -72,7 +84,10 @@ def _name(
     name: str, raw: str, text: str, line: int, inliner: Any,
     options: Mapping[str, Any] | None = None, content: list[str] | None = None,
 ) -> tuple[list[nodes.Node], list[nodes.Node]]:  # fmt: skip
-    return [nodes.literal(raw, text)], []
+    titled = _TITLED.fullmatch(text)
+    words = titled["title"] if titled else text
+    # As in Sphinx, of a name after a tilde the last part is shown.
+    return [nodes.literal(raw, words[1:].rpartition(".")[2] if words[:1] == "~" else words)], []
 
 
 # Without a role a word is the name of something in the package.
@@ -160,15 +175,21 @@ class Markdown:
         return f"{'#' * level} {self.inline(node)}"
 
     def block_paragraph(self, node: nodes.paragraph, level: int) -> str:
-        return " ".join(self.inline(node).split())
+        text = " ".join(self.inline(node).split())
+        # Only a sign after digits, or one that stands first, has this meaning.
+        begins = _BEGINS.match(text)
+        if begins is None or (begins["sign"] in ".)") != bool(begins["number"]):
+            return text
+        return rf"{begins['number']}\{text[begins.start('sign') :]}"
 
     def block_literal_block(self, node: nodes.literal_block, level: int) -> str:
         language = next((word for word in node["classes"] if word != "code"), "")
-        return f"```{language}\n{node.astext()}\n```"
+        fence = _longer(node.astext(), 3)
+        return f"{fence}{language}\n{node.astext()}\n{fence}"
 
     def block_math_block(self, node: nodes.math_block, level: int) -> str:
         formula = " ".join(node.astext().split())
-        if "\\\\" in formula:
+        if has_rows(formula):
             formula = rf"\begin{{aligned}} {formula} \end{{aligned}}"
         return f"$$ {formula} $$"
 
@@ -176,6 +197,11 @@ class Markdown:
         return "\n".join(self._item("- ", item, level) for item in node.children)
 
     def block_enumerated_list(self, node: nodes.enumerated_list, level: int) -> str:
+        if node["enumtype"] != "arabic":
+            raise ExtensionError(
+                f"{self.where} cannot become a notebook: it holds a list numbered by "
+                f"{node['enumtype']}, and Markdown has only digits: number it 1., 2., 3."
+            )
         numbered = enumerate(node.children, node.get("start", 1))
         return "\n".join(self._item(f"{k}. ", item, level) for k, item in numbered)
 
@@ -188,9 +214,16 @@ class Markdown:
         text = f"**{self.inline(title).rstrip('.')}.**\n\n{self.blocks(rest, level)}"
         return textwrap.indent(text, "> ", lambda line: True)
 
+    def block_picture(self, node: picture, level: int) -> str:
+        inside = b64encode(node["svg"].encode()).decode()
+        return (
+            f"![{self.inline_Text(nodes.Text(node['words']))}](data:image/svg+xml;base64,{inside})"
+        )
+
     def block_container(self, node: nodes.container, level: int) -> str:
         inside = self.blocks(node.children, level)
-        return f"<details><summary>{node['title']}</summary>\n\n{inside}\n\n</details>"
+        opened = " open" if node["open"] else ""
+        return f"<details{opened}><summary>{node['title']}</summary>\n\n{inside}\n\n</details>"
 
     # -- within a line ---------------------------------------------------------------------------
 
@@ -204,7 +237,9 @@ class Markdown:
         return f"**{self.inline(node)}**"
 
     def inline_literal(self, node: nodes.literal) -> str:
-        return f"`{node.astext()}`"
+        text, fence = node.astext(), _longer(node.astext(), 1)
+        space = " " if "`" in text else ""
+        return f"{fence}{space}{text}{space}{fence}"
 
     def inline_math(self, node: nodes.math) -> str:
         return f"${' '.join(node.astext().split())}$"
@@ -217,3 +252,8 @@ class Markdown:
 
     def inline_page(self, node: page) -> str:
         return self.link(node["kind"], node["target"], node["title"])
+
+
+def _longer(text: str, least: int) -> str:
+    """Backticks enough to enclose a text that holds some itself."""
+    return "`" * max([least, *(len(run) + 1 for run in re.findall("`+", text))])

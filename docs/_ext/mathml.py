@@ -27,7 +27,7 @@ ET.register_namespace("", NAMESPACE)
 def to_mathml(latex: str, *, display: bool) -> str:
     """MathML of a formula; several lines (``\\\\``) are aligned at ``&``."""
     latex = re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{split}", latex.strip())
-    if _has_rows(latex):
+    if has_rows(latex):
         latex = rf"\begin{{split}}{latex}\end{{split}}"
     # The converter closes \textstyle at once; what follows would be drawn as if it were absent.
     latex = latex.replace(r"\textstyle", "")
@@ -36,7 +36,7 @@ def to_mathml(latex: str, *, display: bool) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def _has_rows(latex: str) -> bool:
+def has_rows(latex: str) -> bool:
     """Whether a formula is broken into lines outside of matrices and other environments."""
     environment = re.compile(r"\\begin\{(\w+)\}(?:(?!\\begin).)*?\\end\{\1\}", re.DOTALL)
     rest, count = latex, 1

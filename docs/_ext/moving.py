@@ -16,10 +16,17 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
+from sdpdr.lab.plot.edges import spring_width
+
 FOLDER = Path(__file__).parents[1] / "moving"
 WIDTH, MARGIN = 640.0, 16.0
 # Beyond it a picture does not fit a window.
 TALLEST = 420.0
+
+SPRINGS = (
+    "Springs are drawn in width and colour by the root of their multiplier, up to the "
+    "99th percentile of all; dashed ones carry less than a thousandth of that."
+)
 
 Json = dict[str, Any]
 
@@ -61,8 +68,7 @@ def _spring(load: float) -> str:
     """Colour and width of an edge by its load, which lies between 0 and 1; 0 is drawn as slack."""
     if not load:
         return ' class="slack"'
-    share = load**0.5
-    return f' class="spring" style="--share:{share:.3f};stroke-width:{0.6 + 4 * share:.2f}"'
+    return f' class="spring" style="--share:{load**0.5:.3f};stroke-width:{spring_width(load):.2f}"'
 
 
 def nothing(data: Json, words: str) -> str:
@@ -145,6 +151,28 @@ class Moving(SphinxDirective):
         return [nodes.raw("", drawn, format="html")]
 
 
+def legend(data: Json, words: str) -> str:
+    """The words of a figure, and how its springs are read if it has any."""
+    return f"{words} {SPRINGS}" if "loads" in data else words
+
+
+# The colours of the pages, where their style sheet is not at hand.
+STYLE = (
+    "svg{background:#fff}line{stroke:#68707e;stroke-width:.7;opacity:.55}"
+    "line.slack{stroke-dasharray:2 3}"
+    "circle,line.spring{--hue:color-mix(in oklab,#0a6a80,#b5480f calc(100%*var(--share)))}"
+    "circle{fill:var(--hue)}line.spring{stroke:var(--hue);opacity:1}"
+    "svg:has(.spring) circle{fill:#68707e;r:2.4px}"
+)
+
+
+def still(kind: str, data: Json, words: str) -> str:
+    """The picture of a figure as a file of its own, in SVG; nothing where only scripts draw it."""
+    drawn = KINDS[kind][0](data, words)
+    head = '<svg xmlns="http://www.w3.org/2000/svg" '
+    return drawn.replace("<svg ", head, 1).replace(">", f"><style>{STYLE}</style>", 1)
+
+
 def chosen(name: str, entry: str | None = None) -> Json:
     """The data of a figure."""
     data = json.loads((FOLDER / name).read_text(encoding="utf-8"))
@@ -160,7 +188,7 @@ def figure(kind: str, data: Json, words: str, label: str, autoplay: bool = False
         f'<figure class="moving" data-kind="{kind}"{plays} aria-labelledby="{label}">'
         f'<p class="moving-title" id="{label}">{escape(data["title"])}</p>'
         f'<div class="moving-picture">{picture(data, words)}</div>'
-        f"<figcaption>{escape(words)}</figcaption>"
+        f"<figcaption>{escape(legend(data, words))}</figcaption>"
         f"<details><summary>The same in numbers</summary>{table(data)}</details>"
         f'<script type="application/json">{text}</script></figure>'
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from docutils import nodes
 from PIL import Image
+from sphinx.errors import ExtensionError
 from sphinx_gallery.utils import scale_image
 
 COLOURS = 128
@@ -36,10 +37,21 @@ def shrink(folder: Path) -> None:
 
 
 def words_of(thumb: Path) -> str:
-    """The words of the first picture of the page that a thumbnail leads to."""
+    """The words of the first picture of the page that a thumbnail leads to.
+
+    Raises
+    ------
+    ExtensionError
+        The page has no picture with words, so that the thumbnail would be a placeholder.
+    """
     page = thumb.parents[2] / f"{_NAME.search(thumb.name)['page']}.rst"
     found = re.search(r"^ +:alt: (.+)$", page.read_text(encoding="utf-8"), re.M)
-    return found[1] if found else ""
+    if found is None:
+        raise ExtensionError(
+            f"{page.name} holds no picture with words for its thumbnail: keep a figure of the page "
+            "in a variable, a list, a tuple or a dictionary when its block of code ends."
+        )
+    return found[1]
 
 
 def _twin(thumb: Path) -> Path:

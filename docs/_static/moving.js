@@ -399,7 +399,7 @@
   // -- begin ----------------------------------------------------------------------------------------
 
   const KINDS = { film, springs, shape, race };
-  for (const figure of document.querySelectorAll("figure.moving")) {
+  const begin = (figure) => {
     const data = JSON.parse(figure.querySelector("script").textContent);
     const controls = make("div", { class: "moving-controls" });
     const status = make("p", { class: "moving-status", role: "status", "aria-live": "polite" });
@@ -407,5 +407,9 @@
     const play = KINDS[figure.dataset.kind](figure, data, controls, status);
     // It moves by itself only where it is asked to, and never for readers who want none of it.
     if (figure.hasAttribute("data-autoplay") && play && !calm.matches) play.start();
+  };
+  for (const figure of document.querySelectorAll("figure.moving")) {
+    // One that fails stands still, and the others move.
+    try { begin(figure); } catch (error) { console.error(error); }
   }
 })();

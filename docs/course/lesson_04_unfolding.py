@@ -235,7 +235,8 @@ axis.set_title("unrolled")
 
 loaded = w > 1e-6 * w.max()
 print(f"{loaded.sum()} of {graph.m} threads carry a load")
-springs = plot.dual_weights(Y, graph.edges, w)  # colours on a logarithmic scale
+# Colours are on a logarithmic scale.
+springs = plot.dual_weights(Y, graph.edges, w, title="the load of every thread")
 
 # %%
 # The threads drawn thin and grey carry next to nothing. Cut those of multiplier zero, and nothing

@@ -54,6 +54,7 @@ strip = fig.add_axes((0.43, 0.2, 0.55, 0.6))
 strip.scatter(*Y.T, c=along, s=8)
 strip.set_aspect("equal")
 strip.spines[["top", "right"]].set_visible(False)
+title = fig.suptitle("a rolled sheet of points, and the same points unfolded")
 
 # %%
 # The certificate
@@ -89,7 +90,7 @@ convergence = plot.convergence(solution.history)
 
 loaded = w > 1e-3 * w.max()
 print(f"{loaded.sum()} of {graph.m} edges carry a load")
-springs = plot.dual_weights(Y, graph.edges, w)
+springs = plot.dual_weights(Y, graph.edges, w, title="the load of every edge")
 
 # %%
 # How many dimensions does the sheet have? The eigenvalues of the Gram matrix say how much of the

@@ -48,6 +48,7 @@ figure = plot.runs(
     [s.gap for s in solutions.values()],
     [sum(s.timings.values()) for s in solutions.values()],
     tol=1e-6,
+    title="solvers and forms of one program",
 )
 
 # %%

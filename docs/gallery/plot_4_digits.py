@@ -22,7 +22,9 @@ print(solution)
 # Images change little from place to place and much across the page: slant, the roundness of the
 # head, the length of the foot. Nobody told the method about any of them.
 
-page = plot.embedding(solution.embedding(2), images=X.reshape(-1, 8, 8))
+page = plot.embedding(
+    solution.embedding(2), images=X.reshape(-1, 8, 8), title="images of a digit, unfolded"
+)
 
 # %%
 # The spectrum says how much the plane leaves out.

@@ -120,7 +120,11 @@ second = rest @ np.linalg.svd(rest - rest.mean(axis=0), full_matrices=False)[2][
 guess = np.where(score * score[anchor] > 0.0, digit[anchor], 13 - digit[anchor])
 print(f"{np.mean(guess[labels < 0] == digit[labels < 0]):.0%} of {np.sum(labels < 0)} are right")
 page = plot.embedding(
-    np.column_stack([score, second]), digit, images=images.reshape(-1, 8, 8), label="true digit"
+    np.column_stack([score, second]),
+    digit,
+    images=images.reshape(-1, 8, 8),
+    label="true digit",
+    title="two digits, by their side of a plane",
 )
 line = page.axes[0].axvline(0.0, color=plot.style.FAINT, linewidth=1.0)
 

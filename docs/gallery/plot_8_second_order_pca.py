@@ -25,6 +25,7 @@ print(f"the bases keep {pca.objective_:.0f}, none more than {pca.upper_bound_:.0
 # The nine pictures of which every approximation is a sum.
 
 products = plot.bases(pca.rows_, pca.columns_)
+title = products.suptitle("nine products of a row pattern and a column pattern")
 
 # %%
 # Eigenvalues of both matrices: two are one, and some are fractions. Were three of them one, and

@@ -45,6 +45,7 @@ figure, axes = plt.subplots(2, 8, figsize=(8, 2.2), layout="constrained")
 for axis, part in zip(axes.flat, parts, strict=True):
     axis.imshow(part, cmap="gray_r")
     axis.set_axis_off()
+title = figure.suptitle("parts by NMF (above) and by isometric NMF (below)")
 
 # %%
 # Distances between neighbours before and after: on the diagonal they are kept.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import importlib
 import io
 import json
@@ -12,6 +13,7 @@ import textwrap
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import pytest
@@ -157,10 +159,51 @@ def test_text_of_a_notebook_keeps_titles_lists_and_signs_of_markdown(ours):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        (".. math:: a &= b", r"$$ \begin{aligned} a &= b \end{aligned} $$"),
+        (
+            r".. math:: M = \begin{bmatrix} a & b \\ c & d \end{bmatrix}",
+            r"$$ M = \begin{bmatrix} a & b \\ c & d \end{bmatrix} $$",
+        ),
+        (
+            ".. dropdown:: S\n   :open:\n\n   Words.",
+            "<details open><summary>S</summary>\n\nWords.\n\n</details>",
+        ),
+        ("`title <sdpdr.x>` and `~sdpdr.x`.", "`title` and `x`."),
+        (r"\# is a sign.", r"\# is a sign."),
+        (r"\+ is a sign.", r"\+ is a sign."),
+        (r"\- is a sign.", r"\- is a sign."),
+        ("> is a sign.", r"\> is a sign."),
+        (r"1984\. A year.", r"1984\. A year."),
+        ("1984 and -1 are. #1 is.", "1984 and -1 are. #1 is."),
+        ("...and so on.", "...and so on."),
+        ("Two ``a`b`` of ``c``.", "Two `` a`b `` of `c`."),
+        (".. code-block:: none\n\n   ```\n   x", "````none\n```\nx\n````"),
+    ],
+)
+def test_signs_that_mean_other_things_in_markdown_are_written_as_the_page_shows_them(
+    ours, text, made
+):
+    assert ours("cells").markdown(f"{text}\n", plain) == made
+
+
 def test_a_notebook_says_what_moves_on_the_page_of_the_lesson(ours):
     told = ours("cells").markdown(".. moving:: shape shapes.json 1\n\n   A body.\n", plain)
     assert told.startswith("> **Correlation matrices of order three.**\n")
     assert told.endswith("> The page of this lesson has a figure here that moves. A body.")
+
+
+def test_a_notebook_holds_the_picture_that_moves_on_the_page_standing_still(ours):
+    told = ours("cells").markdown(".. moving:: springs springs.json\n\n   A [b].\n", plain)
+    alt, drawn = re.search(r"^!\[(.+)\]\(data:image/svg\+xml;base64,(.+)\)$", told, re.M).groups()
+    assert alt.startswith(r"A \[b\]. Springs are drawn")
+    root = ElementTree.fromstring(base64.b64decode(drawn))
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    data = ours("moving").chosen("springs.json")
+    assert len(root.findall(".//{*}line")) == len(data["edges"])
+    assert len(root.findall(".//{*}circle")) == len(data["colour"])
 
 
 @pytest.mark.parametrize(
@@ -172,6 +215,8 @@ def test_a_notebook_says_what_moves_on_the_page_of_the_lesson(ours):
         "term\n   what it is\n",
         ".. image:: cone.png\n",
         "An *open emphasis.",
+        "a. one\nb. two\n",
+        ".. dropdown:: S\n   :color: red\n\n   Words.\n",
     ],
 )
 def test_what_cannot_become_a_notebook_ends_the_build(ours, text):

@@ -139,12 +139,15 @@ def test_every_folder_of_pages_has_a_heading():
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 @pytest.mark.filterwarnings("error::sdpdr.errors.SdpdrWarning")
-def test_a_page_runs_and_draws(page, capsys):
+def test_a_page_runs_and_draws_what_has_words(page, capsys, monkeypatch):
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
+    figures = importlib.import_module("figures")
     matplotlib.use("Agg")
     names = runpy.run_path(str(page))
     drawn = [value for value in names.values() if isinstance(value, Figure)]
     pyplot.close("all")
     assert drawn
+    assert all(figures.described(figure, page.name) for figure in drawn)
     assert capsys.readouterr().out
 
 
@@ -161,13 +164,42 @@ def test_ink_becomes_chalk_and_colours_stay(monkeypatch):
     assert min(to_rgb(ink.get_color())) > 0.75
     assert to_rgb(blue.get_color()) == to_rgb("#3f90da")
     assert to_rgb(title.get_color()) == (1.0, 1.0, 1.0)
-    assert figures.described(figure) == "words"
-    axes.set(title="", xlabel="seed", ylabel="error")
-    assert figures.described(figure) == "error by seed"
-    axes.set(xlabel="", ylabel="")
-    axes.scatter([0.0], [0.0])
-    axes.plot([0.0, 1.0], [0.0, 1.0])
-    assert figures.described(figure) == "points and lines"
+
+
+def test_words_for_a_picture_begin_with_its_title_and_leave_no_panel_out(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
+    figures = importlib.import_module("figures")
+
+    figure = Figure()
+    left, right, *rest = figure.subplots(1, 5)
+    left.set_title("words")
+    right.set(xlabel="seed", ylabel="error")
+    for axes in rest:
+        axes.imshow([[0.0]])
+    assert figures.described(figure) == "words; error by seed; 3 images"
+    figure.suptitle("faces and\ntheir parts")
+    assert figures.described(figure) == "faces and their parts; words; error by seed; 3 images"
+    left.set_title("")
+    left.scatter([0.0], [0.0])
+    left.plot([0.0, 1.0], [0.0, 1.0])
+    figure.colorbar(rest[0].images[0], ax=rest, label="grey")
+    told = "faces and their parts; points and lines; error by seed; 3 images; colours grey"
+    assert figures.described(figure) == told
+
+
+@pytest.mark.parametrize("labels", [{}, {"ylabel": "value"}])
+def test_a_picture_that_says_nothing_of_itself_ends_the_build(monkeypatch, labels):
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
+    figures = importlib.import_module("figures")
+    errors = importlib.import_module("sphinx.errors")
+
+    figure = Figure()
+    for axes in figure.subplots(1, 2):
+        drawn = axes.scatter([0.0], [0.0], c=[1.0])
+        axes.set(**labels)
+    figure.colorbar(drawn, ax=axes, label="dual weight")
+    with pytest.raises(errors.ExtensionError, match=r"plot_x\.py: a figure says no more"):
+        figures.described(figure, "plot_x.py")
 
 
 def test_thumbnails_become_small_and_keep_their_looks(monkeypatch, tmp_path):
@@ -205,6 +237,32 @@ def test_a_thumbnail_has_a_twin_for_dark_pages_and_the_words_of_its_picture(monk
     page = thumb.parents[2] / "plot_a.rst"
     page.write_text(".. image:: /one.png\n   :alt: truth; MVU\n\n.. image:: /b.png\n   :alt: b\n")
     assert thumbnails.words_of(thumb) == "truth; MVU"
+    page.write_text("A page that draws nothing\n")
+    errors = importlib.import_module("sphinx.errors")
+    with pytest.raises(errors.ExtensionError, match=r"plot_a\.rst holds no picture"):
+        thumbnails.words_of(thumb)
+
+
+def test_figures_within_lists_tuples_and_mappings_are_shown_once(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(EXTENSIONS))
+    figures = importlib.import_module("figures")
+
+    def named(word):
+        figure = Figure(figsize=(1.0, 1.0))
+        figure.suptitle(word)
+        return figure
+
+    one = named("one")
+    known = {"one": one, "again": [one, 3], "more": {"a": (named("two"), "words"), "b": {}}}
+    known["self"] = [known]
+    block = {
+        "example_globals": known, "src_file": "plot_x.py",
+        "image_path_iterator": (str(tmp_path / f"{k}.png") for k in range(9)),
+    }  # fmt: skip
+    scraper, settings = figures.FigureScraper(), {"src_dir": str(tmp_path)}
+    shown = scraper(block, block, settings)
+    assert re.findall(r":alt: (.+)", shown) == ["one", "one", "two", "two"]
+    assert scraper(block, block, settings) == ""
 
 
 def test_no_page_chooses_another_picture_than_the_first_for_its_thumbnail():

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from sdpdr import datasets, graphs
+from sdpdr.lab.plot import edges
 from sdpdr.linalg import SquaredEdgeLengths
 
 pytest.importorskip("sphinx", reason="Sphinx is not installed")
@@ -141,10 +142,18 @@ def test_every_figure_teaches_in_a_lesson():
 def test_springs_are_drawn_by_their_loads():
     film = read("springs")
     weights, loads = np.array(film["weights"]), np.array(film["loads"])
-    top = np.quantile(weights, 0.99)
-    share = np.minimum(weights / top, 1.0)
-    assert loads == pytest.approx(np.where(share > 1e-3, share, 0.0), rel=1e-2, abs=1e-5)
+    share = edges.loads(weights)
+    wanted = np.where(share > edges.SLACK, share, 0.0)
+    assert loads == pytest.approx(wanted, rel=1e-2, abs=1e-5)
     assert 0 < np.count_nonzero(loads) < len(loads)
+
+
+def test_the_script_moves_every_kind_that_the_pages_draw(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    kinds = importlib.import_module("moving").KINDS
+    script = (DOCS / "_static" / "moving.js").read_text(encoding="utf-8")
+    (moved,) = re.findall(r"const KINDS = \{(.+)\};", script)
+    assert {word.strip() for word in moved.split(",")} == set(kinds)
 
 
 @pytest.mark.parametrize(

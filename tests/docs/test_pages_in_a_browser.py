@@ -35,6 +35,8 @@ ELSEWHERE = (
     "_build", "gallery", "tables", "api", "guide", "howto", "methods", "problems", "studies",
     "gallery_output", "course", "references.rst", "concepts.rst", "changelog.md", "contributing.md",
 )  # fmt: skip
+# Milliseconds; a film shows a frame for 700.
+A_FRAME_AND_MORE = 1000
 SETTLED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # The theme's button for searching says more than its name does.
 NOT_OURS = [[".search-button__button"]]
@@ -240,9 +242,25 @@ def test_it_plays_and_pauses_by_keyboard(visit, title, motion):
     sync_api.expect(slider).not_to_have_value(before)
     button.press("Enter")
     assert button.inner_text() == "Play"
-    held = slider.input_value()
-    page.evaluate(SETTLED)
-    assert slider.input_value() == held
+    picture = part.locator(".moving-picture")
+    held = slider.input_value(), picture.inner_html()
+    # A film that plays on would come to its next frame within this time.
+    page.wait_for_timeout(A_FRAME_AND_MORE)
+    assert (slider.input_value(), picture.inner_html()) == held
+
+
+def test_a_figure_that_fails_stops_no_other(site, visit, tmp_path):
+    text = (site / "moving.html").read_text(encoding="utf-8")
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "_static").symlink_to(site / "_static")
+    broken = text.replace('data-kind="film"', 'data-kind="none"', 1)
+    assert broken != text
+    (folder / "moving.html").write_text(broken, encoding="utf-8")
+    page = visit(folder / "moving.html")
+    sliders = [part.get_by_role("slider").count() for part in page.locator("figure.moving").all()]
+    assert sliders.count(0) == 1
+    assert len(sliders) > 1
 
 
 def test_nothing_moves_by_itself_for_readers_who_want_no_motion(visit):

@@ -35,5 +35,5 @@ for name, W, error in (("NMF", plain, nmf.reconstruction_err_), ("IsoNMF", kept,
     print(f"{name}: misses {error:.1%} of the pictures")
     axis.plot(np.linalg.norm(np.diff(X, axis=0), axis=1), after, "o", label=name)
 axis.axline((8.0, 8.0), slope=1.0, color="grey", linewidth=1.0)
-axis.set(xlabel="distance of two pictures", ylabel="of their coefficients")
+axis.set(xlabel="distance of two pictures", ylabel="distance of their coefficients")
 legend = axis.legend(frameon=False)

@@ -27,4 +27,4 @@ for k in (1, 2):
 print({name: f"{error:.1e}" for name, error in errors.items()})
 figure, axis = plt.subplots(figsize=(5, 3), layout="constrained")
 axis.bar(list(errors), np.maximum(list(errors.values()), 1e-16), color=["C0", "C7", "C7"])
-axis.set(ylabel="error", yscale="log")
+axis.set(ylabel="error", yscale="log", title="what is left by each factorization")

@@ -28,6 +28,6 @@ for name, (c, D) in pairs.items():
     edge = np.linalg.solve(np.linalg.cholesky(D).T, [np.cos(turn), np.sin(turn)])
     print(f"{name}: area {np.pi / np.sqrt(np.linalg.det(D)):.3f}")
     axis.plot(*(c[:, None] + edge), label=name)
-axis.set_aspect("equal")
+axis.set(aspect="equal", title="two ellipses that hold all points")
 legend = axis.legend(frameon=False)
 print(f"no ellipse is smaller by more than a factor of 1 + {np.expm1(least.gap):.0e}")

@@ -124,7 +124,7 @@ def draw_springs(axes: Axes, plane: Array, pairs: np.ndarray, weight: Array) -> 
     draw_edges(axes, plane, pairs[~carries], colors=FAINT, linewidths=0.4, alpha=0.5)
     draw_edges(
         axes, plane, pairs[order], colors=SPRINGS.to_rgba(load[order]),
-        linewidths=0.5 + 3.0 * np.sqrt(load[order]),
+        linewidths=spring_width(load[order]),
     )  # fmt: skip
 
 
@@ -152,6 +152,17 @@ def loads(weights: Array) -> Array:
     size = np.abs(weights)
     top = float(np.quantile(size, MOST)) if size.size else 0.0
     return np.minimum(size / (top or float(np.max(size, initial=0.0)) or 1.0), 1.0)
+
+
+def spring_width(load: Array) -> Array:
+    """Width of springs that carry something, by their loads: it grows as their root.
+
+    Examples
+    --------
+    >>> spring_width(np.array([0.25, 1.0]))
+    array([2. , 3.5])
+    """
+    return 0.5 + 3.0 * np.sqrt(load)
 
 
 def _one_each(name: str, edges: ArrayLike, values: ArrayLike) -> tuple[np.ndarray, Array]:

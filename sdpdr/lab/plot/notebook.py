@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.lab.plot.answer import weights_of
-from sdpdr.lab.plot.edges import SLACK, SPRINGS, loads
+from sdpdr.lab.plot.edges import SLACK, SPRINGS, loads, spring_width
 from sdpdr.lab.plot.points import pixels_of, plane_of
 from sdpdr.lab.plot.style import ACCENT, FAINT
 from sdpdr.program import Solution
@@ -70,12 +70,13 @@ def _springs(at: Array, edges: Index, weights: Array) -> Iterator[str]:
     """Edges in the colours of their multipliers; grey where some have none, which is told."""
     load = loads(weights) if np.isfinite(weights).all() else np.zeros(len(weights))
     colours = SPRINGS.to_rgba(np.maximum(load, SLACK))
-    told = zip(edges.tolist(), weights.tolist(), load.tolist(), colours, strict=True)
-    for (i, j), weight, share, of in told:
+    widths = spring_width(load).tolist()
+    told = zip(edges.tolist(), weights.tolist(), load.tolist(), widths, colours, strict=True)
+    for (i, j), weight, share, wide, of in told:
         (x1, y1), (x2, y2) = at[i], at[j]
         colour = to_hex(of) if share > SLACK else FAINT
         yield (
             f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
-            f'stroke-width="{0.7 + 3.0 * share**0.5:.2f}"><title>edge {i} – {j}: multiplier '
+            f'stroke-width="{wide:.2f}"><title>edge {i} – {j}: multiplier '
             f"{weight:.4g}</title></line>"
         )
