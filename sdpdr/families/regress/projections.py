@@ -50,7 +50,7 @@ class GraphProjection(Responding):
         others two, or, with labels, one less than there are classes where that is more;
         `IsoProjection`, which heeds none, then keeps all directions along which distances spread.
     n_neighbors : int, default 5
-        Of `LSDA`, 10.
+        Of `LSDA`, None: ten, or all others where there are fewer.
     metric : {"euclidean", "cosine"}, default "euclidean"
         Of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
@@ -285,7 +285,7 @@ class LSDA(GraphProjection):
     """
 
     _: KW_ONLY
-    n_neighbors: int = 10
+    n_neighbors: int | None = None
     way: str = "direct"
 
     kind: ClassVar[str] = "contrast"

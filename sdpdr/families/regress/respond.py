@@ -46,6 +46,8 @@ KINDS = (
 )  # fmt: skip
 LABELLED = ("given", "classes", "semisupervised", "contrast")
 CONNECT = ("none", "mst", "bridges")
+# Neighbours where none are asked for.
+_TEN = 10
 # Made of weights of edges.
 WEIGHED = ("laplacian", "semisupervised", "contrast")
 UNKNOWN = -1
@@ -133,7 +135,7 @@ class Responding(Transformer):
 
     n_components: int | None = None
     _: KW_ONLY
-    n_neighbors: int = 5
+    n_neighbors: int | None = 5
     metric: str = "euclidean"
     weights: str = "binary"
     bandwidth: float | None = None
@@ -198,11 +200,15 @@ class Responding(Transformer):
         validate.choice("connect", self.connect, CONNECT)
         validate.choice("metric", self.metric, METRICS)
         if classes is not None:
-            return knn_within_classes(X, classes, self.n_neighbors, metric=self.metric)
+            return knn_within_classes(X, classes, self._near(X), metric=self.metric)
         with warnings.catch_warnings():
             # Pencils are of samples, whether or not some share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
-            return knn(X, self.n_neighbors, metric=self.metric, connect=self.connect)
+            return knn(X, self._near(X), metric=self.metric, connect=self.connect)
+
+    def _near(self, X: Any) -> int:
+        """How many neighbours: as said, or ten, of fewer others all."""
+        return min(_TEN, X.shape[0] - 1) if self.n_neighbors is None else self.n_neighbors
 
     def _of_pencil(self, pencil: Pencil, X: Any, y: np.ndarray | None, default: int) -> Responses:
         if pencil.n != X.shape[0]:
