@@ -173,10 +173,13 @@ for c in (1.8, 2.0):
     print(f"c = {c}: smallest eigenvalue {least:.3f}\n   {factorize.completely_positive(ring(c))}")
 
 # %%
-# For the first a matrix proves that there is no factor, for the second a factor is the proof. And
-# there are matrices for which neither is found: to decide the question is NP-hard. *That is where
-# the method of this course ends*: linear conditions and a cone for which there is a simple test.
-# What can still be had is a bound from below, a point from above, and an honest number between.
+# For the first a matrix M proves that there is no factor: :math:`\langle M, B B^\top \rangle \ge 0`
+# for all :math:`B \ge 0`, and not for this A. (It is found from the *comparison matrix*, which is A
+# with a minus before its entries off the diagonal: :doc:`/methods/completely_positive`.) For the
+# second a factor is the proof. And there are matrices for which neither is found: to decide the
+# question is NP-hard. *That is where the method of this course ends*: linear conditions and a cone
+# for which there is a simple test. What can still be had is a bound from below, a point from above,
+# and an honest number between.
 
 # %%
 # Exercises
