@@ -176,8 +176,8 @@ axis.view_init(16, -60)
 #    often a corner, of rank one, else a point of the bulging sides, of rank two.
 #
 # Keep this picture in mind. A linear function on such a body has its maximum at a corner, or else
-# on a bulging side, hence at a matrix of low rank. *Nobody asks for low rank; the shape of the cone
-# makes it likely.*
+# on a bulging side (and only a few along a whole edge), hence at a matrix of low rank. *Nobody asks
+# for low rank; the shape of the cone makes it likely.*
 #
 # Two matrices at a right angle
 # -----------------------------
