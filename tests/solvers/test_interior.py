@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sdpdr
-from sdpdr import blocks, graphs, methods, soften
+from sdpdr import blocks, datasets, graphs, methods, soften
 from sdpdr.errors import UnknownNameError
 from sdpdr.linalg import QuadraticForms, SquaredEdgeLengths
 from sdpdr.model import AtMost, Block, Var
@@ -342,6 +342,20 @@ def test_where_the_iteration_ends_inequalities_hold(tol):
 
 
 # -- known points ------------------------------------------------------------------------------
+
+
+def test_no_limit_that_it_pays_to_break_a_little_is_waited_for():
+    """The price of limits rises as soon as nothing else moves."""
+    X = datasets.swiss_roll(200, seed=0)[0]
+    known = np.arange(0, 200, 20)
+    model = methods.anchored_mvu(graphs.knn(X, n_neighbors=6, connect="mst"), known, X[known])
+    records = []
+    options = Options(tol=1e-7, enough=1e-6, callback=records.append)
+    assert solve_factored(model.to_sdp(), options, interior=True).status == "converged"
+    values = np.array([record.value for record in records])
+    still = np.abs(np.diff(values)) <= 1e-11 * np.abs(values[1:])
+    standing = np.convolve(still, np.ones(10), mode="valid")
+    assert standing.max(initial=0.0) < 10.0
 
 
 def sensors(n, noise=0.0, seed=0, exact=False):

@@ -13,8 +13,14 @@ from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted,
 from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
-from sdpdr.program.attain.cone import ConeProgram, cone_program, largest_order
+from sdpdr.program.attain.cone import (
+    ConeProgram,
+    cone_program,
+    largest_order,
+    require_dense_factors,
+)
 from sdpdr.program.attain.newton import unless_lost
+from sdpdr.program.attain.through import solve_through_factor
 from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
@@ -30,6 +36,7 @@ _SLOWEST = 0.7
 _POLISHED = 1e-3
 # Order up to which they take no time to speak of.
 _SMALL_ORDER = 150
+_ENCLOSED = "a box around it contains a feasible point and lies in the cone"
 _UNPROVED = "no point was proved feasible"
 
 
@@ -70,11 +77,11 @@ def attain(
 ) -> Attained:
     r"""Make a point feasible and prove it.
 
-    In turn: an argument special to the program (`closed`), the nearest feasible points to the
-    one given, with its small eigenvalues lifted a little, and a point of the central path
-    (`approach`). The last two are verified by enclosing a solution of all equations in a box that
-    lies in the cone (`box`). The first point that comes near enough to the goal is taken, else the
-    best.
+    In turn: an argument special to the program (`closed`), a solution of all equations next to a
+    factor, where one is given (`through`), the nearest feasible points to the one given, with its
+    small eigenvalues lifted a little, and a point of the central path (`approach`). The last two
+    are verified by enclosing a solution of all equations in a box that lies in the cone (`box`).
+    The first point that comes near enough to the goal is taken, else the best.
 
     Parameters
     ----------
@@ -171,7 +178,8 @@ def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: float | None) -> tupl
     best: tuple[Box, str, Mapping[str, Array]] | None = None
     trouble = "no interior point of the feasible set was found"
     try:
-        program = cone_program(sdp, deadline)
+        is_narrow = any(isinstance(given, Factor) for given in point.values.values())
+        program = cone_program(sdp, deadline, wide=is_narrow)
         if aim.exact and not program.is_exact:
             raise _UnprovedError("the face that the rows state is known to rounding only")
         x = program.vector(point.values)
@@ -190,12 +198,20 @@ def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: float | None) -> tupl
     if best is None:
         raise _UnprovedError(f"{_UNPROVED}: {trouble}")
     box, words, duals = best
-    values = program.values(box.x, tuple(v.name for v in sdp.variables))
-    for name, given in point.values.items():
-        # Who works with factors, of a narrower cone for instance, gets one back.
-        values[name] = as_factor(values[name]) if isinstance(given, Factor) else values[name]
-    words += "; a box around it contains a feasible point and lies in the cone"
+    values = _values(program, box, point)
     return box.value, Attained(sdp.report(box.value), words, values, duals, aim.exact)
+
+
+def _values(program: ConeProgram, box: Box, point: Point) -> dict[str, Value]:
+    """Of all variables that the point has; who works with factors gets one back."""
+    through = {b.name: b.basis for b in program.blocks if b.name in box.factors}
+    values = program.values(box.x, tuple(name for name in point.values if name not in through))
+    for name, given in point.values.items():
+        if name in through:
+            values[name] = Factor(through[name].expanded_factor(box.factors[name]))
+        elif isinstance(given, Factor):
+            values[name] = as_factor(values[name])
+    return values
 
 
 def _boxes(
@@ -206,6 +222,12 @@ def _boxes(
     The most promising points come first; what leads further from the optimum is tried only where
     what is nearer was in vain.
     """
+    if any(isinstance(given, Factor) for given in point.values.values()):
+        box = solve_through_factor(program, x, program.factors(point.values))
+        yield box, "a factor next to which all equations have a solution", {}
+        if isinstance(box, Box):
+            return
+    require_dense_factors(program.sdp)
     shares = finest_first(aim.tol, SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES)
     own = own_share(program, x)
     # A point that lies inside and satisfies the rows need not be moved.
@@ -213,7 +235,7 @@ def _boxes(
         found = nearest(program, x, share)
         if found is not None:
             box = enclose(program, found, exact=aim.exact)
-            yield box, "the nearest point that satisfies all rows", {}
+            yield box, f"the nearest point that satisfies all rows; {_ENCLOSED}", {}
             if isinstance(box, Box):
                 break
     if not all(r.label in point.duals for r in program.sdp.rows):
@@ -224,7 +246,7 @@ def _boxes(
     # A third of the tolerance is left for the bound, and for rounding.
     gap = aim.tol * size / 3.0
     for box, y in _along_path(program, x, point.duals, gap, widths, aim.exact):
-        yield box, "a point of the central path", program.duals(point.duals, y)
+        yield box, f"a point of the central path; {_ENCLOSED}", program.duals(point.duals, y)
 
 
 def _along_path(

@@ -133,6 +133,14 @@ class Pivoted:
         """X of a matrix M."""
         return np.asarray(self.matrix @ (self.matrix @ small).T)
 
+    def reduced_factor(self, factor: Array) -> Array:
+        """A factor of M, of one of a matrix on the face."""
+        return np.asarray(factor[self._split[1]])
+
+    def expanded_factor(self, small: Array) -> Array:
+        """A factor of X, of one of M."""
+        return np.asarray(self.matrix @ small)
+
     def image(self, linear_map: LinearMap) -> Image:
         """The map on svec(M), and bounds on the errors of its entries."""
         size = row_magnitudes(linear_map)
@@ -195,6 +203,15 @@ class Grounded:
     def expanded(self, small: Array) -> Array:
         """K of a matrix M."""
         return np.asarray(self._basis @ (small @ self._basis.T))
+
+    def reduced_factor(self, factor: Array) -> Array:
+        """A factor of M, of one of a matrix on the face."""
+        return np.asarray(factor[1:] - factor[0])
+
+    def expanded_factor(self, small: Array) -> Array:
+        """A factor of K, of one of M."""
+        points = np.vstack([np.zeros(small.shape[1]), small])
+        return np.asarray(points - (self.weights @ points) / float(np.sum(self.weights)))
 
     def image(self, linear_map: LinearMap) -> Image:
         """The map on svec(M), and bounds on the errors of its entries."""

@@ -24,7 +24,8 @@ remains is rows that depend on others: they hold at the exact point if they foll
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -58,10 +59,13 @@ class Box:
         Its centre, in the units of the `ConeProgram`.
     value : float
         The largest objective in it.
+    factors : mapping from name to array of shape (order, r)
+        Of the matrices on their faces, where the proof was in terms of them.
     """
 
     x: Array
     value: float
+    factors: Mapping[str, Array] = field(default_factory=dict)
 
 
 def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
@@ -78,7 +82,7 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
     """
     program.effort.spend(0.0)  # of time: rows for which it is too large are refused
     scaled = program.rescaled(x)
-    own = _own_columns(scaled)
+    own = own_columns(scaled)
     found = _enclosed(program, scaled, _System(scaled, *own), x, exact)
     if isinstance(found, str) and own[0].size:
         nothing = np.zeros(0, dtype=np.int64)
@@ -86,7 +90,7 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
     return found
 
 
-def _own_columns(scaled: Scaled) -> tuple[Index, Index]:
+def own_columns(scaled: Scaled) -> tuple[Index, Index]:
     """Rows that have a column that no other row sees, and these columns."""
     columns = sp.csc_array(abs(scaled.A) + abs(scaled.radius))
     alone = np.diff(columns.indptr) == 1

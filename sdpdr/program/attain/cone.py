@@ -38,7 +38,7 @@ from sdpdr.program.attain.basis import (
 )
 from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import null_vectors, visible_rows
-from sdpdr.program.point import PsdVariable, Value, as_dense
+from sdpdr.program.point import Factor, PsdVariable, Value, as_dense
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.program.standard import without_inequalities, without_lmis
 
@@ -50,8 +50,11 @@ Basis: TypeAlias = Pivoted | Grounded
 _SMALL = 1e-3
 # The same of a diagonal entry of a matrix beside its largest.
 _THIN = 1e-5
-# Order of a matrix beyond which dense factorizations take minutes.
-_LARGEST_ORDER = 1200
+# Eigenvalues, relative to the largest, that belong to a factor.
+_PRESENT = 1e-13
+# Order of a matrix beyond which dense factorizations take minutes, and beyond which dense matrices
+# do not fit beside each other.
+_LARGEST_ORDER, _WIDEST_ORDER = 1200, 4000
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,14 @@ class ConeProgram:
                 x[self._starts[v.name]] = np.asarray(values[v.name])
         return x
 
+    def factors(self, values: Mapping[str, Value]) -> dict[str, Array]:
+        """Factors of all matrices, on their faces; of slack that values lack, those of its row."""
+        values = _with_slack(self.sdp, values)
+        return {
+            block.name: block.basis.reduced_factor(Factor.of(values[block.name], _PRESENT).factor)
+            for block in self.blocks
+        }
+
     def values(self, x: Array, names: tuple[str, ...]) -> dict[str, Value]:
         """Values of the variables named."""
         found: dict[str, Value] = {
@@ -217,20 +228,40 @@ def largest_order(sdp: SDP) -> int:
     return max([0, *(v.n for v in sdp.psd_variables), *(lmi.order for lmi in sdp.lmis)])
 
 
-def cone_program(sdp: SDP, deadline: float | None = None) -> ConeProgram:
-    """Flatten a program; proofs with it end by the deadline, by `time.monotonic`.
+def require_dense_factors(sdp: SDP) -> None:
+    """Say so where a matrix is too large for dense factorizations.
 
     Raises
     ------
     EffortSpentError
-        Where a matrix is too large for dense factorizations, too.
     """
-    order = largest_order(sdp)
-    if order > _LARGEST_ORDER:
+    _require(largest_order(sdp), _LARGEST_ORDER)
+
+
+def _require(order: int, largest: int) -> None:
+    if order > largest:
         raise EffortSpentError(
             f"matrices of order {order} are too large for dense "
             "factorizations, and no argument special to the program applies"
         )
+
+
+def cone_program(sdp: SDP, deadline: float | None = None, *, wide: bool = False) -> ConeProgram:
+    """Flatten a program; proofs with it end by the deadline, by `time.monotonic`.
+
+    Parameters
+    ----------
+    sdp : SDP
+    deadline : float, optional
+    wide : bool, default False
+        Also where dense matrices fit, but are too large to be factored.
+
+    Raises
+    ------
+    EffortSpentError
+        Where a matrix is too large, too.
+    """
+    _require(largest_order(sdp), _WIDEST_ORDER if wide else _LARGEST_ORDER)
     equal = without_inequalities(without_lmis(sdp))
     rows = visible_rows(equal)
     starts: dict[str, slice] = {}

@@ -203,15 +203,16 @@ class Interior:
             if abs(self._values(point.x)[0]) > _OUTGROWN * self.size:
                 point = self._begun_anew(point)
                 continue
-            if errors.violation > 10.0 * tol and (
-                errors.worst < max(tol, _HELD * errors.violation)
-            ):
+            missed = float(np.max(away[self._limits], initial=0.0))
+            done = errors.worst < tol
+            # Limits that are missed by more than their margin are broken: where the conditions
+            # hold far better than that, because it pays at their price.
+            if done and missed < MARGIN * tol and errors.violation <= 10.0 * tol:
+                return point, errors
+            if self._is_cheap(errors, done, tol) or (done and errors.residual < 0.5 * missed):
                 if self.price > _LARGEST_PRICE * self.typical:
                     return point, errors
                 point, best = self._raised(point, errors), np.inf
-            elif errors.worst < tol and np.max(away[self._limits], initial=0.0) < MARGIN * tol:
-                # Rows that are missed by more than their margin break their limits.
-                return point, errors
             near = errors.gap < _FORMED and max(errors.residual, errors.violation) < _KEPT
             stuck = near and point.reg > 0.0 and errors.stationarity > max(errors.gap, 0.5 * steep)
             at_saddle = at_saddle + 1 if stuck else 0
@@ -225,6 +226,11 @@ class Interior:
                 return point, errors
             least = _FLOOR * tol * self._scale(new) / self._products
             point = replace(new, mu=max(new.mu, least))
+
+    def _is_cheap(self, errors: Errors, done: bool, tol: float) -> bool:
+        """Whether it pays to break exact rows at their price."""
+        share = _HELD * errors.violation
+        return errors.violation > 10.0 * tol and (done or errors.worst < share)
 
     def _begun_anew(self, point: Iterate) -> Iterate:
         """A first point again, where the objective is far larger than was expected."""

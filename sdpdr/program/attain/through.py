@@ -1,0 +1,331 @@
+r"""Proof that the equations have a solution near a factor, without leaving low rank.
+
+In terms of a factor, :math:`M = R R^T`, membership of the cone is no condition, and the equations
+are quadratic ones in the unknowns :math:`u = (R, z, f)`: points, scalars that are to be
+non-negative, and free ones,
+
+.. math::  F(u + d) = F(u) + J d + Q(d), \qquad Q(d)_e = \langle A_e, D D^T \rangle ,
+
+where D is the part of d in R. Rows are in units of their slopes, and scalars with a sign in units
+of themselves, so that they keep it as long as d is no longer than one. With the smallest singular
+value of J at least :math:`\sigma`, :math:`|F(u)| \le \rho` and
+:math:`|Q(d)| \le \kappa |D|^2`, there is a solution with
+
+.. math::  |d| \le 2 \rho / \sigma \qquad\text{if}\qquad 4 \kappa \rho \le \sigma^2 :
+
+the map :math:`w \mapsto -F(u) - Q(J^+ w)` takes the ball of radius :math:`2 \rho` to itself, and
+by Brouwer's theorem has a fixed point w there, whose :math:`d = J^+ w` solves the equations.
+
+Of :math:`\kappa`: with :math:`a_e` the size of :math:`A_e`, a the largest, and g the largest sum of
+those that see one point,
+
+.. math::  \sum_e \langle A_e, D D^T \rangle^2
+           \le \sum_e \big(a_e |D_{(e)}|^2\big)^2
+           \le a |D|^2 \sum_e a_e |D_{(e)}|^2 \le a\, g\, |D|^4 ,
+
+where :math:`D_{(e)}` are the points that row e sees.
+
+Rows with a scalar of their own, as the slack of an inequality that does not bind is, hold by that
+one, and only have to leave it its sign.
+
+A box (`box`) needs a point well inside the cone, and steps of dense matrices to reach it; this
+needs neither, and stays at the value of the factor. Where the feasible set has no interior,
+multipliers y with :math:`\sum_e y_e A_e R = 0` exist, J has not full rank, and there is no such
+proof.
+
+References
+----------
+Rump, "Verification methods", Acta Numerica 19 (2010), section 13, for Brouwer's theorem as a
+proof; Burer and Monteiro, Math. Program. 95 (2003), for the factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.smallest import lu, smallest_eigenvalue
+from sdpdr.linalg.svec import SQRT2, smat, svec, svec_index, svec_pairs
+from sdpdr.linalg.verified import is_verified_positive
+from sdpdr.program.attain.basis import Effort
+from sdpdr.program.attain.box import Box, own_columns
+from sdpdr.program.attain.cone import Block, ConeProgram, Scaled
+
+# Slack, in units of its row, from which on a row holds by it.
+_LOOSE = 1e-6
+_STEPS = 8
+# Share of the entries up to which a matrix is factored as a sparse one.
+_SPARSE = 0.1
+
+
+def solve_through_factor(program: ConeProgram, x: Array, factors: Mapping[str, Array]) -> Box | str:
+    """A point near one of low rank that satisfies all equations exactly, or why none was found.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    x : array of shape (N,)
+        Near the feasible set.
+    factors : mapping from name to array of shape (order, r)
+        Of its matrices, on their faces.
+
+    Returns
+    -------
+    Box or str
+        The centre, and the largest objective that the exact point may have.
+    """
+    program.effort.spend(0.0)
+    scaled = program.rescaled(x)
+    system = _Factored(program, scaled, x / scaled.units, factors)
+    trouble = system.polish()
+    return trouble or system.proved()
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """A matrix of the program as products of points, which are in units of their own."""
+
+    block: Block
+    factor: Array
+    roots: Array
+
+    def slopes(self, rows: sp.csr_array, factor: Array) -> sp.csr_array:
+        """What rows on the ``svec`` gain by moves of the points, a column for each coordinate."""
+        seen = rows.tocoo()
+        i, j = svec_pairs(seen.col)
+        off = i != j
+        e = np.concatenate([seen.row, seen.row[off]])
+        moved, held = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
+        weight = np.where(off, SQRT2, 2.0) * seen.data
+        weight = np.concatenate([weight, weight[off]])
+        n, r = factor.shape
+        data = (weight[:, None] * factor[held]).ravel()
+        column = (moved[:, None] * r + np.arange(r)).ravel()
+        return sp.csr_array((data, (np.repeat(e, r), column)), shape=(rows.shape[0], n * r))
+
+
+class _Factored:
+    """The equations in terms of factors, scalars with a sign in units of themselves."""
+
+    def __init__(
+        self, program: ConeProgram, scaled: Scaled, y: Array, factors: Mapping[str, Array]
+    ) -> None:
+        self.program, self.scaled, self.y = program, scaled, y
+        self.points = [_points(b, scaled, factors[b.name]) for b in program.blocks]
+        scalars = np.concatenate([program.nonnegative, program.free])
+        own_rows, own = own_columns(scaled)
+        # An entry of a matrix is none of its own where the matrix is one of products.
+        own_rows, own = (part[np.isin(own, scalars)] for part in (own_rows, own))
+        slack = np.abs(scaled.A[own_rows, own]) * y[own] if own.size else np.zeros(0)
+        signed = np.isin(own, program.nonnegative)
+        loose = ~signed | (np.asarray(slack).ravel() > _LOOSE)
+        self.loose, self.own = own_rows[loose], own[loose]
+        self.rows = np.setdiff1d(np.arange(scaled.b.size), self.loose)
+        self.scalars = np.setdiff1d(scalars, self.own)
+        self.is_signed = np.isin(self.scalars, program.nonnegative)
+        self.y[self.scalars[self.is_signed]] = np.maximum(y[self.scalars[self.is_signed]], 0.0)
+
+    # -- numbers --------------------------------------------------------------------------------
+
+    def _units(self) -> Array:
+        """Of the moves of scalars."""
+        return np.where(self.is_signed, self.y[self.scalars], 1.0)
+
+    def _slopes(self, A: sp.csr_array, size: bool = False) -> sp.csr_array:
+        parts = [
+            p.slopes(sp.csr_array(A[:, p.block.part]), np.abs(p.factor) if size else p.factor)
+            for p in self.points
+        ]
+        units = sp.diags_array(self._units())
+        return sp.hstack([*parts, A[:, self.scalars] @ units], format="csr")
+
+    def _vector(self) -> Array:
+        """All of y, where matrices are products."""
+        y = self.y.copy()
+        for p in self.points:
+            y[p.block.part] = svec(p.factor @ p.factor.T)
+        return y
+
+    def polish(self) -> str | None:
+        """Newton's shortest steps, until rounding ends them; why they lead nowhere, or None."""
+        A, b = self.scaled.A[self.rows], self.scaled.b[self.rows]
+        last = np.inf
+        for _ in range(_STEPS):
+            missed = b - A @ self._vector()
+            J = self._slopes(A)
+            norms = _norms(J)
+            if np.any(norms == 0.0):
+                return "an equation does not notice moves of the factor"
+            unit = sp.diags_array(1.0 / norms) @ J
+            size = float(np.linalg.norm(missed / norms))
+            if not size < 0.5 * last:
+                return None
+            last = size
+            step = _shortest(unit, missed / norms, self.program.effort)
+            if step is None or not np.isfinite(step).all():
+                return "the equations depend on each other in terms of the factor"
+            if not self._move(step):
+                return "a scalar that is to be non-negative would be negative"
+        return None
+
+    def _move(self, step: Array) -> bool:
+        start, moved = 0, []
+        for p in self.points:
+            end = start + p.factor.size
+            moved.append(replace(p, factor=p.factor + step[start:end].reshape(p.factor.shape)))
+            start = end
+        share = step[start:]
+        if np.any(share[self.is_signed] <= -0.9):
+            return False
+        self.points = moved
+        self.y[self.scalars] = self.y[self.scalars] + self._units() * share
+        return True
+
+    # -- proof ----------------------------------------------------------------------------------
+
+    def proved(self) -> Box | str:
+        """The solution next to the point, with all rounding accounted for."""
+        scaled, y = self.scaled, self._vector()
+        for _ in range(2):
+            left = scaled.b[self.loose] - scaled.A[self.loose] @ y
+            if self.own.size:
+                y[self.own] += left / np.asarray(scaled.A[self.loose, self.own]).ravel()
+        self.y[self.own] = y[self.own]
+        J = self._slopes(scaled.A)
+        units = _powers(_norms(J)[self.rows])
+        rows = sp.diags_array(1.0 / units)
+        inner = sp.csr_array(rows @ J[self.rows])
+        error = self._errors_of_slopes()
+        sigma = _least_singular(inner) - 1.01 * float(
+            np.linalg.norm((rows @ error[self.rows]).data)
+        )
+        if not sigma > 0.0:
+            return "the equations depend on each other in terms of the factor"
+        missed = self._missed(y)
+        rho = 1.01 * float(np.linalg.norm(missed[self.rows] / units))
+        sizes = _norms(sp.csr_array(self._on_matrices(abs(scaled.A) + scaled.radius)))
+        kappa = self._curvature(sizes[self.rows] / units)
+        if not 4.04 * kappa * rho <= sigma**2:
+            return "the equations are too close to dependent to be solved with a proof"
+        far = 2.02 * rho / sigma
+        if self.is_signed.any() and far > 1.0:
+            return "a scalar that is to be non-negative may be negative near the factor"
+        reach = missed + 1.01 * (_norms(J + error) * far + sizes * far**2)
+        change = np.zeros(y.size)
+        if self.own.size:
+            entry = np.abs(np.asarray(scaled.A[self.loose, self.own]).ravel())
+            entry -= np.asarray(scaled.radius[self.loose, self.own]).ravel()
+            change[self.own] = 1.01 * reach[self.loose] / entry
+            signed = np.isin(self.own, self.program.nonnegative)
+            if np.any(y[self.own][signed] < change[self.own][signed]):
+                return "a scalar that is to be non-negative may be negative near the factor"
+        factors = {p.block.name: p.factor * p.roots[:, None] for p in self.points}
+        return Box(scaled.units * y, self._largest_value(y, far, change), factors)
+
+    def _on_matrices(self, A: sp.csr_array) -> sp.csr_array:
+        parts = [A[:, p.block.part] for p in self.points]
+        return sp.hstack(parts, format="csr") if parts else sp.csr_array((A.shape[0], 0))
+
+    def _errors_of_slopes(self) -> sp.csr_array:
+        """Bounds on what rounding and the radius change in the slopes, entry by entry."""
+        A = self.scaled.A
+        terms = int(np.max(np.diff(A.indptr), initial=0)) + 8
+        sizes = sp.csr_array(float(gamma(terms)) * abs(A) + self.scaled.radius)
+        return sp.csr_array(1.01 * self._slopes(sizes, size=True))
+
+    def _missed(self, y: Array) -> Array:
+        """Bounds on what all rows miss, with matrices the exact products of the points."""
+        scaled, size, rank = self.scaled, np.abs(y), 1
+        for p in self.points:
+            size[p.block.part] = svec(np.abs(p.factor) @ np.abs(p.factor).T)
+            rank = max(rank, p.factor.shape[1])
+        terms = np.diff(scaled.A.indptr) + rank + 8
+        rounding = gamma(terms) * (abs(scaled.A) @ size + np.abs(scaled.b)) + scaled.radius @ size
+        return np.abs(scaled.b - scaled.A @ y) + 1.01 * rounding
+
+    def _curvature(self, sizes: Array) -> float:
+        """Bound on what moves of the points of length one add to all rows together."""
+        largest = 0.0
+        A = self.scaled.A[self.rows]
+        for p in self.points:
+            seen = sp.csr_array(A[:, p.block.part]).tocoo()
+            i, j = svec_pairs(seen.col)
+            n = p.block.order
+            shape = (seen.shape[0], n)
+            row, point = np.concatenate([seen.row, seen.row]), np.concatenate([i, j])
+            sees = sp.csr_array((np.ones(row.size), (row, point)), shape=shape)
+            sees.data[:] = 1.0
+            largest = max(largest, float(np.max(sees.T @ sizes, initial=0.0)))
+        return 1.01 * float(np.sqrt(largest * np.max(sizes, initial=0.0)))
+
+    def _largest_value(self, y: Array, far: float, change: Array) -> float:
+        """Of the objective at the exact solution."""
+        program, units = self.program, self.scaled.units
+        x, c = units * y, program.c * units
+        linear, quadratic = 0.0, 0.0
+        for p in self.points:
+            cost = smat(c[p.block.part])
+            linear += (2.0 * float(np.linalg.norm(cost @ p.factor))) ** 2
+            quadratic += float(np.linalg.norm(cost))
+        bent = program.curvature * units * x
+        moves = self._units()
+        linear += float(np.sum(np.square((c + bent)[self.scalars] * moves)))
+        curved = (program.curvature * units**2)[self.scalars] * moves**2
+        quadratic += 0.5 * float(np.max(curved, initial=0.0))
+        own = np.abs(c + bent) @ change + 0.5 * (program.curvature * units**2) @ change**2
+        reach = np.abs(y) + change
+        for p in self.points:
+            reach[p.block.part] = svec(np.abs(p.factor) @ np.abs(p.factor).T)
+        size = (np.abs(program.c) + program.curvature * units * reach) @ (units * reach)
+        rounding = float(gamma(2 * y.size + 16)) * (size + abs(program.sdp.constant))
+        rounding += program.c_radius @ (units * reach)
+        far_value = np.sqrt(linear) * far + quadratic * far**2
+        return program.value(x) + 1.02 * float(far_value + own + rounding)
+
+
+def _points(block: Block, scaled: Scaled, factor: Array) -> _Points:
+    """The points in units of their own: the roots of those of the diagonal."""
+    k = np.arange(block.order)
+    roots = np.sqrt(scaled.units[block.start + svec_index(k, k)])
+    return _Points(block, factor / roots[:, None], roots)
+
+
+def _norms(rows: sp.csr_array) -> Array:
+    return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+
+
+def _powers(sizes: Array) -> Array:
+    """Powers of two next to some sizes, which round nothing."""
+    return np.asarray(np.exp2(np.round(np.log2(sizes))))
+
+
+def _shortest(J: sp.csr_array, missed: Array, effort: Effort) -> Array | None:
+    """The shortest solution of J d = r; None where there is none."""
+    product = sp.csc_array(J @ J.T)
+    effort.spend(float(product.nnz) ** 1.5)
+    try:
+        if product.nnz < _SPARSE * product.shape[0] ** 2:
+            return np.asarray(J.T @ lu(product).solve(missed))
+        return np.asarray(J.T @ sl.cho_solve(sl.cho_factor(product.toarray()), missed))
+    except (ArithmeticError, np.linalg.LinAlgError):
+        return None
+
+
+def _least_singular(J: sp.csr_array) -> float:
+    """A proven lower bound on the smallest singular value; zero where none is found."""
+    product = sp.csr_array(J @ J.T)
+    terms = int(np.max(np.diff(J.indptr), initial=0)) + 2
+    radius = float(gamma(terms)) * (abs(J) @ abs(J).T)
+    least = 0.5 * smallest_eigenvalue(product)[0]
+    if not least > 0.0:
+        return 0.0
+    m = product.shape[0]
+    radius = sp.csr_array(radius + 2.0 * UNIT * sp.diags_array(product.diagonal() + least))
+    lowered = sp.csr_array(product - least * sp.eye_array(m))
+    return float(np.sqrt(least)) * (1.0 - 1e-12) if is_verified_positive(lowered, radius) else 0.0
