@@ -225,8 +225,6 @@ def _boxes(
     if any(isinstance(given, Factor) for given in point.values.values()):
         box = solve_through_factor(program, x, program.factors(point.values))
         yield box, "a factor next to which all equations have a solution", {}
-        if isinstance(box, Box):
-            return
     require_dense_factors(program.sdp)
     shares = finest_first(aim.tol, SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES)
     own = own_share(program, x)
