@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.estimators import as_precise, checked
+from sdpdr.families.regress.classes import class_responses
 from sdpdr.families.regress.leave_out import ALPHA, choose_ridge, is_quickly_left_out
 from sdpdr.families.regress.linear import linear_embedding
 from sdpdr.families.regress.pencil import Pencil
@@ -20,7 +21,6 @@ from sdpdr.families.regress.respond import (
     Responding,
     Responses,
     checked_target,
-    class_responses,
     default_dimension,
     kind_of,
 )
