@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -77,6 +78,29 @@ def test_an_isometric_projection_before_a_classifier_keeps_all_directions(way):
     learned = IsoProjection(n_neighbors=15, way=way).fit(X, y)
     assert np.linalg.matrix_rank(learned.components_) == X.shape[1]
     assert np.all(learned.eigenvalues_ > 0.0)
+
+
+@pytest.mark.parametrize("way", ["regression", "direct"])
+def test_an_isometric_projection_stretches_no_distance(way):
+    X, y = clouds()
+    all_of_them = IsoProjection(n_neighbors=15, way=way, alpha=0.1).fit(X, y)
+    some = IsoProjection(2, n_neighbors=15, way=way, alpha=0.1).fit(X, y)
+    far, turned, near = (
+        pdist(places) for places in (X, all_of_them.transform(X), some.transform(X))
+    )
+    np.testing.assert_allclose(turned, far)
+    assert np.all(near <= far + 1e-9)
+    np.testing.assert_allclose(some.components_, all_of_them.components_[:2], atol=1e-9)
+
+
+@pytest.mark.parametrize("way", ["regression", "direct"])
+def test_an_isometric_projection_has_one_direction_for_columns_that_say_the_same(way):
+    X, y = clouds(m=3)
+    X = np.column_stack([X, X[:, 0], np.ones(len(X))])
+    learned = IsoProjection(n_neighbors=15, way=way).fit(X, y)
+    assert learned.components_.shape == (3, 5)
+    assert learned.eigenvalues_.shape == (3,)
+    np.testing.assert_allclose(pdist(learned.transform(X)), pdist(X))
 
 
 def test_both_ways_to_discriminants_span_one_space():
