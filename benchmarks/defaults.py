@@ -338,18 +338,30 @@ def near(value: float, other: float) -> bool:
     return value >= min(other - 0.02, 0.95 * other)
 
 
-def verdicts(measured_rows: Mapping[str, list[list[str]]]) -> list[str]:
-    """Who loses to doing nothing, and who is seldom near the best rival, in words."""
-    worse, far = [], []
+def losses(measured_rows: Mapping[str, list[list[str]]]) -> dict[tuple[str, str], list[str]]:
+    """By aim and estimator, the sets on which it is more than two points below doing nothing."""
+    lost = {}
     for kind, rows in measured_rows.items():
         found = {row[1]: values(row) for row in rows}
         nothing = found["nothing"]
+        for name in filter(found.__contains__, TASKS[kind].ours):
+            lost[kind, name] = [s for s, q in found[name].items() if not q >= nothing[s] - 0.02]
+    return {who: sets for who, sets in lost.items() if sets}
+
+
+def verdicts(measured_rows: Mapping[str, list[list[str]]]) -> list[str]:
+    """Who loses to doing nothing, and who is seldom near the best rival, in words."""
+    far = []
+    for kind, rows in measured_rows.items():
+        found = {row[1]: values(row) for row in rows}
         rivals = [found[name] for name in found if name not in ("nothing", *TASKS[kind].ours)]
         for name in filter(found.__contains__, TASKS[kind].ours):
-            lost = [s for s, q in found[name].items() if not q >= nothing[s] - 0.02]
             close = sum(near(q, max(row[s] for row in rivals)) for s, q in found[name].items())
-            worse += [f"{name} as {kind} ({', '.join(lost)})"] if lost else []
             far += [f"{name} as {kind} ({close})"] if close < 3 else []
+    worse = [
+        f"{name} as {kind} ({', '.join(sets)})"
+        for (kind, name), sets in losses(measured_rows).items()
+    ]
     return [
         f"More than two points below doing nothing: {'; '.join(worse) or 'none'}.",
         "Within two points or 5 % of the best rival on fewer than three sets (on how many): "

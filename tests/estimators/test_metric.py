@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_moons
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -40,8 +40,8 @@ def pairs(iris):
 
 
 LEARNERS = [
-    XingMetric(),
-    XingMetric(diagonal=True),
+    XingMetric(plain=0.0),
+    XingMetric(plain=0.0, diagonal=True),
     GhodsiMetric(),
     GhodsiMetric(n_components=1),
     GhodsiMetric(n_components=2),
@@ -80,7 +80,7 @@ def test_the_function_outlives_the_next_fit(iris):
 
 def test_reported_value_is_the_objective(iris):
     X, y = iris
-    learned = XingMetric(tol=1e-9).fit(X, y)
+    learned = XingMetric(tol=1e-9, plain=0.0).fit(X, y)
     same = y[:, None] == y
     d = np.sqrt(((learned.transform(X)[:, None] - learned.transform(X)) ** 2).sum(-1))
     assert np.sum(np.triu(d**2 * same)) == pytest.approx(learned.value_, rel=1e-9)
@@ -137,6 +137,38 @@ def test_a_metric_helps_where_one_feature_is_noise():
     for learner in (XingMetric(), XingMetric(diagonal=True)):
         pipe = make_pipeline(clone(learner), KNeighborsClassifier(5)).fit(X[::2], y[::2])
         assert pipe.score(X[1::2], y[1::2]) > plain + 0.2
+
+
+def test_a_share_of_the_variance_is_plain(iris):
+    X, y = iris
+    optimum = XingMetric(plain=0.0).fit(X, y).get_mahalanobis_matrix()
+    C = np.cov(X.T, bias=True)
+    for share in (0.25, 1.0):
+        A = XingMetric(plain=share).fit(X, y).get_mahalanobis_matrix()
+        assert np.sum(A * C) == pytest.approx(np.sum(optimum * C))
+        rest = (1.0 - share) * optimum
+        np.testing.assert_allclose(A - rest, (A - rest)[0, 0] * np.eye(4), atol=1e-12 * np.trace(A))
+        assert np.sum((A - rest) * C) == pytest.approx(share * np.sum(A * C))
+
+
+def test_the_share_follows_what_labels_are_of():
+    """Much of it where two classes curl round each other, not all where one column is noise."""
+    rng = np.random.default_rng(0)
+    X, moon = make_moons(150, noise=0.1, random_state=0)
+    assert XingMetric().fit(X, moon).plain_ >= 0.5
+    far = np.column_stack([moon + 0.1 * X[:, 0], 50.0 * rng.standard_normal(150)])
+    assert XingMetric().fit(far, moon).plain_ < 1.0
+
+
+def test_pairs_have_no_plain_distances_unless_asked(pairs):
+    assert XingMetric().fit(*pairs).plain_ == 0.0
+    assert XingMetric(plain=0.5).fit(*pairs).plain_ == 0.5
+
+
+def test_points_of_which_too_few_share_a_class_are_left_where_they_are():
+    X = np.random.default_rng(0).standard_normal((4, 2))
+    learned = XingMetric(ridge=1e-3).fit(X, [0, 0, 1, 2])
+    assert learned.plain_ == 1.0
 
 
 def test_the_sums_reward_scatter_within_classes():
@@ -233,6 +265,8 @@ def test_ties_warn():
         (XingMetric(ridge=-1.0), DataError, "ridge"),
         (XingMetric(n_pairs=0), DataError, "n_pairs"),
         (XingMetric(max_iter=-1), DataError, "max_iter"),
+        (XingMetric(plain=1.5), DataError, "from 0 to 1"),
+        (XingMetric(plain="some"), UnknownNameError, "auto"),
         (XingMetric(kernel="rbv"), UnknownNameError, "Did you mean 'rbf'"),
         (XingMetric(kernel="rbf", kernel_components=0), DataError, "kernel_components"),
         (XingMetric(solver="clarabell"), UnknownNameError, "Did you mean 'clarabel'"),

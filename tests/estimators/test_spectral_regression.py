@@ -1,9 +1,12 @@
 """Spectral regression and the projections: what they equal, scikit-learn's checks, faults."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -77,6 +80,29 @@ def test_an_isometric_projection_before_a_classifier_keeps_all_directions(way):
     assert np.all(learned.eigenvalues_ > 0.0)
 
 
+@pytest.mark.parametrize("way", ["regression", "direct"])
+def test_an_isometric_projection_stretches_no_distance(way):
+    X, y = clouds()
+    all_of_them = IsoProjection(n_neighbors=15, way=way, alpha=0.1).fit(X, y)
+    some = IsoProjection(2, n_neighbors=15, way=way, alpha=0.1).fit(X, y)
+    far, turned, near = (
+        pdist(places) for places in (X, all_of_them.transform(X), some.transform(X))
+    )
+    np.testing.assert_allclose(turned, far)
+    assert np.all(near <= far + 1e-9)
+    np.testing.assert_allclose(some.components_, all_of_them.components_[:2], atol=1e-9)
+
+
+@pytest.mark.parametrize("way", ["regression", "direct"])
+def test_an_isometric_projection_has_one_direction_for_columns_that_say_the_same(way):
+    X, y = clouds(m=3)
+    X = np.column_stack([X, X[:, 0], np.ones(len(X))])
+    learned = IsoProjection(n_neighbors=15, way=way).fit(X, y)
+    assert learned.components_.shape == (3, 5)
+    assert learned.eigenvalues_.shape == (3,)
+    np.testing.assert_allclose(pdist(learned.transform(X)), pdist(X))
+
+
 def test_both_ways_to_discriminants_span_one_space():
     X, y = clouds()
     one, other = LDA(alpha=0.7).fit(X, y), LDA(alpha=0.7, way="direct").fit(X, y)
@@ -93,13 +119,58 @@ def test_discriminants_come_in_the_order_of_separation():
         np.testing.assert_allclose(agreement, np.eye(2), atol=1e-6)
 
 
-def test_fewer_discriminants_are_the_first_ones():
-    X, y = clouds()
-    for way in ("regression", "direct"):
-        one, two = LDA(1, way=way).fit(X, y), LDA(2, way=way).fit(X, y)
-        np.testing.assert_allclose(one.components_, two.components_[:1], rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(one.eigenvalues_, two.eigenvalues_[:1])
-        np.testing.assert_allclose(one.transform(X), two.transform(X)[:, :1], atol=1e-9)
+@pytest.mark.parametrize(
+    "make",
+    [
+        LDA,
+        partial(LDA, way="direct"),
+        partial(SDA, n_neighbors=20),
+        partial(SpectralRegression, responses="classes"),
+        partial(SpectralRegression, responses="semisupervised", n_neighbors=20),
+        partial(SpectralRegression, responses="classes", kernel="rbf"),
+        partial(SpectralRegression, responses="classes", cardinality=3),
+    ],
+)
+def test_fewer_discriminants_are_the_first_ones(make):
+    X, y = clouds(m=6, classes=4)
+    one, all_of_them = make(n_components=1).fit(X, y), make().fit(X, y)
+    np.testing.assert_allclose(one.eigenvalues_, all_of_them.eigenvalues_[:1])
+    np.testing.assert_allclose(one.transform(X), all_of_them.transform(X)[:, :1], atol=1e-9)
+
+
+def separation(places, y):
+    """Spread between classes, as a share of that in all, of the best direction."""
+    places = places - places.mean(axis=0)
+    means = np.array([places[y == c].mean(axis=0) for c in y])
+    return sl.eigh(means.T @ means, places.T @ places, eigvals_only=True)[-1]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        LDA,
+        partial(SDA, n_neighbors=20),
+        partial(SpectralRegression, responses="classes"),
+        partial(SpectralRegression, responses="semisupervised", n_neighbors=20),
+        partial(SpectralRegression, responses="classes", kernel="poly"),
+    ],
+)
+def test_the_first_discriminant_separates_as_well_as_any_mixture_of_all(make):
+    X, y = clouds(m=6, classes=4)
+    all_of_them = make(alpha=1e-9).fit(X, y).transform(X)
+    first = separation(all_of_them[:, :1], y)
+    np.testing.assert_allclose(first, separation(all_of_them, y), rtol=1e-6)
+    assert first > separation(all_of_them[:, 1:2], y)
+
+
+def test_spectral_regression_on_labels_is_discriminant_analysis():
+    X, y = clouds(classes=4)
+    hidden = np.where(np.arange(y.size) % 3 == 0, -1, y)
+    for named, kind, labels in ((LDA, "classes", y), (SDA, "semisupervised", hidden)):
+        one = named(2, n_neighbors=20, alpha=0.3).fit(X, labels)
+        other = SpectralRegression(2, responses=kind, n_neighbors=20, alpha=0.3).fit(X, labels)
+        np.testing.assert_allclose(one.components_, other.components_, atol=1e-12)
+        np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_)
 
 
 def test_both_ways_to_discriminants_find_the_same_columns():

@@ -9,6 +9,7 @@ from sdpdr.families.metric.fantope import (
     trimmed,
 )
 from sdpdr.families.metric.pairs import Pairs, choose_pairs, pairs_from_labels, pairs_from_points
+from sdpdr.families.metric.plain import choose_share, mixed
 from sdpdr.families.metric.roots import Ascent, answer_of, ascend, root_bound, solve_xing
 from sdpdr.families.metric.whiten import KernelCoordinates, Whitened, kernel_coordinates, whiten
 
@@ -21,11 +22,13 @@ __all__ = [
     "answer_of",
     "ascend",
     "choose_pairs",
+    "choose_share",
     "closed_form",
     "components_of",
     "factor_of",
     "frobenius_form",
     "kernel_coordinates",
+    "mixed",
     "pairs_from_labels",
     "pairs_from_points",
     "root_bound",

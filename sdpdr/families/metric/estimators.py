@@ -19,6 +19,7 @@ from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning
 from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
 from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points, require_pairs
+from sdpdr.families.metric.plain import choose_share, mixed
 from sdpdr.families.metric.recipes import xing
 from sdpdr.families.metric.roots import ARGUMENT, answer_of, root_bound, solve_xing
 from sdpdr.families.metric.whiten import kernel_coordinates, whiten
@@ -74,7 +75,7 @@ class MetricLearner(Transformer):
         validate_data(self, X, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
-        return self._fit(pairs_from_labels(points, y, self.n_pairs, self.random_state or 0))
+        return self._fit(pairs_from_labels(points, y, self.n_pairs, self.random_state or 0), y)
 
     def fit_pairs(self, pairs: Any, y: Any) -> MetricLearner:
         """Learn from pairs of points, as metric-learn's weakly supervised estimators do.
@@ -99,18 +100,19 @@ class MetricLearner(Transformer):
         self.n_features_in_ = found.n_features
         return self._fit(found)
 
-    def _fit(self, pairs: Pairs) -> MetricLearner:
+    def _fit(self, pairs: Pairs, labels: np.ndarray | None = None) -> MetricLearner:
         self.solution_: Solution | None = None
         self.tol_ = tolerance(self.solver, self.tol)
         n_coordinates = self._n_coordinates()
         if self.kernel is None:
             answer = self._learn(pairs)
-            self.components_ = answer.components
+            self.components_ = self._components(answer, pairs.points, labels)
         else:
             self._points = pairs.points
             kernel = kernel_coordinates(self._inputs(pairs.points), n_coordinates)
             answer = self._learn(pairs.moved(kernel.coordinates))
-            self.components_ = answer.components @ kernel.placing.T
+            found = self._components(answer, kernel.coordinates, labels)
+            self.components_ = found @ kernel.placing.T
         self.pairs_ = pairs
         self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
         self.argument_, self.n_iter_ = answer.argument, answer.iterations
@@ -129,6 +131,10 @@ class MetricLearner(Transformer):
                 stacklevel=3,
             )
         return self
+
+    def _components(self, answer: MetricAnswer, points: Array, labels: np.ndarray | None) -> Array:
+        """What is kept of the answer, for points with labels, if there are any."""
+        return answer.components
 
     def _n_coordinates(self) -> int | None:
         """``kernel_components``, and the name of the kernel, checked."""
@@ -233,6 +239,11 @@ class XingMetric(MetricLearner):
     ridge : float, default 0
         Relative ridge on the scatter of similar pairs; needed where they span fewer directions
         than dissimilar ones (more features than points, or a kernel).
+    plain : float or "auto", default "auto"
+        Share of the variance of points that is plain Euclidean, from 0, the program's optimum, to
+        1; see `sdpdr.metric.mixed`. The optimum keeps one or two directions, which say too little
+        where classes differ in others. Of labelled points, ``"auto"`` takes the share with which
+        the nearest neighbour tells most classes of points left out; of pairs, none.
     n_pairs : int, optional
         Of labelled points: so many random pairs of each kind instead of all. All dissimilar pairs
         of some thousand points fill gigabytes.
@@ -255,9 +266,11 @@ class XingMetric(MetricLearner):
     ----------
     components_ : array of shape (k, D), or (k, n) with a kernel
         L, with :math:`A = L^T L`; rows by falling length.
+    plain_ : float
+        The share of plain distances.
     value_, bound_, gap_, argument_
-        The sum of squared distances of similar pairs, what it cannot fall below, their relative
-        difference, and why.
+        Of the program, before plain distances are mixed in: the sum of squared distances of
+        similar pairs, what it cannot fall below, their relative difference, and why.
     solution_ : Solution or None
         Of the semidefinite program in whitened coordinates, where `sdpdr.solve` was used.
     pairs_ : Pairs
@@ -290,13 +303,29 @@ class XingMetric(MetricLearner):
     _: KW_ONLY
     diagonal: bool = False
     ridge: float = 0.0
+    plain: float | str = "auto"
     solver: Any = "ascent"
     max_iter: int = 10_000
 
+    def _components(self, answer: MetricAnswer, points: Array, labels: np.ndarray | None) -> Array:
+        self.plain_ = 0.0 if isinstance(self.plain, str) else float(self.plain)
+        if isinstance(self.plain, str) and labels is not None:
+            seed = self.random_state or 0
+            self.plain_ = choose_share(self._ascended, points, labels, self.n_pairs, seed)
+        return mixed(answer.components, points, self.plain_)
+
+    def _ascended(self, pairs: Pairs) -> MetricAnswer:
+        options: dict[str, Any] = {"tol": self.tol_, "max_iter": self.max_iter}
+        return solve_xing(pairs, diagonal=self.diagonal, ridge=self.ridge, **options)
+
     def _learn(self, pairs: Pairs) -> MetricAnswer:
+        if isinstance(self.plain, str):
+            validate.choice("plain", self.plain, ("auto",))
+        elif validate.non_negative("plain", self.plain) > 1.0:
+            raise DataError(f"plain is a share, from 0 to 1; it is {self.plain}.")
         options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge}
         if isinstance(self.solver, str) and self.solver == "ascent":
-            return solve_xing(pairs, **options, tol=self.tol_, max_iter=self.max_iter)
+            return self._ascended(pairs)
         model = xing(pairs.points, similar=pairs.similar, dissimilar=pairs.dissimilar, **options)
         # The gap of 1 / g^2 is twice that of g.
         solution = self._solved(model, 0.25)

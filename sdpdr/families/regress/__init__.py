@@ -1,6 +1,7 @@
 """Maps for new points: spectral regression and its family."""
 
 from sdpdr.families.regress.bags import BagIndex, MixtureWeights, mixture_weights, one_step_weights
+from sdpdr.families.regress.classes import class_responses, semisupervised_responses
 from sdpdr.families.regress.eigenmaps import KernelEigenmaps
 from sdpdr.families.regress.feedback import RelevanceFeedback, precision_at
 from sdpdr.families.regress.functional import BasisExpansion, basis_misfit
@@ -15,7 +16,6 @@ from sdpdr.families.regress.leave_out import RidgeChoice, choose_ridge
 from sdpdr.families.regress.linear import LinearEmbedding, TraceRatio, linear_embedding, trace_ratio
 from sdpdr.families.regress.maps import Extension, fit_extension
 from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
-from sdpdr.families.regress.respond import class_responses, semisupervised_responses
 from sdpdr.families.regress.ridge import LinearMapping, ridge
 from sdpdr.families.regress.sparse import SparsePath, grid_laplacian, sparse_path
 from sdpdr.families.regress.transduction import (

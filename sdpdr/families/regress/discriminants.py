@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sdpdr.base.arrays import Matrix
 from sdpdr.base.errors import DataError
-from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.projections import GraphProjection
-from sdpdr.families.regress.respond import (
-    UNKNOWN,
-    Responses,
-    class_responses,
-    has_unknown,
-)
+from sdpdr.families.regress.respond import UNKNOWN, Responses, has_unknown
 from sdpdr.families.regress.ridge import LinearMapping
-from sdpdr.linalg.spectral import gram_spectrum
 
 # Share of the variance that the spread within classes has at least, where lengths are told by it.
 _SPREAD = 1e-9
@@ -41,6 +33,12 @@ def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # as elsewhere
     """Base of maps learned from classes, which are told by the nearest mean in the embedding."""
+
+    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> GraphProjection:
+        self.eigenvalues_, turn = self._ordered(found, mapping(X))
+        turned = mapping.turned(turn)
+        self.components_, self.intercept_ = turned.coef.T, turned.intercept
+        return self
 
     def fit(self, X: Any, y: Any = None) -> Discriminant:
         """Learn the map, and where the classes are.
@@ -106,24 +104,12 @@ class LDA(Discriminant):
 
     kind = "classes"
 
-    def _responses(self, X: Any, y: np.ndarray | None, kind: str | Pencil) -> Responses:
-        # All of them: which n_components are best is known after the regression.
-        assert y is not None  # `kind_of` has refused that
-        return replace(super()._responses(X, y, kind), vectors=class_responses(y))
-
-    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> GraphProjection:
-        # Any turn of the responses serves as well; this one solves the pencil of linear functions.
-        values, turn = gram_spectrum(found.vectors.T @ mapping(X))
-        turn = self._cut(turn)
-        self.components_, self.intercept_ = (mapping.coef @ turn).T, mapping.intercept @ turn
-        self.eigenvalues_ = values[: turn.shape[1]]
-        return self
-
 
 class SDA(Discriminant):
     """Semi-supervised discriminant analysis: labels, and neighbours of all samples.
 
-    Labels are -1 (or None, or nan) where they are not known. Parameters and attributes as of `LDA`.
+    Labels are -1 (or None, or nan) where they are not known. Parameters and attributes as of `LDA`;
+    the spread between classes is that of labelled samples, the spread in all that of all.
 
     References
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg as sl
@@ -48,6 +48,20 @@ class KernelMapping:
     def __call__(self, kernel: Array) -> Array:
         """Values at points with kernel values (q, n) to the samples; shape (q, d)."""
         return np.asarray(kernel @ self.coef + self.intercept)
+
+    @property
+    def fitted(self) -> Array:
+        """Values at the samples, shape (n, d)."""
+        return self.responses + self.intercept - self.delta * self.coef
+
+    def turned(self, turn: Array) -> KernelMapping:
+        """Fitted to the responses times a matrix."""
+        return replace(
+            self,
+            coef=self.coef @ turn,
+            intercept=self.intercept @ turn,
+            responses=self.responses @ turn,
+        )
 
     def leave_one_out(self) -> Array:
         r"""Residuals at every sample of the function fitted to all others, shape (n, d).

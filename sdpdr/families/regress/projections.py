@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.estimators import as_precise, checked
+from sdpdr.families.regress.classes import class_responses
 from sdpdr.families.regress.leave_out import ALPHA, choose_ridge, is_quickly_left_out
 from sdpdr.families.regress.linear import linear_embedding
 from sdpdr.families.regress.pencil import Pencil
@@ -20,7 +21,6 @@ from sdpdr.families.regress.respond import (
     Responding,
     Responses,
     checked_target,
-    class_responses,
     default_dimension,
     kind_of,
 )
@@ -223,6 +223,10 @@ class NPE(GraphProjection):
 class IsoProjection(GraphProjection):
     """Isometric projection: distances along the graph, by a linear map.
 
+    Components are orthonormal, in the order in which distances spread along them, so that no
+    distance is longer than in the data. All of them, which are kept by default where there are
+    labels, are a turn of the data.
+
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
 
     References
@@ -241,6 +245,24 @@ class IsoProjection(GraphProjection):
     connect: str = "bridges"
 
     kind: ClassVar[str] = "geodesic"
+
+    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> GraphProjection:
+        return super()._keep(X, found, mapping)._turned(X)
+
+    def _directly(self, X: Matrix, y: np.ndarray | None) -> GraphProjection:
+        return super()._directly(X, y)._turned(X)
+
+    def _turned(self, X: Matrix) -> GraphProjection:
+        """With components orthonormal, one by one; of all, those that the others do not span."""
+        basis, small = np.linalg.qr(self.components_.T)
+        along = np.diag(small)
+        kept = np.abs(along) > _SPREAD * np.linalg.norm(self.components_, axis=1)
+        if self.n_components is not None:
+            kept[:] = True
+        self.components_ = (basis * np.where(along < 0.0, -1.0, 1.0)).T[kept]
+        self.intercept_ = -self.components_ @ np.asarray(X.mean(axis=0)).ravel()
+        self.eigenvalues_ = np.asarray(self.eigenvalues_)[kept]
+        return self
 
     def _of_pencil(self, pencil: Pencil, X: Any, y: np.ndarray | None, default: int) -> Responses:
         found = super()._of_pencil(pencil, X, y, self._most(X, y))

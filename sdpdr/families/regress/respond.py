@@ -7,12 +7,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import type_of_target
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
     AddedEdgesWarning,
     DataError,
@@ -21,24 +19,24 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.estimators import Transformer
 from sdpdr.base.rows import listed
-from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
+from sdpdr.families.regress.classes import (
+    by_separation,
+    class_responses,
+    semisupervised_responses,
+)
+from sdpdr.families.regress.pencil import Pencil, graph_embedding
 from sdpdr.families.regress.weights import (
     METRICS,
     class_pencil,
-    classes_of,
     contrast_pencil,
     geodesic_pencil,
     knn_within_classes,
     laplacian_pencil,
     reconstruction_pencil,
-    samples_of,
     semisupervised_pencil,
-    shares_of,
 )
-from sdpdr.graphs import NeighborGraph, edge_weights, knn
+from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.weighing import WEIGHTS
-from sdpdr.linalg.inertia import Factorization
-from sdpdr.linalg.walks import connected_components
 
 KINDS = (
     "auto", "given", "classes", "semisupervised", "laplacian", "reconstruction", "geodesic",
@@ -65,12 +63,15 @@ class Responses:
     masses : array of shape (n,), or None
         Weights of the mean that data are taken from; None for the plain one.
     classes : array, or None
+    labels : array of shape (n,), or None
+        Of responses of classes, any turn of which serves as well.
     """
 
     vectors: Array
     eigenvalues: Array | None = None
     masses: Array | None = None
     classes: np.ndarray | None = None
+    labels: np.ndarray | None = None
 
 
 def default_dimension(y: np.ndarray | None) -> int:
@@ -152,16 +153,16 @@ class Responding(Transformer):
             places = _target(y).astype(float)
             return Responses(self._cut(places if places.ndim == 2 else places[:, None]))
         if kind == "classes":
-            found = self._cut(class_responses(_target(y)))
-            return Responses(found, np.ones(found.shape[1]), None, np.unique(_target(y)))
+            labels = _target(y)
+            found = class_responses(labels)
+            return Responses(found, np.ones(found.shape[1]), None, np.unique(labels), labels)
         if kind == "semisupervised":
             labels = _target(y)
             graph = self._graph(X)
             carried = semisupervised_responses(graph, labels, self.smoothing, **self._weighing)
-            vectors = self._cut(carried.vectors)
-            known = labels != UNKNOWN
-            values = carried.eigenvalues[: vectors.shape[1]]
-            return Responses(vectors, values, known.astype(float), np.unique(labels[known]))
+            known = (labels != UNKNOWN).astype(float)
+            classes = np.unique(labels[labels != UNKNOWN])
+            return Responses(carried.vectors, carried.eigenvalues, known, classes, labels)
         return self._of_pencil(self._pencil(X, y, kind), X, y, default_dimension(y))
 
     def _pencil(self, X: Any, y: np.ndarray | None, kind: str) -> Pencil:
@@ -218,6 +219,13 @@ class Responding(Transformer):
         classes = None if y is None or y.ndim == 2 else np.unique(y)
         return Responses(found.vectors, found.eigenvalues, pencil.totals, classes)
 
+    def _ordered(self, found: Responses, fitted: Array) -> tuple[Array, Array]:
+        """The turn of responses of classes to columns that separate best, and how well they do."""
+        unlabelled = None if found.masses is None else UNKNOWN
+        shares, turn = by_separation(found.vectors, fitted, _target(found.labels), unlabelled)
+        turn = self._cut(turn)
+        return shares[: turn.shape[1]], turn
+
     def _cut(self, responses: Array) -> Array:
         most, d = responses.shape[1], self.n_components
         d = validate.positive_integer(
@@ -267,125 +275,3 @@ def has_unknown(y: np.ndarray) -> bool:
     """Labels of which -1 stands for none, unless there are just two and it is one of them."""
     values = np.unique(y)
     return bool(y.dtype.kind in "iuf" and values.size > 2 and np.any(values == UNKNOWN))
-
-
-def class_responses(y: ArrayLike) -> Array:
-    """Orthonormal responses of classes, orthogonal to the constant; shape (n, classes - 1).
-
-    They span what the indicators of the classes span beside the constant vector, so they solve
-    `class_pencil` with eigenvalue one. Samples of one class have one response.
-
-    Parameters
-    ----------
-    y : array_like of shape (n,)
-        At least two classes.
-
-    References
-    ----------
-    Cai thesis, (3.9), by Gram-Schmidt; here from one decomposition of the order of the classes.
-
-    Examples
-    --------
-    >>> class_responses(["a", "a", "b", "b"]).round(3)
-    array([[ 0.5],
-           [ 0.5],
-           [-0.5],
-           [-0.5]])
-    """
-    _, member, counts = classes_of(y)
-    root = np.sqrt(counts)
-    basis = _orthogonal_to(root)
-    codes = basis / root[:, None]
-    # Of the codes of equal size the first is made positive, whatever rounding says.
-    leading = np.argmax(np.abs(codes).round(12), axis=0)
-    codes *= np.sign(codes[leading, np.arange(codes.shape[1])])
-    return np.asarray(codes[member])
-
-
-def _components(W: sp.csr_array) -> Index:
-    W.eliminate_zeros()
-    return np.asarray(connected_components(W)[1], dtype=np.int64)
-
-
-def _orthogonal_to(vector: Array) -> Array:
-    """An orthonormal basis of what is orthogonal to a vector, columns."""
-    n = vector.size
-    return np.linalg.qr(np.column_stack([vector, np.eye(n)]))[0][:, 1:n]
-
-
-def semisupervised_responses(
-    graph: NeighborGraph,
-    y: ArrayLike,
-    alpha: float = 0.1,
-    unlabelled: object = -1,
-    *,
-    weights: str = "binary",
-    bandwidth: float | None = None,
-) -> GraphEmbedding:
-    r"""Responses of labelled samples, carried to all others along a graph.
-
-    The pencil of semi-supervised discriminant analysis has
-    :math:`W = F F^T` on the labelled samples, with F as in `class_pencil`, and
-    :math:`D = \tilde I + \alpha L`, where :math:`\tilde I` marks the labelled samples and L is the
-    Laplacian of the graph. Its solutions are :math:`y = D^{-1} F q` with the solutions q of the
-    small matrix :math:`F^T D^{-1} F`, so one sparse factorization serves all.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Every component has a labelled sample.
-    y : array_like of shape (n,)
-        ``unlabelled`` where not known.
-    alpha : float, default 0.1
-        Positive.
-    unlabelled : default -1
-    weights, bandwidth : optional
-        Of L, as for `sdpdr.graphs.edge_weights`.
-
-    Returns
-    -------
-    GraphEmbedding
-        classes - 1 vectors with :math:`y^T D y = 1`, D-orthogonal to the constant.
-
-    Raises
-    ------
-    DataError
-        A component of the graph has no label (D is singular then), or fewer than two classes.
-
-    References
-    ----------
-    Cai thesis, (2.20)-(2.25).
-    """
-    alpha = validate.positive_number("alpha", alpha)
-    _, member, counts = classes_of(y, unlabelled)
-    if member.size != graph.index.size or np.any(graph.index < 0):
-        raise ShapeError(
-            f"y has {member.size} labels; the graph was made of {graph.index.size} samples"
-            f"{', and dropped some' if np.any(graph.index < 0) else ''}."
-        )
-    known = member >= 0
-    weighed = edge_weights(graph, weights, bandwidth)
-    # An edge may weigh nothing: two rows at a right angle have the cosine zero.
-    parts = graph.components if weighed.all() else _components(graph.adjacency(weighed))
-    bare = np.setdiff1d(parts, parts[graph.index[known]])
-    if bare.size:
-        lost = np.flatnonzero(np.isin(parts[graph.index], bare))
-        raise DataError(
-            f"{bare.size} of {parts.max() + 1} components of the graph have no labelled "
-            f"sample: {listed(lost)}. Label one in each, take more neighbours, or leave "
-            "them out."
-        )
-    nodes = graph.index
-    labelled = np.bincount(nodes[known], minlength=graph.n).astype(float)
-    D = sp.diags_array(labelled) + alpha * graph.laplacian(weighed)
-    gathered = (samples_of(graph).T @ shares_of(member, counts)).toarray()
-    solve = Factorization(sp.csr_array(D)).solve
-    carried = np.column_stack([solve(f) for f in gathered.T])
-    small = gathered.T @ carried
-    # The constant is F sqrt(counts) solved, with the eigenvalue one; the rest is orthogonal to it.
-    root = np.sqrt(counts) / np.sqrt(counts.sum())
-    basis = _orthogonal_to(root)
-    values, q = np.linalg.eigh(basis.T @ small @ basis)
-    vectors = carried @ (basis @ q[:, ::-1])
-    norms = np.sqrt(np.maximum(values[::-1], np.finfo(float).tiny))
-    return GraphEmbedding((vectors / norms)[nodes], values[::-1])

@@ -46,6 +46,10 @@ class LinearMapping:
         mean = np.asarray(X.mean(axis=0)).ravel()
         return cls(coef, Y.mean(axis=0) - mean @ coef, solver)
 
+    def turned(self, turn: Array) -> LinearMapping:
+        """Fitted to the responses times a matrix."""
+        return replace(self, coef=self.coef @ turn, intercept=self.intercept @ turn)
+
     def __call__(self, X: Any) -> Array:
         """Images of the rows of X, dense or sparse; shape (n, d)."""
         return np.asarray(X @ self.coef + self.intercept)

@@ -24,7 +24,14 @@ from sdpdr.families.regress.leave_out import (
     is_quickly_left_out,
 )
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.families.regress.respond import KINDS, LABELLED, Responding, checked_target, kind_of
+from sdpdr.families.regress.respond import (
+    KINDS,
+    LABELLED,
+    Responding,
+    Responses,
+    checked_target,
+    kind_of,
+)
 from sdpdr.families.regress.ridge import LinearMapping, ridge
 from sdpdr.families.regress.sparse import sparse_path
 from sdpdr.families.regress.weights import laplacian_pencil
@@ -58,8 +65,9 @@ class SpectralRegression(Responding):
     ----------
     n_components : int, optional
         By default one less than there are classes, of graphs two where that is more or there are
-        no labels; all columns of given responses. Those of ``"classes"`` have no order: fewer are
-        any directions of their space, where `sdpdr.LDA` takes the ones that separate best.
+        no labels; all columns of given responses. Those of ``"classes"`` and
+        ``"semisupervised"`` come in the order of how well what a ridge makes of them separates
+        classes, as of `sdpdr.LDA`.
     responses : str, NeighborGraph or Pencil, default "auto"
         ``"classes"``: the labels y (discriminant analysis). ``"semisupervised"``: labels, -1 where
         not known, carried along a graph. ``"contrast"``: neighbours of one class against those of
@@ -109,7 +117,8 @@ class SpectralRegression(Responding):
     responses_ : array of shape (n, n_components)
         What was regressed on.
     eigenvalues_ : array of shape (n_components,)
-        Of the pencil; absent for given responses.
+        Of the pencil, or, of labels, the shares that `sdpdr.LDA` describes; absent for given
+        responses.
     classes_ : array
         If there were labels.
     alpha_, gamma_ : float
@@ -175,8 +184,7 @@ class SpectralRegression(Responding):
         y = checked_target(y, points.shape[0], columns=self.responses == "given")
         if self._goes_by_distance(y):
             warn_of_unlike_columns(X)
-        masses = self._respond(points, y)
-        return self._regress(points, masses)
+        return self._regress(points, self._respond(points, y))
 
     @available_if(_is_kernel)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
@@ -211,10 +219,11 @@ class SpectralRegression(Responding):
                 raise ShapeError(f"y must have {len(new)} rows like those of before.")
             both = np.concatenate([before, added])
             y = checked_target(both, len(everything), columns=self.responses == "given")
-        self._respond(everything, y)
+        found = self._respond(everything, y)
         between, among = self._kernel(old, new), self._kernel(new, new)
-        self.mapping_ = extended(factor, between, among, self.responses_)
-        return self._keep_kernel(everything)
+        grown = extended(factor, between, among, self.responses_)
+        self.mapping_ = grown.turned(self._order(found, grown.fitted))
+        return self._keep(everything)
 
     def _goes_by_distance(self, y: np.ndarray | None) -> bool:
         """Whether neighbours or a kernel of distances have to do with the map."""
@@ -247,8 +256,8 @@ class SpectralRegression(Responding):
         if isinstance(self.kernel, str):
             validate.choice("kernel", self.kernel, known)
 
-    def _respond(self, X: Any, y: np.ndarray | None) -> Array | None:
-        """Set ``responses_`` and what belongs to them; the weights of the mean to take off."""
+    def _respond(self, X: Any, y: np.ndarray | None) -> Responses:
+        """Set ``responses_`` and what belongs to them."""
         kind: str | Pencil
         if isinstance(self.responses, str):
             kind = kind_of(y, self.responses)
@@ -267,22 +276,43 @@ class SpectralRegression(Responding):
         for name, value in (("eigenvalues_", found.eigenvalues), ("classes_", found.classes)):
             if value is not None:
                 setattr(self, name, value)
-        return found.masses
+        return found
 
     # -- regression -------------------------------------------------------------------------------
 
-    def _regress(self, X: Any, masses: Array | None) -> SpectralRegression:
+    def _regress(self, X: Any, found: Responses) -> SpectralRegression:
         self._leaves_out = self._is_left_out(X)
         self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-        if self.kernel is None:
-            return self._regress_linear(X, masses)
-        self._choose_width(X)
-        kernel = self._kernel(X, X)
-        if self.cardinality is not None:
-            self.mapping_ = self._sparse(kernel)
+        inputs = X
+        if self.kernel is not None:
+            self._choose_width(X)
+            inputs = self._kernel(X, X)
+        elif self._leaves_out:
+            self.alpha_ = choose_ridge(X, self.responses_).alpha
+        if self.cardinality is None:
+            mapping = self._dense(inputs, found)
+            fitted = mapping.fitted if isinstance(mapping, KernelMapping) else mapping(inputs)
+            self.mapping_ = mapping.turned(self._order(found, fitted))
         else:
-            self.mapping_ = fit_kernel(kernel, self.responses_, self.alpha_)
-        return self._keep_kernel(X)
+            if found.labels is not None:
+                self._order(found, ridge(inputs, self.responses_, self.alpha_)(inputs))
+            self.mapping_ = self._sparse(inputs)
+        return self._keep(X)
+
+    def _dense(self, inputs: Any, found: Responses) -> LinearMapping | KernelMapping:
+        """By a ridge, of all responses."""
+        if self.kernel is not None:
+            return fit_kernel(inputs, self.responses_, self.alpha_)
+        options = {"penalty": self.penalty, "weights": found.masses, "solver": self.solver}
+        return ridge(inputs, self.responses_, self.alpha_, **options)
+
+    def _order(self, found: Responses, fitted: Array) -> Array:
+        """Turn responses of classes to the order of separation, and cut them; others stay."""
+        if found.labels is None:
+            return np.eye(self.responses_.shape[1])
+        self.eigenvalues_, turn = self._ordered(found, fitted)
+        self.responses_ = self.responses_ @ turn
+        return turn
 
     def _is_left_out(self, X: Any) -> bool:
         """Whether the ridge is chosen by leaving out."""
@@ -293,25 +323,6 @@ class SpectralRegression(Responding):
         if self.kernel is not None:
             return bool(X.shape[0] <= DECOMPOSED)
         return is_quickly_left_out(X)
-
-    def _regress_linear(self, X: Any, masses: Array | None) -> SpectralRegression:
-        if self.cardinality is not None:
-            found = self._sparse(X)
-        else:
-            if self._leaves_out:
-                self.alpha_ = choose_ridge(X, self.responses_).alpha
-            found = ridge(
-                X,
-                self.responses_,
-                self.alpha_,
-                penalty=self.penalty,
-                weights=masses,
-                solver=self.solver,
-            )
-        self.mapping_ = found
-        self.components_, self.intercept_ = found.coef.T, found.intercept
-        self.solver_ = found.solver
-        return self
 
     def _sparse(self, X: Any) -> LinearMapping:
         """Each response on at most ``cardinality`` columns."""
@@ -341,10 +352,13 @@ class SpectralRegression(Responding):
             options = {"gamma": self.gamma_ if gamma is None else gamma, "filter_params": True}
         return np.asarray(pairwise_kernels(X, Z, metric=self.kernel, **options))
 
-    def _keep_kernel(self, X: Array) -> SpectralRegression:
-        self._X = X
-        self.dual_coef_, self.intercept_ = self.mapping_.coef, self.mapping_.intercept
+    def _keep(self, X: Any) -> SpectralRegression:
+        self.intercept_ = self.mapping_.intercept
         self.solver_ = getattr(self.mapping_, "solver", "cholesky")
+        if self.kernel is None:
+            self.components_ = self.mapping_.coef.T
+        else:
+            self._X, self.dual_coef_ = X, self.mapping_.coef
         return self
 
     # -- using ------------------------------------------------------------------------------------

@@ -1,0 +1,88 @@
+"""Plain distances mixed into a metric: how much of them, by leaving labelled points out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.errors import DataError, InfeasibleError
+from sdpdr.families.metric.fantope import MetricAnswer, components_of
+from sdpdr.families.metric.pairs import Pairs, pairs_from_labels
+
+# Shares to choose from.
+SHARES = (0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
+_FOLDS = 5
+
+
+def mixed(components: Array, points: Array, share: float) -> Array:
+    r"""Components of a metric with a share of plain distances.
+
+    .. math::  A \leftarrow (1 - t)\, A + t \, \frac{\langle A, C\rangle}{\operatorname{tr} C}\, I
+
+    with C the covariance of the points, so that of their variance a share t is plain.
+
+    Parameters
+    ----------
+    components : array of shape (k, D)
+        L, with :math:`A = L^T L`.
+    points : array of shape (n, D)
+    share : float
+        t, from 0 to 1.
+
+    Examples
+    --------
+    >>> mixed(np.array([[2.0, 0.0]]), np.eye(2), 0.5).round(6)
+    array([[1.732051, 0.      ],
+           [0.      , 1.      ]])
+    """
+    if share == 0.0:
+        return components
+    all_of_them = float(np.sum(np.var(points, axis=0)))
+    seen = float(np.sum(np.var(points @ components.T, axis=0)))
+    plain = np.sqrt(share * seen / all_of_them) * np.eye(points.shape[1])
+    return components_of(np.hstack([np.sqrt(1.0 - share) * components.T, plain]))
+
+
+def choose_share(
+    learn: Callable[[Pairs], MetricAnswer],
+    points: Array,
+    labels: Array,
+    n_pairs: int | None = None,
+    seed: int = 0,
+) -> float:
+    """The share with which the nearest neighbour tells most classes of points left out.
+
+    Of several, the largest. Where too few points are kept for a metric, plain distances alone tell.
+
+    Parameters
+    ----------
+    learn : callable
+        A metric from pairs.
+    points : array of shape (n, D)
+    labels : array of shape (n,)
+    n_pairs : int, optional
+        As for `pairs_from_labels`.
+    seed : int, default 0
+    """
+    codes = np.unique(labels, return_inverse=True)[1]
+    folds = StratifiedKFold(min(_FOLDS, np.bincount(codes).max()), shuffle=True, random_state=seed)
+    right = np.zeros(len(SHARES))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        parts = list(folds.split(points, codes))
+    for kept, left in parts:
+        known, asked = points[kept], points[left]
+        try:
+            found = learn(pairs_from_labels(known, codes[kept], n_pairs, seed)).components
+        except (DataError, InfeasibleError):
+            found = np.eye(points.shape[1])
+        for k, share in enumerate(SHARES):
+            L = mixed(found, known, share)
+            told = KNeighborsClassifier(1).fit(known @ L.T, codes[kept]).predict(asked @ L.T)
+            right[k] += np.sum(told == codes[left])
+    return float(SHARES[len(SHARES) - 1 - int(np.argmax(right[::-1]))])

@@ -1,0 +1,179 @@
+"""Responses of classes, on all samples or carried along a graph, and the order of their columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.rows import listed
+from sdpdr.families.regress.pencil import GraphEmbedding
+from sdpdr.families.regress.weights import classes_of, samples_of, shares_of
+from sdpdr.graphs import NeighborGraph, edge_weights
+from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.spectral import fix_signs, gram_spectrum
+from sdpdr.linalg.walks import connected_components
+
+# Directions with a smaller share of the largest spread have none.
+_FLAT = 1e-12
+
+
+def class_responses(y: ArrayLike) -> Array:
+    """Orthonormal responses of classes, orthogonal to the constant; shape (n, classes - 1).
+
+    They span what the indicators of the classes span beside the constant vector, so they solve
+    `class_pencil` with eigenvalue one. Samples of one class have one response.
+
+    Parameters
+    ----------
+    y : array_like of shape (n,)
+        At least two classes.
+
+    References
+    ----------
+    Cai thesis, (3.9), by Gram-Schmidt; here from one decomposition of the order of the classes.
+
+    Examples
+    --------
+    >>> class_responses(["a", "a", "b", "b"]).round(3)
+    array([[ 0.5],
+           [ 0.5],
+           [-0.5],
+           [-0.5]])
+    """
+    _, member, counts = classes_of(y)
+    root = np.sqrt(counts)
+    basis = _orthogonal_to(root)
+    codes = basis / root[:, None]
+    # Of the codes of equal size the first is made positive, whatever rounding says.
+    leading = np.argmax(np.abs(codes).round(12), axis=0)
+    codes *= np.sign(codes[leading, np.arange(codes.shape[1])])
+    return np.asarray(codes[member])
+
+
+def _components(W: sp.csr_array) -> Index:
+    W.eliminate_zeros()
+    return np.asarray(connected_components(W)[1], dtype=np.int64)
+
+
+def _orthogonal_to(vector: Array) -> Array:
+    """An orthonormal basis of what is orthogonal to a vector, columns."""
+    n = vector.size
+    return np.linalg.qr(np.column_stack([vector, np.eye(n)]))[0][:, 1:n]
+
+
+def semisupervised_responses(
+    graph: NeighborGraph,
+    y: ArrayLike,
+    alpha: float = 0.1,
+    unlabelled: object = -1,
+    *,
+    weights: str = "binary",
+    bandwidth: float | None = None,
+) -> GraphEmbedding:
+    r"""Responses of labelled samples, carried to all others along a graph.
+
+    The pencil of semi-supervised discriminant analysis has
+    :math:`W = F F^T` on the labelled samples, with F as in `class_pencil`, and
+    :math:`D = \tilde I + \alpha L`, where :math:`\tilde I` marks the labelled samples and L is the
+    Laplacian of the graph. Its solutions are :math:`y = D^{-1} F q` with the solutions q of the
+    small matrix :math:`F^T D^{-1} F`, so one sparse factorization serves all.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Every component has a labelled sample.
+    y : array_like of shape (n,)
+        ``unlabelled`` where not known.
+    alpha : float, default 0.1
+        Positive.
+    unlabelled : default -1
+    weights, bandwidth : optional
+        Of L, as for `sdpdr.graphs.edge_weights`.
+
+    Returns
+    -------
+    GraphEmbedding
+        classes - 1 vectors with :math:`y^T D y = 1`, D-orthogonal to the constant.
+
+    Raises
+    ------
+    DataError
+        A component of the graph has no label (D is singular then), or fewer than two classes.
+
+    References
+    ----------
+    Cai thesis, (2.20)-(2.25).
+    """
+    alpha = validate.positive_number("alpha", alpha)
+    _, member, counts = classes_of(y, unlabelled)
+    if member.size != graph.index.size or np.any(graph.index < 0):
+        raise ShapeError(
+            f"y has {member.size} labels; the graph was made of {graph.index.size} samples"
+            f"{', and dropped some' if np.any(graph.index < 0) else ''}."
+        )
+    known = member >= 0
+    weighed = edge_weights(graph, weights, bandwidth)
+    # An edge may weigh nothing: two rows at a right angle have the cosine zero.
+    parts = graph.components if weighed.all() else _components(graph.adjacency(weighed))
+    bare = np.setdiff1d(parts, parts[graph.index[known]])
+    if bare.size:
+        lost = np.flatnonzero(np.isin(parts[graph.index], bare))
+        raise DataError(
+            f"{bare.size} of {parts.max() + 1} components of the graph have no labelled "
+            f"sample: {listed(lost)}. Label one in each, take more neighbours, or leave "
+            "them out."
+        )
+    nodes = graph.index
+    labelled = np.bincount(nodes[known], minlength=graph.n).astype(float)
+    D = sp.diags_array(labelled) + alpha * graph.laplacian(weighed)
+    gathered = (samples_of(graph).T @ shares_of(member, counts)).toarray()
+    solve = Factorization(sp.csr_array(D)).solve
+    carried = np.column_stack([solve(f) for f in gathered.T])
+    small = gathered.T @ carried
+    # The constant is F sqrt(counts) solved, with the eigenvalue one; the rest is orthogonal to it.
+    root = np.sqrt(counts) / np.sqrt(counts.sum())
+    basis = _orthogonal_to(root)
+    values, q = np.linalg.eigh(basis.T @ small @ basis)
+    vectors = carried @ (basis @ q[:, ::-1])
+    norms = np.sqrt(np.maximum(values[::-1], np.finfo(float).tiny))
+    return GraphEmbedding((vectors / norms)[nodes], values[::-1])
+
+
+def by_separation(
+    responses: Array, fitted: Array, y: ArrayLike, unlabelled: object = None
+) -> tuple[Array, Array]:
+    r"""How well fitted responses separate classes, best first, and the turn to that order.
+
+    With Y the responses and F what a ridge made of them, each direction q has the largest spread
+    between classes for its spread in all and the ridge, :math:`q^T Y^T F q`, of what those before
+    it leave. The turn is orthogonal, so that all columns together are as far apart as before.
+
+    Parameters
+    ----------
+    responses : array of shape (n, d)
+    fitted : array of shape (n, d)
+    y : array_like of shape (n,)
+        Labels.
+    unlabelled : optional
+        What y is where not known.
+
+    Returns
+    -------
+    shares : array of shape (d,)
+        Spread between classes of what is in all, up to one.
+    turn : array of shape (d, d)
+    """
+    _, member, counts = classes_of(y, unlabelled)
+    means = shares_of(member, counts).T @ (fitted - fitted[member >= 0].mean(axis=0))
+    spread, basis = gram_spectrum((responses - responses.mean(axis=0)).T @ fitted)
+    wide = spread > _FLAT * spread[0]
+    white = basis[:, wide] / np.sqrt(spread[wide])
+    between = means @ white
+    shares, turn = gram_spectrum(between.T @ between)
+    ordered = np.hstack([white @ turn, basis[:, ~wide]])
+    shares = np.concatenate([shares, np.zeros(int(np.sum(~wide)))])
+    return shares, fix_signs(np.linalg.qr(ordered)[0])
